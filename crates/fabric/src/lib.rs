@@ -1,0 +1,2 @@
+//! Fabric.
+pub mod graph;

@@ -1,0 +1,1 @@
+//! Tailback: theory.

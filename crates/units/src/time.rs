@@ -1,0 +1,163 @@
+//! Instants and durations in integer picoseconds: 2^64 ps are 213 days.
+
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// An instant of simulated time: picoseconds since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+/// A length of simulated time in picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(u64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// Later than anything that happens.
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// The instant that many picoseconds after the start.
+    #[must_use]
+    pub const fn from_picos(picos: u64) -> Time {
+        Time(picos)
+    }
+
+    /// Picoseconds since the start.
+    #[must_use]
+    pub const fn as_picos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start, for output only.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+
+    /// How long after `earlier` this is; zero if it is not after.
+    #[must_use]
+    pub const fn saturating_since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+
+    /// This instant plus a span, or [`Time::MAX`].
+    #[must_use]
+    pub const fn saturating_add(self, span: Span) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+    /// The longest span.
+    pub const MAX: Span = Span(u64::MAX);
+
+    /// That many picoseconds.
+    #[must_use]
+    pub const fn from_picos(picos: u64) -> Span {
+        Span(picos)
+    }
+
+    /// That many nanoseconds.
+    #[must_use]
+    pub const fn from_nanos(nanos: u64) -> Span {
+        Span(nanos * 1_000)
+    }
+
+    /// That many microseconds.
+    #[must_use]
+    pub const fn from_micros(micros: u64) -> Span {
+        Span(micros * 1_000_000)
+    }
+
+    /// That many milliseconds.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Span {
+        Span(millis * 1_000_000_000)
+    }
+
+    /// That many seconds.
+    #[must_use]
+    pub const fn from_secs(secs: u64) -> Span {
+        Span(secs * 1_000_000_000_000)
+    }
+
+    /// Length in picoseconds.
+    #[must_use]
+    pub const fn as_picos(self) -> u64 {
+        self.0
+    }
+
+    /// Length in seconds, for output only.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+
+    /// The shorter span by that much; zero if there is not that much.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    fn add(self, span: Span) -> Time {
+        Time(self.0 + span.0)
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        self.0 += span.0;
+    }
+}
+
+impl Sub<Span> for Time {
+    type Output = Time;
+    fn sub(self, span: Span) -> Time {
+        Time(self.0 - span.0)
+    }
+}
+
+impl Sub<Time> for Time {
+    type Output = Span;
+    fn sub(self, earlier: Time) -> Span {
+        Span(self.0 - earlier.0)
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Span) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Span {
+    type Output = Span;
+    fn sub(self, other: Span) -> Span {
+        Span(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Span {
+    fn sub_assign(&mut self, other: Span) {
+        self.0 -= other.0;
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, factor: u64) -> Span {
+        Span(self.0 * factor)
+    }
+}
