@@ -1,0 +1,297 @@
+//! Shards and windows: the loop that fires alarms, on one thread or on many.
+//!
+//! All shards run through the same window of time, then exchange what they sent each other, then agree on the next
+//! window from the earliest alarm anywhere. A window is no longer than the smallest delay between shards, so a
+//! message always lies in the receiver's future. At every checkpoint, a multiple of a fixed span of simulated time
+//! and therefore the same instant for every partitioning, one thread looks at the whole model and may end the run.
+
+use crate::alarms::{Alarms, Wheel};
+use crate::barrier::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use units::{Span, Time};
+
+/// How many alarms the serial run fires between looks at the interrupt flag.
+const ALARMS_BETWEEN_LOOKS: u32 = 1 << 14;
+
+/// What a shard simulates.
+pub trait Model: Send {
+    /// What crosses from one shard to another, by value.
+    type Message: Send;
+
+    /// An alarm fires.
+    fn on_alarm(&mut self, now: Time, alarm: u32, context: &mut Context<Self::Message>);
+
+    /// A message from another shard arrives, before anything later than it was sent has happened here.
+    fn on_message(&mut self, message: Self::Message, context: &mut Context<Self::Message>);
+}
+
+/// What a model acts with: its alarms and its way to other shards.
+#[derive(Debug)]
+pub struct Context<M> {
+    /// The shard's alarms.
+    pub alarms: Alarms,
+    outbox: Vec<(u32, M)>,
+}
+
+impl<M> Context<M> {
+    /// Sends to another shard. What the message causes there must lie at least the lookahead after now.
+    #[inline]
+    pub fn send(&mut self, shard: u32, message: M) {
+        self.outbox.push((shard, message));
+    }
+}
+
+/// A part of the model with its own alarms.
+#[derive(Debug)]
+pub struct Shard<M: Model> {
+    /// The simulated part.
+    pub model: M,
+    /// Its alarms and outbox.
+    pub context: Context<M::Message>,
+}
+
+impl<M: Model> Shard<M> {
+    /// A shard with alarms numbered `0..alarms`.
+    #[must_use]
+    pub fn new(model: M, alarms: usize, wheel: Wheel) -> Shard<M> {
+        Shard { model, context: Context { alarms: Alarms::new(alarms, wheel), outbox: Vec::new() } }
+    }
+
+    fn run_before(&mut self, end: Time) {
+        while let Some((now, alarm)) = self.context.alarms.pop_before(end) {
+            self.model.on_alarm(now, alarm, &mut self.context);
+        }
+    }
+
+    fn run_before_or_interrupt(&mut self, end: Time, interrupt: &AtomicBool) -> bool {
+        loop {
+            for _ in 0..ALARMS_BETWEEN_LOOKS {
+                match self.context.alarms.pop_before(end) {
+                    Some((now, alarm)) => self.model.on_alarm(now, alarm, &mut self.context),
+                    None => return false,
+                }
+            }
+            if interrupt.load(Ordering::Relaxed) {
+                return true;
+            }
+        }
+    }
+}
+
+/// How far to run and how.
+#[derive(Clone, Copy, Debug)]
+pub struct RunPlan<'a> {
+    /// The last instant that is simulated.
+    pub until: Time,
+    /// Simulated time between two looks at the whole model. Must not be zero.
+    pub checkpoint: Span,
+    /// The smallest delay of anything that crosses shards. Must not be zero with more than one shard.
+    pub lookahead: Span,
+    /// How many threads to use; more than there are shards is of no use and not done.
+    pub threads: usize,
+    /// Set from outside to end the run early.
+    pub interrupt: &'a AtomicBool,
+}
+
+/// What a checkpoint sees.
+pub struct Checkpoint<'a, 'b, M> {
+    /// Everything before this instant has happened, nothing at or after it.
+    pub now: Time,
+    /// Alarms fired so far, in all shards.
+    pub fired: u64,
+    /// The model, all shards of it in order.
+    pub models: &'a mut [&'b mut M],
+}
+
+/// What a checkpoint decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Go on.
+    Continue,
+    /// End the run here.
+    Stop,
+}
+
+/// Why a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The last instant was simulated.
+    Until,
+    /// Nothing is pending anywhere.
+    Quiet,
+    /// A checkpoint ended it.
+    Stopped,
+    /// The interrupt flag was set.
+    Interrupted,
+}
+
+/// How a run went.
+#[derive(Clone, Copy, Debug)]
+pub struct RunReport {
+    /// Why it ended.
+    pub end: End,
+    /// Simulated time reached.
+    pub now: Time,
+    /// Alarms fired in all shards.
+    pub fired: u64,
+    /// Windows it took.
+    pub windows: u64,
+}
+
+/// What the threads of one run share.
+struct Shared<'a, 's, M: Model, F> {
+    plan: RunPlan<'a>,
+    shards: Vec<Mutex<&'s mut Shard<M>>>,
+    inboxes: Vec<Mutex<Vec<M::Message>>>,
+    /// The earliest pending alarm of each thread's shards.
+    next: Vec<AtomicU64>,
+    interrupted: AtomicBool,
+    stopped: AtomicBool,
+    supervise: Mutex<F>,
+    barrier: Barrier,
+}
+
+/// Runs the shards up to and including `plan.until`, showing the whole model to `supervise` at every checkpoint.
+pub fn run<M, F>(shards: &mut [Shard<M>], plan: RunPlan<'_>, supervise: F) -> RunReport
+where
+    M: Model,
+    F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
+{
+    assert!(plan.checkpoint > Span::ZERO, "checkpoints need a span");
+    assert!(shards.len() < 2 || plan.lookahead > Span::ZERO, "shards need a delay between them");
+    let threads = plan.threads.clamp(1, shards.len().max(1));
+    let shared = Shared {
+        inboxes: shards.iter().map(|_| Mutex::new(Vec::new())).collect(),
+        shards: shards.iter_mut().map(Mutex::new).collect(),
+        next: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+        interrupted: AtomicBool::new(false),
+        stopped: AtomicBool::new(false),
+        supervise: Mutex::new(supervise),
+        barrier: Barrier::new(threads),
+        plan,
+    };
+    std::thread::scope(|scope| {
+        for thread in 1..threads {
+            let shared = &shared;
+            scope.spawn(move || worker(thread, shared));
+        }
+        worker(0, &shared)
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("a thread of this run panicked")
+}
+
+/// One thread's part: every `threads`-th shard. Thread 0 also supervises.
+fn worker<M, F>(thread: usize, shared: &Shared<'_, '_, M, F>) -> RunReport
+where
+    M: Model,
+    F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
+{
+    let _guard = shared.barrier.guard();
+    let plan = shared.plan;
+    let threads = shared.next.len();
+    let own = || (thread..shared.shards.len()).step_by(threads);
+    let alone = shared.shards.len() == 1;
+    let limit = Time::from_picos(plan.until.as_picos().saturating_add(1));
+    let mut checkpoint = Time::ZERO.saturating_add(plan.checkpoint);
+    let mut windows = 0;
+    let mut reached = Time::ZERO;
+    let mut held: Vec<_> = own().map(|shard| lock(&shared.shards[shard])).collect();
+    let (end, now) = loop {
+        let mut earliest = u64::MAX;
+        for (place, shard) in held.iter_mut().enumerate() {
+            let mail = std::mem::take(&mut *lock(&shared.inboxes[thread + place * threads]));
+            let shard: &mut Shard<M> = shard;
+            for message in mail {
+                shard.model.on_message(message, &mut shard.context);
+            }
+            earliest = earliest.min(shard.context.alarms.next_time().map_or(u64::MAX, Time::as_picos));
+        }
+        shared.next[thread].store(earliest, Ordering::Relaxed);
+        if thread == 0 && plan.interrupt.load(Ordering::Relaxed) {
+            shared.interrupted.store(true, Ordering::Relaxed);
+        }
+        shared.barrier.wait();
+        // From here to the next barrier every thread decides the same from the same values.
+        let start = shared.next.iter().map(|next| next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX);
+        if shared.interrupted.load(Ordering::Relaxed) {
+            break (End::Interrupted, reached);
+        }
+        if start == u64::MAX {
+            break (End::Quiet, reached);
+        }
+        if start >= limit.as_picos() {
+            break (End::Until, plan.until);
+        }
+        if start >= checkpoint.as_picos() {
+            let cells = start / plan.checkpoint.as_picos();
+            let here = Time::from_picos(cells * plan.checkpoint.as_picos());
+            checkpoint = here.saturating_add(plan.checkpoint);
+            held.clear();
+            shared.barrier.wait();
+            if thread == 0 {
+                inspect(here, shared);
+            }
+            shared.barrier.wait();
+            held = own().map(|shard| lock(&shared.shards[shard])).collect();
+            if shared.stopped.load(Ordering::Relaxed) {
+                break (End::Stopped, here);
+            }
+            reached = here;
+        }
+        windows += 1;
+        let mut end = limit.min(checkpoint);
+        if !alone {
+            end = end.min(Time::from_picos(start).saturating_add(plan.lookahead));
+        }
+        for shard in &mut held {
+            let shard: &mut Shard<M> = shard;
+            if alone {
+                if shard.run_before_or_interrupt(end, plan.interrupt) {
+                    shared.interrupted.store(true, Ordering::Relaxed);
+                }
+            } else {
+                shard.run_before(end);
+                post(&mut shard.context.outbox, &shared.inboxes);
+            }
+        }
+        reached = reached.max(end);
+        shared.barrier.wait();
+    };
+    held.clear();
+    shared.barrier.wait();
+    let fired = if thread == 0 { shared.shards.iter().map(|s| lock(s).context.alarms.fired()).sum() } else { 0 };
+    RunReport { end, now, fired, windows }
+}
+
+/// Moves an outbox into the inboxes, locking each once per run of messages to it.
+fn post<M>(outbox: &mut Vec<(u32, M)>, inboxes: &[Mutex<Vec<M>>]) {
+    let mut open: Option<(u32, MutexGuard<'_, Vec<M>>)> = None;
+    for (to, message) in outbox.drain(..) {
+        match &mut open {
+            Some((shard, inbox)) if *shard == to => inbox.push(message),
+            _ => {
+                open = None;
+                let mut inbox = lock(&inboxes[to as usize]);
+                inbox.push(message);
+                open = Some((to, inbox));
+            }
+        }
+    }
+}
+
+/// Shows the whole model to the supervisor.
+fn inspect<M, F>(now: Time, shared: &Shared<'_, '_, M, F>)
+where
+    M: Model,
+    F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
+{
+    let mut held: Vec<_> = shared.shards.iter().map(lock).collect();
+    let fired = held.iter().map(|shard| shard.context.alarms.fired()).sum();
+    let mut models: Vec<&mut M> = held.iter_mut().map(|shard| &mut shard.model).collect();
+    let verdict = (lock(&shared.supervise))(Checkpoint { now, fired, models: &mut models });
+    shared.stopped.store(verdict == Verdict::Stop, Ordering::Relaxed);
+}

@@ -1,0 +1,158 @@
+//! Whole runs of a toy model: tokens that circle a ring of stations.
+
+use crate::{Context, End, Fingerprint, Model, RunPlan, Shard, Verdict, Wheel, run};
+use std::sync::atomic::AtomicBool;
+use units::{Span, Time};
+
+const HOP: Span = Span::from_picos(1_000);
+
+/// Stations `first..first + stations.len()` of a ring; a token waits at a station and then moves on by one.
+struct Ring {
+    first: u32,
+    total: u32,
+    /// Per station: tokens waiting with the time they move.
+    waiting: Vec<std::collections::VecDeque<(Time, u64)>>,
+    marks: Vec<Fingerprint>,
+    shard_of: Vec<u32>,
+    shard: u32,
+}
+
+struct Token {
+    to: u32,
+    at: Time,
+    value: u64,
+}
+
+impl Ring {
+    fn accept(&mut self, token: Token, context: &mut Context<Token>) {
+        let place = (token.to - self.first) as usize;
+        self.waiting[place].push_back((token.at, token.value));
+        if self.waiting[place].len() == 1 {
+            context.alarms.arm(place as u32, token.at);
+        }
+    }
+}
+
+impl Model for Ring {
+    type Message = Token;
+
+    fn on_alarm(&mut self, now: Time, alarm: u32, context: &mut Context<Token>) {
+        let place = alarm as usize;
+        let (at, value) = self.waiting[place].pop_front().expect("the alarm stands for the first token");
+        assert_eq!(at, now);
+        self.marks[place].fold(now.as_picos() ^ value);
+        if let Some(&(next, _)) = self.waiting[place].front() {
+            context.alarms.arm(alarm, next);
+        }
+        let to = (self.first + alarm + 1) % self.total;
+        let token = Token { to, at: now + HOP, value: value.wrapping_mul(3) + 1 };
+        if self.shard_of[to as usize] == self.shard {
+            self.accept(token, context);
+        } else {
+            context.send(self.shard_of[to as usize], token);
+        }
+    }
+
+    fn on_message(&mut self, token: Token, context: &mut Context<Token>) {
+        self.accept(token, context);
+    }
+}
+
+fn ring(stations: u32, shards: u32) -> Vec<Shard<Ring>> {
+    let per = stations.div_ceil(shards);
+    let shard_of: Vec<u32> = (0..stations).map(|s| s / per).collect();
+    (0..shards)
+        .map(|shard| {
+            let first = shard * per;
+            let count = per.min(stations - first) as usize;
+            let ring = Ring {
+                first,
+                total: stations,
+                waiting: vec![std::collections::VecDeque::new(); count],
+                marks: vec![Fingerprint::default(); count],
+                shard_of: shard_of.clone(),
+                shard,
+            };
+            let mut shard = Shard::new(ring, count, Wheel { shift: 6 });
+            for place in 0..count as u32 {
+                let token = Token { to: first + place, at: Time::from_picos(7 * u64::from(place)), value: 1 };
+                shard.model.accept(token, &mut shard.context);
+            }
+            shard
+        })
+        .collect()
+}
+
+fn fingerprint(shards: &[Shard<Ring>]) -> u64 {
+    Fingerprint::combine(shards.iter().flat_map(|s| s.model.marks.iter().copied())).value()
+}
+
+#[test]
+fn threads_and_shards_do_not_change_the_bits() {
+    let quiet = AtomicBool::new(false);
+    let mut seen = Vec::new();
+    // The first token of each shard starts at a time that depends on its place in the shard: use one layout of
+    // tokens for all by taking shard counts of which every one divides the ring alike.
+    for (shards, threads) in [(4, 1), (4, 2), (4, 3), (4, 8)] {
+        let mut ring = ring(16, shards);
+        let plan = RunPlan {
+            until: Time::from_picos(2_000_000),
+            checkpoint: Span::from_picos(300_000),
+            lookahead: HOP,
+            threads,
+            interrupt: &quiet,
+        };
+        let mut checkpoints = Vec::new();
+        let report = run(&mut ring, plan, |look| {
+            checkpoints.push(look.now.as_picos());
+            Verdict::Continue
+        });
+        assert_eq!(report.end, End::Until);
+        assert_eq!(checkpoints, (1..=6).map(|n| n * 300_000).collect::<Vec<_>>());
+        seen.push((fingerprint(&ring), report.fired, report.now));
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 1, "{seen:?}");
+}
+
+#[test]
+fn a_checkpoint_ends_the_run_at_its_own_instant() {
+    let quiet = AtomicBool::new(false);
+    let plan = RunPlan {
+        until: Time::from_picos(2_000_000),
+        checkpoint: Span::from_picos(300_000),
+        lookahead: HOP,
+        threads: 2,
+        interrupt: &quiet,
+    };
+    let mut ring = ring(8, 2);
+    let report =
+        run(&mut ring, plan, |look| if look.now.as_picos() < 900_000 { Verdict::Continue } else { Verdict::Stop });
+    assert_eq!((report.end, report.now.as_picos()), (End::Stopped, 900_000));
+}
+
+#[test]
+fn an_interrupt_ends_serial_and_parallel_runs() {
+    let set = AtomicBool::new(true);
+    for shards in [1, 2] {
+        let plan =
+            RunPlan { until: Time::MAX, checkpoint: Span::from_secs(1), lookahead: HOP, threads: 2, interrupt: &set };
+        assert_eq!(run(&mut ring(8, shards), plan, |_| Verdict::Continue).end, End::Interrupted);
+    }
+}
+
+#[test]
+fn a_run_with_nothing_pending_is_quiet() {
+    let quiet = AtomicBool::new(false);
+    let mut shards = ring(4, 1);
+    shards[0].model.waiting.iter_mut().for_each(std::collections::VecDeque::clear);
+    (0..4).for_each(|alarm| shards[0].context.alarms.disarm(alarm));
+    let plan = RunPlan {
+        until: Time::MAX,
+        checkpoint: Span::from_secs(1),
+        lookahead: Span::MAX,
+        threads: 1,
+        interrupt: &quiet,
+    };
+    assert_eq!(run(&mut shards, plan, |_| Verdict::Continue).end, End::Quiet);
+}
