@@ -1,0 +1,51 @@
+//! No congestion control: the flow keeps to the fixed allowance it was given and reacts to nothing.
+//!
+//! The baseline of every comparison, and what a lossless network does when only its flow control is at work.
+
+use crate::{Allowance, Feedback, ProtocolInfo, ReactionPoint};
+use units::{Bytes, Time};
+
+pub(crate) const INFO: ProtocolInfo =
+    ProtocolInfo { name: "none", summary: "no congestion control; a fixed rate and window, or neither" };
+
+/// A reaction point that does not react.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoControl {
+    /// What the flow may always do; unlimited by default.
+    pub allowance: Allowance,
+}
+
+impl ReactionPoint for NoControl {
+    #[inline]
+    fn on_sent(&mut self, _now: Time, _len: Bytes) {}
+
+    fn on_feedback(&mut self, _now: Time, _feedback: &Feedback) {}
+
+    fn on_deadline(&mut self, _now: Time) {}
+
+    #[inline]
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Rate, Span};
+
+    #[test]
+    fn nothing_that_happens_changes_what_it_may_do() {
+        let allowance = Allowance { rate: Some(Rate::from_gigabits(5)), window: Some(Bytes::new(3000)) };
+        let mut point = NoControl { allowance };
+        let marked = Feedback::Acknowledgement { bytes: Bytes::new(1000), marked: true, round_trip: Span::ZERO };
+        point.on_sent(Time::ZERO, Bytes::new(1000));
+        point.on_feedback(Time::from_picos(1), &marked);
+        assert_eq!((point.allowance(), point.deadline()), (allowance, None));
+    }
+}
