@@ -1,1 +1,13 @@
-//! Tailback: theory.
+//! What can be computed about a network without simulating it.
+//!
+//! [`headroom`] is the buffer a lossless class needs after it has said stop, term by term; [`max_min`] is the
+//! allocation that a congestion control ought to reach; [`fairness`] says how far from it one is. They are the
+//! yardsticks of the simulator, so nothing here may depend on it: a mistake in one must not hide the same mistake in
+//! the other.
+
+pub mod error;
+pub mod fairness;
+pub mod headroom;
+pub mod max_min;
+
+pub use error::Error;

@@ -38,6 +38,20 @@ impl Wire {
         if self.picos_per_byte != 0 {
             return Span::from_picos(len.get() * self.picos_per_byte);
         }
+        // Below 2.3 MB, so for any frame, everything fits 64 bits and no wide division is needed.
+        let narrow = len.get().checked_mul(PICOS_TIMES_BITS).and_then(|exact| exact.checked_add(self.remainder));
+        match narrow {
+            Some(exact) => {
+                let picos = exact / self.rate;
+                self.remainder = exact - picos * self.rate;
+                Span::from_picos(picos)
+            }
+            None => self.serialise_wide(len),
+        }
+    }
+
+    #[cold]
+    fn serialise_wide(&mut self, len: Bytes) -> Span {
         let exact = u128::from(len.get()) * u128::from(PICOS_TIMES_BITS) + u128::from(self.remainder);
         let rate = u128::from(self.rate);
         self.remainder = (exact % rate) as u64;
@@ -49,5 +63,83 @@ impl Wire {
     pub fn at_most(&self, len: Bytes) -> Span {
         let exact = u128::from(len.get()) * u128::from(PICOS_TIMES_BITS);
         Span::from_picos(exact.div_ceil(u128::from(self.rate)) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The time of that many bytes, rounded down once.
+    fn floor_of_exact(bytes: u128, rate: u64) -> u128 {
+        bytes * u128::from(PICOS_TIMES_BITS) / u128::from(rate)
+    }
+
+    #[test]
+    fn whole_picoseconds_per_byte() {
+        let mut wire = Wire::new(Rate::from_gigabits(10));
+        assert_eq!(wire.serialise(Bytes::new(1_538)), Span::from_picos(1_230_400));
+        assert_eq!(Wire::new(Rate::from_gigabits(400)).serialise(Bytes::new(64)), Span::from_picos(1_280));
+    }
+
+    #[test]
+    fn a_third_of_a_picosecond_is_carried_over() {
+        let mut wire = Wire::new(Rate::from_gigabits(24));
+        let picos: Vec<u64> = (0..4).map(|_| wire.serialise(Bytes::new(1)).as_picos()).collect();
+        assert_eq!(picos, [333, 333, 334, 333]);
+        assert_eq!(wire.at_most(Bytes::new(1)), Span::from_picos(334));
+    }
+
+    #[test]
+    fn a_billion_frames_at_an_odd_rate_do_not_drift() {
+        // With frames of one length the remainder is the whole state, and a prime rate makes it pass through every
+        // value before it returns to zero. One full turn is run; a billion frames are a hundred turns and a bit.
+        let (rate, len, frames) = (9_999_991_u64, Bytes::new(1_538), 1_000_000_000_u64);
+        let mut wire = Wire::new(Rate::from_bits_per_sec(rate));
+        let mut turn = 0_u64;
+        for sent in 1..=rate {
+            turn += wire.serialise(len).as_picos();
+            assert!((wire.remainder == 0) == (sent == rate), "the state returned after {sent} frames");
+        }
+        assert_eq!(u128::from(turn), floor_of_exact(u128::from(len.get() * rate), rate));
+        let rest: u64 = (0..frames % rate).map(|_| wire.serialise(len).as_picos()).sum();
+        let total = u128::from(frames / rate) * u128::from(turn) + u128::from(rest);
+        assert_eq!(total, floor_of_exact(u128::from(frames) * u128::from(len.get()), rate));
+    }
+
+    #[test]
+    fn ten_million_frames_at_an_odd_speed_of_a_fast_link_do_not_drift() {
+        let rate = 103_125_000_007;
+        let mut wire = Wire::new(Rate::from_bits_per_sec(rate));
+        let (mut total, mut bytes) = (0_u64, 0_u64);
+        for sent in 0..10_000_000_u64 {
+            let len = 84 + sent * 7_919 % 1_455;
+            bytes += len;
+            total += wire.serialise(Bytes::new(len)).as_picos();
+        }
+        assert_eq!(u128::from(total), floor_of_exact(u128::from(bytes), rate));
+    }
+
+    proptest! {
+        #[test]
+        fn any_sequence_takes_the_exact_time_rounded_down(
+            rate in 1_u64 << 20..=1 << 50,
+            lens in proptest::collection::vec(
+                prop_oneof![0_u64..10_000, 2_305_000_u64..2_307_000, 0_u64..1 << 33],
+                0..60,
+            ),
+        ) {
+            let mut wire = Wire::new(Rate::from_bits_per_sec(rate));
+            let mut bytes = 0;
+            let mut total = 0;
+            for len in lens {
+                bytes += u128::from(len);
+                let bound = u128::from(wire.at_most(Bytes::new(len)).as_picos());
+                prop_assert!(floor_of_exact(u128::from(len), rate) <= bound);
+                total += u128::from(wire.serialise(Bytes::new(len)).as_picos());
+                prop_assert_eq!(total, floor_of_exact(bytes, rate));
+            }
+        }
     }
 }

@@ -1,0 +1,89 @@
+//! How fair an allocation is, and how far it is from the one it should be.
+
+/// Jain's index: `(sum x)^2 / (n * sum x^2)`. One if all are equal, `1/n` if one has everything; none if there is
+/// nobody or nothing to share.
+#[must_use]
+pub fn jain_index(rates: &[f64]) -> Option<f64> {
+    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+/// Jain's index of what each has for each unit of its fair share: one if all are served in proportion, whatever their
+/// weights and paths. None as for [`jain_index`], or if a fair share is not above zero.
+///
+/// # Panics
+/// If there are not as many fair shares as rates.
+#[must_use]
+pub fn jain_index_against(rates: &[f64], fair: &[f64]) -> Option<f64> {
+    assert_eq!(rates.len(), fair.len(), "as many fair shares as rates");
+    let normalised: Vec<f64> = rates.iter().zip(fair).map(|(rate, fair)| rate / fair).collect();
+    if fair.iter().all(|fair| *fair > 0.0) { jain_index(&normalised) } else { None }
+}
+
+/// How much of the target is misplaced: `sum |x - target| / sum target`. Zero if they are the same; none if the target
+/// is nothing at all.
+///
+/// # Panics
+/// If there are not as many targets as rates.
+#[must_use]
+pub fn distance(rates: &[f64], target: &[f64]) -> Option<f64> {
+    assert_eq!(rates.len(), target.len(), "as many targets as rates");
+    let misplaced = rates.iter().zip(target).fold(0.0, |sum, (rate, target)| sum + (rate - target).abs());
+    let total = target.iter().fold(0.0, |sum, target| sum + target);
+    (total > 0.0).then(|| misplaced / total)
+}
+
+/// The largest `|x - target| / target` of any flow: zero if there are no flows, infinite if one has something that
+/// should have nothing.
+///
+/// # Panics
+/// If there are not as many targets as rates.
+#[must_use]
+pub fn worst_relative_error(rates: &[f64], target: &[f64]) -> f64 {
+    assert_eq!(rates.len(), target.len(), "as many targets as rates");
+    rates.iter().zip(target).fold(0.0, |worst, (rate, target)| {
+        let error = (rate - target).abs();
+        let relative = if error == 0.0 { 0.0 } else { error / target };
+        if relative > worst { relative } else { worst }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn jain_from_equal_to_all_for_one() {
+        assert_eq!(jain_index(&[3.0; 5]), Some(1.0));
+        assert_eq!(jain_index(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain_index(&[1.0, 3.0]), Some(0.8));
+        assert_eq!((jain_index(&[]), jain_index(&[0.0, 0.0])), (None, None));
+    }
+
+    #[test]
+    fn jain_against_unequal_fair_shares() {
+        assert_eq!(jain_index_against(&[1.0, 2.0], &[2.0, 4.0]), Some(1.0));
+        assert_eq!(jain_index_against(&[2.0, 2.0], &[1.0, 2.0]), Some(0.9));
+        assert_eq!(jain_index_against(&[2.0, 0.0], &[2.0, 0.0]), None);
+    }
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance(&[4.0, 6.0], &[5.0, 5.0]), Some(0.2));
+        assert_eq!(distance(&[5.0, 5.0], &[5.0, 5.0]), Some(0.0));
+        assert_eq!(distance(&[1.0], &[0.0]), None);
+        assert_eq!(worst_relative_error(&[4.0, 5.0], &[5.0, 5.0]), 0.2);
+        assert_eq!(worst_relative_error(&[0.0], &[0.0]), 0.0);
+        assert_eq!(worst_relative_error(&[1.0], &[0.0]), f64::INFINITY);
+        assert_eq!(worst_relative_error(&[], &[]), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn jain_lies_between_one_over_n_and_one(rates in proptest::collection::vec(0.001_f64..1e6, 1..50)) {
+            let index = jain_index(&rates).expect("something to share");
+            prop_assert!(index <= 1.0 + 1e-12 && index * rates.len() as f64 >= 1.0 - 1e-12);
+        }
+    }
+}

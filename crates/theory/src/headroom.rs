@@ -1,0 +1,351 @@
+//! Headroom: what still arrives after a receiver has decided to pause its sender.
+//!
+//! IEEE 802.1Qbb calls it the delay value and adds it up in bit times of the link:
+//!
+//! | term | why it still arrives |
+//! |---|---|
+//! | `8 (L_R + 20)` | the receiver has just begun a frame of its own, and the PFC frame waits behind it |
+//! | `672` | the PFC frame itself: 64 bytes and 20 of preamble and gap |
+//! | `2 * cable` | the PFC frame travels to the sender, and the sender's last bits travel back |
+//! | `2 * interface` | both pass through the physical layers at both ends |
+//! | `response` | the sender takes that long to act on the PFC frame (the standard's higher layer delay) |
+//! | `8 (L_T + 20)` | the sender has just begun a frame of the paused priority and may finish it |
+//!
+//! A receiver notices that its queue has passed the threshold only with the frame that passes it, so the queue may by
+//! then stand `L_T - 1` bytes above the threshold. A buffer for a threshold XOFF is therefore lossless from
+//! `XOFF + (L_T - 1) + delay value` on. Preambles and gaps are counted although no buffer stores them, because
+//! the standard does and because they make the bound a little safe.
+
+use crate::Error;
+use std::fmt;
+use std::ops::Add;
+use units::{Bytes, Rate, Span};
+
+/// Preamble, start delimiter and shortest gap, in bytes of link time per frame.
+pub const FRAME_OVERHEAD: Bytes = Bytes::new(20);
+
+/// A PFC frame, without the overhead.
+pub const PFC_FRAME: Bytes = Bytes::new(64);
+
+/// Bits in a pause quantum, the unit of IEEE 802.3's response times.
+const QUANTUM: u64 = 512;
+
+/// A number of bits on a wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bits(u64);
+
+impl Bits {
+    /// That many bits.
+    #[must_use]
+    pub const fn new(bits: u64) -> Bits {
+        Bits(bits)
+    }
+
+    /// Number of bits.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The bytes that hold them, the last one perhaps in part.
+    #[must_use]
+    pub const fn in_bytes(self) -> Bytes {
+        Bytes::new(self.0.div_ceil(8))
+    }
+
+    /// What a link of that rate carries in that time, rounded up.
+    #[must_use]
+    pub fn carried(rate: Rate, span: Span) -> Bits {
+        let exact = u128::from(rate.as_bits_per_sec()) * u128::from(span.as_picos());
+        Bits(u64::try_from(exact.div_ceil(1_000_000_000_000)).unwrap_or(u64::MAX))
+    }
+
+    /// The time a link of that rate takes for them, rounded up to picoseconds.
+    fn duration(self, rate: Rate) -> Span {
+        let exact = u128::from(self.0) * 1_000_000_000_000;
+        Span::from_picos(exact.div_ceil(u128::from(rate.as_bits_per_sec())) as u64)
+    }
+}
+
+impl Add for Bits {
+    type Output = Bits;
+    fn add(self, other: Bits) -> Bits {
+        Bits(self.0 + other.0)
+    }
+}
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bits", self.0)
+    }
+}
+
+/// What a link is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// Fibre: 5 ns per metre (5000 bit times per 100 m at 10 Gb/s).
+    Optical,
+    /// Copper of a direct-attach cable: 5.556 ns per metre (5556 bit times per 100 m at 10 Gb/s).
+    Copper,
+    /// Copper with the 10GBASE-T physical layer, whose interface delay is twice that of the others.
+    TwistedPair,
+}
+
+impl Medium {
+    const fn name(self) -> &'static str {
+        match self {
+            Medium::Optical => "fibre",
+            Medium::Copper => "copper",
+            Medium::TwistedPair => "twisted pair",
+        }
+    }
+
+    const fn picos_per_metre(self) -> u64 {
+        match self {
+            Medium::Optical => 5_000,
+            Medium::Copper | Medium::TwistedPair => 5_556,
+        }
+    }
+}
+
+/// Everything the delay value depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadroomSpec {
+    /// Speed of the link, the same both ways.
+    pub rate: Rate,
+    /// Time from one end of the cable to the other.
+    pub one_way_delay: Span,
+    /// Time through the physical and MAC layers of one end, out and in together (the standard's ID).
+    pub interface_delay: Span,
+    /// Time from a PFC frame having come in to no further frame being begun (the standard's HD).
+    pub response_delay: Span,
+    /// Largest frame of any priority that the receiver of the data may be sending (L_R).
+    pub largest_reverse_frame: Bytes,
+    /// Largest frame of the paused priority (L_T).
+    pub largest_frame: Bytes,
+    /// Link time per frame beyond its bytes; [`FRAME_OVERHEAD`] on Ethernet.
+    pub overhead: Bytes,
+    /// Length of the frame that says stop; [`PFC_FRAME`] on Ethernet.
+    pub pause_frame: Bytes,
+}
+
+impl HeadroomSpec {
+    /// A link with the delays the standards allow, and frames of at most `largest_frame` both ways.
+    ///
+    /// At 10 Gb/s the interface and response delays are those of 802.1Qbb. At 25 to 400 Gb/s 802.3 states one bound for
+    /// the sender's whole response, which is used here with no interface delay beside it: add the receiver's own
+    /// in [`HeadroomSpec::interface_delay`] where it is known.
+    ///
+    /// # Errors
+    /// If the standards state nothing for that rate and medium.
+    pub fn standard(
+        rate: Rate,
+        cable_metres: u64,
+        medium: Medium,
+        largest_frame: Bytes,
+    ) -> Result<HeadroomSpec, Error> {
+        let gigabits = rate.as_bits_per_sec() / 1_000_000_000;
+        let (interface, response) = match (gigabits, medium) {
+            _ if rate != Rate::from_gigabits(gigabits) => (0, 0),
+            (10, Medium::TwistedPair) => (37_888, 6_144),
+            (_, Medium::TwistedPair) => (0, 0),
+            (10, _) => (18_944, 6_144),
+            (25, _) => (0, 80 * QUANTUM),
+            (40, _) => (0, 118 * QUANTUM),
+            (50, _) => (0, 147 * QUANTUM),
+            (100, _) => (0, 394 * QUANTUM),
+            (200, _) => (0, 453 * QUANTUM),
+            (400, _) => (0, 905 * QUANTUM),
+            _ => (0, 0),
+        };
+        if response == 0 {
+            return Err(Error::NoStandardDelay { rate, medium: medium.name() });
+        }
+        let one_way_delay = Span::from_picos(cable_metres * medium.picos_per_metre());
+        let response_delay = Bits(response).duration(rate);
+        let simulated = HeadroomSpec::simulated(rate, one_way_delay, response_delay, largest_frame, largest_frame);
+        Ok(HeadroomSpec { interface_delay: Bits(interface).duration(rate), ..simulated })
+    }
+
+    /// A link whose delays are known exactly, as in a simulation: all of its delay is in the cable and the response.
+    #[must_use]
+    pub const fn simulated(
+        rate: Rate,
+        one_way_delay: Span,
+        response_delay: Span,
+        largest_reverse_frame: Bytes,
+        largest_frame: Bytes,
+    ) -> HeadroomSpec {
+        HeadroomSpec {
+            rate,
+            one_way_delay,
+            interface_delay: Span::ZERO,
+            response_delay,
+            largest_reverse_frame,
+            largest_frame,
+            overhead: FRAME_OVERHEAD,
+            pause_frame: PFC_FRAME,
+        }
+    }
+}
+
+/// The delay value, term by term. Its display is the arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breakdown {
+    /// The frame that the PFC frame waits behind.
+    pub reverse_frame: Bits,
+    /// The PFC frame.
+    pub pause_frame: Bits,
+    /// The cable, there and back.
+    pub cable: Bits,
+    /// The interfaces of both ends.
+    pub interfaces: Bits,
+    /// The sender's response.
+    pub response: Bits,
+    /// The sender's last frame.
+    pub last_frame: Bits,
+    /// How far above the threshold the queue may stand when the receiver notices: `L_T - 1`.
+    pub overshoot: Bytes,
+}
+
+impl Breakdown {
+    /// The delay value: the sum of the terms, without the overshoot.
+    #[must_use]
+    pub fn delay_value(&self) -> Bits {
+        self.reverse_frame + self.pause_frame + self.cable + self.interfaces + self.response + self.last_frame
+    }
+
+    /// What must be free above the threshold: the delay value in bytes, and the overshoot.
+    #[must_use]
+    pub fn above_threshold(&self) -> Bytes {
+        self.delay_value().in_bytes() + self.overshoot
+    }
+
+    /// The smallest buffer that loses nothing with that threshold.
+    #[must_use]
+    pub fn buffer_for(&self, xoff: Bytes) -> Bytes {
+        xoff + self.above_threshold()
+    }
+
+    /// The highest threshold with which that buffer loses nothing; none if it is too small for any.
+    #[must_use]
+    pub fn xoff_for(&self, buffer: Bytes) -> Option<Bytes> {
+        buffer.get().checked_sub(self.above_threshold().get()).map(Bytes::new)
+    }
+}
+
+impl fmt::Display for Breakdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let terms = [
+            (self.reverse_frame, "frame under way to the sender"),
+            (self.pause_frame, "PFC frame"),
+            (self.cable, "cable, both ways"),
+            (self.interfaces, "interfaces, both ends"),
+            (self.response, "sender's response"),
+            (self.last_frame, "sender's last frame"),
+        ];
+        let mut sign = "";
+        for (bits, name) in terms.iter().filter(|(bits, _)| bits.0 > 0) {
+            write!(f, "{sign}{} ({name})", bits.0)?;
+            sign = " + ";
+        }
+        let total = self.delay_value();
+        write!(f, " = {total} = {} B, and {} B of overshoot", total.in_bytes().get(), self.overshoot.get())
+    }
+}
+
+/// What still arrives after the receiver has decided to pause.
+#[must_use]
+pub fn headroom(spec: &HeadroomSpec) -> Breakdown {
+    let framed = |len: Bytes| Bits((len + spec.overhead).bits());
+    Breakdown {
+        reverse_frame: framed(spec.largest_reverse_frame),
+        pause_frame: framed(spec.pause_frame),
+        cable: Bits::carried(spec.rate, spec.one_way_delay * 2),
+        interfaces: Bits::carried(spec.rate, spec.interface_delay * 2),
+        response: Bits::carried(spec.rate, spec.response_delay),
+        last_frame: framed(spec.largest_frame),
+        overshoot: Bytes::new(spec.largest_frame.get().saturating_sub(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standard(gigabits: u64, medium: Medium) -> Breakdown {
+        let spec = HeadroomSpec::standard(Rate::from_gigabits(gigabits), 100, medium, Bytes::new(1_518));
+        headroom(&spec.expect("a standard speed"))
+    }
+
+    #[test]
+    fn ten_gigabits_over_a_hundred_metres_of_fibre() {
+        let terms = standard(10, Medium::Optical);
+        assert_eq!(terms.delay_value(), Bits(79_312));
+        assert_eq!(terms.delay_value().in_bytes(), Bytes::new(9_914));
+        assert_eq!(terms.pause_frame, Bits(672));
+        assert_eq!(
+            terms.to_string(),
+            "12304 (frame under way to the sender) + 672 (PFC frame) + 10000 (cable, both ways) + \
+             37888 (interfaces, both ends) + 6144 (sender's response) + 12304 (sender's last frame) = 79312 bits = \
+             9914 B, and 1517 B of overshoot"
+        );
+    }
+
+    #[test]
+    fn copper_is_slower_and_twisted_pair_slower_still() {
+        assert_eq!(standard(10, Medium::Copper).delay_value(), Bits(79_312 + 2 * 556));
+        assert_eq!(standard(10, Medium::TwistedPair).delay_value(), Bits(79_312 + 2 * 556 + 2 * 18_944));
+    }
+
+    #[test]
+    fn faster_links_use_the_response_time_in_quanta() {
+        let in_bytes = [25, 40, 50, 100, 200, 400].map(|speed| {
+            let terms = standard(speed, Medium::Optical);
+            assert_eq!(terms.interfaces, Bits(0));
+            (terms.response.get() / QUANTUM, terms.delay_value().in_bytes().get())
+        });
+        // 2 * 12304 + 672 bits of frames, 1000 bits of cable per Gb/s, and the quanta.
+        assert_eq!(
+            in_bytes,
+            [(80, 11_405), (118, 15_712), (147, 18_818), (394, 40_876), (453, 57_152), (905, 111_080)]
+        );
+    }
+
+    #[test]
+    fn other_speeds_have_no_standard() {
+        for (rate, medium) in
+            [("20Gb/s", Medium::Optical), ("10.5Gb/s", Medium::Copper), ("40Gb/s", Medium::TwistedPair)]
+        {
+            let rate: Rate = rate.parse().expect("a rate");
+            let error = HeadroomSpec::standard(rate, 1, medium, Bytes::new(1_518)).expect_err("no standard");
+            assert!(error.to_string().contains(&format!("no standard delays are known for {rate} over")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_simulated_link_has_only_what_is_simulated() {
+        let frame = Bytes::new(1_000);
+        let rate = Rate::from_gigabits(40);
+        let terms = headroom(&HeadroomSpec::simulated(rate, Span::from_micros(1), Span::ZERO, frame, frame));
+        // 80 000 bits of cable, two frames of 8160 bits and the PFC frame.
+        assert_eq!(terms.delay_value(), Bits(80_000 + 2 * 8_160 + 672));
+        assert!(!terms.to_string().contains("interfaces"), "{terms}");
+    }
+
+    #[test]
+    fn thresholds_and_buffers_are_inverse() {
+        let terms = standard(10, Medium::Optical);
+        let buffer = terms.buffer_for(Bytes::new(20_000));
+        assert_eq!(buffer, Bytes::new(20_000 + 1_517 + 9_914));
+        assert_eq!(terms.xoff_for(buffer), Some(Bytes::new(20_000)));
+        assert_eq!(terms.xoff_for(terms.above_threshold()), Some(Bytes::ZERO));
+        assert_eq!(terms.xoff_for(Bytes::new(11_430)), None);
+    }
+
+    #[test]
+    fn parts_of_a_bit_count_as_a_bit() {
+        assert_eq!(Bits::carried(Rate::from_gigabits(10), Span::from_picos(101)), Bits(2));
+        assert_eq!(Bits(9).in_bytes(), Bytes::new(2));
+    }
+}
