@@ -3,7 +3,16 @@
 //! A graph knows names, roles and cables. It does not know queues, buffers or traffic.
 //! Ports are not declared: the n-th cable that touches a node is that node's port n.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use units::{Rate, Span};
+
+/// The most hosts a graph may have: forwarding tables number a switch's choices with 16 bits.
+pub const MAX_HOSTS: usize = 65_535;
+
+/// The most cables a node may have: ports are numbered with 16 bits.
+pub const MAX_PORTS: usize = 65_535;
 
 /// Number of a node in its graph: its position in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +84,106 @@ pub struct PortEnd {
     pub peer_port: u16,
 }
 
+/// Why a drawing cannot become a network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GraphError {
+    /// A node without a name.
+    EmptyName {
+        /// Position of the node.
+        node: NodeId,
+    },
+    /// Two nodes of one name.
+    DuplicateName {
+        /// The name they share.
+        name: String,
+    },
+    /// A cable that ends at a node which is not in the graph.
+    NoSuchNode {
+        /// Position of the cable.
+        cable: u32,
+        /// The end that is missing.
+        node: NodeId,
+    },
+    /// A cable from a node to itself.
+    SelfLoop {
+        /// The node.
+        name: String,
+    },
+    /// A host with no cable or with several.
+    HostCables {
+        /// The host.
+        name: String,
+        /// How many cables it has.
+        cables: usize,
+    },
+    /// A cable on which nothing moves.
+    RateZero {
+        /// Name of one end.
+        a: String,
+        /// Name of the other end.
+        b: String,
+    },
+    /// A bit error rate that is no probability below one.
+    BitErrorRate {
+        /// Name of one end.
+        a: String,
+        /// Name of the other end.
+        b: String,
+        /// What was given.
+        given: f64,
+    },
+    /// More cables at a node than there are port numbers.
+    TooManyPorts {
+        /// The node.
+        name: String,
+        /// How many cables it has.
+        cables: usize,
+    },
+    /// More hosts than a forwarding table can tell apart.
+    TooManyHosts {
+        /// How many there are.
+        hosts: usize,
+    },
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyName { node } => write!(f, "node number {} has no name; give every node one", node.0),
+            Self::DuplicateName { name } => write!(f, "two nodes are called \"{name}\"; rename one of them"),
+            Self::NoSuchNode { cable, node } => write!(
+                f,
+                "cable number {cable} ends at node number {}, which does not exist; add the node or drop the cable",
+                node.0
+            ),
+            Self::SelfLoop { name } => {
+                write!(f, "a cable joins \"{name}\" to itself; join it to another node or drop the cable")
+            }
+            Self::HostCables { name, cables } => write!(
+                f,
+                "host \"{name}\" has {cables} cables and must have exactly one; cable it to one switch, \
+                 or make it a switch if it is meant to forward"
+            ),
+            Self::RateZero { a, b } => {
+                write!(f, "the cable between \"{a}\" and \"{b}\" has rate zero; give it a rate, or drop the cable")
+            }
+            Self::BitErrorRate { a, b, given } => write!(
+                f,
+                "the cable between \"{a}\" and \"{b}\" has bit error rate {given}; \
+                 give a probability of at least 0 and below 1"
+            ),
+            Self::TooManyPorts { name, cables } => {
+                write!(f, "\"{name}\" has {cables} cables; spread them over more switches, {MAX_PORTS} each at most")
+            }
+            Self::TooManyHosts { hosts } => {
+                write!(f, "the graph has {hosts} hosts; remove some, {MAX_HOSTS} are the most")
+            }
+        }
+    }
+}
+
+impl std::error::Error for GraphError {}
+
 impl Graph {
     /// Adds a node and returns its number.
     pub fn node(&mut self, name: impl Into<String>, role: Role, layer: u16) -> NodeId {
@@ -113,5 +222,175 @@ impl Graph {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeId> {
         (0..).zip(&self.nodes).find(|(_, n)| n.name == name).map(|(i, _)| NodeId(i))
+    }
+
+    /// Whether a network can be made of this drawing; the first thing found wrong, if not.
+    ///
+    /// It does not ask whether every host can reach every other: see [`Graph::unreachable_pairs`].
+    ///
+    /// # Errors
+    /// What is wrong, where, and what to do about it.
+    pub fn validate(&self) -> Result<(), GraphError> {
+        let mut names = BTreeSet::new();
+        for (number, node) in (0..).zip(&self.nodes) {
+            if node.name.is_empty() {
+                return Err(GraphError::EmptyName { node: NodeId(number) });
+            }
+            if !names.insert(node.name.as_str()) {
+                return Err(GraphError::DuplicateName { name: node.name.clone() });
+            }
+        }
+        let mut degree = vec![0_usize; self.nodes.len()];
+        for (number, cable) in (0..).zip(&self.cables) {
+            for end in [cable.a, cable.b] {
+                match degree.get_mut(end.0 as usize) {
+                    Some(count) => *count += 1,
+                    None => return Err(GraphError::NoSuchNode { cable: number, node: end }),
+                }
+            }
+            self.check_link(cable)?;
+        }
+        for (node, &cables) in self.nodes.iter().zip(&degree) {
+            if cables > MAX_PORTS {
+                return Err(GraphError::TooManyPorts { name: node.name.clone(), cables });
+            }
+            if node.role == Role::Host && cables != 1 {
+                return Err(GraphError::HostCables { name: node.name.clone(), cables });
+            }
+        }
+        let hosts = self.nodes.iter().filter(|n| n.role == Role::Host).count();
+        if hosts > MAX_HOSTS { Err(GraphError::TooManyHosts { hosts }) } else { Ok(()) }
+    }
+
+    /// Checks a cable whose ends are known to exist.
+    fn check_link(&self, cable: &Cable) -> Result<(), GraphError> {
+        let name = |end: NodeId| self.nodes[end.0 as usize].name.clone();
+        if cable.a == cable.b {
+            return Err(GraphError::SelfLoop { name: name(cable.a) });
+        }
+        if cable.link.rate == Rate::ZERO {
+            return Err(GraphError::RateZero { a: name(cable.a), b: name(cable.b) });
+        }
+        let given = cable.link.bit_error_rate;
+        // A range, not two comparisons: it also refuses NaN.
+        if !(0.0..1.0).contains(&given) {
+            return Err(GraphError::BitErrorRate { a: name(cable.a), b: name(cable.b), given });
+        }
+        Ok(())
+    }
+
+    /// Pairs of hosts with no way between them, at most `limit` of them, in order; empty when all can meet.
+    ///
+    /// Cables that end at a node which does not exist are passed over.
+    #[must_use]
+    pub fn unreachable_pairs(&self, limit: usize) -> Vec<(HostId, HostId)> {
+        let mut near: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for Cable { a, b, .. } in &self.cables {
+            if (a.0 as usize) < near.len() && (b.0 as usize) < near.len() {
+                near[a.0 as usize].push(b.0);
+                near[b.0 as usize].push(a.0);
+            }
+        }
+        // The island of a node is the number of the first node found on it.
+        let mut island = vec![u32::MAX; near.len()];
+        for start in 0..island.len() {
+            let mut todo = vec![start];
+            while let Some(node) = todo.pop() {
+                if island[node] == u32::MAX {
+                    island[node] = start as u32;
+                    todo.extend(near[node].iter().map(|&next| next as usize));
+                }
+            }
+        }
+        let homes: Vec<u32> = self.hosts().into_iter().map(|host| island[host.0 as usize]).collect();
+        if homes.iter().all(|home| Some(home) == homes.first()) {
+            return Vec::new();
+        }
+        let pairs = (0..homes.len()).flat_map(|i| (i + 1..homes.len()).map(move |j| (i, j)));
+        let apart = pairs.filter(|&(i, j)| homes[i] != homes[j]).take(limit);
+        apart.map(|(i, j)| (HostId(i as u32), HostId(j as u32))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: LinkSpec =
+        LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_nanos(500), bit_error_rate: 0.0 };
+
+    /// h0 - sw0 - h1
+    fn pair() -> Graph {
+        let mut graph = Graph::default();
+        let a = graph.node("h0", Role::Host, 0);
+        let b = graph.node("h1", Role::Host, 0);
+        let switch = graph.node("sw0", Role::Switch, 1);
+        graph.cable(a, switch, LINK);
+        graph.cable(b, switch, LINK);
+        graph
+    }
+
+    #[test]
+    fn a_sound_drawing_is_valid() {
+        assert_eq!(pair().validate(), Ok(()));
+        assert_eq!(pair().unreachable_pairs(4), vec![]);
+        assert_eq!(Graph::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn ports_are_numbered_in_cable_order() {
+        let ports = pair().ports();
+        assert_eq!(ports[2][1], PortEnd { cable: 1, peer: NodeId(1), peer_port: 0 });
+        assert_eq!(ports[1][0], PortEnd { cable: 1, peer: NodeId(2), peer_port: 1 });
+    }
+
+    #[test]
+    fn names_must_be_there_and_differ() {
+        let mut graph = pair();
+        graph.nodes[1].name = "h0".into();
+        assert_eq!(graph.validate(), Err(GraphError::DuplicateName { name: "h0".into() }));
+        graph.nodes[1].name.clear();
+        assert_eq!(graph.validate(), Err(GraphError::EmptyName { node: NodeId(1) }));
+    }
+
+    #[test]
+    fn cables_must_join_two_nodes_that_exist() {
+        let mut graph = pair();
+        graph.cable(NodeId(2), NodeId(2), LINK);
+        assert_eq!(graph.validate(), Err(GraphError::SelfLoop { name: "sw0".into() }));
+        graph.cables[2].b = NodeId(9);
+        assert_eq!(graph.validate(), Err(GraphError::NoSuchNode { cable: 2, node: NodeId(9) }));
+        assert_eq!(graph.unreachable_pairs(1), vec![]);
+    }
+
+    #[test]
+    fn a_host_has_one_cable() {
+        let mut graph = pair();
+        graph.cable(NodeId(0), NodeId(2), LINK);
+        let error = graph.validate().unwrap_err();
+        assert_eq!(error, GraphError::HostCables { name: "h0".into(), cables: 2 });
+        assert!(error.to_string().contains("cable it to one switch"));
+    }
+
+    #[test]
+    fn a_cable_moves_bits_and_most_arrive() {
+        let mut graph = pair();
+        graph.cables[0].link.bit_error_rate = f64::NAN;
+        assert!(matches!(graph.validate(), Err(GraphError::BitErrorRate { .. })));
+        graph.cables[0].link.bit_error_rate = 1.0;
+        assert!(matches!(graph.validate(), Err(GraphError::BitErrorRate { .. })));
+        graph.cables[0].link.rate = Rate::ZERO;
+        assert_eq!(graph.validate(), Err(GraphError::RateZero { a: "h0".into(), b: "sw0".into() }));
+    }
+
+    #[test]
+    fn islands_are_reported_by_example() {
+        let mut graph = pair();
+        let lone = graph.node("sw1", Role::Switch, 1);
+        let host = graph.node("h2", Role::Host, 0);
+        graph.cable(host, lone, LINK);
+        assert_eq!(graph.validate(), Ok(()));
+        assert_eq!(graph.unreachable_pairs(8), vec![(HostId(0), HostId(2)), (HostId(1), HostId(2))]);
+        assert_eq!(graph.unreachable_pairs(1), vec![(HostId(0), HostId(2))]);
     }
 }
