@@ -271,14 +271,13 @@ where
 fn post<M>(outbox: &mut Vec<(u32, M)>, inboxes: &[Mutex<Vec<M>>]) {
     let mut open: Option<(u32, MutexGuard<'_, Vec<M>>)> = None;
     for (to, message) in outbox.drain(..) {
-        match &mut open {
-            Some((shard, inbox)) if *shard == to => inbox.push(message),
-            _ => {
-                open = None;
-                let mut inbox = lock(&inboxes[to as usize]);
-                inbox.push(message);
-                open = Some((to, inbox));
-            }
+        if open.as_ref().is_none_or(|(shard, _)| *shard != to) {
+            // Never two inboxes at once: two threads that each hold one and want the other would wait for ever.
+            drop(open.take());
+            open = Some((to, lock(&inboxes[to as usize])));
+        }
+        if let Some((_, inbox)) = &mut open {
+            inbox.push(message);
         }
     }
 }

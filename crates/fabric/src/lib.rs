@@ -1,2 +1,40 @@
-//! Fabric.
+//! The fabric: frames, links, switches, adapters, topologies and workloads. No files, no command line.
+//!
+//! A [`spec::NetworkSpec`] is built into a [`Simulation`], which runs to an [`Outcome`]. Running cannot fail: it
+//! finishes, finds a deadlock, loses a frame it had promised to keep, or reaches a limit.
+
+mod build;
+mod census;
+mod crossbar;
+mod egress;
+mod flow;
+mod frame;
+mod gate;
 pub mod graph;
+mod host;
+mod network;
+pub mod partition;
+mod plan;
+mod port;
+mod probe;
+mod receive;
+mod result;
+pub mod routing;
+mod simulation;
+pub mod spec;
+pub mod topology;
+mod transmit;
+mod validate;
+mod watchdog;
+pub mod workload;
+
+pub use build::BuildOptions;
+pub use census::Census;
+pub use frame::{Frame, Kind};
+pub use network::{Message, Network};
+pub use partition::Partition;
+pub use probe::{DropCause, NoProbe, Probe, QueueSample};
+pub use result::{Limit, Loss, LossReport, Outcome, Totals};
+pub use simulation::{FlowReport, Progress, Report, RunLimits, Simulation, Wish};
+pub use validate::BuildError;
+pub use watchdog::{Deadlock, Held, Waiting};

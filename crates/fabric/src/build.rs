@@ -1,0 +1,584 @@
+//! From a description to shards that can run.
+
+use crate::crossbar::Crossbar;
+use crate::egress::Schedule;
+use crate::flow::Flow;
+use crate::frame::{List, NIL, Pool};
+use crate::graph::{Graph, NodeId, Role};
+use crate::host::{Host, Service};
+use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
+use crate::partition::{Partition, assign};
+use crate::plan::{AdapterKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, WaitingRoom};
+use crate::port::{CREDITS, CUT_THROUGH, Gate, Lane, NOISY, Port};
+use crate::probe::Probe;
+use crate::result::Totals;
+use crate::routing::{flow_entropy, salt};
+use crate::spec::{
+    Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath,
+    NetworkSpec, Queueing, Share,
+};
+use crate::validate::{BuildError, largest_frame, validate};
+use engine::{Shard, Wheel};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::{Bytes, Rate, Span, Stream, Time, Wire};
+
+/// How a network is cut and laid out. None of it changes a result.
+#[derive(Clone, Debug, Default)]
+pub struct BuildOptions {
+    /// How nodes are dealt out to shards.
+    pub partition: Partition,
+    /// How many shards to aim for; 0 counts as 1.
+    pub shards: usize,
+    /// Lays nodes out in a random order drawn from this seed, which changes the order of simultaneous events of
+    /// different nodes. For tests that this changes nothing.
+    pub shuffle: Option<u64>,
+}
+
+/// What building yields beside the shards.
+pub(crate) struct Built<P: Probe> {
+    pub(crate) shards: Vec<Shard<Network<P>>>,
+    pub(crate) plan: Arc<Plan>,
+    /// Global port -> (shard, port of the shard).
+    pub(crate) port_at: Vec<(u32, u32)>,
+    /// Node -> (shard, node of the shard).
+    pub(crate) node_at: Vec<(u32, u32)>,
+    pub(crate) lookahead: Span,
+}
+
+pub(crate) fn build<P: Probe>(
+    spec: &NetworkSpec,
+    options: &BuildOptions,
+    mut probe: impl FnMut(usize) -> P,
+) -> Result<Built<P>, Vec<BuildError>> {
+    let errors = validate(spec);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    options.partition.check(&spec.graph).map_err(|e| vec![BuildError::Network { reason: e.to_string() }])?;
+    let plan = Arc::new(plan(spec).map_err(|reason| vec![BuildError::Network { reason }])?);
+    let shard_of = assign(&spec.graph, &options.partition, options.shards.max(1));
+    let shard_count = shard_of.iter().map(|&shard| shard as usize + 1).max().unwrap_or(1);
+    let nodes = spec.graph.nodes.len();
+    let mut order: Vec<usize> = (0..nodes).collect();
+    if let Some(seed) = options.shuffle {
+        Stream::new(seed, 0, "layout").shuffle(&mut order);
+    }
+    let degrees: Vec<usize> = spec.graph.ports().iter().map(Vec::len).collect();
+    let first_global: Vec<u32> = degrees
+        .iter()
+        .scan(0, |sum, &degree| {
+            let first = *sum;
+            *sum += degree as u32;
+            Some(first)
+        })
+        .collect();
+    // Where everything lies.
+    let mut port_at = vec![(0, 0); plan.ports.len()];
+    let mut node_at = vec![(0, 0); nodes];
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); shard_count];
+    let mut port_counts = vec![0u32; shard_count];
+    for &node in &order {
+        let shard = shard_of[node] as usize;
+        node_at[node] = (shard as u32, members[shard].len() as u32);
+        members[shard].push(node);
+        for number in 0..degrees[node] {
+            port_at[first_global[node] as usize + number] = (shard as u32, port_counts[shard]);
+            port_counts[shard] += 1;
+        }
+    }
+    let layout = Layout { spec, plan: &plan, first_global: &first_global, degrees: &degrees, port_at: &port_at };
+    let delay = longest_delay(spec);
+    let shards = (0..shard_count)
+        .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, delay, probe(shard)))
+        .collect();
+    let lookahead = lookahead(spec, &shard_of, &plan);
+    Ok(Built { shards, plan, port_at, node_at, lookahead })
+}
+
+/// The longest a frame usually takes from its start on a wire to its arrival: what the wheel should cover.
+fn longest_delay(spec: &NetworkSpec) -> Span {
+    let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class)).max().unwrap_or_default();
+    let delays = spec.graph.cables.iter().map(|cable| {
+        let wire = Wire::new(cable.link.rate);
+        cable.link.latency.as_picos().saturating_add(wire.at_most(largest + spec.overhead).as_picos())
+    });
+    Span::from_picos(delays.max().unwrap_or(0).max(1000))
+}
+
+/// The smallest delay of anything that crosses shards.
+fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &Plan) -> Span {
+    let crosses =
+        |port: &&PortPlan| shard_of[port.node as usize] != shard_of[plan.ports[port.peer as usize].node as usize];
+    let mut least = Span::MAX;
+    for port in plan.ports.iter().filter(crosses) {
+        // A frame takes at least the latency; a credit signal its own delay, whatever the cable.
+        least = least.min(spec.graph.cables[port.cable as usize].link.latency);
+        let node = port.node as usize;
+        let rules = node_rules(spec, node);
+        for rule in &plan.rules[rules] {
+            if let Hold::CreditSignal { delay } = rule.hold {
+                least = least.min(delay);
+            }
+        }
+    }
+    least
+}
+
+/// Position of a node's rules in [`Plan::rules`]: switch kinds first, then adapter kinds.
+fn node_rules(spec: &NetworkSpec, node: usize) -> usize {
+    let kind = spec.kind_of[node] as usize;
+    match spec.graph.nodes[node].role {
+        Role::Switch => kind,
+        Role::Host => spec.switches.len() + kind,
+    }
+}
+
+fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
+    let hosts = spec.graph.hosts().len();
+    let switch_nodes: Vec<NodeId> =
+        (0..).map(NodeId).zip(&spec.graph.nodes).filter(|(_, n)| n.role == Role::Switch).map(|(id, _)| id).collect();
+    let mut tables = vec![Tables::new(&spec.routes, &switch_nodes, hosts)?];
+    for change in &spec.route_changes {
+        tables.push(Tables::new(&change.routes, &switch_nodes, hosts)?);
+    }
+    let mut egress = Vec::new();
+    let mut rules = Vec::new();
+    let mut shared_rules = Vec::new();
+    let mut switches = Vec::new();
+    for switch in &spec.switches {
+        let (buffers, shared) = match &switch.buffer {
+            Buffer::Static(buffers) => (buffers, None),
+            Buffer::Shared { total, alpha, classes } => (classes, Some(Shared { total: total.get(), alpha: *alpha })),
+        };
+        let output_only = switch.queueing == Queueing::Output;
+        rules.push(class_rules(spec, buffers, switch.flow_control, output_only));
+        shared_rules.push(shared.is_some());
+        let crossbar = switch.crossbar.unwrap_or_default();
+        switches.push(SwitchKind {
+            room: match switch.queueing {
+                Queueing::Output => WaitingRoom::Output,
+                Queueing::InputFifo { .. } | Queueing::VirtualOutput => WaitingRoom::Input,
+                Queueing::Combined { .. } => WaitingRoom::Both,
+            },
+            rules: (rules.len() - 1) as u16,
+            shared,
+            cuts_through: matches!(switch.forwarding, Forwarding::CutThrough { .. }),
+            pipeline: switch.pipeline,
+            fifo: match switch.queueing {
+                Queueing::InputFifo { bypass, reading } => Some((bypass, reading)),
+                _ => None,
+            },
+            arbitration: if output_only { Arbitration::ArrivalOrder } else { crossbar.arbitration },
+            read_ports: crossbar.read_ports,
+            output_buffer: match switch.queueing {
+                Queueing::Combined { output_buffer } => output_buffer.get().min(u64::from(u32::MAX / 2)) as u32,
+                _ => 0,
+            },
+            egress: resolve_egress(&switch.egress, &mut egress),
+        });
+    }
+    let mut adapters = Vec::new();
+    for adapter in &spec.adapters {
+        let credits = matches!(adapter.flow_control, FlowControl::Credits(_));
+        let served = adapter.service.is_some() || !adapter.service_changes.is_empty() || credits;
+        let unlimited = vec![ClassBuffer::UNLIMITED; spec.classes.len()];
+        let buffers = if served { &adapter.buffer } else { &unlimited };
+        rules.push(class_rules(spec, buffers, adapter.flow_control, false));
+        shared_rules.push(false);
+        let egress = resolve_egress(&adapter.egress, &mut egress);
+        adapters.push(AdapterKind { service: adapter.service, served, egress });
+    }
+    Ok(Plan {
+        overhead: spec.overhead,
+        smallest_frame: spec.smallest_frame.get() as u16,
+        spray: spec.multipath == Multipath::Spray,
+        rules,
+        shared_rules,
+        switches,
+        adapters,
+        egress,
+        tables,
+        ports: port_plans(spec),
+        flows: spec.flows.clone(),
+        seed: spec.seed,
+    })
+}
+
+fn resolve_egress(egress: &Egress, plans: &mut Vec<EgressPlan>) -> Option<u16> {
+    let Egress::Groups(groups) = egress else { return None };
+    let strict = groups.iter().rev().filter(|group| group.share == Share::Strict).map(|group| group.classes).collect();
+    let weighted = groups.iter().filter_map(|group| match group.share {
+        Share::Weighted { quantum } => Some((group.classes, quantum.get().min(1 << 24) as u32)),
+        Share::Strict => None,
+    });
+    plans.push(EgressPlan { strict, weighted: weighted.collect() });
+    Some((plans.len() - 1) as u16)
+}
+
+/// The rules of a device, class by class. `output_only`: lossy classes are limited at the output queue.
+fn class_rules(spec: &NetworkSpec, buffers: &[ClassBuffer], control: FlowControl, output_only: bool) -> Vec<Rule> {
+    let small = |bytes: Bytes| bytes.get().min(u64::from(u32::MAX / 2)) as u32;
+    let rule = |(class, buffer): (usize, &ClassBuffer)| {
+        let lossless = spec.classes[class].lossless;
+        let all = ((1u16 << spec.classes.len()) - 1) as u8;
+        let (hold, unit, account) = match control {
+            FlowControl::None => (Hold::Nothing, 1, class),
+            FlowControl::Pause(pause) => {
+                let classes = pause.holds & all;
+                (
+                    Hold::Pause { classes, quanta: pause.quanta, refresh_after: pause.quanta - pause.refresh_before },
+                    1,
+                    0,
+                )
+            }
+            FlowControl::Pfc(pause) if lossless => {
+                let classes = 1 << class;
+                let refresh_after = pause.quanta - pause.refresh_before;
+                (Hold::Pause { classes, quanta: pause.quanta, refresh_after }, 1, class)
+            }
+            FlowControl::Credits(credits) if lossless => {
+                let unit = match credits.unit {
+                    CreditUnit::Frame => 0,
+                    CreditUnit::Block(block) => block.get() as u32,
+                };
+                let hold = match credits.give_back {
+                    CreditReturn::Frame { size, refresh } => Hold::CreditFrame { size: size.get() as u16, refresh },
+                    CreditReturn::Signal { delay } => Hold::CreditSignal { delay },
+                };
+                (hold, unit, class)
+            }
+            FlowControl::Pfc(_) | FlowControl::Credits(_) => (Hold::Nothing, 1, class),
+        };
+        let held_back = hold != Hold::Nothing;
+        let pauses = matches!(hold, Hold::Pause { .. });
+        Rule {
+            lossless: lossless && held_back,
+            counts_input: held_back || !output_only,
+            limits_output: !held_back && output_only,
+            account: account as u8,
+            capacity: small(buffer.capacity),
+            xoff: if pauses { small(buffer.xoff) } else { u32::MAX },
+            xon: small(buffer.xon),
+            headroom: small(buffer.headroom),
+            unit,
+            hold,
+        }
+    };
+    buffers.iter().enumerate().map(rule).collect()
+}
+
+fn port_plans(spec: &NetworkSpec) -> Vec<PortPlan> {
+    let ends = spec.graph.ports();
+    let mut first = Vec::with_capacity(ends.len());
+    let mut sum = 0;
+    for ports in &ends {
+        first.push(sum);
+        sum += ports.len() as u32;
+    }
+    let response = |node: usize| {
+        let control = match spec.graph.nodes[node].role {
+            Role::Switch => spec.switches[spec.kind_of[node] as usize].flow_control,
+            Role::Host => spec.adapters[spec.kind_of[node] as usize].flow_control,
+        };
+        match control {
+            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.response,
+            _ => Span::ZERO,
+        }
+    };
+    let fastest = fastest_cables(&spec.graph);
+    let mut plans = Vec::with_capacity(sum as usize);
+    for (node, ports) in ends.iter().enumerate() {
+        for (number, end) in ports.iter().enumerate() {
+            let peer = end.peer.0 as usize;
+            let header_delay = cut_through(spec, peer, fastest[peer], end.cable);
+            plans.push(PortPlan {
+                node: node as u32,
+                number: number as u16,
+                cable: end.cable,
+                peer: first[peer] + u32::from(end.peer_port),
+                header_delay: header_delay.unwrap_or(Span::ZERO),
+                cuts_through: header_delay.is_some(),
+                bit_error_rate: spec.graph.cables[end.cable as usize].link.bit_error_rate,
+                // The pause that this port obeys is the far end's.
+                pause_response: response(peer),
+            });
+        }
+    }
+    plans
+}
+
+/// The header delay of a node that takes frames from a cable by their header; `fastest` is its fastest cable.
+fn cut_through(spec: &NetworkSpec, node: usize, fastest: Rate, cable: u32) -> Option<Span> {
+    if spec.graph.nodes[node].role != Role::Switch {
+        return None;
+    }
+    let Forwarding::CutThrough { header_delay } = spec.switches[spec.kind_of[node] as usize].forwarding else {
+        return None;
+    };
+    (spec.graph.cables[cable as usize].link.rate >= fastest).then_some(header_delay)
+}
+
+/// For every node the rate of its fastest cable.
+fn fastest_cables(graph: &Graph) -> Vec<Rate> {
+    let mut fastest = vec![Rate::ZERO; graph.nodes.len()];
+    for cable in &graph.cables {
+        for end in [cable.a, cable.b] {
+            let rate = &mut fastest[end.0 as usize];
+            *rate = cable.link.rate.max(*rate);
+        }
+    }
+    fastest
+}
+
+/// What the parts of one shard are laid out from.
+struct Layout<'a> {
+    spec: &'a NetworkSpec,
+    plan: &'a Arc<Plan>,
+    first_global: &'a [u32],
+    degrees: &'a [usize],
+    port_at: &'a [(u32, u32)],
+}
+
+impl Layout<'_> {
+    fn shard<P: Probe>(
+        &self,
+        shard: usize,
+        members: &[usize],
+        ports: usize,
+        delay: Span,
+        probe: P,
+    ) -> Shard<Network<P>> {
+        let classes = self.spec.classes.len();
+        let numbers = Numbers::new(ports, members.len());
+        let network = Network {
+            plan: Arc::clone(self.plan),
+            numbers,
+            classes,
+            pool: Pool::new(),
+            ports: Vec::with_capacity(ports),
+            lanes: vec![Lane::EMPTY; ports * classes],
+            gates: vec![Gate::OPEN; ports * classes],
+            signals: vec![VecDeque::new(); ports],
+            noise: vec![None; ports],
+            schedules: vec![None; ports],
+            nodes: Vec::with_capacity(members.len()),
+            switches: Vec::new(),
+            hosts: Vec::new(),
+            flows: Vec::new(),
+            flow_slot: vec![NIL; self.spec.flows.len()],
+            received: vec![Received::default(); self.spec.flows.len()],
+            totals: Totals::default(),
+            loss: None,
+            probe,
+        };
+        let mut shard_state = Shard::new(network, numbers.end as usize, Wheel::covering(delay));
+        let by_host = self.flows_by_host();
+        let rows = switch_rows(&self.spec.graph);
+        let host_numbers = host_numbers(&self.spec.graph);
+        for &node in members {
+            let network = &mut shard_state.model;
+            let first_port = network.ports.len() as u32;
+            for number in 0..self.degrees[node] {
+                self.port(network, shard as u32, node, number);
+            }
+            let device = match self.spec.graph.nodes[node].role {
+                Role::Switch => self.switch(network, node, first_port, rows[node]),
+                Role::Host => self.host(network, node, first_port, host_numbers[node], &by_host),
+            };
+            network.nodes.push(Node {
+                device,
+                first_port,
+                ports: self.degrees[node] as u16,
+                fingerprint: engine::Fingerprint::default(),
+                script: self.script(node),
+            });
+        }
+        self.first_alarms(&mut shard_state);
+        shard_state
+    }
+
+    fn port<P: Probe>(&self, network: &mut Network<P>, shard: u32, node: usize, number: usize) {
+        let global = self.first_global[node] + number as u32;
+        let plan = &self.plan.ports[global as usize];
+        let link = &self.spec.graph.cables[plan.cable as usize].link;
+        let peer_node = self.plan.ports[plan.peer as usize].node as usize;
+        let mut port = Port::new(link.rate, network.nodes.len() as u32, number as u16, global);
+        let place = network.ports.len();
+        port.flight = link.latency;
+        port.rules = node_rules(self.spec, node) as u16;
+        let (peer_shard, peer) = self.port_at[plan.peer as usize];
+        port.peer = peer;
+        port.peer_shard = if peer_shard == shard { NIL } else { peer_shard };
+        if plan.cuts_through {
+            port.flags |= CUT_THROUGH;
+        }
+        if link.bit_error_rate > 0.0 {
+            port.flags |= NOISY;
+            network.noise[place] = Some(Box::new(Stream::new(self.plan.seed, u64::from(global), "bit errors")));
+        }
+        // Credits: what the far end grants before anything moves, and what this end grants.
+        for (class, rule) in self.plan.rules[node_rules(self.spec, peer_node)].iter().enumerate() {
+            if matches!(rule.hold, Hold::CreditFrame { .. } | Hold::CreditSignal { .. }) {
+                port.flags |= CREDITS;
+                port.credited |= 1 << class;
+                port.credit_unit = rule.unit;
+                network.gates[place * network.classes + class].limit = u64::from(rule.capacity);
+            }
+        }
+        for (class, rule) in self.plan.rules[port.rules as usize].iter().enumerate() {
+            if let Hold::CreditFrame { refresh, .. } = rule.hold {
+                network.gates[place * network.classes + class].refresh = refresh.map_or(Time::MAX, |r| Time::ZERO + r);
+            }
+            network.gates[place * network.classes + class].granted = u64::from(rule.capacity);
+        }
+        let egress = match self.spec.graph.nodes[node].role {
+            Role::Switch => self.plan.switches[self.spec.kind_of[node] as usize].egress,
+            Role::Host => self.plan.adapters[self.spec.kind_of[node] as usize].egress,
+        };
+        network.schedules[place] =
+            egress.map(|plan| Box::new(Schedule::new(plan, self.plan.egress[plan as usize].weighted.len())));
+        network.ports.push(port);
+    }
+
+    fn switch<P: Probe>(&self, network: &mut Network<P>, node: usize, first_port: u32, row: u32) -> Device {
+        let kind = self.spec.kind_of[node];
+        let crossbar = self.spec.switches[kind as usize].crossbar.map(|crossbar| {
+            let (numerator, denominator) = crossbar.speedup;
+            let ports = &network.ports[first_port as usize..];
+            let speed = |port: &Port| {
+                let rate = u128::from(port.wire.rate().as_bits_per_sec()) * u128::from(numerator);
+                Wire::new(Rate::from_bits_per_sec(((rate / u128::from(denominator)) as u64).max(1)))
+            };
+            let fifo = self.plan.switches[kind as usize].fifo.is_some();
+            Box::new(Crossbar::new(ports.iter().map(speed).collect(), network.classes, fifo))
+        });
+        network.switches.push(Switch {
+            kind,
+            first_port,
+            row,
+            tables: 0,
+            salt: salt(NodeId(node as u32)),
+            pipeline: List::EMPTY,
+            shared_used: 0,
+            crossbar,
+        });
+        Device::Switch(network.switches.len() as u32 - 1)
+    }
+
+    fn host<P: Probe>(
+        &self,
+        network: &mut Network<P>,
+        node: usize,
+        port: u32,
+        number: u32,
+        by_host: &[Vec<u32>],
+    ) -> Device {
+        let place = network.hosts.len() as u32;
+        let first_flow = network.flows.len() as u32;
+        for &flow in &by_host[number as usize] {
+            let spec = &self.spec.flows[flow as usize];
+            let destination = match &spec.destination {
+                crate::workload::Destination::Host(host) => host.0,
+                crate::workload::Destination::Uniform(_) => u32::MAX,
+            };
+            let entropy = flow_entropy(number, destination, flow, self.spec.seed);
+            network.flow_slot[flow as usize] = network.flows.len() as u32;
+            network.flows.push(Flow::new(flow, place, spec, entropy, self.spec.seed));
+        }
+        let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
+        network.hosts.push(Host {
+            number,
+            port,
+            first_flow,
+            flows: network.flows.len() as u32 - first_flow,
+            started: 0,
+            timers: engine::IndexedHeap::new(0),
+            service: kind.served.then(|| Box::new(Service::new(kind.service))),
+        });
+        Device::Host(place)
+    }
+
+    /// Every host's flows in the order in which they start.
+    fn flows_by_host(&self) -> Vec<Vec<u32>> {
+        let mut by_host = vec![Vec::new(); self.spec.graph.hosts().len()];
+        for (flow, spec) in (0..).zip(&self.spec.flows) {
+            by_host[spec.source.0 as usize].push(flow);
+        }
+        for flows in &mut by_host {
+            flows.sort_by_key(|&flow: &u32| (self.spec.flows[flow as usize].start, flow));
+        }
+        by_host
+    }
+
+    fn script(&self, node: usize) -> VecDeque<(Time, Action)> {
+        let mut script = Vec::new();
+        for fault in &self.spec.faults {
+            for number in 0..self.degrees[node] {
+                if self.plan.ports[self.first_global[node] as usize + number].cable == fault.cable {
+                    let port = number as u16;
+                    script.push((fault.down, Action::Cable { port, up: false }));
+                    script.extend(fault.up.map(|up| (up, Action::Cable { port, up: true })));
+                }
+            }
+        }
+        match self.spec.graph.nodes[node].role {
+            Role::Switch => {
+                for (tables, change) in (1..).zip(&self.spec.route_changes) {
+                    script.push((change.at, Action::Routes(tables)));
+                }
+            }
+            Role::Host => {
+                for &(at, rate) in &self.spec.adapters[self.spec.kind_of[node] as usize].service_changes {
+                    script.push((at, Action::Service(rate)));
+                }
+            }
+        }
+        script.sort_by_key(|&(at, _)| at);
+        script.into()
+    }
+
+    fn first_alarms<P: Probe>(&self, shard: &mut Shard<Network<P>>) {
+        let (network, alarms) = (&shard.model, &mut shard.context.alarms);
+        let numbers = network.numbers;
+        for (place, node) in (0..).zip(&network.nodes) {
+            if let Some(&(at, _)) = node.script.front() {
+                alarms.arm(numbers.script + place, at);
+            }
+            if let Some(every) = network.probe.sample_every() {
+                alarms.arm(numbers.sample + place, Time::ZERO + every);
+            }
+            if let Device::Host(host) = node.device
+                && network.hosts[host as usize].flows > 0
+            {
+                let first = &network.flows[network.hosts[host as usize].first_flow as usize];
+                alarms.arm(numbers.workload + place, self.spec.flows[first.number as usize].start);
+            }
+        }
+        for port in 0..network.ports.len() {
+            let gates = &network.gates[port * network.classes..(port + 1) * network.classes];
+            if let Some(first) = gates.iter().map(|gate| gate.refresh).min().filter(|&at| at != Time::MAX) {
+                alarms.arm(numbers.timer + port as u32, first);
+            }
+        }
+    }
+}
+
+fn switch_rows(graph: &Graph) -> Vec<u32> {
+    rows(graph, Role::Switch)
+}
+
+fn host_numbers(graph: &Graph) -> Vec<u32> {
+    rows(graph, Role::Host)
+}
+
+/// For every node its number among the nodes of its role.
+fn rows(graph: &Graph, role: Role) -> Vec<u32> {
+    let mut next = 0;
+    let number = |node: &crate::graph::Node| {
+        let number = next;
+        next += u32::from(node.role == role);
+        number
+    };
+    graph.nodes.iter().map(number).collect()
+}

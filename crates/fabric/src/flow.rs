@@ -1,0 +1,183 @@
+//! A flow at its source: what it has to send, and whether it may.
+
+use crate::frame::{Frame, Kind, LAST, List, NIL};
+use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
+use congestion::{Allowance, Reaction, ReactionPoint};
+use units::{Bytes, Span, Stream, Time, Wire};
+
+/// The timers a flow may have, as numbers in its host's heap.
+pub(crate) const TIMERS: u32 = 4;
+/// The rate limiter lets the next frame go.
+pub(crate) const LIMITER: u32 = 0;
+/// The source makes the next frame.
+pub(crate) const SOURCE: u32 = 1;
+/// The reaction point wants to be asked.
+pub(crate) const DEADLINE: u32 = 2;
+/// The source turns on or off, or stops.
+pub(crate) const ACTIVITY: u32 = 3;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    /// Number in the network.
+    pub(crate) number: u32,
+    /// Position of its host in the shard.
+    pub(crate) host: u32,
+    /// The next flow in the ring of those that may send.
+    pub(crate) next_ready: u32,
+    pub(crate) in_ring: bool,
+    /// Between start and stop, and not in a silence.
+    pub(crate) on: bool,
+    pub(crate) stopped: bool,
+    pub(crate) class: u8,
+    /// Bytes still to be made into frames; `u64::MAX` is without end.
+    pub(crate) remaining: u64,
+    /// Frames made.
+    pub(crate) made: u32,
+    /// Frames waiting at the adapter (paced sources only).
+    pub(crate) backlog: List,
+    pub(crate) backlogged: u32,
+    /// A paced source waits for room.
+    pub(crate) stalled: bool,
+    /// Bytes sent and not acknowledged.
+    pub(crate) outstanding: u64,
+    /// The rate limiter holds the next frame until then.
+    pub(crate) not_before: Time,
+    pub(crate) entropy: u32,
+    pub(crate) destination: u32,
+    pub(crate) frame: u16,
+    pub(crate) greedy: bool,
+    /// Its frames are limited by a rate or window, acknowledged, or otherwise not simply sent.
+    pub(crate) plain: bool,
+    pub(crate) reaction: Reaction,
+    pub(crate) pace: Option<Wire>,
+    pub(crate) stream: Stream,
+}
+
+impl Flow {
+    pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, seed: u64) -> Flow {
+        let (greedy, pace) = match spec.pattern {
+            Pattern::Greedy => (true, None),
+            Pattern::Paced { rate, .. } => (false, Some(Wire::new(rate))),
+        };
+        let destination = match &spec.destination {
+            Destination::Host(host) => host.0,
+            Destination::Uniform(_) => NIL,
+        };
+        let unlimited = spec.reaction.allowance() == Allowance::default() && spec.reaction.deadline().is_none();
+        Flow {
+            number,
+            host,
+            next_ready: NIL,
+            in_ring: false,
+            on: false,
+            stopped: false,
+            class: spec.class,
+            remaining: spec.size.map_or(u64::MAX, Bytes::get),
+            made: 0,
+            backlog: List::EMPTY,
+            backlogged: 0,
+            stalled: false,
+            outstanding: 0,
+            not_before: Time::ZERO,
+            entropy,
+            destination,
+            frame: spec.frame.get() as u16,
+            greedy,
+            plain: unlimited && matches!(spec.reaction, Reaction::None(_)) && spec.acknowledge.is_none(),
+            reaction: spec.reaction.clone(),
+            pace,
+            stream: Stream::new(seed, u64::from(number), "flow"),
+        }
+    }
+
+    /// Length of the next frame it would make.
+    pub(crate) fn next_len(&self, smallest: u16) -> u16 {
+        (self.remaining.min(u64::from(self.frame)) as u16).max(smallest.min(self.frame))
+    }
+
+    /// Makes the next frame. There must be bytes left.
+    #[inline]
+    pub(crate) fn make(&mut self, now: Time, smallest: u16, spray: bool, spec: &FlowSpec) -> Frame {
+        let len = self.next_len(smallest);
+        let mut flags = 0;
+        if self.remaining != u64::MAX {
+            self.remaining = self.remaining.saturating_sub(u64::from(self.frame));
+            if self.remaining == 0 {
+                flags = LAST;
+            }
+        }
+        let dst = match &spec.destination {
+            Destination::Host(_) => self.destination,
+            Destination::Uniform(hosts) => hosts[self.stream.below(hosts.len() as u64) as usize].0,
+        };
+        let entropy = if spray { self.stream.next_u64() as u32 } else { self.entropy };
+        let seq = self.made;
+        self.made = self.made.wrapping_add(1);
+        Frame {
+            next: NIL,
+            flow: self.number,
+            at: now,
+            born: now,
+            dst,
+            seq,
+            entropy,
+            len,
+            input: 0,
+            output: 0,
+            class: self.class,
+            kind: Kind::Data,
+            flags,
+            epoch: 0,
+            overtaken: 0,
+        }
+    }
+
+    /// Whether it has something to send and nothing of its own holds it.
+    pub(crate) fn may_send(&self, now: Time) -> bool {
+        let has = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
+        has && self.not_before <= now && self.within_window()
+    }
+
+    /// Whether the window has room for another frame. One frame may always go when nothing is on its way.
+    fn within_window(&self) -> bool {
+        match self.reaction.allowance().window {
+            Some(window) => self.outstanding == 0 || self.outstanding + u64::from(self.frame) <= window.get(),
+            None => true,
+        }
+    }
+
+    /// A frame of that length (overhead counted in `size`) starts now.
+    pub(crate) fn sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool) {
+        self.reaction.on_sent(now, Bytes::new(u64::from(len)));
+        if acknowledged {
+            self.outstanding += u64::from(len);
+        }
+        if let Some(rate) = self.reaction.allowance().rate {
+            let bits = u128::from(size.bits()) * 1_000_000_000_000;
+            let span = bits / u128::from(rate.as_bits_per_sec().max(1));
+            self.not_before = now.saturating_add(Span::from_picos(u64::try_from(span).unwrap_or(u64::MAX / 2)));
+        }
+    }
+
+    /// The time until a paced source makes its next frame.
+    pub(crate) fn gap(&mut self, spec: &FlowSpec, overhead: Bytes) -> Span {
+        let (Pattern::Paced { gaps, .. }, Some(pace)) = (spec.pattern, &mut self.pace) else { return Span::ZERO };
+        let mean = pace.serialise(spec.frame + overhead);
+        match gaps {
+            Gaps::Constant => mean,
+            Gaps::Exponential => self.stream.exponential(mean),
+            Gaps::Jittered(fraction) => {
+                let factor = 1.0 + fraction * (2.0 * self.stream.unit_f64() - 1.0);
+                Span::from_picos((mean.as_picos() as f64 * factor) as u64)
+            }
+        }
+    }
+
+    /// The length of the burst or silence that begins now, if it ends.
+    pub(crate) fn phase(&mut self, spec: &FlowSpec) -> Option<Span> {
+        let Activity::OnOff { on, off, random, .. } = spec.activity else { return None };
+        let mean = if self.on { on } else { off };
+        Some(if random { self.stream.exponential(mean) } else { mean })
+    }
+}

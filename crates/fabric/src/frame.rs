@@ -1,0 +1,253 @@
+//! Frames and the pool they live in.
+//!
+//! A frame keeps its place in the pool from its creation to its end or to the border of its shard; queues and wires
+//! are linked lists through the frames, so nothing is allocated or copied per hop.
+
+use units::Time;
+
+/// The end of a list.
+pub(crate) const NIL: u32 = u32::MAX;
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Carries a flow's bytes.
+    Data,
+    /// Tells a sender what arrived; `seq` is the number of bytes acknowledged.
+    Acknowledgement,
+    /// PAUSE or PFC; see [`Frame::pause`].
+    Pause,
+    /// Tells a sender of freed room; `dst` is the class, `born` the total ever granted.
+    Credit,
+}
+
+/// The frame was damaged on its way.
+pub(crate) const CORRUPT: u8 = 1;
+/// The frame carries a congestion mark, or acknowledges one that does.
+pub(crate) const MARKED: u8 = 2;
+/// The last frame of a finite flow.
+pub(crate) const LAST: u8 = 4;
+
+/// A frame on a wire or in a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// The next frame of the list this one is in.
+    pub(crate) next: u32,
+    /// Number of the flow it belongs to.
+    pub flow: u32,
+    /// On a wire: when it arrives. In a queue: when it came.
+    pub(crate) at: Time,
+    /// When the source made it.
+    pub born: Time,
+    /// Number of the destination host.
+    pub dst: u32,
+    /// Position in its flow, in frames.
+    pub seq: u32,
+    /// What its path is chosen by.
+    pub(crate) entropy: u32,
+    /// Bytes, without overhead.
+    pub len: u16,
+    /// Number of the port by which it entered the switch it is in.
+    pub(crate) input: u16,
+    /// Number of the port by which it will leave that switch.
+    pub(crate) output: u16,
+    /// Priority or virtual lane.
+    pub class: u8,
+    /// What it is for.
+    pub kind: Kind,
+    pub(crate) flags: u8,
+    /// How often the cable had failed when the frame was sent.
+    pub(crate) epoch: u8,
+    /// How often it was overtaken in its present buffer.
+    pub(crate) overtaken: u8,
+}
+
+impl Frame {
+    /// A control frame of that length; the caller fills in what it says.
+    pub(crate) fn control(kind: Kind, len: u16, now: Time) -> Frame {
+        Frame {
+            next: NIL,
+            flow: u32::MAX,
+            at: now,
+            born: now,
+            dst: 0,
+            seq: 0,
+            entropy: 0,
+            len,
+            input: 0,
+            output: 0,
+            class: 0,
+            kind,
+            flags: 0,
+            epoch: 0,
+            overtaken: 0,
+        }
+    }
+
+    /// Whether it speaks to the neighbour only and never waits behind data.
+    pub(crate) fn is_link_local(&self) -> bool {
+        matches!(self.kind, Kind::Pause | Kind::Credit)
+    }
+
+    /// Of a pause frame: (classes it speaks of, quanta; zero releases).
+    #[must_use]
+    pub fn pause(&self) -> (u8, u16) {
+        ((self.seq >> 16) as u8, self.seq as u16)
+    }
+
+    pub(crate) fn set_pause(&mut self, classes: u8, quanta: u16) {
+        self.seq = u32::from(classes) << 16 | u32::from(quanta);
+    }
+}
+
+/// All frames of a shard.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    frames: Vec<Frame>,
+    free: u32,
+    /// Frames alive.
+    pub(crate) live: u32,
+}
+
+impl Pool {
+    pub(crate) fn new() -> Pool {
+        Pool { frames: Vec::new(), free: NIL, live: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, mut frame: Frame) -> u32 {
+        frame.next = NIL;
+        self.live += 1;
+        if self.free != NIL {
+            let place = self.free;
+            let slot = &mut self.frames[place as usize];
+            self.free = slot.next;
+            *slot = frame;
+            place
+        } else {
+            self.frames.push(frame);
+            (self.frames.len() - 1) as u32
+        }
+    }
+
+    /// Gives a frame's place back. The last one given back is the first one used again: it is still in the cache.
+    #[inline]
+    pub(crate) fn release(&mut self, place: u32) {
+        self.frames[place as usize].next = self.free;
+        self.free = place;
+        self.live -= 1;
+    }
+}
+
+impl std::ops::Index<u32> for Pool {
+    type Output = Frame;
+    #[inline]
+    fn index(&self, place: u32) -> &Frame {
+        &self.frames[place as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Pool {
+    #[inline]
+    fn index_mut(&mut self, place: u32) -> &mut Frame {
+        &mut self.frames[place as usize]
+    }
+}
+
+/// A first-in first-out list through the pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+}
+
+impl List {
+    pub(crate) const EMPTY: List = List { head: NIL, tail: NIL };
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.head == NIL
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, pool: &mut Pool, place: u32) {
+        pool[place].next = NIL;
+        if self.head == NIL {
+            self.head = place;
+        } else {
+            pool[self.tail].next = place;
+        }
+        self.tail = place;
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self, pool: &Pool) -> Option<u32> {
+        let place = self.head;
+        if place == NIL {
+            return None;
+        }
+        self.head = pool[place].next;
+        Some(place)
+    }
+
+    /// Takes `place` out, which follows `before` (or is the head, if `before` is [`NIL`]).
+    pub(crate) fn take(&mut self, pool: &mut Pool, before: u32, place: u32) {
+        let next = pool[place].next;
+        if before == NIL {
+            self.head = next;
+        } else {
+            pool[before].next = next;
+        }
+        if next == NIL {
+            self.tail = before;
+        }
+    }
+
+    /// The frames of the list in order.
+    pub(crate) fn iter(self, pool: &Pool) -> impl Iterator<Item = (u32, &Frame)> {
+        let mut place = self.head;
+        std::iter::from_fn(move || {
+            let here = (place != NIL).then_some(place)?;
+            place = pool[here].next;
+            Some((here, &pool[here]))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_three_quarters_of_a_cache_line() {
+        assert_eq!(size_of::<Frame>(), 48);
+    }
+
+    #[test]
+    fn lists_keep_order_and_give_up_any_member() {
+        let mut pool = Pool::new();
+        let mut list = List::EMPTY;
+        let places: Vec<u32> = (0..4).map(|_| pool.put(Frame::control(Kind::Data, 64, Time::ZERO))).collect();
+        places.iter().for_each(|&place| list.push(&mut pool, place));
+        list.take(&mut pool, places[2], places[3]);
+        list.take(&mut pool, NIL, places[0]);
+        assert_eq!(list.iter(&pool).map(|(place, _)| place).collect::<Vec<_>>(), [places[1], places[2]]);
+        list.push(&mut pool, places[0]);
+        assert_eq!(
+            [list.pop(&pool), list.pop(&pool), list.pop(&pool), list.pop(&pool)],
+            [Some(places[1]), Some(places[2]), Some(places[0]), None]
+        );
+    }
+
+    #[test]
+    fn places_are_used_again_last_out_first_in() {
+        let mut pool = Pool::new();
+        let first = pool.put(Frame::control(Kind::Data, 64, Time::ZERO));
+        let second = pool.put(Frame::control(Kind::Data, 64, Time::ZERO));
+        pool.release(first);
+        pool.release(second);
+        assert_eq!(pool.put(Frame::control(Kind::Data, 64, Time::ZERO)), second);
+        assert_eq!(pool.live, 1);
+    }
+}

@@ -1,0 +1,378 @@
+//! Holding back and letting go: buffers that fill, pause frames, credits, and cables that fail.
+
+use crate::frame::{Frame, Kind};
+use crate::network::{Ctx, Message, Network};
+use crate::plan::{Hold, Rule, units};
+use crate::port::{CREDITS, DOWN, Signal};
+use crate::probe::Probe;
+use units::{Rate, Span, Time};
+
+/// Octets of a PAUSE or PFC frame: the smallest Ethernet frame (802.3 31B, 802.1Qbb).
+pub(crate) const PAUSE_FRAME: u16 = 64;
+
+/// The duration of so many quanta of 512 bit times.
+pub(crate) fn quanta(count: u16, rate: Rate) -> Span {
+    let bits = u128::from(count) * 512;
+    Span::from_picos((bits * 1_000_000_000_000 / u128::from(rate.as_bits_per_sec())) as u64)
+}
+
+impl<P: Probe> Network<P> {
+    #[inline]
+    pub(crate) fn rule(&self, p: u32, class: u8) -> &Rule {
+        &self.plan.rules[self.ports[p as usize].rules as usize][class as usize]
+    }
+
+    /// Counts an arriving frame against its input; tells the sender to stop when that is due. Returns false, and the
+    /// frame is gone, if there is no room.
+    #[inline]
+    pub(crate) fn admit(&mut self, now: Time, p: u32, switch: Option<u32>, place: u32, ctx: &mut Ctx) -> bool {
+        let (class, len) = (self.pool[place].class, self.pool[place].len);
+        let rule = self.rule(p, class);
+        if !rule.counts_input {
+            return true;
+        }
+        if let Some(switch) = switch
+            && self.plan.switches[self.switches[switch as usize].kind as usize].shared.is_some()
+        {
+            let rule = *rule;
+            return self.admit_shared(now, p, switch, place, rule, ctx);
+        }
+        let (account, xoff, capacity) = (rule.account, rule.xoff, rule.capacity);
+        let units = rule.units(len);
+        let lane = p as usize * self.classes + account as usize;
+        let held = self.lanes[lane].held + units;
+        if held > capacity {
+            let rule = *self.rule(p, class);
+            self.overflow(now, p, place, rule);
+            return false;
+        }
+        self.lanes[lane].held = held;
+        if held > xoff && self.ports[p as usize].stopped >> account & 1 == 0 {
+            self.stop(now, p, class, ctx);
+        }
+        true
+    }
+
+    /// The same with a shared buffer: guaranteed part, then the shared part up to the dynamic threshold, then headroom.
+    fn admit_shared(&mut self, now: Time, p: u32, switch: u32, place: u32, rule: Rule, ctx: &mut Ctx) -> bool {
+        let state = &mut self.switches[switch as usize];
+        let Some(shared) = self.plan.switches[state.kind as usize].shared else { return true };
+        let (class, len) = (self.pool[place].class, u32::from(self.pool[place].len));
+        let at = p as usize * self.classes + rule.account as usize;
+        let lane = &mut self.lanes[at];
+        let stopped = self.ports[p as usize].stopped >> rule.account & 1 == 1;
+        let before = (lane.held - lane.headroom).saturating_sub(rule.capacity);
+        let after = (lane.held - lane.headroom + len).saturating_sub(rule.capacity);
+        if !stopped && (after == 0 || u64::from(after) <= shared.threshold(state.shared_used)) {
+            state.shared_used += u64::from(after - before);
+        } else if lane.headroom + len <= rule.headroom {
+            lane.headroom += len;
+        } else {
+            self.overflow(now, p, place, rule);
+            return false;
+        }
+        self.lanes[at].held += len;
+        if !stopped && self.lanes[at].headroom > 0 {
+            self.stop(now, p, class, ctx);
+        }
+        true
+    }
+
+    /// A frame that came by input `p` has left the node.
+    #[inline]
+    pub(crate) fn release(&mut self, now: Time, p: u32, class: u8, len: u16, ctx: &mut Ctx) {
+        let port = &self.ports[p as usize];
+        let rule = &self.plan.rules[port.rules as usize][class as usize];
+        let stopped = port.stopped >> rule.account & 1 == 1;
+        if self.plan.shared_rules[port.rules as usize] {
+            let rule = *rule;
+            return self.release_shared(now, p, class, len, rule, ctx);
+        }
+        if !rule.counts_input {
+            return;
+        }
+        let (xon, hold, units) = (rule.xon, rule.hold, rule.units(len));
+        let lane = &mut self.lanes[p as usize * self.classes + rule.account as usize];
+        lane.held -= units;
+        match hold {
+            Hold::Pause { .. } => {
+                if stopped && lane.held <= xon {
+                    self.go(now, p, class, ctx);
+                }
+            }
+            Hold::Nothing => {}
+            Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
+                self.give_back(now, p, class, u64::from(units), ctx)
+            }
+        }
+    }
+
+    fn release_shared(&mut self, now: Time, p: u32, class: u8, len: u16, rule: Rule, ctx: &mut Ctx) {
+        let node = &self.nodes[self.ports[p as usize].node as usize];
+        let crate::network::Device::Switch(switch) = node.device else { return };
+        let state = &mut self.switches[switch as usize];
+        let Some(shared) = self.plan.switches[state.kind as usize].shared else { return };
+        if !rule.counts_input {
+            state.shared_used -= u64::from(len);
+            return;
+        }
+        let len = u32::from(len);
+        let lane = &mut self.lanes[p as usize * self.classes + rule.account as usize];
+        let spare = len.min(lane.headroom);
+        let before = (lane.held - lane.headroom).saturating_sub(rule.capacity);
+        lane.headroom -= spare;
+        lane.held -= len;
+        let after = (lane.held - lane.headroom).saturating_sub(rule.capacity);
+        state.shared_used -= u64::from(before - after);
+        let quiet = u64::from(after) + u64::from(rule.xon) <= shared.threshold(state.shared_used) || after == 0;
+        if self.ports[p as usize].stopped >> rule.account & 1 == 1 && lane.headroom == 0 && quiet {
+            self.go(now, p, class, ctx);
+        }
+    }
+
+    /// Tells the sender at the far end to stop.
+    fn stop(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) {
+        let rule = self.rule(p, class);
+        let (account, hold) = (rule.account, rule.hold);
+        let Hold::Pause { refresh_after, .. } = hold else { return };
+        let port = &mut self.ports[p as usize];
+        port.stopped |= 1 << account;
+        let refresh = quanta(refresh_after, port.wire.rate());
+        let lane = self.lane(p, account);
+        self.gates[lane].refresh = now + refresh;
+        ctx.alarms.arm_no_later(self.numbers.timer + p, now + refresh);
+        self.send_pause(now, p, hold, true, ctx);
+    }
+
+    /// Tells it to go on.
+    fn go(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) {
+        let rule = self.rule(p, class);
+        let (account, hold) = (rule.account, rule.hold);
+        self.ports[p as usize].stopped &= !(1 << account);
+        let lane = self.lane(p, account);
+        self.gates[lane].refresh = Time::MAX;
+        self.send_pause(now, p, hold, false, ctx);
+    }
+
+    fn send_pause(&mut self, now: Time, p: u32, hold: Hold, stop: bool, ctx: &mut Ctx) {
+        let Hold::Pause { classes, quanta, .. } = hold else { return };
+        let mut frame = Frame::control(Kind::Pause, PAUSE_FRAME, now);
+        frame.set_pause(classes, if stop { quanta } else { 0 });
+        self.totals.pause_frames += 1;
+        self.send_control(now, p, frame, ctx);
+    }
+
+    fn send_control(&mut self, now: Time, p: u32, frame: Frame, ctx: &mut Ctx) {
+        let place = self.pool.put(frame);
+        self.ports[p as usize].control.push(&mut self.pool, place);
+        self.kick(now, p, ctx);
+    }
+
+    /// A control frame is about to start: a credit frame says what is true now.
+    pub(crate) fn fill_control(&mut self, p: u32, place: u32) {
+        if self.pool[place].kind == Kind::Credit {
+            let class = self.pool[place].dst as u8;
+            self.ports[p as usize].credit_due &= !(1 << class);
+            self.pool[place].born = Time::from_picos(self.gates[self.lane(p, class)].granted);
+        }
+    }
+
+    /// Obeys a pause frame from the far end.
+    pub(crate) fn obey_pause(&mut self, now: Time, p: u32, classes: u8, count: u16, ctx: &mut Ctx) {
+        let classes = classes & ((1u16 << self.classes) - 1) as u8;
+        let port = &mut self.ports[p as usize];
+        let before = port.blocked;
+        if count == 0 {
+            port.blocked &= !classes;
+        } else {
+            port.blocked |= classes;
+            let until = now + quanta(count, port.wire.rate());
+            for class in (0..self.classes).filter(|class| classes >> class & 1 == 1) {
+                self.gates[p as usize * self.classes + class].paused_until = until;
+            }
+            ctx.alarms.arm_no_later(self.numbers.timer + p, until);
+        }
+        self.note_pauses(now, p, before, ctx);
+    }
+
+    /// Tells the probe what changed in the classes a port may not send, and makes it send what it now may.
+    fn note_pauses(&mut self, now: Time, p: u32, before: u8, ctx: &mut Ctx) {
+        let port = &self.ports[p as usize];
+        let (held, freed) = (port.blocked & !before, before & !port.blocked);
+        if held != 0 {
+            self.probe.on_pause(now, port.global, held, true);
+        }
+        if freed != 0 {
+            self.probe.on_pause(now, port.global, freed, false);
+            self.kick(now, p, ctx);
+        }
+    }
+
+    /// Pauses that run out, and requests that must be made again.
+    pub(crate) fn on_timer(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        let before = self.ports[p as usize].blocked;
+        let mut next = Time::MAX;
+        for class in 0..self.classes {
+            let lane = p as usize * self.classes + class;
+            let bit = 1u8 << class;
+            if self.ports[p as usize].blocked & bit != 0 {
+                if self.gates[lane].paused_until <= now {
+                    self.ports[p as usize].blocked &= !bit;
+                } else {
+                    next = next.min(self.gates[lane].paused_until);
+                }
+            }
+            if self.gates[lane].refresh <= now {
+                self.refresh(now, p, class as u8, ctx);
+            }
+            next = next.min(self.gates[lane].refresh);
+        }
+        if next != Time::MAX {
+            ctx.alarms.arm_no_later(self.numbers.timer + p, next);
+        }
+        self.note_pauses(now, p, before, ctx);
+    }
+
+    fn refresh(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) {
+        let hold = self.rule(p, class).hold;
+        let lane = self.lane(p, class);
+        match hold {
+            Hold::Pause { refresh_after, .. } => {
+                self.gates[lane].refresh = now + quanta(refresh_after, self.ports[p as usize].wire.rate());
+                self.send_pause(now, p, hold, true, ctx);
+            }
+            Hold::CreditFrame { refresh: Some(refresh), .. } => {
+                self.gates[lane].refresh = now + refresh;
+                self.give_back(now, p, class, 0, ctx);
+            }
+            _ => self.gates[lane].refresh = Time::MAX,
+        }
+    }
+
+    /// Grants the far end so many more units.
+    fn give_back(&mut self, now: Time, p: u32, class: u8, units: u64, ctx: &mut Ctx) {
+        let lane = self.lane(p, class);
+        self.gates[lane].granted += units;
+        let granted = self.gates[lane].granted;
+        let port = &mut self.ports[p as usize];
+        match self.plan.rules[port.rules as usize][class as usize].hold {
+            Hold::CreditFrame { size, .. } => {
+                if port.credit_due >> class & 1 == 0 {
+                    port.credit_due |= 1 << class;
+                    let mut frame = Frame::control(Kind::Credit, size, now);
+                    frame.dst = u32::from(class);
+                    self.totals.credit_frames += 1;
+                    self.send_control(now, p, frame, ctx);
+                }
+            }
+            Hold::CreditSignal { delay } => {
+                let (peer, shard, epoch, at) = (port.peer, port.peer_shard, port.epoch, now + delay);
+                if shard == crate::frame::NIL {
+                    self.push_signal(peer, at, Signal::Credit { class, granted, epoch }, ctx);
+                } else {
+                    ctx.send(shard, Message::Credit { port: peer, class, granted, epoch, at });
+                }
+            }
+            Hold::Nothing | Hold::Pause { .. } => {}
+        }
+    }
+
+    /// The far end has granted that many units in total.
+    pub(crate) fn grant(&mut self, now: Time, p: u32, class: u8, granted: u64, ctx: &mut Ctx) {
+        let lane = self.lane(p, class);
+        let gate = &mut self.gates[lane];
+        if granted > gate.limit {
+            gate.limit = granted;
+            self.kick(now, p, ctx);
+        }
+    }
+
+    /// Uses credits for a frame, if there are enough. A class that the far end does not hold needs none.
+    #[inline]
+    pub(crate) fn spend(&mut self, p: u32, class: u8, len: u16) -> bool {
+        let port = &self.ports[p as usize];
+        debug_assert!(port.flags & CREDITS != 0);
+        if port.credited >> class & 1 == 0 {
+            return true;
+        }
+        let need = u64::from(units(port.credit_unit, len));
+        let lane = self.lane(p, class);
+        let gate = &mut self.gates[lane];
+        let enough = gate.limit >= gate.spent + need;
+        if enough {
+            gate.spent += need;
+        }
+        enough
+    }
+
+    /// Those of `classes` of which the next frame has the credits it needs.
+    pub(crate) fn affordable(&self, p: u32, classes: u8) -> u8 {
+        let port = &self.ports[p as usize];
+        let affordable = |class: &u8| {
+            let gate = &self.gates[self.lane(p, *class)];
+            let need = u64::from(units(port.credit_unit, self.head_len(p, *class) as u16));
+            classes >> class & 1 == 1 && (port.credited >> class & 1 == 0 || gate.limit >= gate.spent + need)
+        };
+        (0..self.classes as u8).filter(affordable).fold(0, |mask, class| mask | 1 << class)
+    }
+
+    /// Something will reach a port beside its frames. Each port has one kind of signal, so times never go back.
+    pub(crate) fn push_signal(&mut self, p: u32, at: Time, signal: Signal, ctx: &mut Ctx) {
+        let signals = &mut self.signals[p as usize];
+        if signals.is_empty() {
+            ctx.alarms.arm(self.numbers.signal + p, at);
+        }
+        signals.push_back((at, signal));
+    }
+
+    /// The first signal of a port has come.
+    pub(crate) fn on_signal(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        let Some((_, signal)) = self.signals[p as usize].pop_front() else { return };
+        if let Some(&(at, _)) = self.signals[p as usize].front() {
+            ctx.alarms.arm(self.numbers.signal + p, at);
+        }
+        match signal {
+            Signal::Credit { class, granted, epoch } => {
+                if epoch == self.ports[p as usize].epoch {
+                    self.grant(now, p, class, granted, ctx);
+                }
+            }
+            Signal::Pause { classes, quanta } => self.obey_pause(now, p, classes, quanta, ctx),
+        }
+    }
+
+    /// The cable of a port fails or works again. Both ends see it at the same instant.
+    pub(crate) fn set_cable(&mut self, now: Time, p: u32, up: bool, ctx: &mut Ctx) {
+        let port = &mut self.ports[p as usize];
+        let before = port.blocked;
+        if !up {
+            port.flags |= DOWN;
+            port.epoch = port.epoch.wrapping_add(1);
+            port.blocked = 0;
+            for class in 0..self.classes {
+                let gate = &mut self.gates[p as usize * self.classes + class];
+                (gate.limit, gate.spent) = (0, 0);
+            }
+            return self.note_pauses(now, p, before, ctx);
+        }
+        port.flags &= !DOWN;
+        let stopped = port.stopped;
+        for class in 0..self.classes as u8 {
+            let rule = *self.rule(p, class);
+            match rule.hold {
+                Hold::Pause { .. } if rule.account == class && stopped >> class & 1 == 1 => {
+                    self.send_pause(now, p, rule.hold, true, ctx);
+                }
+                Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
+                    // A new start: what was granted and spent before is forgotten at both ends.
+                    let lane = self.lane(p, class);
+                    self.gates[lane].granted = 0;
+                    let room = u64::from(rule.capacity - self.lanes[lane].held);
+                    self.give_back(now, p, class, room, ctx);
+                }
+                _ => {}
+            }
+        }
+        self.kick(now, p, ctx);
+    }
+}

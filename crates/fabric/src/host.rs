@@ -1,0 +1,508 @@
+//! Adapters: many flows on one cable, and a receiver that may be slower than the cable.
+
+use crate::flow::{ACTIVITY, DEADLINE, Flow, LIMITER, SOURCE, TIMERS};
+use crate::frame::{CORRUPT, Frame, Kind, LAST, List, MARKED, NIL};
+use crate::network::{Ctx, Device, Network};
+use crate::port::CREDITS;
+use crate::probe::{DropCause, Probe, QueueSample};
+use crate::workload::{Activity, Destination, Gaps, Overflow, Pattern};
+use congestion::{Feedback, ReactionPoint};
+use engine::IndexedHeap;
+use units::{Bytes, Rate, Span, Time, Wire};
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// Number among the hosts of the network.
+    pub(crate) number: u32,
+    pub(crate) port: u32,
+    /// Its flows, as positions in [`Network::flows`]; those that have not started come last, the next one first.
+    pub(crate) first_flow: u32,
+    pub(crate) flows: u32,
+    /// How many of them have started.
+    pub(crate) started: u32,
+    /// Timers of its flows, numbered from its first flow.
+    pub(crate) timers: IndexedHeap,
+    /// Frames that have arrived and are not yet consumed; present if it can be slower than the cable.
+    pub(crate) service: Option<Box<Service>>,
+}
+
+/// A receiver of limited speed.
+#[derive(Debug)]
+pub(crate) struct Service {
+    /// `None` consumes at once, a rate of zero not at all.
+    pub(crate) rate: Option<Rate>,
+    clock: Option<Wire>,
+    pub(crate) queue: List,
+    /// The frame that is being consumed.
+    pub(crate) current: u32,
+}
+
+impl Service {
+    pub(crate) fn new(rate: Option<Rate>) -> Service {
+        Service { rate, clock: clock(rate), queue: List::EMPTY, current: NIL }
+    }
+}
+
+fn clock(rate: Option<Rate>) -> Option<Wire> {
+    rate.filter(|&rate| rate > Rate::ZERO).map(Wire::new)
+}
+
+impl<P: Probe> Network<P> {
+    // ---- sending ----
+
+    /// The next frame of a class from a host: what waits in its queue, then its flows in turn.
+    #[inline]
+    pub(crate) fn take_from_host(&mut self, now: Time, p: u32, host: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
+        let lane = self.lane(p, class);
+        let head = self.lanes[lane].queue.head;
+        let smallest = self.plan.smallest_frame;
+        let tail = self.lanes[lane].ready;
+        let credits = self.ports[p as usize].flags & CREDITS != 0;
+        if head != NIL {
+            let len = self.pool[head].len;
+            if credits && !self.spend(p, class, len) {
+                return None;
+            }
+            let lane = &mut self.lanes[lane];
+            lane.queue.head = self.pool[head].next;
+            lane.bytes -= u32::from(len);
+            if lane.queue.head == NIL && lane.ready == NIL {
+                self.ports[p as usize].waiting &= !(1 << class);
+            }
+            return Some(head);
+        }
+        let slot = self.flows[tail as usize].next_ready;
+        if credits {
+            let len = self.next_flow_len(tail) as u16;
+            if !self.spend(p, class, len) {
+                return None;
+            }
+        }
+        let flow = &mut self.flows[slot as usize];
+        let spec = &self.plan.flows[flow.number as usize];
+        if flow.plain && flow.greedy {
+            let frame = flow.make(now, smallest, self.plan.spray, spec);
+            self.totals.made(frame.len);
+            if flow.remaining > 0 {
+                // Its turn is over: it becomes the last of the ring.
+                self.lanes[lane].ready = slot;
+            } else {
+                self.leave_ring(p, slot);
+            }
+            return Some(self.pool.put(frame));
+        }
+        Some(self.take_from_flow(now, p, host, slot, ctx))
+    }
+
+    /// The next frame of a flow that is paced, limited or acknowledged.
+    fn take_from_flow(&mut self, now: Time, p: u32, host: u32, slot: u32, ctx: &mut Ctx) -> u32 {
+        let flow = &mut self.flows[slot as usize];
+        let spec = &self.plan.flows[flow.number as usize];
+        let place = if flow.greedy {
+            let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec);
+            self.totals.made(frame.len);
+            self.pool.put(frame)
+        } else {
+            flow.backlogged -= 1;
+            flow.backlog.pop(&self.pool).expect("a flow in the ring has something to send")
+        };
+        let len = self.pool[place].len;
+        let size = Bytes::new(u64::from(len)) + self.plan.overhead;
+        flow.sent(now, len, size, spec.acknowledge.is_some());
+        let more = flow.may_send(now);
+        let stalled = std::mem::take(&mut flow.stalled);
+        self.leave_ring(p, slot);
+        if more {
+            self.join_ring(now, p, slot, ctx);
+        } else {
+            self.arm_limiter(now, host, slot, ctx);
+        }
+        self.arm_deadline(host, slot, ctx);
+        if stalled {
+            self.make_paced(now, host, slot, ctx);
+        }
+        place
+    }
+
+    /// Length of the frame the first flow of a ring would send.
+    pub(crate) fn next_flow_len(&self, tail: u32) -> u32 {
+        let flow = &self.flows[self.flows[tail as usize].next_ready as usize];
+        let len = if flow.greedy { flow.next_len(self.plan.smallest_frame) } else { self.pool[flow.backlog.head].len };
+        u32::from(len)
+    }
+
+    /// Puts a flow last in its class's ring and wakes the wire.
+    fn join_ring(&mut self, now: Time, p: u32, slot: u32, ctx: &mut Ctx) {
+        let class = self.flows[slot as usize].class;
+        let lane = self.lane(p, class);
+        let tail = self.lanes[lane].ready;
+        if tail == NIL {
+            self.flows[slot as usize].next_ready = slot;
+        } else {
+            self.flows[slot as usize].next_ready = self.flows[tail as usize].next_ready;
+            self.flows[tail as usize].next_ready = slot;
+        }
+        self.lanes[lane].ready = slot;
+        self.flows[slot as usize].in_ring = true;
+        self.ports[p as usize].waiting |= 1 << class;
+        self.kick(now, p, ctx);
+    }
+
+    /// Takes a flow out of its ring. The first of the ring is found at once; others only when a source turns off.
+    fn leave_ring(&mut self, p: u32, slot: u32) {
+        let class = self.flows[slot as usize].class;
+        let lane = self.lane(p, class);
+        let tail = self.lanes[lane].ready;
+        let mut before = tail;
+        while self.flows[before as usize].next_ready != slot {
+            before = self.flows[before as usize].next_ready;
+        }
+        let after = self.flows[slot as usize].next_ready;
+        self.flows[slot as usize].in_ring = false;
+        if after == slot {
+            self.lanes[lane].ready = NIL;
+            if self.lanes[lane].queue.is_empty() {
+                self.ports[p as usize].waiting &= !(1 << class);
+            }
+            return;
+        }
+        self.flows[before as usize].next_ready = after;
+        if tail == slot {
+            self.lanes[lane].ready = before;
+        }
+    }
+
+    /// Brings a flow's place in the ring in line with what it may do.
+    fn settle_flow(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let p = self.hosts[host as usize].port;
+        let flow = &self.flows[slot as usize];
+        match (flow.may_send(now), flow.in_ring) {
+            (true, false) => self.join_ring(now, p, slot, ctx),
+            (false, true) => self.leave_ring(p, slot),
+            _ => {}
+        }
+        self.arm_limiter(now, host, slot, ctx);
+        self.arm_deadline(host, slot, ctx);
+    }
+
+    // ---- timers of flows ----
+
+    fn arm_flow_timer(&mut self, host: u32, slot: u32, which: u32, at: Time, ctx: &mut Ctx) {
+        let state = &mut self.hosts[host as usize];
+        state.timers.arm((slot - state.first_flow) * TIMERS + which, at);
+        self.arm_host_timer(host, ctx);
+    }
+
+    fn disarm_flow_timer(&mut self, host: u32, slot: u32, which: u32, ctx: &mut Ctx) {
+        let state = &mut self.hosts[host as usize];
+        if state.timers.disarm((slot - state.first_flow) * TIMERS + which) {
+            self.arm_host_timer(host, ctx);
+        }
+    }
+
+    fn arm_host_timer(&mut self, host: u32, ctx: &mut Ctx) {
+        let state = &self.hosts[host as usize];
+        let alarm = self.numbers.flow + self.ports[state.port as usize].node;
+        match state.timers.peek() {
+            Some((at, _)) => ctx.alarms.arm(alarm, at),
+            None => ctx.alarms.disarm(alarm),
+        }
+    }
+
+    fn arm_limiter(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let not_before = self.flows[slot as usize].not_before;
+        if not_before > now {
+            self.arm_flow_timer(host, slot, LIMITER, not_before, ctx);
+        }
+    }
+
+    fn arm_deadline(&mut self, host: u32, slot: u32, ctx: &mut Ctx) {
+        match self.flows[slot as usize].reaction.deadline() {
+            Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at, ctx),
+            None => self.disarm_flow_timer(host, slot, DEADLINE, ctx),
+        }
+    }
+
+    /// Timers of a host's flows that are due.
+    pub(crate) fn on_flow_timers(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        let Device::Host(host) = self.nodes[node as usize].device else { return };
+        while let Some((at, number)) = self.hosts[host as usize].timers.peek() {
+            if at > now {
+                break;
+            }
+            self.hosts[host as usize].timers.pop();
+            let slot = self.hosts[host as usize].first_flow + number / TIMERS;
+            match number % TIMERS {
+                SOURCE => self.make_paced(now, host, slot, ctx),
+                DEADLINE => {
+                    self.flows[slot as usize].reaction.on_deadline(now);
+                    self.settle_flow(now, host, slot, ctx);
+                }
+                ACTIVITY => self.switch_flow(now, host, slot, ctx),
+                _ => self.settle_flow(now, host, slot, ctx),
+            }
+        }
+        self.arm_host_timer(host, ctx);
+    }
+
+    /// Flows whose start has come.
+    pub(crate) fn on_workload(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        let Device::Host(host) = self.nodes[node as usize].device else { return };
+        loop {
+            let state = &mut self.hosts[host as usize];
+            if state.started == state.flows {
+                return;
+            }
+            let slot = state.first_flow + state.started;
+            let start = self.plan.flows[self.flows[slot as usize].number as usize].start;
+            if start > now {
+                ctx.alarms.arm(self.numbers.workload + node, start);
+                return;
+            }
+            state.started += 1;
+            self.switch_flow(now, host, slot, ctx);
+        }
+    }
+
+    /// A source starts, turns on or off, or stops for good.
+    fn switch_flow(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let flow = &mut self.flows[slot as usize];
+        let spec = &self.plan.flows[flow.number as usize];
+        let (stop, activity) = (spec.stop, spec.activity);
+        if stop.is_some_and(|stop| stop <= now) {
+            (flow.on, flow.stopped) = (false, true);
+            self.clear_backlog(now, host, slot);
+            self.disarm_flow_timer(host, slot, SOURCE, ctx);
+            return self.settle_flow(now, host, slot, ctx);
+        }
+        flow.on = !flow.on;
+        let turned_on = flow.on;
+        let phase = flow.phase(spec).map(|span| now.saturating_add(span));
+        let first_gap = if turned_on && !flow.greedy { Some(flow.gap(spec, self.plan.overhead)) } else { None };
+        // The first frame comes after a part of a gap, so that equal sources are not in step; an exponential gap has
+        // no memory and is taken whole.
+        let memoryless = matches!(spec.pattern, Pattern::Paced { gaps: Gaps::Exponential, .. });
+        let phase_in = first_gap.map(|gap| match memoryless {
+            true => gap,
+            false => Span::from_picos(flow.stream.below(gap.as_picos().max(1))),
+        });
+        if let Some(next) = phase.into_iter().chain(stop).min() {
+            self.arm_flow_timer(host, slot, ACTIVITY, next, ctx);
+        }
+        if let Some(part) = phase_in {
+            self.arm_flow_timer(host, slot, SOURCE, now.saturating_add(part), ctx);
+        }
+        if !turned_on {
+            self.disarm_flow_timer(host, slot, SOURCE, ctx);
+            if matches!(activity, Activity::OnOff { discard: true, .. }) {
+                self.clear_backlog(now, host, slot);
+            }
+        }
+        self.settle_flow(now, host, slot, ctx);
+    }
+
+    fn clear_backlog(&mut self, now: Time, host: u32, slot: u32) {
+        let p = self.hosts[host as usize].port;
+        while let Some(place) = self.flows[slot as usize].backlog.pop(&self.pool) {
+            self.lose(now, p, place, DropCause::AtSource);
+        }
+        self.flows[slot as usize].backlogged = 0;
+        self.flows[slot as usize].stalled = false;
+    }
+
+    /// A paced source makes a frame.
+    fn make_paced(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let p = self.hosts[host as usize].port;
+        let flow: &mut Flow = &mut self.flows[slot as usize];
+        let spec = &self.plan.flows[flow.number as usize];
+        let Pattern::Paced { backlog, .. } = spec.pattern else { return };
+        if !flow.on || flow.remaining == 0 {
+            return;
+        }
+        let full = backlog.filter(|limit| flow.backlogged >= limit.frames);
+        if full.is_some_and(|limit| limit.overflow == Overflow::Stall) {
+            flow.stalled = true;
+            return;
+        }
+        let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec);
+        self.totals.made(frame.len);
+        let place = self.pool.put(frame);
+        let gap = flow.gap(spec, self.plan.overhead);
+        if full.is_some() {
+            self.lose(now, p, place, DropCause::AtSource);
+        } else {
+            flow.backlogged += 1;
+            flow.backlog.push(&mut self.pool, place);
+        }
+        self.arm_flow_timer(host, slot, SOURCE, now + gap, ctx);
+        self.settle_flow(now, host, slot, ctx);
+    }
+
+    // ---- receiving ----
+
+    /// A frame has arrived at a host.
+    #[inline]
+    pub(crate) fn host_receives(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
+        if self.pool[place].flags & CORRUPT != 0 {
+            return self.lose(now, p, place, DropCause::Corrupt);
+        }
+        if self.hosts[host as usize].service.is_none() {
+            return self.consume(now, p, host, place, ctx);
+        }
+        if !self.admit(now, p, None, place, ctx) {
+            return;
+        }
+        if let Some(service) = &mut self.hosts[host as usize].service {
+            service.queue.push(&mut self.pool, place);
+        }
+        self.kick_crossbar(now, p, ctx);
+    }
+
+    /// A slow receiver has consumed a frame, or may begin to.
+    pub(crate) fn on_service(&mut self, now: Time, p: u32, host: u32, ctx: &mut Ctx) {
+        let Some(service) = &mut self.hosts[host as usize].service else { return };
+        let done = std::mem::replace(&mut service.current, NIL);
+        if done != NIL {
+            let (class, len) = (self.pool[done].class, self.pool[done].len);
+            self.consume(now, p, host, done, ctx);
+            self.release(now, p, class, len, ctx);
+        }
+        loop {
+            let Some(service) = &mut self.hosts[host as usize].service else { return };
+            if service.rate == Some(Rate::ZERO) {
+                return;
+            }
+            let Some(place) = service.queue.pop(&self.pool) else { return };
+            let (class, len) = (self.pool[place].class, self.pool[place].len);
+            if let Some(clock) = &mut service.clock {
+                service.current = place;
+                let end = now + clock.serialise(Bytes::new(u64::from(len)) + self.plan.overhead);
+                ctx.alarms.arm(self.numbers.crossbar + p, end);
+                return;
+            }
+            self.consume(now, p, host, place, ctx);
+            self.release(now, p, class, len, ctx);
+        }
+    }
+
+    /// A receiver's speed changes; the frame it is at keeps its old one.
+    pub(crate) fn set_service(&mut self, now: Time, host: u32, rate: Option<Rate>, ctx: &mut Ctx) {
+        let p = self.hosts[host as usize].port;
+        if let Some(service) = &mut self.hosts[host as usize].service {
+            service.rate = rate;
+            service.clock = clock(rate);
+            self.kick_crossbar(now, p, ctx);
+        }
+    }
+
+    /// The host's application takes a frame.
+    #[inline]
+    fn consume(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
+        let frame = self.discard(place);
+        match frame.kind {
+            Kind::Data => self.deliver(now, p, host, &frame, ctx),
+            Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),
+            Kind::Pause | Kind::Credit => {}
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: Time, p: u32, host: u32, frame: &Frame, ctx: &mut Ctx) {
+        self.totals.delivered_frames += 1;
+        self.totals.delivered_bytes += u64::from(frame.len);
+        self.probe.on_deliver(now, self.hosts[host as usize].number, frame);
+        let spec = &self.plan.flows[frame.flow as usize];
+        let received = &mut self.received[frame.flow as usize];
+        received.bytes += u64::from(frame.len);
+        received.frames += 1;
+        if let Some(size) = spec.size
+            && received.completed.is_none()
+            && received.bytes >= size.get()
+            && matches!(spec.destination, Destination::Host(_))
+        {
+            received.completed = Some(now);
+            self.probe.on_complete(now, frame.flow);
+        }
+        if spec.acknowledge.is_some() {
+            self.acknowledge(now, p, frame, ctx);
+        }
+    }
+
+    /// Sends an acknowledgement if one is due.
+    fn acknowledge(&mut self, now: Time, p: u32, data: &Frame, ctx: &mut Ctx) {
+        let spec = &self.plan.flows[data.flow as usize];
+        let Some(how) = spec.acknowledge else { return };
+        let (frames, bytes) = &mut self.received[data.flow as usize].unacknowledged;
+        *frames += 1;
+        *bytes += u32::from(data.len);
+        if *frames < how.every && data.flags & LAST == 0 && data.flags & MARKED == 0 {
+            return;
+        }
+        let mut frame = Frame::control(Kind::Acknowledgement, how.size.get() as u16, now);
+        frame.flow = data.flow;
+        frame.dst = spec.source.0;
+        frame.seq = *bytes;
+        frame.born = data.born;
+        frame.entropy = data.entropy;
+        frame.class = how.class;
+        frame.flags = data.flags & MARKED;
+        (*frames, *bytes) = (0, 0);
+        self.totals.acknowledgements += 1;
+        let place = self.pool.put(frame);
+        let lane = self.lane(p, how.class);
+        self.lanes[lane].bytes += u32::from(frame.len);
+        self.lanes[lane].queue.push(&mut self.pool, place);
+        self.ports[p as usize].waiting |= 1 << how.class;
+        self.kick(now, p, ctx);
+    }
+
+    /// An acknowledgement has come back to its flow's source.
+    fn acknowledged(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
+        let slot = self.flow_slot[frame.flow as usize];
+        if slot == NIL {
+            return;
+        }
+        let flow = &mut self.flows[slot as usize];
+        flow.outstanding = flow.outstanding.saturating_sub(u64::from(frame.seq));
+        let feedback = Feedback::Acknowledgement {
+            bytes: Bytes::new(u64::from(frame.seq)),
+            marked: frame.flags & MARKED != 0,
+            round_trip: now - frame.born,
+        };
+        flow.reaction.on_feedback(now, &feedback);
+        let host = flow.host;
+        self.settle_flow(now, host, slot, ctx);
+    }
+
+    // ---- sampling ----
+
+    /// Shows every queue of a node, and every started flow of a host, to the probe.
+    pub(crate) fn on_sample(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        let Some(every) = self.probe.sample_every() else { return };
+        ctx.alarms.arm(self.numbers.sample + node, now + every);
+        let state = &self.nodes[node as usize];
+        for p in state.first_port..state.first_port + u32::from(state.ports) {
+            for class in 0..self.classes as u8 {
+                let lane = &self.lanes[p as usize * self.classes + class as usize];
+                self.probe.on_queue(
+                    now,
+                    QueueSample {
+                        port: self.ports[p as usize].global,
+                        class,
+                        output_bytes: lane.bytes,
+                        input_held: lane.held,
+                    },
+                );
+            }
+        }
+        if let Device::Host(host) = state.device {
+            let host = &self.hosts[host as usize];
+            for flow in &self.flows[host.first_flow as usize..(host.first_flow + host.started) as usize] {
+                let allowance = flow.reaction.allowance();
+                let (rate, window) = (allowance.rate.map(Rate::as_bits_per_sec), allowance.window.map(Bytes::get));
+                self.probe.on_rate(now, flow.number, rate, window);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What can be watched. A network is generic over its probe, so what is not watched costs nothing.
+
+use crate::frame::Frame;
+use units::{Span, Time};
+
+/// Why a frame came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropCause {
+    /// There was no room for it.
+    Full,
+    /// It was damaged on its way.
+    Corrupt,
+    /// The cable failed under it.
+    LinkDown,
+    /// No route leads to its destination.
+    Unreachable,
+    /// The source threw it away: full backlog, or turned off.
+    AtSource,
+}
+
+/// What a probe sees at its sampling instants: one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSample {
+    /// Global number of the port.
+    pub port: u32,
+    /// Class.
+    pub class: u8,
+    /// Bytes waiting for this output, the frame on the wire not counted.
+    pub output_bytes: u32,
+    /// Bytes (or slots) held that came in by this port.
+    pub input_held: u32,
+}
+
+/// Watches one shard. Every method does nothing unless it is written.
+pub trait Probe: Send {
+    /// How often [`Probe::on_queue`] and [`Probe::on_rate`] are called; `None` is never.
+    fn sample_every(&self) -> Option<Span> {
+        None
+    }
+    /// A frame starts on a wire; it has waited that long here and occupies the wire that long.
+    #[inline]
+    fn on_transmit(&mut self, _now: Time, _port: u32, _frame: &Frame, _waited: Span, _busy: Span) {}
+    /// A data frame has reached its destination's application.
+    #[inline]
+    fn on_deliver(&mut self, _now: Time, _host: u32, _frame: &Frame) {}
+    /// The last byte of a finite flow has been received.
+    #[inline]
+    fn on_complete(&mut self, _now: Time, _flow: u32) {}
+    /// A frame came to nothing at that port.
+    #[inline]
+    fn on_drop(&mut self, _now: Time, _port: u32, _frame: &Frame, _cause: DropCause) {}
+    /// A sender begins or ceases to obey a pause: bit n of `classes` stands for class n.
+    #[inline]
+    fn on_pause(&mut self, _now: Time, _port: u32, _classes: u8, _paused: bool) {}
+    /// A sampling instant, once for every queue.
+    fn on_queue(&mut self, _now: Time, _sample: QueueSample) {}
+    /// A sampling instant, once for every flow that has started: its allowed rate in bits per second, if limited,
+    /// and its window in bytes, if limited.
+    fn on_rate(&mut self, _now: Time, _flow: u32, _rate: Option<u64>, _window: Option<u64>) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProbe;
+
+impl Probe for NoProbe {}

@@ -1,0 +1,191 @@
+//! Taking in: what a node does with a frame that has arrived.
+
+use crate::frame::{CORRUPT, Frame, Kind};
+use crate::network::{Ctx, Device, Network};
+use crate::plan::{Rule, WaitingRoom};
+use crate::probe::{DropCause, Probe};
+use crate::result::Loss;
+use crate::routing::pick;
+use units::{Span, Time};
+
+impl<P: Probe> Network<P> {
+    /// The first frame on the wire to a port has arrived.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        let port = &mut self.ports[p as usize];
+        let place = port.arriving.head;
+        let frame = &mut self.pool[place];
+        let next = frame.next;
+        port.arriving.head = next;
+        let node = &mut self.nodes[port.node as usize];
+        node.fingerprint.fold(now.as_picos() ^ u64::from(frame.len) << 48);
+        node.fingerprint.fold(u64::from(frame.flow) << 32 | u64::from(frame.seq));
+        self.totals.hops += 1;
+        let (epoch, device) = (port.epoch, node.device);
+        let (lost, link_local) = (frame.epoch != epoch, frame.is_link_local());
+        frame.input = port.number;
+        frame.at = now;
+        if next != crate::frame::NIL {
+            ctx.alarms.arm(self.numbers.arrival + p, self.pool[next].at);
+        }
+        if lost {
+            return self.lose(now, p, place, DropCause::LinkDown);
+        }
+        if link_local {
+            return self.on_link_local(now, p, place, ctx);
+        }
+        match device {
+            Device::Switch(switch) => self.switch_receives(now, p, switch, place, ctx),
+            Device::Host(host) => self.host_receives(now, p, host, place, ctx),
+        }
+    }
+
+    /// PAUSE, PFC or a credit update: for this port alone.
+    fn on_link_local(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
+        let frame = self.discard(place);
+        if frame.flags & CORRUPT != 0 {
+            self.totals.lost_control += 1;
+            return;
+        }
+        match frame.kind {
+            Kind::Pause => {
+                let (classes, quanta) = frame.pause();
+                let response = self.plan.pause_response(self.ports[p as usize].global);
+                if response == Span::ZERO {
+                    self.obey_pause(now, p, classes, quanta, ctx);
+                } else {
+                    self.push_signal(p, now + response, crate::port::Signal::Pause { classes, quanta }, ctx);
+                }
+            }
+            Kind::Credit => self.grant(now, p, frame.dst as u8, frame.born.as_picos(), ctx),
+            Kind::Data | Kind::Acknowledgement => {}
+        }
+    }
+
+    #[inline]
+    fn switch_receives(&mut self, now: Time, p: u32, switch: u32, place: u32, ctx: &mut Ctx) {
+        let kind = &self.plan.switches[self.switches[switch as usize].kind as usize];
+        let (pipeline, cuts_through) = (kind.pipeline, kind.cuts_through);
+        if self.pool[place].flags & CORRUPT != 0 && !cuts_through {
+            return self.lose(now, p, place, DropCause::Corrupt);
+        }
+        if !self.admit(now, p, Some(switch), place, ctx) {
+            return;
+        }
+        if pipeline == Span::ZERO {
+            return self.forward(now, switch, place, ctx);
+        }
+        self.pool[place].at = now + pipeline;
+        let node = self.ports[p as usize].node;
+        let pipeline = &mut self.switches[switch as usize].pipeline;
+        if pipeline.is_empty() {
+            ctx.alarms.arm(self.numbers.pipeline + node, self.pool[place].at);
+        }
+        pipeline.push(&mut self.pool, place);
+    }
+
+    /// The first frame of a switch's pipeline has come through.
+    pub(crate) fn on_pipeline(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        let Device::Switch(switch) = self.nodes[node as usize].device else { return };
+        let pipeline = &mut self.switches[switch as usize].pipeline;
+        let Some(place) = pipeline.pop(&self.pool) else { return };
+        if !pipeline.is_empty() {
+            ctx.alarms.arm(self.numbers.pipeline + node, self.pool[pipeline.head].at);
+        }
+        self.forward(now, switch, place, ctx);
+    }
+
+    /// Finds a frame's output and puts it where it waits.
+    #[inline]
+    fn forward(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) {
+        let state = &self.switches[switch as usize];
+        let frame = &mut self.pool[place];
+        let outputs = self.plan.tables[state.tables as usize].outputs(state.row, frame.dst);
+        let output = match outputs.len() {
+            0 => return self.drop_inside(now, switch, place, DropCause::Unreachable, ctx),
+            1 => outputs[0],
+            n => outputs[pick(frame.entropy, state.salt, n)],
+        };
+        frame.output = output;
+        frame.at = now;
+        let (class, len) = (frame.class, u32::from(frame.len));
+        let out = state.first_port + u32::from(output);
+        let kind = &self.plan.switches[state.kind as usize];
+        if kind.room != WaitingRoom::Output {
+            return self.wait_at_input(now, switch, out, place, ctx);
+        }
+        let rule = &self.plan.rules[kind.rules as usize][class as usize];
+        let lane = out as usize * self.classes + class as usize;
+        if rule.limits_output {
+            let room = match kind.shared {
+                None => u64::from(rule.capacity),
+                Some(shared) => shared.threshold(state.shared_used),
+            };
+            if u64::from(self.lanes[lane].bytes + len) > room {
+                return self.drop_inside(now, switch, place, DropCause::Full, ctx);
+            }
+            if kind.shared.is_some() {
+                self.switches[switch as usize].shared_used += u64::from(len);
+            }
+        }
+        let lane = &mut self.lanes[lane];
+        lane.bytes += len;
+        lane.queue.push(&mut self.pool, place);
+        self.ports[out as usize].waiting |= 1 << class;
+        self.kick(now, out, ctx);
+    }
+
+    /// A frame that its switch has taken in comes to nothing after all: the room it held is given back.
+    #[cold]
+    fn drop_inside(&mut self, now: Time, switch: u32, place: u32, cause: DropCause, ctx: &mut Ctx) {
+        let frame = self.pool[place];
+        let input = self.switches[switch as usize].first_port + u32::from(frame.input);
+        if self.rule(input, frame.class).counts_input {
+            self.release(now, input, frame.class, frame.len, ctx);
+        }
+        self.lose(now, input, place, cause);
+    }
+
+    /// Counts a frame that came to nothing.
+    #[cold]
+    pub(crate) fn lose(&mut self, now: Time, p: u32, place: u32, cause: DropCause) {
+        let frame = self.discard(place);
+        self.probe.on_drop(now, self.ports[p as usize].global, &frame, cause);
+        if frame.kind != Kind::Data {
+            self.totals.lost_control += 1;
+            return;
+        }
+        let (frames, bytes) = match cause {
+            DropCause::Full | DropCause::Unreachable => {
+                (&mut self.totals.dropped_frames, &mut self.totals.dropped_bytes)
+            }
+            DropCause::Corrupt | DropCause::LinkDown => (&mut self.totals.lost_frames, &mut self.totals.lost_bytes),
+            DropCause::AtSource => (&mut self.totals.discarded_frames, &mut self.totals.discarded_bytes),
+        };
+        *frames += 1;
+        *bytes += u64::from(frame.len);
+    }
+
+    /// There is no room for an arriving frame: in a lossless class that ends the run.
+    #[cold]
+    pub(crate) fn overflow(&mut self, now: Time, p: u32, place: u32, rule: Rule) {
+        let frame: Frame = self.pool[place];
+        if rule.lossless && self.loss.is_none() {
+            let lane = self.lanes[self.lane(p, rule.account)];
+            self.loss = Some(Loss {
+                at: now,
+                port: self.ports[p as usize].global,
+                class: frame.class,
+                flow: frame.flow,
+                frame: u32::from(frame.len),
+                held: lane.held,
+                headroom_held: lane.headroom,
+                capacity: rule.capacity,
+                xoff: rule.xoff,
+                headroom: rule.headroom,
+                stopped: self.ports[p as usize].stopped >> rule.account & 1 == 1,
+            });
+        }
+        self.lose(now, p, place, DropCause::Full);
+    }
+}

@@ -1,0 +1,294 @@
+//! A network that runs: built from a description, run to an outcome, asked for its results.
+
+use crate::build::{BuildOptions, Built, build};
+use crate::census::Census;
+use crate::graph::Graph;
+use crate::network::Network;
+use crate::probe::{NoProbe, Probe};
+use crate::result::{Limit, Loss, LossReport, Outcome, Totals};
+use crate::spec::{FlowControl, NetworkSpec};
+use crate::validate::{BuildError, largest_frame};
+use crate::watchdog::{Held, Snapshot};
+use engine::{End, Fingerprint, RunPlan, Verdict};
+use std::sync::atomic::AtomicBool;
+use theory::headroom::{HeadroomSpec, headroom};
+use units::{Bytes, Span, Time};
+
+/// How far to run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunLimits<'a> {
+    /// The last simulated instant.
+    pub until: Time,
+    /// Ends the run at the next checkpoint after so many alarms.
+    pub events: Option<u64>,
+    /// How many threads to use, at most one per shard.
+    pub threads: usize,
+    /// Simulated time between two looks at the whole network: deadlock, loss and limits are judged then, at
+    /// instants that do not depend on threads or partitioning.
+    pub checkpoint: Span,
+    /// Set from outside to end the run.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl<'a> RunLimits<'a> {
+    /// One thread, a look every 100 us of simulated time, no limit but the time.
+    #[must_use]
+    pub fn until(until: Time, interrupt: &'a AtomicBool) -> RunLimits<'a> {
+        RunLimits { until, events: None, threads: 1, checkpoint: Span::from_micros(100), interrupt }
+    }
+}
+
+/// What the caller sees at a checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Alarms fired.
+    pub events: u64,
+    /// Frames that crossed a cable.
+    pub hops: u64,
+}
+
+/// What the caller wants at a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Go on.
+    GoOn,
+    /// The caller's clock has run out.
+    Enough,
+}
+
+/// How a run went.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Simulated time reached.
+    pub now: Time,
+    /// The same for the same description and seed, on any number of threads and any partitioning.
+    pub fingerprint: u64,
+    /// Sums.
+    pub totals: Totals,
+    /// Alarms fired.
+    pub events: u64,
+    /// Windows it took; one per checkpoint with a single shard.
+    pub windows: u64,
+}
+
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowReport {
+    /// Frames its source has made.
+    pub made_frames: u32,
+    /// Bytes its destinations have consumed.
+    pub received_bytes: u64,
+    /// Frames its destinations have consumed.
+    pub received_frames: u32,
+    /// When the last byte of a finite flow arrived.
+    pub completed: Option<Time>,
+}
+
+/// A network and its traffic, ready to run.
+pub struct Simulation<P: Probe = NoProbe> {
+    built: Built<P>,
+    graph: Graph,
+    spec_controls: Vec<Option<Span>>,
+    largest: Vec<u32>,
+}
+
+impl Simulation<NoProbe> {
+    /// Builds a network that nobody watches.
+    pub fn build(spec: &NetworkSpec, options: &BuildOptions) -> Result<Simulation<NoProbe>, Vec<BuildError>> {
+        Simulation::build_with(spec, options, |_| NoProbe)
+    }
+}
+
+impl<P: Probe> Simulation<P> {
+    /// Builds a network with a probe for each shard.
+    pub fn build_with(
+        spec: &NetworkSpec,
+        options: &BuildOptions,
+        probe: impl FnMut(usize) -> P,
+    ) -> Result<Simulation<P>, Vec<BuildError>> {
+        let built = build(spec, options, probe)?;
+        let response = |control| match control {
+            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Some(pause.response),
+            FlowControl::None | FlowControl::Credits(_) => None,
+        };
+        let switches = spec.switches.iter().map(|switch| response(switch.flow_control));
+        let adapters = spec.adapters.iter().map(|adapter| response(adapter.flow_control));
+        let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
+        Ok(Simulation { built, graph: spec.graph.clone(), spec_controls: switches.chain(adapters).collect(), largest })
+    }
+
+    /// How many shards it was cut into.
+    #[must_use]
+    pub fn shards(&self) -> usize {
+        self.built.shards.len()
+    }
+
+    /// Runs on from where it is, showing the progress at every checkpoint.
+    pub fn run(&mut self, limits: &RunLimits<'_>, mut progress: impl FnMut(Progress) -> Wish + Send) -> Report {
+        let plan = RunPlan {
+            until: limits.until,
+            checkpoint: limits.checkpoint,
+            lookahead: self.built.lookahead,
+            threads: limits.threads,
+            interrupt: limits.interrupt,
+        };
+        let (network_plan, graph, largest) = (&self.built.plan, &self.graph, &self.largest);
+        let name = |node: u32| graph.nodes[node as usize].name.clone();
+        let mut ended: Option<Outcome> = None;
+        let mut lost: Option<Loss> = None;
+        let report = engine::run(&mut self.built.shards, plan, |look| {
+            lost = earliest_loss(look.models.iter().map(|model| &**model));
+            let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
+            if lost.is_none()
+                && let Some(deadlock) = Snapshot::new(network_plan, &models, largest).deadlock(look.now, name)
+            {
+                ended = Some(Outcome::Deadlock(deadlock));
+            }
+            let hops = models.iter().map(|model| model.totals.hops).sum();
+            let wish = progress(Progress { now: look.now, events: look.fired, hops });
+            if ended.is_none() && lost.is_none() {
+                if limits.events.is_some_and(|most| look.fired >= most) {
+                    ended = Some(Outcome::LimitReached(Limit::Events(look.fired)));
+                } else if wish == Wish::Enough {
+                    ended = Some(Outcome::LimitReached(Limit::WallClock));
+                }
+            }
+            if ended.is_some() || lost.is_some() { Verdict::Stop } else { Verdict::Continue }
+        });
+        lost = lost.or_else(|| earliest_loss(self.built.shards.iter().map(|shard| &shard.model)));
+        let outcome = match (lost, ended, report.end) {
+            (Some(loss), _, _) => Outcome::LossInLosslessClass(self.explain(loss)),
+            (None, Some(outcome), _) => outcome,
+            (None, None, End::Interrupted) => Outcome::Interrupted,
+            (None, None, End::Until | End::Quiet | End::Stopped) => {
+                self.snapshot().deadlock(report.now, name).map_or(Outcome::Finished, Outcome::Deadlock)
+            }
+        };
+        Report {
+            outcome,
+            now: report.now,
+            fingerprint: self.fingerprint(),
+            totals: self.totals(),
+            events: report.fired,
+            windows: report.windows,
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
+        let models: Vec<&Network<P>> = self.built.shards.iter().map(|shard| &shard.model).collect();
+        Snapshot::new(&self.built.plan, &models, &self.largest)
+    }
+
+    /// Who is held back by whom at this instant, from the roots outwards.
+    #[must_use]
+    pub fn congestion_tree(&self) -> Vec<Held> {
+        self.snapshot().tree()
+    }
+
+    /// The fingerprint so far.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let node =
+            |&(shard, node): &(u32, u32)| self.built.shards[shard as usize].model.nodes[node as usize].fingerprint;
+        Fingerprint::combine(self.built.node_at.iter().map(node)).value()
+    }
+
+    /// The fingerprint of each node so far, in node order: where two runs differ, the nodes that differ.
+    #[must_use]
+    pub fn node_fingerprints(&self) -> Vec<u64> {
+        let node = |&(shard, node): &(u32, u32)| {
+            self.built.shards[shard as usize].model.nodes[node as usize].fingerprint.value()
+        };
+        self.built.node_at.iter().map(node).collect()
+    }
+
+    /// Sums over all shards.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.built.shards.iter().for_each(|shard| totals.add(&shard.model.totals));
+        totals
+    }
+
+    /// Counts every frame that is in the network now by looking at each.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        let mut census = Census::default();
+        self.built.shards.iter().for_each(|shard| census.count(&shard.model));
+        census
+    }
+
+    /// What became of each flow, in the order of the description.
+    #[must_use]
+    pub fn flows(&self) -> Vec<FlowReport> {
+        (0..self.built.plan.flows.len())
+            .map(|flow| {
+                let mut report = FlowReport { made_frames: 0, received_bytes: 0, received_frames: 0, completed: None };
+                for shard in &self.built.shards {
+                    let received = shard.model.received[flow];
+                    report.received_bytes += received.bytes;
+                    report.received_frames += received.frames;
+                    report.completed = report.completed.or(received.completed);
+                    if let Some(state) = shard.model.flows.get(shard.model.flow_slot[flow] as usize) {
+                        report.made_frames = state.made;
+                    }
+                }
+                report
+            })
+            .collect()
+    }
+
+    /// Number of ports in the network; ports are numbered node by node.
+    #[must_use]
+    pub fn ports(&self) -> usize {
+        self.built.plan.ports.len()
+    }
+
+    /// The node and the number on it of a global port.
+    #[must_use]
+    pub fn port(&self, global: u32) -> (crate::graph::NodeId, u16) {
+        let port = &self.built.plan.ports[global as usize];
+        (crate::graph::NodeId(port.node), port.number)
+    }
+
+    /// The probes, shard by shard.
+    pub fn probes_mut(&mut self) -> impl Iterator<Item = &mut P> {
+        self.built.shards.iter_mut().map(|shard| &mut shard.model.probe)
+    }
+
+    /// Puts names and arithmetic to a loss.
+    fn explain(&self, loss: Loss) -> LossReport {
+        let port = &self.built.plan.ports[loss.port as usize];
+        let sender = &self.built.plan.ports[port.peer as usize];
+        let cable = &self.graph.cables[port.cable as usize];
+        let (shard, local) = self.built.port_at[loss.port as usize];
+        let rules = self.built.shards[shard as usize].model.ports[local as usize].rules;
+        let reverse = self.largest.iter().copied().max().unwrap_or(0);
+        let largest = self.largest.get(loss.class as usize).copied().unwrap_or(0);
+        let spec = HeadroomSpec::simulated(
+            cable.link.rate,
+            cable.link.latency,
+            self.spec_controls[rules as usize].unwrap_or(Span::ZERO),
+            Bytes::new(u64::from(reverse)),
+            Bytes::new(u64::from(largest)),
+        );
+        let breakdown = headroom(&spec);
+        LossReport {
+            loss,
+            node: self.graph.nodes[port.node as usize].name.clone(),
+            port: port.number,
+            sender: self.graph.nodes[sender.node as usize].name.clone(),
+            needed: breakdown.above_threshold().get(),
+            arithmetic: breakdown.to_string(),
+        }
+    }
+}
+
+/// The first loss in the order (time, port).
+fn earliest_loss<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>) -> Option<Loss> {
+    models.filter_map(|model| model.loss).min_by_key(|loss| (loss.at, loss.port))
+}

@@ -1,0 +1,386 @@
+//! What a network is made of, as plain data: a switch is a product of choices, not a class per paper.
+//!
+//! Nothing here runs. [`crate::Simulation::build`] turns a [`NetworkSpec`] into something that does, or says why the
+//! combination is impossible.
+
+use crate::graph::Graph;
+use crate::routing::Routes;
+use crate::workload::FlowSpec;
+use units::{Bytes, Rate, Span, Time};
+
+/// How many priorities or virtual lanes a network may have.
+pub const MAX_CLASSES: usize = 8;
+
+/// Where frames wait inside a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queueing {
+    /// In a queue per output and class; the crossbar is infinitely fast.
+    Output,
+    /// In one FIFO per input and class. A frame may go before older ones whose output is busy or blocked.
+    InputFifo {
+        /// How far the bypass reaches; 0 is a strict FIFO.
+        bypass: u8,
+        /// What that number limits.
+        reading: BypassReading,
+    },
+    /// In a queue per input, output and class; an output takes directly from the inputs at its own speed.
+    VirtualOutput,
+    /// In virtual output queues before the crossbar and in output queues behind it.
+    Combined {
+        /// Room behind the crossbar, per output and class.
+        output_buffer: Bytes,
+    },
+}
+
+/// Two readings of "a packet may be bypassed at most n times".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BypassReading {
+    /// At most that many older frames of the same buffer are looked past.
+    Lookahead,
+    /// Each frame may be overtaken at most that many times.
+    PerPacket,
+}
+
+/// How outputs choose among inputs, where there is a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossbar {
+    /// The rule.
+    pub arbitration: Arbitration,
+    /// How many outputs one input may feed at once; 0 means as many as there are.
+    pub read_ports: u8,
+    /// Crossbar speed as a fraction of the output's rate: (numerator, denominator). Used by `Combined` only.
+    pub speedup: (u32, u32),
+}
+
+impl Default for Crossbar {
+    fn default() -> Crossbar {
+        Crossbar { arbitration: Arbitration::RoundRobin, read_ports: 1, speedup: (1, 1) }
+    }
+}
+
+/// An output's rule for taking from inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// The frame that has been in the switch the longest.
+    ArrivalOrder,
+    /// The inputs in turn; one that is busy is passed over.
+    RoundRobin,
+    /// The inputs in turn; a turn whose input is busy waits for it.
+    RoundRobinWaiting,
+}
+
+/// How an output chooses among its classes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Egress {
+    /// The highest class first.
+    Strict,
+    /// Groups of classes: strict groups first, the highest first; weighted ones share the rest.
+    Groups(Vec<EgressGroup>),
+}
+
+impl Egress {
+    /// Every class a weighted group of its own, with that many bytes a turn.
+    #[must_use]
+    pub fn weighted(quanta: &[Bytes]) -> Egress {
+        let group = |(class, &quantum): (usize, &Bytes)| EgressGroup {
+            classes: 1u8 << class,
+            share: Share::Weighted { quantum },
+        };
+        Egress::Groups(quanta.iter().enumerate().map(group).collect())
+    }
+}
+
+/// Classes that are scheduled together; inside a group the classes take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EgressGroup {
+    /// Bit n stands for class n.
+    pub classes: u8,
+    /// What the group gets.
+    pub share: Share,
+}
+
+/// A group's claim on the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All it wants, before every weighted group.
+    Strict,
+    /// That many bytes on the wire each turn (deficit round robin).
+    Weighted {
+        /// Bytes a turn, frame overhead counted.
+        quantum: Bytes,
+    },
+}
+
+/// When a switch may pass a frame on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forwarding {
+    /// When its last byte has arrived.
+    StoreAndForward,
+    /// That long after its first byte arrived. A frame from a slower input than the switch's fastest output is
+    /// stored first, so that no output runs dry in the middle of a frame.
+    CutThrough {
+        /// From the arrival of the first byte to the earliest start on the output.
+        header_delay: Span,
+    },
+}
+
+/// How a receiver keeps its sender from overrunning it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowControl {
+    /// Not at all: what does not fit is dropped.
+    None,
+    /// 802.3x PAUSE: the whole link stops.
+    Pause(PauseSpec),
+    /// 802.1Qbb PFC: each lossless class stops by itself.
+    Pfc(PauseSpec),
+    /// Credits: the sender knows what room there is.
+    Credits(CreditSpec),
+}
+
+/// The timing of PAUSE and PFC. Thresholds belong to the buffer: see [`ClassBuffer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseSpec {
+    /// Duration asked for, in quanta of 512 bit times of the link.
+    pub quanta: u16,
+    /// Ask again when this many quanta of the duration are left. Only while the buffer has not drained.
+    pub refresh_before: u16,
+    /// From the arrival of a pause frame to the sender's obeying it, at a frame boundary.
+    pub response: Span,
+    /// Classes that a PAUSE of the whole link holds, bit n for class n. MAC control frames always pass.
+    pub holds: u8,
+}
+
+impl Default for PauseSpec {
+    /// 65535 quanta, the largest the field holds; asked for again half way, so that one lost frame is survived.
+    fn default() -> PauseSpec {
+        PauseSpec { quanta: u16::MAX, refresh_before: u16::MAX / 2, response: Span::ZERO, holds: u8::MAX }
+    }
+}
+
+/// What a credit counts and how it comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreditSpec {
+    /// What one credit stands for.
+    pub unit: CreditUnit,
+    /// How the sender learns of freed room.
+    pub give_back: CreditReturn,
+}
+
+/// What one credit stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreditUnit {
+    /// A slot for one frame of any size; buffer capacities are then counts of frames.
+    Frame,
+    /// A block of so many bytes; a frame takes whole blocks.
+    Block(Bytes),
+}
+
+/// How freed room is told to the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreditReturn {
+    /// By a frame of that size in the other direction, which waits for the wire and occupies it.
+    Frame {
+        /// Its size, overhead not counted.
+        size: Bytes,
+        /// Repeated at least this often, so that a lost one is survived.
+        refresh: Option<Span>,
+    },
+    /// By a signal beside the data, that long after the frame's tail has left.
+    Signal {
+        /// From the tail's leaving to the sender's knowing.
+        delay: Span,
+    },
+}
+
+/// A buffer's rules for one class; at each port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassBuffer {
+    /// Most bytes (or frames, with [`CreditUnit::Frame`]) held: per input of a lossless class, per queue of a lossy
+    /// one. With a shared buffer this is the part guaranteed to the port.
+    pub capacity: Bytes,
+    /// PAUSE and PFC: ask the sender to stop when more than this is held. Ignored with a shared buffer, where the
+    /// dynamic threshold decides.
+    pub xoff: Bytes,
+    /// PAUSE and PFC: let it go on when no more than this is held. With a shared buffer: the distance below the
+    /// threshold.
+    pub xon: Bytes,
+    /// Shared buffer only: room kept for what arrives after XOFF.
+    pub headroom: Bytes,
+}
+
+impl ClassBuffer {
+    /// Room without end: nothing is dropped and nobody is stopped.
+    pub const UNLIMITED: ClassBuffer = ClassBuffer {
+        capacity: Bytes::new(u32::MAX as u64 / 2),
+        xoff: Bytes::new(u32::MAX as u64 / 2),
+        xon: Bytes::new(u32::MAX as u64 / 2),
+        headroom: Bytes::ZERO,
+    };
+
+    /// Drop-tail at that size.
+    #[must_use]
+    pub const fn drop_tail(capacity: Bytes) -> ClassBuffer {
+        ClassBuffer { capacity, ..ClassBuffer::UNLIMITED }
+    }
+
+    /// Stop above `xoff`, go on at `xon`, with the rest of `capacity` as headroom.
+    #[must_use]
+    pub const fn lossless(capacity: Bytes, xoff: Bytes, xon: Bytes) -> ClassBuffer {
+        ClassBuffer { capacity, xoff, xon, headroom: Bytes::ZERO }
+    }
+}
+
+/// The memory of a switch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Buffer {
+    /// Fixed room per port and class.
+    Static(Vec<ClassBuffer>),
+    /// One memory for all ports, shared by a dynamic threshold: a queue may use `alpha` times what is free.
+    Shared {
+        /// The shared part; guaranteed parts and headroom come on top.
+        total: Bytes,
+        /// (numerator, denominator) of alpha.
+        alpha: (u32, u32),
+        /// Guarantees, hysteresis and headroom of each class.
+        classes: Vec<ClassBuffer>,
+    },
+}
+
+/// One kind of switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchSpec {
+    /// Where frames wait.
+    pub queueing: Queueing,
+    /// How much room there is.
+    pub buffer: Buffer,
+    /// How its inputs hold back their senders.
+    pub flow_control: FlowControl,
+    /// How outputs take from inputs: needed unless frames wait at the outputs only.
+    pub crossbar: Option<Crossbar>,
+    /// How an output chooses among classes.
+    pub egress: Egress,
+    /// When a frame may leave.
+    pub forwarding: Forwarding,
+    /// Between a frame's arrival and its joining a queue. The frame is in the input's buffer meanwhile.
+    pub pipeline: Span,
+}
+
+/// One kind of adapter: a host's attachment to the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdapterSpec {
+    /// How it holds back the switch that sends to it.
+    pub flow_control: FlowControl,
+    /// Room for what has arrived and is not yet consumed, per class.
+    pub buffer: Vec<ClassBuffer>,
+    /// How fast it consumes, in bits per second of frames; `None` is at once.
+    pub service: Option<Rate>,
+    /// Changes of the service rate. A rate of zero stops it.
+    pub service_changes: Vec<(Time, Option<Rate>)>,
+    /// How it chooses among its classes when sending.
+    pub egress: Egress,
+}
+
+impl Default for AdapterSpec {
+    /// Consumes at once and never holds anybody back.
+    fn default() -> AdapterSpec {
+        AdapterSpec {
+            flow_control: FlowControl::None,
+            buffer: Vec::new(),
+            service: None,
+            service_changes: Vec::new(),
+            egress: Egress::Strict,
+        }
+    }
+}
+
+/// A priority of Ethernet or a virtual lane of InfiniBand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassSpec {
+    /// For people.
+    pub name: String,
+    /// Whether a frame of it may never be dropped for want of room. PFC and credits act on lossless classes only.
+    pub lossless: bool,
+}
+
+/// How a switch chooses among equal paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multipath {
+    /// By a hash of the flow: a flow keeps its path.
+    FlowHash,
+    /// Anew for every frame.
+    Spray,
+}
+
+/// Something that happens to a cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Position of the cable in [`Graph::cables`].
+    pub cable: u32,
+    /// When it fails. What is on it is lost.
+    pub down: Time,
+    /// When it works again, if ever.
+    pub up: Option<Time>,
+}
+
+/// New forwarding tables, installed in all switches at one instant.
+#[derive(Clone, Debug)]
+pub struct RouteChange {
+    /// When.
+    pub at: Time,
+    /// What holds from then on.
+    pub routes: Routes,
+}
+
+/// Everything that defines a simulated network and its traffic.
+#[derive(Clone, Debug)]
+pub struct NetworkSpec {
+    /// Nodes and cables.
+    pub graph: Graph,
+    /// Where each switch sends what.
+    pub routes: Routes,
+    /// Later tables, in any order.
+    pub route_changes: Vec<RouteChange>,
+    /// Among equal paths.
+    pub multipath: Multipath,
+    /// Classes 0..n, n at most 8; a higher number is a higher priority.
+    pub classes: Vec<ClassSpec>,
+    /// Kinds of switches.
+    pub switches: Vec<SwitchSpec>,
+    /// Kinds of adapters.
+    pub adapters: Vec<AdapterSpec>,
+    /// For each node the position of its kind in `switches` or `adapters`.
+    pub kind_of: Vec<u32>,
+    /// Preamble and gap: bytes on the wire around every frame. Ethernet: 20.
+    pub overhead: Bytes,
+    /// No frame is shorter. Ethernet: 64.
+    pub smallest_frame: Bytes,
+    /// The traffic.
+    pub flows: Vec<FlowSpec>,
+    /// Cables that fail.
+    pub faults: Vec<Fault>,
+    /// Names every random stream together with an entity and a purpose.
+    pub seed: u64,
+}
+
+impl NetworkSpec {
+    /// A network of one kind of switch and one kind of adapter, shortest paths by flow hash, one class, Ethernet
+    /// framing and no traffic yet.
+    #[must_use]
+    pub fn uniform(graph: Graph, switch: SwitchSpec, adapter: AdapterSpec, class: ClassSpec) -> NetworkSpec {
+        NetworkSpec {
+            routes: Routes::shortest_paths(&graph),
+            route_changes: Vec::new(),
+            multipath: Multipath::FlowHash,
+            classes: vec![class],
+            switches: vec![switch],
+            adapters: vec![adapter],
+            kind_of: vec![0; graph.nodes.len()],
+            overhead: Bytes::new(20),
+            smallest_frame: Bytes::new(64),
+            flows: Vec::new(),
+            faults: Vec::new(),
+            seed: 1,
+            graph,
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! What cannot be built, and why.
+
+use crate::crossbar::MAX_PORTS;
+use crate::graph::{GraphError, Role};
+use crate::spec::{
+    AdapterSpec, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, MAX_CLASSES,
+    NetworkSpec, PauseSpec, Queueing, Share, SwitchSpec,
+};
+use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
+use congestion::ReactionPoint;
+use units::{Bytes, Rate, Span};
+
+/// Why a network cannot be built: what is wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BuildError {
+    /// The drawing itself is wrong.
+    Graph(GraphError),
+    /// A kind of switch contradicts itself or its surroundings.
+    Switch {
+        /// Position in [`NetworkSpec::switches`].
+        kind: usize,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A kind of adapter does.
+    Adapter {
+        /// Position in [`NetworkSpec::adapters`].
+        kind: usize,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A flow does.
+    Flow {
+        /// Position in [`NetworkSpec::flows`].
+        flow: usize,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// Anything else.
+    Network {
+        /// What is wrong and what to do.
+        reason: String,
+    },
+}
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BuildError::Graph(error) => error.fmt(f),
+            BuildError::Switch { kind, reason } => write!(f, "switch kind {kind}: {reason}"),
+            BuildError::Adapter { kind, reason } => write!(f, "adapter kind {kind}: {reason}"),
+            BuildError::Flow { flow, reason } => write!(f, "flow {flow}: {reason}"),
+            BuildError::Network { reason } => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// All that is wrong with a network.
+pub(crate) fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
+    let mut errors = Vec::new();
+    let mut network = |reason: String| errors.push(BuildError::Network { reason });
+    let classes = spec.classes.len();
+    if classes == 0 || classes > MAX_CLASSES {
+        network(format!("{classes} classes: there must be 1 to {MAX_CLASSES}"));
+    }
+    if spec.kind_of.len() != spec.graph.nodes.len() {
+        network(format!("{} nodes but {} entries in kind_of", spec.graph.nodes.len(), spec.kind_of.len()));
+    }
+    for (node, &kind) in spec.graph.nodes.iter().zip(&spec.kind_of) {
+        let kinds = if node.role == Role::Host { spec.adapters.len() } else { spec.switches.len() };
+        if kind as usize >= kinds {
+            network(format!("{}: there is no kind {kind} of {kinds}", node.name));
+        }
+    }
+    if spec.overhead.get() > 1000 || spec.smallest_frame.get() > 9000 {
+        network("frame overhead above 1000 B or a smallest frame above 9000 B: check the units".into());
+    }
+    for fault in &spec.faults {
+        if fault.cable as usize >= spec.graph.cables.len() {
+            network(format!("a fault of cable {}, but there are {}", fault.cable, spec.graph.cables.len()));
+        }
+        if fault.up.is_some_and(|up| up <= fault.down) {
+            network(format!("cable {} comes up before it goes down: swap the times", fault.cable));
+        }
+    }
+    if let Err(error) = spec.graph.validate() {
+        // Nothing below can be judged on a drawing that does not hold together.
+        errors.push(BuildError::Graph(error));
+        return errors;
+    }
+    if errors.is_empty() {
+        for (kind, switch) in spec.switches.iter().enumerate() {
+            let mut reasons = Vec::new();
+            check_switch(spec, kind, switch, &mut reasons);
+            errors.extend(reasons.into_iter().map(|reason| BuildError::Switch { kind, reason }));
+        }
+        for (kind, adapter) in spec.adapters.iter().enumerate() {
+            let mut reasons = Vec::new();
+            check_adapter(spec, adapter, &mut reasons);
+            errors.extend(reasons.into_iter().map(|reason| BuildError::Adapter { kind, reason }));
+        }
+        let hosts = spec.graph.hosts().len();
+        for (flow, entry) in spec.flows.iter().enumerate() {
+            let mut reasons = Vec::new();
+            check_flow(spec, hosts, entry, &mut reasons);
+            errors.extend(reasons.into_iter().map(|reason| BuildError::Flow { flow, reason }));
+        }
+    }
+    errors
+}
+
+/// The largest frame of any flow or acknowledgement in a class.
+pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
+    let data = spec.flows.iter().filter(|flow| usize::from(flow.class) == class).map(|flow| flow.frame);
+    let acks = spec.flows.iter().filter_map(|flow| flow.acknowledge);
+    let acks = acks.filter(|ack| usize::from(ack.class) == class).map(|ack| ack.size);
+    data.chain(acks).max().unwrap_or(Bytes::ZERO)
+}
+
+fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mut Vec<String>) {
+    let mut degree = vec![0usize; spec.graph.nodes.len()];
+    for cable in &spec.graph.cables {
+        degree[cable.a.0 as usize] += 1;
+        degree[cable.b.0 as usize] += 1;
+    }
+    let mine = |node: usize| spec.graph.nodes[node].role == Role::Switch && spec.kind_of[node] as usize == kind;
+    let ports = (0..degree.len()).filter(|&node| mine(node)).map(|node| degree[node]).max().unwrap_or(0);
+    let shared = matches!(switch.buffer, Buffer::Shared { .. });
+    match (switch.queueing, &switch.crossbar) {
+        (Queueing::Output, Some(_)) => {
+            wrong.push("output queueing has no crossbar to configure: leave it out, or queue at the inputs".into());
+        }
+        (Queueing::Output, None) => {}
+        (_, None) => wrong.push("queues at the inputs need a crossbar: say how outputs choose among inputs".into()),
+        (queueing, Some(crossbar)) => {
+            if ports > MAX_PORTS {
+                wrong.push(format!("{ports} ports: queues at the inputs work up to {MAX_PORTS}; use output queueing"));
+            }
+            if shared {
+                wrong.push("a shared memory is read by all outputs: it goes with output queueing only".into());
+            }
+            let (numerator, denominator) = crossbar.speedup;
+            if numerator == 0 || denominator == 0 {
+                wrong.push("a crossbar speedup of zero moves nothing: give at least 1".into());
+            } else if numerator != denominator && !matches!(queueing, Queueing::Combined { .. }) {
+                wrong.push("a speedup needs queues behind the crossbar: use combined queueing".into());
+            }
+        }
+    }
+    if let Queueing::Combined { output_buffer } = switch.queueing {
+        let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class)).max().unwrap_or_default();
+        if output_buffer < largest {
+            wrong.push(format!("an output buffer of {output_buffer} never takes a frame of {largest}: enlarge it"));
+        }
+    }
+    if let Forwarding::CutThrough { header_delay } = switch.forwarding {
+        let touches = |cable: &&crate::graph::Cable| mine(cable.a.0 as usize) || mine(cable.b.0 as usize);
+        let instant = spec.graph.cables.iter().filter(touches).any(|cable| cable.link.latency == Span::ZERO);
+        if header_delay == Span::ZERO && instant {
+            wrong.push("cut-through in no time over a cable of no length: give a header delay or a latency".into());
+        }
+    }
+    check_egress(&switch.egress, spec.classes.len(), wrong);
+    let buffers = match &switch.buffer {
+        Buffer::Static(buffers) => buffers,
+        Buffer::Shared { classes, alpha, total } => {
+            if alpha.0 == 0 || alpha.1 == 0 || *total == Bytes::ZERO {
+                wrong.push("a shared buffer needs a size and an alpha above zero".into());
+            }
+            if matches!(switch.flow_control, FlowControl::Credits(_)) {
+                wrong.push("credits promise fixed room: a shared buffer cannot; use PFC or a static buffer".into());
+            }
+            classes
+        }
+    };
+    check_buffers(spec, buffers, switch.flow_control, shared, wrong);
+}
+
+fn check_adapter(spec: &NetworkSpec, adapter: &AdapterSpec, wrong: &mut Vec<String>) {
+    check_egress(&adapter.egress, spec.classes.len(), wrong);
+    let slow = adapter.service.is_some() || !adapter.service_changes.is_empty();
+    if slow || matches!(adapter.flow_control, FlowControl::Credits(_)) {
+        check_buffers(spec, &adapter.buffer, adapter.flow_control, false, wrong);
+    } else if adapter.flow_control != FlowControl::None {
+        wrong.push("it consumes at once, so its PAUSE or PFC would never act: limit its service rate".into());
+    }
+}
+
+fn check_egress(egress: &Egress, classes: usize, wrong: &mut Vec<String>) {
+    let Egress::Groups(groups) = egress else { return };
+    let mut seen = 0u8;
+    for group in groups {
+        if group.classes & seen != 0 {
+            wrong.push("a class is in two egress groups: leave it in one".into());
+        }
+        seen |= group.classes;
+        if group.share == (Share::Weighted { quantum: Bytes::ZERO }) {
+            wrong.push("a weighted group with a quantum of zero never sends: give it bytes".into());
+        }
+    }
+    let all = ((1u16 << classes) - 1) as u8;
+    if groups.len() > 8 || seen & all != all {
+        wrong.push("every class must be in an egress group, and there are at most 8 groups".into());
+    }
+}
+
+fn check_pause(pause: PauseSpec, wrong: &mut Vec<String>) {
+    if pause.quanta == 0 || pause.refresh_before >= pause.quanta {
+        wrong.push(format!(
+            "a pause of {} quanta renewed {} before its end would lapse: renew earlier than it ends, quanta above zero",
+            pause.quanta, pause.refresh_before
+        ));
+    }
+}
+
+fn check_buffers(
+    spec: &NetworkSpec,
+    buffers: &[ClassBuffer],
+    control: FlowControl,
+    shared: bool,
+    wrong: &mut Vec<String>,
+) {
+    if buffers.len() != spec.classes.len() {
+        wrong.push(format!("{} classes but {} class buffers: give one each", spec.classes.len(), buffers.len()));
+        return;
+    }
+    match control {
+        FlowControl::Pause(pause) | FlowControl::Pfc(pause) => check_pause(pause, wrong),
+        FlowControl::Credits(credits) => {
+            if credits.unit == CreditUnit::Block(Bytes::ZERO) {
+                wrong.push("credits of zero bytes: InfiniBand uses 64 B".into());
+            }
+            if credits.give_back == (CreditReturn::Signal { delay: Span::ZERO }) {
+                wrong.push("credits cannot be back before they are given: a signal takes time, give it a delay".into());
+            }
+            if matches!(credits.give_back, CreditReturn::Frame { size, .. } if size == Bytes::ZERO) {
+                wrong.push("a credit frame of zero bytes: give it a size".into());
+            }
+        }
+        FlowControl::None => {}
+    }
+    for (number, (class, buffer)) in spec.classes.iter().zip(buffers).enumerate() {
+        let name = &class.name;
+        let largest = largest_frame(spec, number);
+        if buffer.capacity.get() > u64::from(u32::MAX / 2) {
+            wrong.push(format!("class {name}: a buffer above 2 GB; use {}", Bytes::new(u64::from(u32::MAX / 2))));
+        }
+        match control {
+            FlowControl::None if class.lossless => {
+                wrong.push(format!("class {name} is lossless but nothing holds back its senders: add flow control"));
+            }
+            FlowControl::Pause(_) if !class.lossless => {
+                wrong.push(format!("PAUSE stops every class, so class {name} cannot be lossy: use PFC"));
+            }
+            FlowControl::Pause(_) | FlowControl::Pfc(_) if class.lossless && !shared => {
+                if buffer.xon > buffer.xoff {
+                    wrong.push(format!("class {name}: XON {} lies above XOFF {}: swap them", buffer.xon, buffer.xoff));
+                }
+                if buffer.xoff >= buffer.capacity {
+                    wrong.push(format!(
+                        "class {name}: XOFF {} leaves no headroom in a buffer of {}: lower XOFF",
+                        buffer.xoff, buffer.capacity
+                    ));
+                }
+            }
+            FlowControl::Credits(credits) if class.lossless => {
+                let enough = match credits.unit {
+                    CreditUnit::Frame => buffer.capacity >= Bytes::new(1),
+                    CreditUnit::Block(block) => {
+                        let block = block.get().max(1);
+                        buffer.capacity.get() >= largest.get().div_ceil(block) * block
+                    }
+                };
+                if !enough {
+                    wrong.push(format!(
+                        "class {name}: a buffer of {} never takes a frame of {largest}",
+                        buffer.capacity
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, wrong: &mut Vec<String>) {
+    let known = |host: u32| (host as usize) < hosts;
+    let destinations: &[crate::graph::HostId] = match &flow.destination {
+        Destination::Host(host) => std::slice::from_ref(host),
+        Destination::Uniform(hosts) => hosts,
+    };
+    if destinations.is_empty() {
+        wrong.push("no destination".into());
+    }
+    if !known(flow.source.0) || destinations.iter().any(|host| !known(host.0)) {
+        wrong.push(format!("source or destination is not one of the {hosts} hosts"));
+    }
+    if destinations.contains(&flow.source) {
+        wrong.push("its destination is its source".into());
+    }
+    if usize::from(flow.class) >= spec.classes.len() {
+        wrong.push(format!("class {} of {}", flow.class, spec.classes.len()));
+    }
+    if flow.frame == Bytes::ZERO || flow.frame.get() > 65_000 {
+        wrong.push(format!("frames of {}: 1 B to 65000 B", flow.frame));
+    }
+    if flow.size == Some(Bytes::ZERO) {
+        wrong.push("a flow of zero bytes".into());
+    }
+    if flow.stop.is_some_and(|stop| stop <= flow.start) {
+        wrong.push("it stops before it starts".into());
+    }
+    if let Pattern::Paced { rate, gaps, .. } = flow.pattern {
+        if rate == Rate::ZERO {
+            wrong.push("a paced source of rate zero".into());
+        }
+        if matches!(gaps, Gaps::Jittered(fraction) if !(0.0..=1.0).contains(&fraction)) {
+            wrong.push("a jitter outside 0 to 1".into());
+        }
+    }
+    if let Activity::OnOff { on, off, .. } = flow.activity
+        && (on == Span::ZERO || off == Span::ZERO)
+    {
+        wrong.push("a burst or silence of no length".into());
+    }
+    match flow.acknowledge {
+        None if flow.reaction.allowance().window.is_some() => {
+            wrong.push("a window needs acknowledgements".into());
+        }
+        Some(how) if usize::from(how.class) >= spec.classes.len() || how.size == Bytes::ZERO || how.every == 0 => {
+            wrong
+                .push("acknowledgements need a size, a class that exists, and to come at least once in a while".into());
+        }
+        Some(how) if how.size.get() > 65_000 => wrong.push("acknowledgements above 65000 B".into()),
+        _ => {}
+    }
+}

@@ -1,0 +1,287 @@
+//! Who waits for whom: the tree of congestion, and the circle that never ends.
+//!
+//! An input buffer is closed while it holds back its sender: it has sent XOFF, or has no credit to give. A closed
+//! buffer waits for the outputs its frames want; an output waits for the buffer at its far end, if that is closed.
+//! Following this from the buffers whose outputs do move, outwards, gives the tree of congestion. What cannot be
+//! reached that way can never move again; a circle in it is a deadlock, and neither refreshed pauses nor traffic
+//! elsewhere count as progress.
+
+use crate::frame::Frame;
+use crate::network::{Device, Network};
+use crate::plan::{Hold, Plan, Rule, WaitingRoom};
+use crate::port::DOWN;
+use crate::probe::Probe;
+use std::collections::BTreeMap;
+use units::{Rate, Time};
+
+/// A buffer: global number of the port by which frames enter it, and the class it counts under.
+type Buffer = (u32, u8);
+
+/// One buffer of a deadlock, waiting for the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The switch.
+    pub node: String,
+    /// The port by which the waiting frames came in.
+    pub input: u16,
+    /// The port by which they want to leave.
+    pub output: u16,
+    /// Their class.
+    pub class: u8,
+    /// Flows that have frames here for that output, a few of them.
+    pub flows: Vec<u32>,
+}
+
+/// A circle of buffers that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// When it was found; it closed at most one checkpoint before.
+    pub at: Time,
+    /// Each waits for the next and the last for the first.
+    pub cycle: Vec<Waiting>,
+}
+
+impl std::fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "deadlock: each of these waits for the next, and the last for the first")?;
+        for waiting in &self.cycle {
+            let Waiting { node, input, output, class, flows } = waiting;
+            write!(f, "\n  {node}: in by port {input}, out by port {output}, class {class}, flows {flows:?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One link that is held back, in the tree of congestion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Global number of the port that must wait.
+    pub sender: u32,
+    /// Global number of the port that holds it back.
+    pub holder: u32,
+    /// Class.
+    pub class: u8,
+    /// 0 next to a root, and one more for each link further away; `None` in or behind a deadlock or a receiver that
+    /// does not consume.
+    pub depth: Option<u32>,
+    /// The outputs (global ports) that the holder's frames wait for, with the bytes for each.
+    pub waits_for: Vec<(u32, u64)>,
+}
+
+/// What waits in one closed buffer.
+#[derive(Default)]
+struct Contents {
+    /// (output, class, units, flow), oldest first.
+    frames: Vec<(u32, u8, u32, u32)>,
+    /// Input FIFO: how many stuck frames may be bypassed.
+    bypass: Option<u8>,
+    /// Room that would open the buffer again: at most this may remain.
+    opens_at: u32,
+    /// A host that consumes nothing.
+    dead: bool,
+}
+
+/// A look at the whole network at one instant.
+pub(crate) struct Snapshot<'a> {
+    plan: &'a Plan,
+    closed: BTreeMap<Buffer, Contents>,
+    /// Ports whose cable has failed for good.
+    down: Vec<u32>,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(crate) fn new<P: Probe>(plan: &'a Plan, models: &[&Network<P>], largest: &[u32]) -> Snapshot<'a> {
+        let mut snapshot = Snapshot { plan, closed: BTreeMap::new(), down: Vec::new() };
+        for network in models {
+            for node in 0..network.nodes.len() {
+                snapshot.look_at(network, node, largest);
+            }
+        }
+        snapshot
+    }
+
+    fn look_at<P: Probe>(&mut self, network: &Network<P>, node: usize, largest: &[u32]) {
+        let state = &network.nodes[node];
+        let mut any = false;
+        for p in state.first_port..state.first_port + u32::from(state.ports) {
+            let port = &network.ports[p as usize];
+            if port.flags & DOWN != 0 && state.script.is_empty() {
+                self.down.push(port.global);
+            }
+            for class in 0..network.classes as u8 {
+                let rule = network.rule(p, class);
+                if rule.account != class {
+                    continue;
+                }
+                let lane = &network.lanes[network.lane(p, class)];
+                let stopped = port.stopped >> class & 1 == 1;
+                if let Some(opens_at) = closed_until(rule, lane.held, stopped, largest[class as usize]) {
+                    any = true;
+                    let mut contents = Contents { opens_at, ..Contents::default() };
+                    if let Device::Host(host) = state.device {
+                        let service = network.hosts[host as usize].service.as_ref();
+                        let halted = service.is_some_and(|service| service.rate == Some(Rate::ZERO));
+                        contents.dead = halted && state.script.is_empty();
+                    }
+                    self.closed.insert((port.global, class), contents);
+                }
+            }
+        }
+        if let Device::Switch(switch) = state.device
+            && any
+        {
+            self.collect(network, switch, state.first_port, state.ports);
+        }
+    }
+
+    /// Notes what waits in the closed buffers of a switch.
+    fn collect<P: Probe>(&mut self, network: &Network<P>, switch: u32, first: u32, ports: u16) {
+        let state = &network.switches[switch as usize];
+        let kind = &network.plan.switches[state.kind as usize];
+        let base = network.ports[first as usize].global;
+        let mut note = |frame: &Frame| {
+            let input = first + u32::from(frame.input);
+            let rule = network.rule(input, frame.class);
+            if let Some(contents) = self.closed.get_mut(&(base + u32::from(frame.input), rule.account)) {
+                contents.bypass = kind.fifo.map(|(bypass, _)| bypass);
+                let units = rule.units(frame.len);
+                contents.frames.push((base + u32::from(frame.output), frame.class, units, frame.flow));
+            }
+        };
+        if let Some(crossbar) = &state.crossbar {
+            crossbar.queues().for_each(|queue| queue.iter(&network.pool).for_each(|(_, frame)| note(frame)));
+        }
+        if kind.room != WaitingRoom::Both {
+            for p in first..first + u32::from(ports) {
+                for class in 0..network.classes as u8 {
+                    let queue = network.lanes[network.lane(p, class)].queue;
+                    queue.iter(&network.pool).for_each(|(_, frame)| note(frame));
+                }
+            }
+        }
+    }
+
+    /// The closed buffer that an output waits for.
+    fn blocker(&self, output: u32, class: u8) -> Option<Buffer> {
+        // A device counts all classes under one or each under itself: see which entry there is.
+        let peer = self.plan.ports[output as usize].peer;
+        [(peer, class), (peer, 0)]
+            .into_iter()
+            .find(|buffer| self.closed.contains_key(buffer) && (buffer.1 == class || self.counts_together(peer)))
+    }
+
+    fn counts_together(&self, port: u32) -> bool {
+        // Only PAUSE counts under class 0 what is not class 0; its entry is then the only one of that port.
+        !self.closed.keys().any(|&(other, class)| other == port && class != 0)
+    }
+
+    /// Buffers that can open again, with their distance from a root.
+    fn depths(&self) -> BTreeMap<Buffer, u32> {
+        let mut depths: BTreeMap<Buffer, u32> = BTreeMap::new();
+        for round in 0.. {
+            let mut opened = Vec::new();
+            for (&buffer, contents) in self.closed.iter().filter(|(buffer, _)| !depths.contains_key(buffer)) {
+                if self.can_open(contents, &depths) {
+                    opened.push(buffer);
+                }
+            }
+            if opened.is_empty() {
+                break;
+            }
+            depths.extend(opened.into_iter().map(|buffer| (buffer, round)));
+        }
+        depths
+    }
+
+    /// Whether enough of a buffer's frames can leave, given which buffers open.
+    fn can_open(&self, contents: &Contents, opened: &BTreeMap<Buffer, u32>) -> bool {
+        if contents.dead {
+            return false;
+        }
+        let mut remains = 0u32;
+        let mut stuck = 0u32;
+        for &(output, class, units, _) in &contents.frames {
+            let moves = !self.down.contains(&output)
+                && self.blocker(output, class).is_none_or(|buffer| opened.contains_key(&buffer));
+            let reached = contents.bypass.is_none_or(|bypass| stuck <= u32::from(bypass));
+            if !(moves && reached) {
+                remains += units;
+                stuck += 1;
+            }
+        }
+        remains <= contents.opens_at
+    }
+
+    /// A circle of buffers that can never open.
+    pub(crate) fn deadlock(&self, at: Time, name: impl Fn(u32) -> String) -> Option<Deadlock> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let opens = self.depths();
+        let stuck = |buffer: &Buffer| self.closed.contains_key(buffer) && !opens.contains_key(buffer);
+        // Each stuck buffer points to one stuck buffer it waits for, where there is one; walk until one comes again.
+        for &start in self.closed.keys().filter(|buffer| stuck(buffer)) {
+            let mut walk: Vec<(Buffer, u32, u8)> = Vec::new();
+            let mut here = start;
+            loop {
+                if let Some(first) = walk.iter().position(|&(buffer, _, _)| buffer == here) {
+                    let cycle =
+                        walk[first..].iter().map(|&(buffer, output, class)| self.waiting(buffer, output, class, &name));
+                    return Some(Deadlock { at, cycle: cycle.collect() });
+                }
+                let next = self.closed[&here].frames.iter().find_map(|&(output, class, _, _)| {
+                    self.blocker(output, class).filter(&stuck).map(|buffer| (buffer, output, class))
+                });
+                let Some((buffer, output, class)) = next else { break };
+                walk.push((here, output, class));
+                here = buffer;
+            }
+        }
+        None
+    }
+
+    fn waiting(&self, buffer: Buffer, output: u32, class: u8, name: &impl Fn(u32) -> String) -> Waiting {
+        let mine = self.closed[&buffer].frames.iter().filter(|frame| (frame.0, frame.1) == (output, class));
+        let mut flows: Vec<u32> = mine.map(|frame| frame.3).collect();
+        flows.sort_unstable();
+        flows.dedup();
+        flows.truncate(8);
+        let port = &self.plan.ports[buffer.0 as usize];
+        let output = self.plan.ports[output as usize].number;
+        Waiting { node: name(port.node), input: port.number, output, class, flows }
+    }
+
+    /// The tree of congestion: every link that is held back, the roots' neighbours first.
+    pub(crate) fn tree(&self) -> Vec<Held> {
+        let depths = self.depths();
+        let mut held: Vec<Held> = Vec::new();
+        for (&(port, class), contents) in &self.closed {
+            let mut waits_for: BTreeMap<u32, u64> = BTreeMap::new();
+            for &(output, _, units, _) in &contents.frames {
+                *waits_for.entry(output).or_default() += u64::from(units);
+            }
+            held.push(Held {
+                sender: self.plan.ports[port as usize].peer,
+                holder: port,
+                class,
+                depth: depths.get(&(port, class)).copied(),
+                waits_for: waits_for.into_iter().collect(),
+            });
+        }
+        held.sort_by_key(|held| (held.depth.unwrap_or(u32::MAX), held.holder, held.class));
+        held
+    }
+}
+
+/// If a buffer holds back its sender: what may remain in it at most when it lets go.
+fn closed_until(rule: &Rule, held: u32, stopped: bool, largest: u32) -> Option<u32> {
+    match rule.hold {
+        Hold::Nothing => None,
+        // With a shared buffer the level at which it lets go moves; an empty one always does.
+        Hold::Pause { .. } => stopped.then_some(if rule.headroom > 0 { 0 } else { rule.xon }),
+        Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
+            let need = if rule.unit == 0 { 1 } else { largest.div_ceil(rule.unit) * rule.unit };
+            (rule.capacity.saturating_sub(held) < need).then(|| rule.capacity.saturating_sub(need))
+        }
+    }
+}
