@@ -4,11 +4,13 @@
 //! in the order (time, number); the caller numbers them phase by phase, so the number carries the phase. An alarm is
 //! pending at most once; moving or disarming it unlinks it on the spot, so there are no tombstones to skip.
 //!
-//! The wheel has 4096 buckets under a two-level bitmap. The bucket that is being emptied lies sorted in `due`;
-//! later ones are unsorted linked lists through the slots; what lies beyond the horizon waits in a 4-ary heap.
+//! The alarms of the present instant are a set of numbers. The wheel has 4096 buckets under a two-level bitmap. What
+//! is left of the bucket that is being emptied lies sorted in `due`; later buckets are unsorted linked lists through
+//! the slots; what lies beyond the horizon waits in a 4-ary heap.
 //! Where an alarm lies follows from its time alone, so no tag has to be kept true.
 
 use crate::heap::IndexedHeap;
+use crate::set::NumberSet;
 use units::{Span, Time};
 
 const WORDS: usize = 64;
@@ -58,9 +60,12 @@ pub struct Alarms {
     occupied: Box<[u64; WORDS]>,
     summary: u64,
     shift: u32,
+    /// The time of everything in `instant`.
+    now: u64,
+    instant: NumberSet,
     /// Absolute number of the bucket that lies in `due`.
     current: u64,
-    /// Keys (picoseconds into the bucket << 32 | number), latest first.
+    /// Keys (picoseconds into the bucket << 32 | number), latest first; all later than `now`.
     due: Vec<u64>,
     far: IndexedHeap,
     /// Time of the first entry of `far`, or [`NEVER`].
@@ -79,6 +84,8 @@ impl Alarms {
             occupied: Box::new([0; WORDS]),
             summary: 0,
             shift: wheel.shift,
+            now: 0,
+            instant: NumberSet::new(count),
             current: 0,
             due: Vec::with_capacity(64),
             far: IndexedHeap::new(0),
@@ -108,12 +115,29 @@ impl Alarms {
     }
 
     /// Arms an alarm, or moves it if it is pending. `time` must not lie before the last alarm fired.
-    #[inline]
+    #[inline(always)]
     pub fn arm(&mut self, number: u32, time: Time) {
         if self.slots[number as usize].time != NEVER {
             self.unlink(number);
         }
         self.insert(number, time.as_picos());
+    }
+
+    /// Arms an alarm that is known not to be pending.
+    #[inline(always)]
+    pub fn arm_idle(&mut self, number: u32, time: Time) {
+        debug_assert!(!self.is_pending(number), "an idle alarm is pending");
+        self.insert(number, time.as_picos());
+    }
+
+    /// Arms an alarm for the present instant, the time of the last alarm fired, unless it is pending already.
+    #[inline(always)]
+    pub fn arm_now_if_idle(&mut self, number: u32) {
+        let slot = &mut self.slots[number as usize];
+        if slot.time == NEVER {
+            slot.time = self.now;
+            self.instant.insert(number);
+        }
     }
 
     /// Arms an alarm unless it is pending for an earlier time already.
@@ -132,31 +156,30 @@ impl Alarms {
     }
 
     /// Removes and returns the first alarm that fires before `limit`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, u32)> {
-        loop {
-            if let Some(&key) = self.due.last() {
-                let time = (self.current << self.shift) + (key >> 32);
-                if time >= limit.as_picos() {
-                    return None;
-                }
-                self.due.pop();
-                let number = key as u32;
-                self.slots[number as usize].time = NEVER;
-                self.fired += 1;
-                return Some((Time::from_picos(time), number));
-            }
-            if !self.advance(limit.as_picos()) {
+        while self.instant.is_empty() {
+            if !self.move_on(limit.as_picos()) {
                 return None;
             }
         }
+        if self.now >= limit.as_picos() {
+            return None;
+        }
+        let number = self.instant.pop_first();
+        self.slots[number as usize].time = NEVER;
+        self.fired += 1;
+        Some((Time::from_picos(self.now), number))
     }
 
     /// The time of the first pending alarm.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
+        if !self.instant.is_empty() {
+            return Some(Time::from_picos(self.now));
+        }
         if let Some(&key) = self.due.last() {
-            return Some(Time::from_picos((self.current << self.shift) + (key >> 32)));
+            return Some(Time::from_picos(self.time_of(key)));
         }
         let mut first = self.far_first;
         if let Some(bucket) = self.next_occupied() {
@@ -170,19 +193,29 @@ impl Alarms {
         (first != NEVER).then(|| Time::from_picos(first))
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, number: u32, time: u64) {
         debug_assert!(time != NEVER, "an alarm at the end of time never fires");
-        debug_assert!(time >> self.shift >= self.current, "an alarm in the past");
+        debug_assert!(time >= self.now && time >> self.shift >= self.current, "an alarm in the past");
+        self.slots[number as usize].time = time;
+        if time == self.now {
+            return self.instant.insert(number);
+        }
         let bucket = time >> self.shift;
-        let slot = &mut self.slots[number as usize];
-        slot.time = time;
-        if bucket == self.current {
+        // One comparison for: after the current bucket and within the horizon.
+        if bucket.wrapping_sub(self.current + 1) < BUCKETS as u64 - 1 {
+            self.link(number, bucket);
+        } else {
+            self.insert_far_or_due(number, time);
+        }
+    }
+
+    #[inline(never)]
+    fn insert_far_or_due(&mut self, number: u32, time: u64) {
+        if time >> self.shift == self.current {
             let key = self.key(number, time);
             let place = self.due.partition_point(|&other| other > key);
             self.due.insert(place, key);
-        } else if bucket - self.current < BUCKETS as u64 {
-            self.link(number, bucket);
         } else {
             self.far.arm(number, Time::from_picos(time));
             self.far_first = self.far_first.min(time);
@@ -190,11 +223,34 @@ impl Alarms {
     }
 
     #[inline]
+    fn time_of(&self, key: u64) -> u64 {
+        (self.current << self.shift) + (key >> 32)
+    }
+
+    /// Fills the empty instant with the alarms of the next one before `limit`; or comes a bucket nearer to it.
+    #[inline(never)]
+    fn move_on(&mut self, limit: u64) -> bool {
+        let Some(&key) = self.due.last() else { return self.advance(limit) };
+        let time = self.time_of(key);
+        if time >= limit {
+            return false;
+        }
+        self.now = time;
+        while let Some(&other) = self.due.last()
+            && other >> 32 == key >> 32
+        {
+            self.due.pop();
+            self.instant.insert(other as u32);
+        }
+        true
+    }
+
+    #[inline]
     fn key(&self, number: u32, time: u64) -> u64 {
         (time - (self.current << self.shift)) << 32 | u64::from(number)
     }
 
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, number: u32, bucket: u64) {
         let place = bucket as usize % BUCKETS;
         let head = self.heads[place];
@@ -210,11 +266,14 @@ impl Alarms {
         }
     }
 
+    #[inline(never)]
     fn unlink(&mut self, number: u32) {
         let Slot { time, next, prev } = self.slots[number as usize];
         self.slots[number as usize].time = NEVER;
         let bucket = time >> self.shift;
-        if bucket == self.current {
+        if time == self.now {
+            self.instant.remove(number);
+        } else if bucket == self.current {
             let key = self.key(number, time);
             let place = self.due.partition_point(|&other| other > key);
             debug_assert_eq!(self.due[place], key);
@@ -266,6 +325,41 @@ impl Alarms {
         Some(self.current + 1 + ahead as u64)
     }
 
+    /// Empties a bucket that has become the current one: into the instant if it is one instant, as it often is, else
+    /// into `due`, unsorted.
+    fn empty(&mut self, place: usize, limit: u64) {
+        let head = self.heads[place];
+        if head == NIL {
+            return;
+        }
+        self.heads[place] = NIL;
+        self.vacate(place);
+        let time = self.slots[head as usize].time;
+        // What comes from beyond the horizon may be of the same bucket, and earlier: then all goes through `due`.
+        let mut alike = time < limit && self.far_first >> self.shift != self.current;
+        let mut number = head;
+        while alike && number != NIL {
+            let slot = &self.slots[number as usize];
+            alike = slot.time == time;
+            number = slot.next;
+        }
+        let mut number = head;
+        if alike {
+            self.now = time;
+            while number != NIL {
+                self.instant.insert(number);
+                number = self.slots[number as usize].next;
+            }
+            return;
+        }
+        while number != NIL {
+            let slot = self.slots[number as usize];
+            let key = self.key(number, slot.time);
+            self.due.push(key);
+            number = slot.next;
+        }
+    }
+
     /// Moves on to the next bucket that holds anything and begins before `limit`.
     fn advance(&mut self, limit: u64) -> bool {
         let mut bucket = if self.far_first == NEVER { NEVER } else { self.far_first >> self.shift };
@@ -276,18 +370,7 @@ impl Alarms {
             return false;
         }
         self.current = bucket;
-        let place = bucket as usize % BUCKETS;
-        let mut number = self.heads[place];
-        if number != NIL {
-            self.heads[place] = NIL;
-            self.vacate(place);
-            while number != NIL {
-                let slot = self.slots[number as usize];
-                let key = self.key(number, slot.time);
-                self.due.push(key);
-                number = slot.next;
-            }
-        }
+        self.empty(bucket as usize % BUCKETS, limit);
         while self.far_first != NEVER && (self.far_first >> self.shift) - bucket < BUCKETS as u64 {
             let (time, number) = self.far.pop().expect("far_first is the time of the first entry");
             self.far_first = self.far.peek().map_or(NEVER, |(time, _)| time.as_picos());
@@ -298,9 +381,7 @@ impl Alarms {
                 self.link(number, time.as_picos() >> self.shift);
             }
         }
-        if self.due.len() > 1 {
-            self.due.sort_unstable_by(|a, b| b.cmp(a));
-        }
+        self.due.sort_unstable_by(|a, b| b.cmp(a));
         true
     }
 }

@@ -10,6 +10,7 @@ mod barrier;
 mod fingerprint;
 mod heap;
 mod run;
+mod set;
 #[cfg(test)]
 mod tests;
 

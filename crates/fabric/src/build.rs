@@ -9,7 +9,7 @@ use crate::host::{Host, Service};
 use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
 use crate::partition::{Partition, assign};
 use crate::plan::{AdapterKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, WaitingRoom};
-use crate::port::{CREDITS, CUT_THROUGH, Gate, Lane, NOISY, Port};
+use crate::port::{CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port};
 use crate::probe::Probe;
 use crate::result::Totals;
 use crate::routing::{flow_entropy, salt};
@@ -135,12 +135,15 @@ fn node_rules(spec: &NetworkSpec, node: usize) -> usize {
 }
 
 fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
-    let hosts = spec.graph.hosts().len();
     let switch_nodes: Vec<NodeId> =
         (0..).map(NodeId).zip(&spec.graph.nodes).filter(|(_, n)| n.role == Role::Switch).map(|(id, _)| id).collect();
-    let mut tables = vec![Tables::new(&spec.routes, &switch_nodes, hosts)?];
+    let rows = switch_rows(&spec.graph);
+    let ends = spec.graph.ports();
+    let attached: Vec<u32> =
+        spec.graph.hosts().iter().map(|host| rows[ends[host.0 as usize][0].peer.0 as usize]).collect();
+    let mut tables = vec![Tables::new(&spec.routes, &switch_nodes, &attached)?];
     for change in &spec.route_changes {
-        tables.push(Tables::new(&change.routes, &switch_nodes, hosts)?);
+        tables.push(Tables::new(&change.routes, &switch_nodes, &attached)?);
     }
     let mut egress = Vec::new();
     let mut rules = Vec::new();
@@ -161,7 +164,6 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
                 Queueing::InputFifo { .. } | Queueing::VirtualOutput => WaitingRoom::Input,
                 Queueing::Combined { .. } => WaitingRoom::Both,
             },
-            rules: (rules.len() - 1) as u16,
             shared,
             cuts_through: matches!(switch.forwarding, Forwarding::CutThrough { .. }),
             pipeline: switch.pipeline,
@@ -296,6 +298,7 @@ fn port_plans(spec: &NetworkSpec) -> Vec<PortPlan> {
                 node: node as u32,
                 number: number as u16,
                 cable: end.cable,
+                rules: node_rules(spec, node) as u16,
                 peer: first[peer] + u32::from(end.peer_port),
                 header_delay: header_delay.unwrap_or(Span::ZERO),
                 cuts_through: header_delay.is_some(),
@@ -363,6 +366,7 @@ impl Layout<'_> {
             noise: vec![None; ports],
             schedules: vec![None; ports],
             nodes: Vec::with_capacity(members.len()),
+            fingerprints: vec![engine::Fingerprint::default(); members.len()],
             switches: Vec::new(),
             hosts: Vec::new(),
             flows: Vec::new(),
@@ -379,18 +383,21 @@ impl Layout<'_> {
         for &node in members {
             let network = &mut shard_state.model;
             let first_port = network.ports.len() as u32;
-            for number in 0..self.degrees[node] {
-                self.port(network, shard as u32, node, number);
-            }
             let device = match self.spec.graph.nodes[node].role {
+                Role::Switch => Device::Switch(network.switches.len() as u32),
+                Role::Host => Device::Host(network.hosts.len() as u32),
+            };
+            for number in 0..self.degrees[node] {
+                self.port(network, shard as u32, node, device, number);
+            }
+            match self.spec.graph.nodes[node].role {
                 Role::Switch => self.switch(network, node, first_port, rows[node]),
                 Role::Host => self.host(network, node, first_port, host_numbers[node], &by_host),
-            };
+            }
             network.nodes.push(Node {
                 device,
                 first_port,
                 ports: self.degrees[node] as u16,
-                fingerprint: engine::Fingerprint::default(),
                 script: self.script(node),
             });
         }
@@ -398,13 +405,14 @@ impl Layout<'_> {
         shard_state
     }
 
-    fn port<P: Probe>(&self, network: &mut Network<P>, shard: u32, node: usize, number: usize) {
+    fn port<P: Probe>(&self, network: &mut Network<P>, shard: u32, node: usize, device: Device, number: usize) {
         let global = self.first_global[node] + number as u32;
         let plan = &self.plan.ports[global as usize];
         let link = &self.spec.graph.cables[plan.cable as usize].link;
         let peer_node = self.plan.ports[plan.peer as usize].node as usize;
-        let mut port = Port::new(link.rate, network.nodes.len() as u32, number as u16, global);
         let place = network.ports.len();
+        let first_port = (place - number) as u32;
+        let mut port = Port::new(link.rate, network.nodes.len() as u32, device, first_port, number as u16, global);
         port.flight = link.latency;
         port.rules = node_rules(self.spec, node) as u16;
         let (peer_shard, peer) = self.port_at[plan.peer as usize];
@@ -412,6 +420,13 @@ impl Layout<'_> {
         port.peer_shard = if peer_shard == shard { NIL } else { peer_shard };
         if plan.cuts_through {
             port.flags |= CUT_THROUGH;
+        }
+        if self.spec.graph.nodes[node].role == Role::Switch {
+            port.flags |= match self.plan.switches[self.spec.kind_of[node] as usize].room {
+                WaitingRoom::Output => OUTPUT_QUEUED,
+                WaitingRoom::Input => INPUT_QUEUED,
+                WaitingRoom::Both => 0,
+            };
         }
         if link.bit_error_rate > 0.0 {
             port.flags |= NOISY;
@@ -431,6 +446,8 @@ impl Layout<'_> {
                 network.gates[place * network.classes + class].refresh = refresh.map_or(Time::MAX, |r| Time::ZERO + r);
             }
             network.gates[place * network.classes + class].granted = u64::from(rule.capacity);
+            let shared = self.plan.shared_rules[port.rules as usize];
+            rule.watch(&mut network.lanes[place * network.classes + class], class, shared);
         }
         let egress = match self.spec.graph.nodes[node].role {
             Role::Switch => self.plan.switches[self.spec.kind_of[node] as usize].egress,
@@ -441,7 +458,7 @@ impl Layout<'_> {
         network.ports.push(port);
     }
 
-    fn switch<P: Probe>(&self, network: &mut Network<P>, node: usize, first_port: u32, row: u32) -> Device {
+    fn switch<P: Probe>(&self, network: &mut Network<P>, node: usize, first_port: u32, row: u32) {
         let kind = self.spec.kind_of[node];
         let crossbar = self.spec.switches[kind as usize].crossbar.map(|crossbar| {
             let (numerator, denominator) = crossbar.speedup;
@@ -455,6 +472,8 @@ impl Layout<'_> {
         });
         network.switches.push(Switch {
             kind,
+            room: self.plan.switches[kind as usize].room,
+            latency: self.plan.switches[kind as usize].pipeline,
             first_port,
             row,
             tables: 0,
@@ -463,17 +482,9 @@ impl Layout<'_> {
             shared_used: 0,
             crossbar,
         });
-        Device::Switch(network.switches.len() as u32 - 1)
     }
 
-    fn host<P: Probe>(
-        &self,
-        network: &mut Network<P>,
-        node: usize,
-        port: u32,
-        number: u32,
-        by_host: &[Vec<u32>],
-    ) -> Device {
+    fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32, by_host: &[Vec<u32>]) {
         let place = network.hosts.len() as u32;
         let first_flow = network.flows.len() as u32;
         for &flow in &by_host[number as usize] {
@@ -496,7 +507,6 @@ impl Layout<'_> {
             timers: engine::IndexedHeap::new(0),
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
-        Device::Host(place)
     }
 
     /// Every host's flows in the order in which they start.

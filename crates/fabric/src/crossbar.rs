@@ -117,7 +117,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// A frame waits where it came in until its output takes it.
-    pub(crate) fn wait_at_input(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) {
+    pub(crate) fn wait_at_input(&mut self, switch: u32, out: u32, place: u32, ctx: &mut Ctx) {
         let classes = self.classes;
         let frame = &mut self.pool[place];
         frame.overtaken = 0;
@@ -137,11 +137,11 @@ impl<P: Probe> Network<P> {
         crossbar.from[output * classes + class] |= 1 << input;
         crossbar.toward[input] |= 1 << output;
         if kind.room == WaitingRoom::Both {
-            self.kick_crossbar(now, out, ctx);
+            self.kick_crossbar(out, ctx);
         } else {
             self.lanes[out as usize * classes + class].bytes += len;
             self.ports[out as usize].waiting |= 1 << class;
-            self.kick(now, out, ctx);
+            self.kick(out, ctx);
         }
     }
 
@@ -199,7 +199,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Takes a candidate out of its buffer; its input is busy until [`Network::input_done`].
-    fn take_candidate(&mut self, now: Time, switch: u32, output: usize, class: u8, found: Candidate, ctx: &mut Ctx) {
+    fn take_candidate(&mut self, switch: u32, output: usize, class: u8, found: Candidate, ctx: &mut Ctx) {
         let classes = self.classes;
         let Switch { kind, crossbar, first_port, .. } = &mut self.switches[switch as usize];
         let first_port = *first_port;
@@ -223,17 +223,17 @@ impl<P: Probe> Network<P> {
         }
         crossbar.forget(classes, output, class as usize, input);
         if fifo.is_some() {
-            self.expose(now, switch, first_port + input as u32, class, ctx);
+            self.expose(switch, first_port + input as u32, class, ctx);
         }
     }
 
     /// The head of an input FIFO has moved: outputs of the frames now within reach look again.
-    fn expose(&mut self, now: Time, switch: u32, input: u32, class: u8, ctx: &mut Ctx) {
+    fn expose(&mut self, switch: u32, input: u32, class: u8, ctx: &mut Ctx) {
         let state = &self.switches[switch as usize];
         let Some((bypass, reading)) = self.plan.switches[state.kind as usize].fifo else { return };
         let queue = self.lanes[self.lane(input, class)].queue;
         for (passed, (_, frame)) in queue.iter(&self.pool).enumerate() {
-            self.kick(now, state.first_port + u32::from(frame.output), ctx);
+            self.kick(state.first_port + u32::from(frame.output), ctx);
             let last = match reading {
                 BypassReading::Lookahead => passed >= usize::from(bypass),
                 BypassReading::PerPacket => frame.overtaken >= bypass,
@@ -245,14 +245,14 @@ impl<P: Probe> Network<P> {
     }
 
     /// The next frame of a class that an output's wire takes from the inputs.
-    pub(crate) fn take_from_inputs(&mut self, now: Time, p: u32, switch: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
+    pub(crate) fn take_from_inputs(&mut self, p: u32, switch: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
         let output = usize::from(self.ports[p as usize].number);
         let found = self.candidate(switch, output, class)?;
         let len = self.pool[found.place].len;
         if self.ports[p as usize].flags & CREDITS != 0 && !self.spend(p, class, len) {
             return None;
         }
-        self.take_candidate(now, switch, output, class, found, ctx);
+        self.take_candidate(switch, output, class, found, ctx);
         let lane = self.lane(p, class);
         self.lanes[lane].bytes -= u32::from(len);
         if self.crossbar(switch).from[output * self.classes + class as usize] == 0 {
@@ -263,7 +263,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// An input has finished feeding an output: other outputs may take from it.
-    pub(crate) fn input_done(&mut self, now: Time, switch: u32, input: u32, ctx: &mut Ctx) {
+    pub(crate) fn input_done(&mut self, switch: u32, input: u32, ctx: &mut Ctx) {
         let first_port = self.switches[switch as usize].first_port;
         let both = self.plan.switches[self.switches[switch as usize].kind as usize].room == WaitingRoom::Both;
         let number = (input - first_port) as usize;
@@ -271,16 +271,16 @@ impl<P: Probe> Network<P> {
         crossbar.reading[number] -= 1;
         for output in in_turn(crossbar.toward[number], 0) {
             if both {
-                self.kick_crossbar(now, first_port + output as u32, ctx);
+                self.kick_crossbar(first_port + output as u32, ctx);
             } else {
-                self.kick(now, first_port + output as u32, ctx);
+                self.kick(first_port + output as u32, ctx);
             }
         }
     }
 
     /// A column of a crossbar, or a host's receive service, is free or may be.
     pub(crate) fn on_crossbar(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
-        match self.nodes[self.ports[p as usize].node as usize].device {
+        match self.ports[p as usize].device {
             Device::Host(host) => self.on_service(now, p, host, ctx),
             Device::Switch(switch) => self.on_column(now, p, switch, ctx),
         }
@@ -301,7 +301,7 @@ impl<P: Probe> Network<P> {
             if self.lanes[lane].bytes + u32::from(len) > room {
                 continue;
             }
-            self.take_candidate(now, switch, output, class, found, ctx);
+            self.take_candidate(switch, output, class, found, ctx);
             // The room behind the crossbar is taken when the frame sets out.
             self.lanes[lane].bytes += u32::from(len);
             let size = Bytes::new(u64::from(len)) + self.plan.overhead;
@@ -323,9 +323,9 @@ impl<P: Probe> Network<P> {
         let lane = self.lane(p, class);
         self.lanes[lane].queue.push(&mut self.pool, place);
         self.ports[p as usize].waiting |= 1 << class;
-        self.kick(now, p, ctx);
+        self.kick(p, ctx);
         self.release(now, input, class, len, ctx);
-        self.input_done(now, switch, input, ctx);
+        self.input_done(switch, input, ctx);
     }
 
     /// Length of the frame an output would take next in a class; 0 if it can take none.

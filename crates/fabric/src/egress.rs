@@ -72,14 +72,17 @@ impl<P: Probe> Network<P> {
     /// One of `classes`, which are not none.
     #[inline]
     pub(crate) fn choose_class(&mut self, p: u32, classes: u8) -> u8 {
-        if classes & (classes - 1) == 0 || self.schedules[p as usize].is_none() {
-            return (7 - classes.leading_zeros()) as u8;
+        if classes & (classes - 1) == 0 {
+            return classes.trailing_zeros() as u8;
         }
-        self.choose_weighted(p, classes)
+        self.choose_among(p, classes)
     }
 
-    fn choose_weighted(&mut self, p: u32, classes: u8) -> u8 {
-        let Some(mut schedule) = self.schedules[p as usize].take() else { return 0 };
+    #[inline(never)]
+    fn choose_among(&mut self, p: u32, classes: u8) -> u8 {
+        let Some(mut schedule) = self.schedules[p as usize].take() else {
+            return (7 - classes.leading_zeros()) as u8;
+        };
         let plan = &self.plan.egress[schedule.plan as usize];
         let waiting = self.ports[p as usize].waiting;
         let overhead = self.plan.overhead.get() as u32;
@@ -94,7 +97,7 @@ impl<P: Probe> Network<P> {
         if !lane.queue.is_empty() {
             return u32::from(self.pool[lane.queue.head].len);
         }
-        match self.nodes[self.ports[p as usize].node as usize].device {
+        match self.ports[p as usize].device {
             Device::Host(_) => self.next_flow_len(lane.ready),
             Device::Switch(switch) => self.next_input_len(switch, p, class),
         }

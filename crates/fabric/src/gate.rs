@@ -1,7 +1,7 @@
 //! Holding back and letting go: buffers that fill, pause frames, credits, and cables that fail.
 
 use crate::frame::{Frame, Kind};
-use crate::network::{Ctx, Message, Network};
+use crate::network::{Ctx, Device, Message, Network};
 use crate::plan::{Hold, Rule, units};
 use crate::port::{CREDITS, DOWN, Signal};
 use crate::probe::Probe;
@@ -25,36 +25,43 @@ impl<P: Probe> Network<P> {
     /// Counts an arriving frame against its input; tells the sender to stop when that is due. Returns false, and the
     /// frame is gone, if there is no room.
     #[inline]
-    pub(crate) fn admit(&mut self, now: Time, p: u32, switch: Option<u32>, place: u32, ctx: &mut Ctx) -> bool {
+    pub(crate) fn admit(&mut self, now: Time, p: u32, class: u8, len: u16, place: u32, ctx: &mut Ctx) -> bool {
+        let lane = &mut self.lanes[p as usize * self.classes + class as usize];
+        let held = lane.held.wrapping_add(u32::from(len));
+        if held > lane.alert {
+            return self.admit_by_rule(now, p, place, ctx);
+        }
+        lane.held = held;
+        true
+    }
+
+    /// The full rules for an arriving frame.
+    #[inline(never)]
+    fn admit_by_rule(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) -> bool {
         let (class, len) = (self.pool[place].class, self.pool[place].len);
-        let rule = self.rule(p, class);
+        let rule = *self.rule(p, class);
         if !rule.counts_input {
             return true;
         }
-        if let Some(switch) = switch
-            && self.plan.switches[self.switches[switch as usize].kind as usize].shared.is_some()
-        {
-            let rule = *rule;
-            return self.admit_shared(now, p, switch, place, rule, ctx);
+        if self.plan.shared_rules[self.ports[p as usize].rules as usize] {
+            return self.admit_shared(now, p, place, rule, ctx);
         }
-        let (account, xoff, capacity) = (rule.account, rule.xoff, rule.capacity);
-        let units = rule.units(len);
-        let lane = p as usize * self.classes + account as usize;
-        let held = self.lanes[lane].held + units;
-        if held > capacity {
-            let rule = *self.rule(p, class);
+        let lane = p as usize * self.classes + rule.account as usize;
+        let held = self.lanes[lane].held + rule.units(len);
+        if held > rule.capacity {
             self.overflow(now, p, place, rule);
             return false;
         }
         self.lanes[lane].held = held;
-        if held > xoff && self.ports[p as usize].stopped >> account & 1 == 0 {
+        if held > rule.xoff && self.ports[p as usize].stopped >> rule.account & 1 == 0 {
             self.stop(now, p, class, ctx);
         }
         true
     }
 
     /// The same with a shared buffer: guaranteed part, then the shared part up to the dynamic threshold, then headroom.
-    fn admit_shared(&mut self, now: Time, p: u32, switch: u32, place: u32, rule: Rule, ctx: &mut Ctx) -> bool {
+    fn admit_shared(&mut self, now: Time, p: u32, place: u32, rule: Rule, ctx: &mut Ctx) -> bool {
+        let Device::Switch(switch) = self.ports[p as usize].device else { return true };
         let state = &mut self.switches[switch as usize];
         let Some(shared) = self.plan.switches[state.kind as usize].shared else { return true };
         let (class, len) = (self.pool[place].class, u32::from(self.pool[place].len));
@@ -81,22 +88,33 @@ impl<P: Probe> Network<P> {
     /// A frame that came by input `p` has left the node.
     #[inline]
     pub(crate) fn release(&mut self, now: Time, p: u32, class: u8, len: u16, ctx: &mut Ctx) {
-        let port = &self.ports[p as usize];
-        let rule = &self.plan.rules[port.rules as usize][class as usize];
-        let stopped = port.stopped >> rule.account & 1 == 1;
-        if self.plan.shared_rules[port.rules as usize] {
-            let rule = *rule;
+        let lane = &mut self.lanes[p as usize * self.classes + class as usize];
+        if lane.calm == u32::MAX {
+            return self.release_by_rule(now, p, class, len, ctx);
+        }
+        lane.held = lane.held.wrapping_sub(u32::from(len));
+        if lane.held < lane.calm {
+            self.go(now, p, class, ctx);
+        }
+    }
+
+    /// The full rules for a frame that has left.
+    #[inline(never)]
+    fn release_by_rule(&mut self, now: Time, p: u32, class: u8, len: u16, ctx: &mut Ctx) {
+        let rule = *self.rule(p, class);
+        if self.plan.shared_rules[self.ports[p as usize].rules as usize] {
             return self.release_shared(now, p, class, len, rule, ctx);
         }
         if !rule.counts_input {
             return;
         }
-        let (xon, hold, units) = (rule.xon, rule.hold, rule.units(len));
-        let lane = &mut self.lanes[p as usize * self.classes + rule.account as usize];
-        lane.held -= units;
-        match hold {
+        let units = rule.units(len);
+        let lane = self.lane(p, rule.account);
+        self.lanes[lane].held -= units;
+        match rule.hold {
             Hold::Pause { .. } => {
-                if stopped && lane.held <= xon {
+                let stopped = self.ports[p as usize].stopped >> rule.account & 1 == 1;
+                if stopped && self.lanes[lane].held <= rule.xon {
                     self.go(now, p, class, ctx);
                 }
             }
@@ -108,8 +126,7 @@ impl<P: Probe> Network<P> {
     }
 
     fn release_shared(&mut self, now: Time, p: u32, class: u8, len: u16, rule: Rule, ctx: &mut Ctx) {
-        let node = &self.nodes[self.ports[p as usize].node as usize];
-        let crate::network::Device::Switch(switch) = node.device else { return };
+        let Device::Switch(switch) = self.ports[p as usize].device else { return };
         let state = &mut self.switches[switch as usize];
         let Some(shared) = self.plan.switches[state.kind as usize].shared else { return };
         if !rule.counts_input {
@@ -132,7 +149,7 @@ impl<P: Probe> Network<P> {
 
     /// Tells the sender at the far end to stop.
     fn stop(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) {
-        let rule = self.rule(p, class);
+        let rule = *self.rule(p, class);
         let (account, hold) = (rule.account, rule.hold);
         let Hold::Pause { refresh_after, .. } = hold else { return };
         let port = &mut self.ports[p as usize];
@@ -140,17 +157,23 @@ impl<P: Probe> Network<P> {
         let refresh = quanta(refresh_after, port.wire.rate());
         let lane = self.lane(p, account);
         self.gates[lane].refresh = now + refresh;
+        if self.lanes[lane].calm != u32::MAX {
+            (self.lanes[lane].alert, self.lanes[lane].calm) = (rule.capacity, rule.xon + 1);
+        }
         ctx.alarms.arm_no_later(self.numbers.timer + p, now + refresh);
         self.send_pause(now, p, hold, true, ctx);
     }
 
     /// Tells it to go on.
     fn go(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) {
-        let rule = self.rule(p, class);
+        let rule = *self.rule(p, class);
         let (account, hold) = (rule.account, rule.hold);
         self.ports[p as usize].stopped &= !(1 << account);
         let lane = self.lane(p, account);
         self.gates[lane].refresh = Time::MAX;
+        if self.lanes[lane].calm != u32::MAX {
+            (self.lanes[lane].alert, self.lanes[lane].calm) = (rule.xoff.min(rule.capacity), 0);
+        }
         self.send_pause(now, p, hold, false, ctx);
     }
 
@@ -159,13 +182,13 @@ impl<P: Probe> Network<P> {
         let mut frame = Frame::control(Kind::Pause, PAUSE_FRAME, now);
         frame.set_pause(classes, if stop { quanta } else { 0 });
         self.totals.pause_frames += 1;
-        self.send_control(now, p, frame, ctx);
+        self.send_control(p, frame, ctx);
     }
 
-    fn send_control(&mut self, now: Time, p: u32, frame: Frame, ctx: &mut Ctx) {
+    fn send_control(&mut self, p: u32, frame: Frame, ctx: &mut Ctx) {
         let place = self.pool.put(frame);
         self.ports[p as usize].control.push(&mut self.pool, place);
-        self.kick(now, p, ctx);
+        self.kick(p, ctx);
     }
 
     /// A control frame is about to start: a credit frame says what is true now.
@@ -204,7 +227,7 @@ impl<P: Probe> Network<P> {
         }
         if freed != 0 {
             self.probe.on_pause(now, port.global, freed, false);
-            self.kick(now, p, ctx);
+            self.kick(p, ctx);
         }
     }
 
@@ -262,7 +285,7 @@ impl<P: Probe> Network<P> {
                     let mut frame = Frame::control(Kind::Credit, size, now);
                     frame.dst = u32::from(class);
                     self.totals.credit_frames += 1;
-                    self.send_control(now, p, frame, ctx);
+                    self.send_control(p, frame, ctx);
                 }
             }
             Hold::CreditSignal { delay } => {
@@ -278,12 +301,12 @@ impl<P: Probe> Network<P> {
     }
 
     /// The far end has granted that many units in total.
-    pub(crate) fn grant(&mut self, now: Time, p: u32, class: u8, granted: u64, ctx: &mut Ctx) {
+    pub(crate) fn grant(&mut self, p: u32, class: u8, granted: u64, ctx: &mut Ctx) {
         let lane = self.lane(p, class);
         let gate = &mut self.gates[lane];
         if granted > gate.limit {
             gate.limit = granted;
-            self.kick(now, p, ctx);
+            self.kick(p, ctx);
         }
     }
 
@@ -334,7 +357,7 @@ impl<P: Probe> Network<P> {
         match signal {
             Signal::Credit { class, granted, epoch } => {
                 if epoch == self.ports[p as usize].epoch {
-                    self.grant(now, p, class, granted, ctx);
+                    self.grant(p, class, granted, ctx);
                 }
             }
             Signal::Pause { classes, quanta } => self.obey_pause(now, p, classes, quanta, ctx),
@@ -373,6 +396,6 @@ impl<P: Probe> Network<P> {
                 _ => {}
             }
         }
-        self.kick(now, p, ctx);
+        self.kick(p, ctx);
     }
 }

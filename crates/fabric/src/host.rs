@@ -114,7 +114,7 @@ impl<P: Probe> Network<P> {
         let stalled = std::mem::take(&mut flow.stalled);
         self.leave_ring(p, slot);
         if more {
-            self.join_ring(now, p, slot, ctx);
+            self.join_ring(p, slot, ctx);
         } else {
             self.arm_limiter(now, host, slot, ctx);
         }
@@ -133,7 +133,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Puts a flow last in its class's ring and wakes the wire.
-    fn join_ring(&mut self, now: Time, p: u32, slot: u32, ctx: &mut Ctx) {
+    fn join_ring(&mut self, p: u32, slot: u32, ctx: &mut Ctx) {
         let class = self.flows[slot as usize].class;
         let lane = self.lane(p, class);
         let tail = self.lanes[lane].ready;
@@ -146,7 +146,7 @@ impl<P: Probe> Network<P> {
         self.lanes[lane].ready = slot;
         self.flows[slot as usize].in_ring = true;
         self.ports[p as usize].waiting |= 1 << class;
-        self.kick(now, p, ctx);
+        self.kick(p, ctx);
     }
 
     /// Takes a flow out of its ring. The first of the ring is found at once; others only when a source turns off.
@@ -178,7 +178,7 @@ impl<P: Probe> Network<P> {
         let p = self.hosts[host as usize].port;
         let flow = &self.flows[slot as usize];
         match (flow.may_send(now), flow.in_ring) {
-            (true, false) => self.join_ring(now, p, slot, ctx),
+            (true, false) => self.join_ring(p, slot, ctx),
             (false, true) => self.leave_ring(p, slot),
             _ => {}
         }
@@ -350,13 +350,14 @@ impl<P: Probe> Network<P> {
         if self.hosts[host as usize].service.is_none() {
             return self.consume(now, p, host, place, ctx);
         }
-        if !self.admit(now, p, None, place, ctx) {
+        let (class, len) = (self.pool[place].class, self.pool[place].len);
+        if !self.admit(now, p, class, len, place, ctx) {
             return;
         }
         if let Some(service) = &mut self.hosts[host as usize].service {
             service.queue.push(&mut self.pool, place);
         }
-        self.kick_crossbar(now, p, ctx);
+        self.kick_crossbar(p, ctx);
     }
 
     /// A slow receiver has consumed a frame, or may begin to.
@@ -387,12 +388,12 @@ impl<P: Probe> Network<P> {
     }
 
     /// A receiver's speed changes; the frame it is at keeps its old one.
-    pub(crate) fn set_service(&mut self, now: Time, host: u32, rate: Option<Rate>, ctx: &mut Ctx) {
+    pub(crate) fn set_service(&mut self, host: u32, rate: Option<Rate>, ctx: &mut Ctx) {
         let p = self.hosts[host as usize].port;
         if let Some(service) = &mut self.hosts[host as usize].service {
             service.rate = rate;
             service.clock = clock(rate);
-            self.kick_crossbar(now, p, ctx);
+            self.kick_crossbar(p, ctx);
         }
     }
 
@@ -454,7 +455,7 @@ impl<P: Probe> Network<P> {
         self.lanes[lane].bytes += u32::from(frame.len);
         self.lanes[lane].queue.push(&mut self.pool, place);
         self.ports[p as usize].waiting |= 1 << how.class;
-        self.kick(now, p, ctx);
+        self.kick(p, ctx);
     }
 
     /// An acknowledgement has come back to its flow's source.

@@ -8,14 +8,14 @@ use crate::crossbar::Crossbar;
 use crate::flow::Flow;
 use crate::frame::{Frame, List, Pool};
 use crate::host::Host;
-use crate::plan::Plan;
+use crate::plan::{Plan, WaitingRoom};
 use crate::port::{Gate, Lane, Port, Signal};
 use crate::probe::Probe;
 use crate::result::{Loss, Totals};
 use engine::{Context, Fingerprint, Model};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use units::{Rate, Stream, Time};
+use units::{Rate, Span, Stream, Time};
 
 /// What crosses shards.
 #[derive(Debug)]
@@ -95,7 +95,6 @@ pub(crate) struct Node {
     pub(crate) device: Device,
     pub(crate) first_port: u32,
     pub(crate) ports: u16,
-    pub(crate) fingerprint: Fingerprint,
     /// What will happen to it, in order of time.
     pub(crate) script: VecDeque<(Time, Action)>,
 }
@@ -116,6 +115,9 @@ pub(crate) enum Action {
 pub(crate) struct Switch {
     /// Position of its kind in [`Plan::switches`].
     pub(crate) kind: u32,
+    pub(crate) room: WaitingRoom,
+    /// Between arrival and queue.
+    pub(crate) latency: Span,
     pub(crate) first_port: u32,
     /// Its row in the current [`Plan::tables`].
     pub(crate) row: u32,
@@ -147,6 +149,8 @@ pub struct Network<P> {
     /// Deficits and turns of weighted scheduling, one per port that has it.
     pub(crate) schedules: Vec<Option<Box<crate::egress::Schedule>>>,
     pub(crate) nodes: Vec<Node>,
+    /// Of each node, apart because every arrival touches it.
+    pub(crate) fingerprints: Vec<Fingerprint>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) flows: Vec<Flow>,
@@ -180,20 +184,14 @@ impl<P: Probe> Network<P> {
 
     /// Makes an idle transmitter look for work at this instant, after all arrivals of the instant.
     #[inline]
-    pub(crate) fn kick(&self, now: Time, port: u32, ctx: &mut Ctx) {
-        let alarm = self.numbers.transmit + port;
-        if !ctx.alarms.is_pending(alarm) {
-            ctx.alarms.arm(alarm, now);
-        }
+    pub(crate) fn kick(&self, port: u32, ctx: &mut Ctx) {
+        ctx.alarms.arm_now_if_idle(self.numbers.transmit + port);
     }
 
     /// Likewise for the crossbar's column of an output, or a host's receive service.
     #[inline]
-    pub(crate) fn kick_crossbar(&self, now: Time, port: u32, ctx: &mut Ctx) {
-        let alarm = self.numbers.crossbar + port;
-        if !ctx.alarms.is_pending(alarm) {
-            ctx.alarms.arm(alarm, now);
-        }
+    pub(crate) fn kick_crossbar(&self, port: u32, ctx: &mut Ctx) {
+        ctx.alarms.arm_now_if_idle(self.numbers.crossbar + port);
     }
 
     fn on_rare_alarm(&mut self, now: Time, alarm: u32, ctx: &mut Ctx) {
@@ -224,14 +222,14 @@ impl<P: Probe> Network<P> {
                 break;
             }
             let (_, action) = self.nodes[node as usize].script.pop_front().expect("it has a front");
-            self.nodes[node as usize].fingerprint.fold(now.as_picos());
+            self.fingerprints[node as usize].fold(now.as_picos());
             match (action, self.nodes[node as usize].device) {
                 (Action::Cable { port, up }, _) => {
                     let port = self.nodes[node as usize].first_port + u32::from(port);
                     self.set_cable(now, port, up, ctx);
                 }
                 (Action::Routes(tables), Device::Switch(switch)) => self.switches[switch as usize].tables = tables,
-                (Action::Service(rate), Device::Host(host)) => self.set_service(now, host, rate, ctx),
+                (Action::Service(rate), Device::Host(host)) => self.set_service(host, rate, ctx),
                 (Action::Routes(_), Device::Host(_)) | (Action::Service(_), Device::Switch(_)) => {}
             }
         }
@@ -241,7 +239,7 @@ impl<P: Probe> Network<P> {
 impl<P: Probe> Model for Network<P> {
     type Message = Message;
 
-    #[inline]
+    #[inline(always)]
     fn on_alarm(&mut self, now: Time, alarm: u32, ctx: &mut Ctx) {
         let n = &self.numbers;
         // The two alarms of a hop first.

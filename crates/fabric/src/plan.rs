@@ -1,5 +1,7 @@
 //! The network's constants in the form the hot path wants them: shared by all shards, never written while running.
 
+use crate::graph::NodeId;
+use crate::port::Lane;
 use crate::routing::Routes;
 use crate::spec::{Arbitration, BypassReading};
 use crate::workload::FlowSpec;
@@ -67,6 +69,25 @@ pub(crate) fn units(unit: u32, len: u16) -> u32 {
 }
 
 impl Rule {
+    /// Sets the levels at which a lane leaves the short path. Plain bytes under a fixed threshold stay on it; all
+    /// else takes the full rules every time.
+    pub(crate) fn watch(&self, lane: &mut Lane, class: usize, shared: bool) {
+        let plain = usize::from(self.account) == class && self.unit == 1 && !shared;
+        let credits = matches!(self.hold, Hold::CreditFrame { .. } | Hold::CreditSignal { .. });
+        lane.limit = match (self.limits_output, shared) {
+            (true, true) => 0,
+            (true, false) => self.capacity,
+            (false, _) => u32::MAX,
+        };
+        (lane.alert, lane.calm) = if !self.counts_input && !shared {
+            (u32::MAX, 0)
+        } else if plain && !credits {
+            (self.xoff.min(self.capacity), 0)
+        } else {
+            (0, u32::MAX)
+        };
+    }
+
     #[inline]
     pub(crate) fn units(&self, len: u16) -> u32 {
         units(self.unit, len)
@@ -92,8 +113,6 @@ impl Shared {
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchKind {
     pub(crate) room: WaitingRoom,
-    /// Position in [`Plan::rules`].
-    pub(crate) rules: u16,
     pub(crate) shared: Option<Shared>,
     pub(crate) cuts_through: bool,
     pub(crate) pipeline: Span,
@@ -127,37 +146,75 @@ pub(crate) struct EgressPlan {
 }
 
 /// Forwarding tables of all switches.
+///
+/// Hosts on one switch are nearly always reached alike from every other, so a table has a column for each group of
+/// hosts that are, not for each host: a sixteenth of the memory in a large fat-tree, and a row that stays in the cache.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    hosts: usize,
+    columns: usize,
+    /// By host.
+    hosts: Vec<HostEntry>,
     /// Row-major by switch: start in `ports` << 8 | count.
     entries: Vec<u32>,
     ports: Vec<u16>,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct HostEntry {
+    /// The row of the switch the host is attached to, which has an entry of its own for it.
+    row: u32,
+    entry: u32,
+    column: u32,
+}
+
 impl Tables {
-    /// Copies routes; rows are the switches in graph order.
-    pub(crate) fn new(routes: &Routes, switches: &[crate::graph::NodeId], hosts: usize) -> Result<Tables, String> {
-        let mut tables = Tables { hosts, entries: Vec::with_capacity(switches.len() * hosts), ports: Vec::new() };
+    /// Copies routes; rows are the switches in graph order, `attached` the row of each host's switch.
+    pub(crate) fn new(routes: &Routes, switches: &[NodeId], attached: &[u32]) -> Result<Tables, String> {
+        let mut ports = Vec::new();
+        let mut packed: Vec<Vec<u32>> = Vec::with_capacity(switches.len());
         for &switch in switches {
-            let mut packed = Vec::new();
+            let mut groups = Vec::new();
             for group in routes.groups(switch).iter() {
-                let start = tables.ports.len();
+                let start = ports.len();
                 if group.len() > 255 || start >= 1 << 24 {
                     return Err("more equal-cost ports than a table entry holds (255)".into());
                 }
-                packed.push((start as u32) << 8 | group.len() as u32);
-                tables.ports.extend_from_slice(group);
+                groups.push((start as u32) << 8 | group.len() as u32);
+                ports.extend_from_slice(group);
             }
-            let entry = |&group: &u16| packed.get(group as usize).copied().unwrap_or(0);
-            tables.entries.extend(routes.table(switch).iter().map(entry));
+            packed.push(groups);
         }
-        Ok(tables)
+        let rows: Vec<&[u16]> = switches.iter().map(|&switch| routes.table(switch)).collect();
+        let entry = |row: usize, host: usize| packed[row].get(rows[row][host] as usize).copied().unwrap_or(0);
+        // The leaders of the columns found so far, by the row of their switch.
+        let mut leaders: Vec<Vec<(usize, u32)>> = vec![Vec::new(); switches.len()];
+        let mut first_of_column = Vec::new();
+        let mut hosts = Vec::with_capacity(attached.len());
+        for (host, &home) in attached.iter().enumerate() {
+            let alike = |&&(other, _): &&(usize, u32)| {
+                (0..rows.len()).all(|row| row == home as usize || rows[row][host] == rows[row][other])
+            };
+            let column = match leaders[home as usize].iter().find(alike) {
+                Some(&(_, column)) => column,
+                None => {
+                    let column = first_of_column.len() as u32;
+                    leaders[home as usize].push((host, column));
+                    first_of_column.push(host);
+                    column
+                }
+            };
+            hosts.push(HostEntry { row: home, entry: entry(home as usize, host), column });
+        }
+        let cells = (0..rows.len()).flat_map(|row| first_of_column.iter().map(move |&host| (row, host)));
+        let entries = cells.map(|(row, host)| entry(row, host)).collect();
+        Ok(Tables { columns: first_of_column.len(), hosts, entries, ports })
     }
 
     #[inline]
     pub(crate) fn outputs(&self, row: u32, host: u32) -> &[u16] {
-        let entry = self.entries[row as usize * self.hosts + host as usize];
+        let to = &self.hosts[host as usize];
+        let entry =
+            if to.row == row { to.entry } else { self.entries[row as usize * self.columns + to.column as usize] };
         let start = (entry >> 8) as usize;
         &self.ports[start..start + (entry & 255) as usize]
     }
@@ -169,6 +226,8 @@ pub(crate) struct PortPlan {
     pub(crate) node: u32,
     pub(crate) number: u16,
     pub(crate) cable: u32,
+    /// Position of its node's rules in [`Plan::rules`].
+    pub(crate) rules: u16,
     /// Global number of the far end.
     pub(crate) peer: u32,
     /// Whether the far end takes frames by their header.

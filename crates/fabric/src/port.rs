@@ -1,6 +1,7 @@
 //! The state of a port: what the hot path touches, kept small and together; what it seldom touches, apart.
 
 use crate::frame::{List, NIL};
+use crate::network::Device;
 use units::{Rate, Span, Time, Wire};
 
 /// The cable of this port does not work.
@@ -11,6 +12,10 @@ pub(crate) const CREDITS: u8 = 2;
 pub(crate) const NOISY: u8 = 4;
 /// The far end takes frames by their header.
 pub(crate) const CUT_THROUGH: u8 = 8;
+/// Frames for this output wait in its own queues, and the room they hold is freed when they have left.
+pub(crate) const OUTPUT_QUEUED: u8 = 16;
+/// Frames for this output wait at the inputs.
+pub(crate) const INPUT_QUEUED: u8 = 32;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]
@@ -29,6 +34,10 @@ pub(crate) struct Port {
     pub(crate) peer_shard: u32,
     /// Position of the port's node in the shard.
     pub(crate) node: u32,
+    /// What that node is.
+    pub(crate) device: Device,
+    /// That node's port 0.
+    pub(crate) first_port: u32,
     /// Number of the port in the whole network.
     pub(crate) global: u32,
     /// What one credit of the far end stands for; see [`crate::plan::Rule::units`].
@@ -56,10 +65,12 @@ pub(crate) struct Port {
     pub(crate) flags: u8,
     /// How often the cable has failed.
     pub(crate) epoch: u8,
+    /// Whether anything but a link-local frame has started since the last checkpoint.
+    pub(crate) moved: bool,
 }
 
 impl Port {
-    pub(crate) fn new(rate: Rate, node: u32, number: u16, global: u32) -> Port {
+    pub(crate) fn new(rate: Rate, node: u32, device: Device, first_port: u32, number: u16, global: u32) -> Port {
         Port {
             control: List::EMPTY,
             arriving: List::EMPTY,
@@ -68,6 +79,8 @@ impl Port {
             peer: NIL,
             peer_shard: NIL,
             node,
+            device,
+            first_port,
             global,
             credit_unit: 0,
             rules: 0,
@@ -82,6 +95,7 @@ impl Port {
             credit_due: 0,
             flags: 0,
             epoch: 0,
+            moved: false,
         }
     }
 }
@@ -99,10 +113,26 @@ pub(crate) struct Lane {
     pub(crate) ready: u32,
     /// Shared buffer: the part of `held` that lies in headroom.
     pub(crate) headroom: u32,
+    /// More held than this wants the full rules: XOFF is due, or there is no room.
+    pub(crate) alert: u32,
+    /// Less held than this wants the full rules: XON may be due, or credits go back.
+    pub(crate) calm: u32,
+    /// More waiting than this wants the full rules: the output may have no room.
+    pub(crate) limit: u32,
 }
 
 impl Lane {
-    pub(crate) const EMPTY: Lane = Lane { queue: List::EMPTY, bytes: 0, held: 0, ready: NIL, headroom: 0 };
+    /// A lane without any rule.
+    pub(crate) const EMPTY: Lane = Lane {
+        queue: List::EMPTY,
+        bytes: 0,
+        held: 0,
+        ready: NIL,
+        headroom: 0,
+        alert: u32::MAX,
+        calm: 0,
+        limit: u32::MAX,
+    };
 }
 
 /// A port's flow control in one class: touched when a threshold is crossed, not per frame (but for credits).

@@ -1,6 +1,6 @@
 //! Taking in: what a node does with a frame that has arrived.
 
-use crate::frame::{CORRUPT, Frame, Kind};
+use crate::frame::{CORRUPT, Frame, Kind, NIL};
 use crate::network::{Ctx, Device, Network};
 use crate::plan::{Rule, WaitingRoom};
 use crate::probe::{DropCause, Probe};
@@ -10,34 +10,51 @@ use units::{Span, Time};
 
 impl<P: Probe> Network<P> {
     /// The first frame on the wire to a port has arrived.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_arrival(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
         let port = &mut self.ports[p as usize];
         let place = port.arriving.head;
         let frame = &mut self.pool[place];
         let next = frame.next;
         port.arriving.head = next;
-        let node = &mut self.nodes[port.node as usize];
-        node.fingerprint.fold(now.as_picos() ^ u64::from(frame.len) << 48);
-        node.fingerprint.fold(u64::from(frame.flow) << 32 | u64::from(frame.seq));
-        self.totals.hops += 1;
-        let (epoch, device) = (port.epoch, node.device);
-        let (lost, link_local) = (frame.epoch != epoch, frame.is_link_local());
         frame.input = port.number;
         frame.at = now;
-        if next != crate::frame::NIL {
-            ctx.alarms.arm(self.numbers.arrival + p, self.pool[next].at);
+        let fingerprint = &mut self.fingerprints[port.node as usize];
+        fingerprint.fold(now.as_picos() ^ u64::from(frame.len) << 48);
+        fingerprint.fold(u64::from(frame.flow) << 32 | u64::from(frame.seq));
+        self.totals.hops += 1;
+        let device = port.device;
+        let unusual = frame.epoch != port.epoch || frame.is_link_local() || frame.flags & CORRUPT != 0;
+        if next != NIL {
+            ctx.alarms.arm_idle(self.numbers.arrival + p, self.pool[next].at);
         }
-        if lost {
-            return self.lose(now, p, place, DropCause::LinkDown);
-        }
-        if link_local {
-            return self.on_link_local(now, p, place, ctx);
+        if unusual && self.on_unusual(now, p, place, ctx) {
+            return;
         }
         match device {
             Device::Switch(switch) => self.switch_receives(now, p, switch, place, ctx),
             Device::Host(host) => self.host_receives(now, p, host, place, ctx),
         }
+    }
+
+    /// A frame that is lost, damaged or for this port alone. Returns whether it ends here: a switch that cuts through
+    /// has passed the beginning of a damaged frame on before it can know, so it passes on all of it.
+    #[inline(never)]
+    fn on_unusual(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) -> bool {
+        let frame = &self.pool[place];
+        if frame.epoch != self.ports[p as usize].epoch {
+            self.lose(now, p, place, DropCause::LinkDown);
+        } else if frame.is_link_local() {
+            self.on_link_local(now, p, place, ctx);
+        } else {
+            if let Device::Switch(switch) = self.ports[p as usize].device
+                && self.plan.switches[self.switches[switch as usize].kind as usize].cuts_through
+            {
+                return false;
+            }
+            self.lose(now, p, place, DropCause::Corrupt);
+        }
+        true
     }
 
     /// PAUSE, PFC or a credit update: for this port alone.
@@ -57,31 +74,30 @@ impl<P: Probe> Network<P> {
                     self.push_signal(p, now + response, crate::port::Signal::Pause { classes, quanta }, ctx);
                 }
             }
-            Kind::Credit => self.grant(now, p, frame.dst as u8, frame.born.as_picos(), ctx),
+            Kind::Credit => self.grant(p, frame.dst as u8, frame.born.as_picos(), ctx),
             Kind::Data | Kind::Acknowledgement => {}
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn switch_receives(&mut self, now: Time, p: u32, switch: u32, place: u32, ctx: &mut Ctx) {
-        let kind = &self.plan.switches[self.switches[switch as usize].kind as usize];
-        let (pipeline, cuts_through) = (kind.pipeline, kind.cuts_through);
-        if self.pool[place].flags & CORRUPT != 0 && !cuts_through {
-            return self.lose(now, p, place, DropCause::Corrupt);
-        }
-        if !self.admit(now, p, Some(switch), place, ctx) {
+        let (class, len) = (self.pool[place].class, self.pool[place].len);
+        if !self.admit(now, p, class, len, place, ctx) {
             return;
         }
-        if pipeline == Span::ZERO {
+        if self.switches[switch as usize].latency == Span::ZERO {
             return self.forward(now, switch, place, ctx);
         }
-        self.pool[place].at = now + pipeline;
-        let node = self.ports[p as usize].node;
-        let pipeline = &mut self.switches[switch as usize].pipeline;
-        if pipeline.is_empty() {
-            ctx.alarms.arm(self.numbers.pipeline + node, self.pool[place].at);
+        self.enter_pipeline(now, p, switch, place, ctx);
+    }
+
+    fn enter_pipeline(&mut self, now: Time, p: u32, switch: u32, place: u32, ctx: &mut Ctx) {
+        let state = &mut self.switches[switch as usize];
+        self.pool[place].at = now + state.latency;
+        if state.pipeline.is_empty() {
+            ctx.alarms.arm(self.numbers.pipeline + self.ports[p as usize].node, self.pool[place].at);
         }
-        pipeline.push(&mut self.pool, place);
+        state.pipeline.push(&mut self.pool, place);
     }
 
     /// The first frame of a switch's pipeline has come through.
@@ -96,7 +112,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Finds a frame's output and puts it where it waits.
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) {
         let state = &self.switches[switch as usize];
         let frame = &mut self.pool[place];
@@ -108,31 +124,42 @@ impl<P: Probe> Network<P> {
         };
         frame.output = output;
         frame.at = now;
+        frame.next = NIL;
         let (class, len) = (frame.class, u32::from(frame.len));
         let out = state.first_port + u32::from(output);
-        let kind = &self.plan.switches[state.kind as usize];
-        if kind.room != WaitingRoom::Output {
-            return self.wait_at_input(now, switch, out, place, ctx);
+        if state.room != WaitingRoom::Output {
+            return self.wait_at_input(switch, out, place, ctx);
         }
-        let rule = &self.plan.rules[kind.rules as usize][class as usize];
-        let lane = out as usize * self.classes + class as usize;
-        if rule.limits_output {
-            let room = match kind.shared {
-                None => u64::from(rule.capacity),
-                Some(shared) => shared.threshold(state.shared_used),
-            };
-            if u64::from(self.lanes[lane].bytes + len) > room {
+        let place_of_lane = out as usize * self.classes + class as usize;
+        let mut lane = &mut self.lanes[place_of_lane];
+        if lane.bytes + len > lane.limit {
+            if !self.fits_output(switch, out, class, len) {
                 return self.drop_inside(now, switch, place, DropCause::Full, ctx);
             }
-            if kind.shared.is_some() {
-                self.switches[switch as usize].shared_used += u64::from(len);
-            }
+            lane = &mut self.lanes[place_of_lane];
         }
-        let lane = &mut self.lanes[lane];
         lane.bytes += len;
-        lane.queue.push(&mut self.pool, place);
-        self.ports[out as usize].waiting |= 1 << class;
-        self.kick(now, out, ctx);
+        if lane.queue.is_empty() {
+            lane.queue.head = place;
+            self.ports[out as usize].waiting |= 1 << class;
+        } else {
+            self.pool[lane.queue.tail].next = place;
+        }
+        lane.queue.tail = place;
+        self.kick(out, ctx);
+    }
+
+    /// Whether a lossy frame fits the queue of an output; with a shared buffer it takes its part of that.
+    #[inline(never)]
+    fn fits_output(&mut self, switch: u32, out: u32, class: u8, len: u32) -> bool {
+        let state = &mut self.switches[switch as usize];
+        let Some(shared) = self.plan.switches[state.kind as usize].shared else { return false };
+        let bytes = self.lanes[out as usize * self.classes + class as usize].bytes;
+        let fits = u64::from(bytes + len) <= shared.threshold(state.shared_used);
+        if fits {
+            state.shared_used += u64::from(len);
+        }
+        fits
     }
 
     /// A frame that its switch has taken in comes to nothing after all: the room it held is given back.
@@ -140,9 +167,12 @@ impl<P: Probe> Network<P> {
     fn drop_inside(&mut self, now: Time, switch: u32, place: u32, cause: DropCause, ctx: &mut Ctx) {
         let frame = self.pool[place];
         let input = self.switches[switch as usize].first_port + u32::from(frame.input);
-        if self.rule(input, frame.class).counts_input {
-            self.release(now, input, frame.class, frame.len, ctx);
+        let state = &self.switches[switch as usize];
+        if self.plan.switches[state.kind as usize].shared.is_some() && !self.rule(input, frame.class).counts_input {
+            // It never took its part of the shared memory: balance the release.
+            self.switches[switch as usize].shared_used += u64::from(frame.len);
         }
+        self.release(now, input, frame.class, frame.len, ctx);
         self.lose(now, input, place, cause);
     }
 

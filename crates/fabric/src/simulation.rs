@@ -142,8 +142,11 @@ impl<P: Probe> Simulation<P> {
         let mut lost: Option<Loss> = None;
         let report = engine::run(&mut self.built.shards, plan, |look| {
             lost = earliest_loss(look.models.iter().map(|model| &**model));
+            let mut suspicious = false;
+            look.models.iter_mut().for_each(|model| suspicious |= model.anything_stuck());
             let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
             if lost.is_none()
+                && suspicious
                 && let Some(deadlock) = Snapshot::new(network_plan, &models, largest).deadlock(look.now, name)
             {
                 ended = Some(Outcome::Deadlock(deadlock));
@@ -192,17 +195,15 @@ impl<P: Probe> Simulation<P> {
     /// The fingerprint so far.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        let node =
-            |&(shard, node): &(u32, u32)| self.built.shards[shard as usize].model.nodes[node as usize].fingerprint;
+        let node = |&(shard, node): &(u32, u32)| self.built.shards[shard as usize].model.fingerprints[node as usize];
         Fingerprint::combine(self.built.node_at.iter().map(node)).value()
     }
 
     /// The fingerprint of each node so far, in node order: where two runs differ, the nodes that differ.
     #[must_use]
     pub fn node_fingerprints(&self) -> Vec<u64> {
-        let node = |&(shard, node): &(u32, u32)| {
-            self.built.shards[shard as usize].model.nodes[node as usize].fingerprint.value()
-        };
+        let node =
+            |&(shard, node): &(u32, u32)| self.built.shards[shard as usize].model.fingerprints[node as usize].value();
         self.built.node_at.iter().map(node).collect()
     }
 

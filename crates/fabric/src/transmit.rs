@@ -2,25 +2,23 @@
 
 use crate::frame::{CORRUPT, Frame, Kind, LAST, NIL};
 use crate::network::{Ctx, Device, Message, Network};
-use crate::plan::WaitingRoom;
-use crate::port::{CREDITS, CUT_THROUGH, DOWN, NOISY, Port};
+use crate::port::{CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, OUTPUT_QUEUED, Port};
 use crate::probe::Probe;
 use units::{Bytes, Time};
 
 impl<P: Probe> Network<P> {
     /// The wire of a port is free, or may be: what has left is released, and the next frame starts.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_transmit(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
         self.release_sent(now, p, ctx);
         let port = &mut self.ports[p as usize];
         if port.flags & DOWN != 0 {
             return;
         }
-        if let Some(place) = port.control.pop(&self.pool) {
-            self.fill_control(p, place);
-            return self.start(now, p, place, ctx);
-        }
         let mut classes = port.waiting & !port.blocked;
+        if !port.control.is_empty() {
+            return self.send_link_local(now, p, ctx);
+        }
         if port.flags & CREDITS != 0 && self.schedules[p as usize].is_some() {
             // A class without credit must not spend its turn.
             classes = self.affordable(p, classes);
@@ -28,14 +26,23 @@ impl<P: Probe> Network<P> {
         while classes != 0 {
             let class = self.choose_class(p, classes);
             if let Some(place) = self.take(now, p, class, ctx) {
+                self.ports[p as usize].moved = true;
                 return self.start(now, p, place, ctx);
             }
             classes &= !(1 << class);
         }
     }
 
+    #[inline(never)]
+    fn send_link_local(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        if let Some(place) = self.ports[p as usize].control.pop(&self.pool) {
+            self.fill_control(p, place);
+            self.start(now, p, place, ctx);
+        }
+    }
+
     /// The frame that was on the wire has left the node: the room it held is free.
-    #[inline]
+    #[inline(always)]
     fn release_sent(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
         let port = &mut self.ports[p as usize];
         let len = port.leaving_len;
@@ -43,91 +50,116 @@ impl<P: Probe> Network<P> {
             return;
         }
         port.leaving_len = 0;
-        let (input, class, node) = (port.leaving_input, port.leaving_class, port.node);
-        let input = self.nodes[node as usize].first_port + u32::from(input);
+        let (input, class) = (port.first_port + u32::from(port.leaving_input), port.leaving_class);
+        let input_queued = port.flags & INPUT_QUEUED != 0;
         self.release(now, input, class, len, ctx);
-        if let Device::Switch(switch) = self.nodes[node as usize].device
-            && self.switches[switch as usize].crossbar.is_some()
-        {
-            self.input_done(now, switch, input, ctx);
+        if input_queued && let Device::Switch(switch) = self.ports[p as usize].device {
+            self.input_done(switch, input, ctx);
         }
     }
 
     /// The next frame of a class for this output, if it can start now.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
-        let node = self.ports[p as usize].node as usize;
-        match self.nodes[node].device {
-            Device::Host(host) => self.take_from_host(now, p, host, class, ctx),
-            Device::Switch(switch) => {
-                let room = self.plan.switches[self.switches[switch as usize].kind as usize].room;
-                if room == WaitingRoom::Input {
-                    return self.take_from_inputs(now, p, switch, class, ctx);
-                }
-                let lane = self.lane(p, class);
-                let head = self.lanes[lane].queue.head;
-                let len = self.pool[head].len;
-                if self.ports[p as usize].flags & CREDITS != 0 && !self.spend(p, class, len) {
-                    return None;
-                }
-                let lane = &mut self.lanes[lane];
-                lane.queue.head = self.pool[head].next;
-                lane.bytes -= u32::from(len);
-                let emptied = lane.queue.head == NIL;
-                let port = &mut self.ports[p as usize];
-                if emptied {
-                    port.waiting &= !(1 << class);
-                }
-                if room == WaitingRoom::Output {
-                    leaves(port, &self.pool[head]);
-                } else {
-                    self.kick_crossbar(now, p, ctx);
-                }
-                Some(head)
-            }
+        let port = &mut self.ports[p as usize];
+        if port.flags & (OUTPUT_QUEUED | CREDITS) != OUTPUT_QUEUED {
+            return self.take_otherwise(now, p, class, ctx);
         }
+        let lane = &mut self.lanes[p as usize * self.classes + class as usize];
+        let head = lane.queue.head;
+        let frame = &self.pool[head];
+        lane.queue.head = frame.next;
+        lane.bytes -= u32::from(frame.len);
+        if frame.next == NIL {
+            port.waiting &= !(1 << class);
+        }
+        leaves(port, frame);
+        Some(head)
+    }
+
+    /// The same where it takes more than an output queue and a free wire.
+    fn take_otherwise(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
+        let port = &self.ports[p as usize];
+        let switch = match port.device {
+            Device::Host(host) => return self.take_from_host(now, p, host, class, ctx),
+            Device::Switch(switch) => switch,
+        };
+        if port.flags & INPUT_QUEUED != 0 {
+            return self.take_from_inputs(p, switch, class, ctx);
+        }
+        let (credits, output_queued) = (port.flags & CREDITS != 0, port.flags & OUTPUT_QUEUED != 0);
+        let lane = self.lane(p, class);
+        let head = self.lanes[lane].queue.head;
+        let len = self.pool[head].len;
+        if credits && !self.spend(p, class, len) {
+            return None;
+        }
+        let lane = &mut self.lanes[lane];
+        lane.queue.head = self.pool[head].next;
+        lane.bytes -= u32::from(len);
+        let port = &mut self.ports[p as usize];
+        if lane.queue.is_empty() {
+            port.waiting &= !(1 << class);
+        }
+        if output_queued {
+            leaves(port, &self.pool[head]);
+        } else {
+            // Room behind the crossbar.
+            self.kick_crossbar(p, ctx);
+        }
+        Some(head)
     }
 
     /// Puts a frame on the wire.
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
         let port = &mut self.ports[p as usize];
         let frame = &mut self.pool[place];
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
-        ctx.alarms.arm(self.numbers.transmit + p, end);
+        ctx.alarms.arm_idle(self.numbers.transmit + p, end);
         self.probe.on_transmit(now, port.global, frame, now.saturating_since(frame.at), busy);
-        frame.at = if port.flags & CUT_THROUGH == 0 {
-            end + port.flight
-        } else if frame.is_link_local() {
-            // Understood when it is whole; what follows on the wire still arrives later.
-            end.max(now + self.plan.header_delay(port.global)) + port.flight
-        } else {
-            now + self.plan.header_delay(port.global) + port.flight
-        };
+        frame.at = end + port.flight;
         frame.epoch = port.epoch;
+        frame.next = NIL;
+        let (peer, shard) = (port.peer, port.peer_shard);
+        if port.flags & (CUT_THROUGH | NOISY) != 0 {
+            self.start_otherwise(now, p, place, end);
+        }
+        if shard == NIL {
+            return self.put_on_wire(peer, place, ctx);
+        }
+        let frame = self.pool[place];
+        self.pool.release(place);
+        ctx.send(shard, Message::Frame { port: peer, frame });
+    }
+
+    /// A frame starts on a cable that damages some, or towards a node that takes it by its header.
+    #[inline(never)]
+    fn start_otherwise(&mut self, now: Time, p: u32, place: u32, end: Time) {
+        let port = &self.ports[p as usize];
+        if port.flags & CUT_THROUGH != 0 {
+            let header = now + self.plan.header_delay(port.global);
+            // A link-local frame is understood when it is whole; what follows on the wire still arrives later.
+            let whole = self.pool[place].is_link_local();
+            self.pool[place].at = if whole { end.max(header) } else { header } + port.flight;
+        }
         if port.flags & NOISY != 0 && self.damaged(p, frame_bits(&self.pool[place])) {
             self.pool[place].flags |= CORRUPT;
         }
-        let port = &self.ports[p as usize];
-        let (peer, shard) = (port.peer, port.peer_shard);
-        if shard == NIL {
-            self.put_on_wire(peer, place, ctx);
-        } else {
-            let frame = self.pool[place];
-            self.pool.release(place);
-            ctx.send(shard, Message::Frame { port: peer, frame });
-        }
     }
 
-    /// A frame is on its way to a port of this shard.
-    #[inline]
+    /// A frame, the end of its list, is on its way to a port of this shard.
+    #[inline(always)]
     fn put_on_wire(&mut self, to: u32, place: u32, ctx: &mut Ctx) {
         let arriving = &mut self.ports[to as usize].arriving;
         if arriving.is_empty() {
-            ctx.alarms.arm(self.numbers.arrival + to, self.pool[place].at);
+            arriving.head = place;
+            ctx.alarms.arm_idle(self.numbers.arrival + to, self.pool[place].at);
+        } else {
+            self.pool[arriving.tail].next = place;
         }
-        arriving.push(&mut self.pool, place);
+        arriving.tail = place;
     }
 
     /// A frame from another shard is on its way to a port of this one.

@@ -273,6 +273,18 @@ impl<'a> Snapshot<'a> {
     }
 }
 
+impl<P: Probe> Network<P> {
+    /// Whether some port has had something to send since the last checkpoint and has sent nothing: only then can
+    /// there be a deadlock, and only then is it worth looking for one.
+    pub(crate) fn anything_stuck(&mut self) -> bool {
+        let mut stuck = false;
+        for port in &mut self.ports {
+            stuck |= port.waiting != 0 && !std::mem::take(&mut port.moved);
+        }
+        stuck
+    }
+}
+
 /// If a buffer holds back its sender: what may remain in it at most when it lets go.
 fn closed_until(rule: &Rule, held: u32, stopped: bool, largest: u32) -> Option<u32> {
     match rule.hold {
