@@ -62,7 +62,7 @@ fn simulate(spec: &NetworkSpec, micros: u64, threads: usize) -> (Report, f64) {
     let until = Time::ZERO + Span::from_micros(micros);
     let limits = RunLimits { threads, ..RunLimits::until(until, &quiet) };
     let start = Instant::now();
-    let report = simulation.run(&limits, |_| Wish::GoOn);
+    let report = simulation.run(&limits, |_, _| Wish::GoOn);
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(report.outcome, Outcome::Finished);
     (report, seconds)

@@ -127,8 +127,12 @@ impl<P: Probe> Simulation<P> {
         self.built.shards.len()
     }
 
-    /// Runs on from where it is, showing the progress at every checkpoint.
-    pub fn run(&mut self, limits: &RunLimits<'_>, mut progress: impl FnMut(Progress) -> Wish + Send) -> Report {
+    /// Runs on from where it is. At every checkpoint the caller sees the progress and the probes of all shards, and
+    /// may take out what they have recorded.
+    pub fn run<F>(&mut self, limits: &RunLimits<'_>, mut progress: F) -> Report
+    where
+        F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
+    {
         let plan = RunPlan {
             until: limits.until,
             checkpoint: limits.checkpoint,
@@ -152,7 +156,8 @@ impl<P: Probe> Simulation<P> {
                 ended = Some(Outcome::Deadlock(deadlock));
             }
             let hops = models.iter().map(|model| model.totals.hops).sum();
-            let wish = progress(Progress { now: look.now, events: look.fired, hops });
+            let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
+            let wish = progress(Progress { now: look.now, events: look.fired, hops }, &mut probes);
             if ended.is_none() && lost.is_none() {
                 if limits.events.is_some_and(|most| look.fired >= most) {
                     ended = Some(Outcome::LimitReached(Limit::Events(look.fired)));

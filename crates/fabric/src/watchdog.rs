@@ -163,16 +163,10 @@ impl<'a> Snapshot<'a> {
 
     /// The closed buffer that an output waits for.
     fn blocker(&self, output: u32, class: u8) -> Option<Buffer> {
-        // A device counts all classes under one or each under itself: see which entry there is.
         let peer = self.plan.ports[output as usize].peer;
-        [(peer, class), (peer, 0)]
-            .into_iter()
-            .find(|buffer| self.closed.contains_key(buffer) && (buffer.1 == class || self.counts_together(peer)))
-    }
-
-    fn counts_together(&self, port: u32) -> bool {
-        // Only PAUSE counts under class 0 what is not class 0; its entry is then the only one of that port.
-        !self.closed.keys().any(|&(other, class)| other == port && class != 0)
+        let rules = &self.plan.rules[self.plan.ports[peer as usize].rules as usize];
+        let buffer = (peer, rules[class as usize].account);
+        self.closed.contains_key(&buffer).then_some(buffer)
     }
 
     /// Buffers that can open again, with their distance from a root.
