@@ -262,6 +262,42 @@ impl<P: Probe> Network<P> {
         Some(found.place)
     }
 
+    /// Takes every frame of a class that waits at the inputs for an output.
+    pub(crate) fn clear_inputs(&mut self, switch: u32, out: u32, class: u8) -> Vec<u32> {
+        let classes = self.classes;
+        let output = usize::from(self.ports[out as usize].number);
+        let Switch { kind, crossbar, first_port, room, .. } = &mut self.switches[switch as usize];
+        let (fifo, direct) = (self.plan.switches[*kind as usize].fifo.is_some(), *room == WaitingRoom::Input);
+        let crossbar = crossbar.as_mut().expect("this switch was built with one");
+        let mut places = Vec::new();
+        for input in in_turn(crossbar.from[output * classes + class as usize], 0) {
+            let cell = crossbar.cell(classes, output, class as usize, input);
+            let list = if fifo {
+                &mut self.lanes[(*first_port as usize + input) * classes + class as usize].queue
+            } else {
+                &mut crossbar.queues[cell]
+            };
+            let (mut before, mut place) = (NIL, list.head);
+            while place != NIL {
+                let (next, leaves) = (self.pool[place].next, usize::from(self.pool[place].output) == output);
+                if leaves {
+                    list.take(&mut self.pool, before, place);
+                    places.push(place);
+                } else {
+                    before = place;
+                }
+                place = next;
+            }
+            crossbar.counts[cell] = 1;
+            crossbar.forget(classes, output, class as usize, input);
+        }
+        if direct {
+            self.lanes[out as usize * classes + class as usize].bytes = 0;
+            self.ports[out as usize].waiting &= !(1 << class);
+        }
+        places
+    }
+
     /// An input has finished feeding an output: other outputs may take from it.
     pub(crate) fn input_done(&mut self, switch: u32, input: u32, ctx: &mut Ctx) {
         let first_port = self.switches[switch as usize].first_port;

@@ -334,9 +334,10 @@ impl<P: Probe> Network<P> {
         let affordable = |class: &u8| {
             let gate = &self.gates[self.lane(p, *class)];
             let need = u64::from(units(port.credit_unit, self.head_len(p, *class) as u16));
-            classes >> class & 1 == 1 && (port.credited >> class & 1 == 0 || gate.limit >= gate.spent + need)
+            port.credited >> class & 1 == 0 || gate.limit >= gate.spent + need
         };
-        (0..self.classes as u8).filter(affordable).fold(0, |mask, class| mask | 1 << class)
+        let asked = (0..self.classes as u8).filter(|class| classes >> class & 1 == 1);
+        asked.filter(affordable).fold(0, |mask, class| mask | 1 << class)
     }
 
     /// Something will reach a port beside its frames. Each port has one kind of signal, so times never go back.

@@ -228,7 +228,10 @@ impl<P: Probe> Network<P> {
                     let port = self.nodes[node as usize].first_port + u32::from(port);
                     self.set_cable(now, port, up, ctx);
                 }
-                (Action::Routes(tables), Device::Switch(switch)) => self.switches[switch as usize].tables = tables,
+                (Action::Routes(tables), Device::Switch(switch)) => {
+                    self.switches[switch as usize].tables = tables;
+                    self.reroute(now, switch, node, ctx);
+                }
                 (Action::Service(rate), Device::Host(host)) => self.set_service(host, rate, ctx),
                 (Action::Routes(_), Device::Host(_)) | (Action::Service(_), Device::Switch(_)) => {}
             }

@@ -1,8 +1,9 @@
 //! Taking in: what a node does with a frame that has arrived.
 
-use crate::frame::{CORRUPT, Frame, Kind, NIL};
-use crate::network::{Ctx, Device, Network};
+use crate::frame::{CORRUPT, Frame, Kind, List, NIL};
+use crate::network::{Ctx, Device, Network, Node};
 use crate::plan::{Rule, WaitingRoom};
+use crate::port::DOWN;
 use crate::probe::{DropCause, Probe};
 use crate::result::Loss;
 use crate::routing::pick;
@@ -147,6 +148,40 @@ impl<P: Probe> Network<P> {
         }
         lane.queue.tail = place;
         self.kick(out, ctx);
+    }
+
+    /// New tables hold: frames that wait for an output whose cable has failed look for another way.
+    pub(crate) fn reroute(&mut self, now: Time, switch: u32, node: u32, ctx: &mut Ctx) {
+        let Node { first_port, ports, .. } = self.nodes[node as usize];
+        for out in first_port..first_port + u32::from(ports) {
+            if self.ports[out as usize].flags & DOWN == 0 {
+                continue;
+            }
+            for class in 0..self.classes as u8 {
+                let waiting = match self.switches[switch as usize].room {
+                    WaitingRoom::Output => self.clear_output(switch, out, class),
+                    // What is behind the crossbar has left its input and stays; what is before it looks again.
+                    WaitingRoom::Input | WaitingRoom::Both => self.clear_inputs(switch, out, class),
+                };
+                for place in waiting {
+                    self.forward(now, switch, place, ctx);
+                }
+            }
+        }
+    }
+
+    /// Empties an output queue.
+    fn clear_output(&mut self, switch: u32, out: u32, class: u8) -> Vec<u32> {
+        let lane = &mut self.lanes[out as usize * self.classes + class as usize];
+        let places: Vec<u32> = lane.queue.iter(&self.pool).map(|(place, _)| place).collect();
+        lane.queue = List::EMPTY;
+        if lane.limit == 0 {
+            // A lossy class in a shared buffer takes its part again when it finds its new queue.
+            self.switches[switch as usize].shared_used -= u64::from(lane.bytes);
+        }
+        lane.bytes = 0;
+        self.ports[out as usize].waiting &= !(1 << class);
+        places
     }
 
     /// Whether a lossy frame fits the queue of an output; with a shared buffer it takes its part of that.

@@ -117,7 +117,8 @@ impl<P: Probe> Network<P> {
         let frame = &mut self.pool[place];
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
-        ctx.alarms.arm_idle(self.numbers.transmit + p, end);
+        // Taking the frame may have kicked this very port; that is answered by its end of transmission.
+        ctx.alarms.arm(self.numbers.transmit + p, end);
         self.probe.on_transmit(now, port.global, frame, now.saturating_since(frame.at), busy);
         frame.at = end + port.flight;
         frame.epoch = port.epoch;

@@ -1,0 +1,76 @@
+//! PFC headroom: what 802.1Qbb's formula asks for is enough in every phase, and a frame less is not.
+
+use crate::kit::*;
+use fabric::graph::HostId;
+use fabric::spec::*;
+use fabric::topology;
+use fabric::workload::FlowSpec;
+use fabric::{Outcome, Report};
+use theory::headroom::{HeadroomSpec, headroom};
+use units::{Bytes, Rate, Span};
+
+const FRAME: u64 = 1518;
+const XOFF: u64 = 20 * FRAME;
+
+/// Host 0 sends into a switch whose output to host 1 does not move, while host 2 keeps the wire back to host 0 busy.
+/// The phase is that of host 2's frames.
+fn fill(latency: Span, response: Span, room_above: u64, phase: Span) -> Report {
+    let graph = topology::single_switch(3, link(10, latency)).unwrap();
+    let buffer = ClassBuffer::lossless(Bytes::new(XOFF + room_above), Bytes::new(XOFF), Bytes::new(XOFF / 2));
+    let control = FlowControl::Pfc(PauseSpec { response, ..PauseSpec::default() });
+    let mut spec = network(graph, switch(buffer, control), lossless());
+    let stuck = AdapterSpec {
+        flow_control: pfc(),
+        buffer: vec![ClassBuffer::lossless(Bytes::new(200_000), Bytes::new(100), Bytes::new(50))],
+        service: Some(Rate::ZERO),
+        ..AdapterSpec::default()
+    };
+    spec.adapters.push(stuck);
+    spec.kind_of[1] = 1;
+    spec.flows = vec![
+        FlowSpec { start: at(Span::from_micros(100) + phase), ..greedy(0, 1, FRAME) },
+        FlowSpec { destination: fabric::workload::Destination::Host(HostId(0)), ..greedy(2, 0, FRAME) },
+    ];
+    run(&spec, Span::from_micros(400)).1
+}
+
+#[test]
+fn the_formula_is_enough_in_every_phase_and_a_frame_less_is_not() {
+    for (latency, response) in [
+        (Span::from_nanos(500), Span::ZERO),
+        (Span::from_micros(7), Span::ZERO),
+        (Span::from_nanos(500), Span::from_micros(2)),
+    ] {
+        let rate = Rate::from_gigabits(10);
+        let frame = Bytes::new(FRAME);
+        let needed = headroom(&HeadroomSpec::simulated(rate, latency, response, frame, frame)).above_threshold().get();
+        let mut worst = false;
+        for step in 0..40 {
+            let phase = Span::from_picos(800 * (FRAME + 20) * step / 40);
+            assert_eq!(fill(latency, response, needed, phase).outcome, Outcome::Finished, "phase {step}");
+            let report = fill(latency, response, needed - FRAME, phase);
+            if let Outcome::LossInLosslessClass(loss) = report.outcome {
+                worst = true;
+                assert_eq!(loss.needed, needed, "the report names the room that was missing");
+                assert!(loss.loss.stopped && loss.to_string().contains("headroom"), "{loss}");
+            }
+        }
+        assert!(worst, "no phase dropped with a frame less: the formula is not tight at {latency}");
+    }
+}
+
+/// A pause frame that is lost is made good by the refresh, if the headroom covers the wait.
+#[test]
+fn lost_pause_frames_are_survived_by_refresh() {
+    let mut graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
+    // About one 64-byte frame in fifty is hit on the cable of host 0, and one data frame in four, both ways.
+    graph.cables[0].link.bit_error_rate = 4e-5;
+    let pause = PauseSpec { quanta: 400, refresh_before: 300, ..PauseSpec::default() };
+    let buffer = ClassBuffer::lossless(Bytes::new(400_000), Bytes::new(20_000), Bytes::new(10_000));
+    let mut spec = network(graph, switch(buffer, FlowControl::Pfc(pause)), lossless());
+    spec.flows = vec![greedy(0, 1, 1000), greedy(2, 1, 1000)];
+    let (simulation, report) = run(&spec, Span::from_millis(20));
+    assert_eq!(report.outcome, Outcome::Finished);
+    assert!(report.totals.lost_control > 5, "{:?}", report.totals);
+    assert!(simulation.flows()[1].received_bytes > 10_000_000);
+}

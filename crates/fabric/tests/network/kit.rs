@@ -1,0 +1,94 @@
+//! Networks and probes that the tests share.
+
+use fabric::graph::{Graph, HostId, LinkSpec};
+use fabric::spec::*;
+use fabric::workload::FlowSpec;
+use fabric::{BuildOptions, Frame, NoProbe, Probe, Report, RunLimits, Simulation, Wish};
+use std::sync::atomic::AtomicBool;
+use units::{Bytes, Rate, Span, Time};
+
+pub fn link(gigabits: u64, latency: Span) -> LinkSpec {
+    LinkSpec { rate: Rate::from_gigabits(gigabits), latency, bit_error_rate: 0.0 }
+}
+
+pub fn lossless() -> ClassSpec {
+    ClassSpec { name: "lossless".into(), lossless: true }
+}
+
+pub fn lossy() -> ClassSpec {
+    ClassSpec { name: "lossy".into(), lossless: false }
+}
+
+pub fn pfc() -> FlowControl {
+    FlowControl::Pfc(PauseSpec::default())
+}
+
+/// Credits of one frame each, back by a signal after that delay.
+pub fn slots(delay: Span) -> FlowControl {
+    FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, give_back: CreditReturn::Signal { delay } })
+}
+
+/// An output-queued, storing switch for one class.
+pub fn switch(buffer: ClassBuffer, flow_control: FlowControl) -> SwitchSpec {
+    SwitchSpec {
+        queueing: Queueing::Output,
+        buffer: Buffer::Static(vec![buffer]),
+        flow_control,
+        crossbar: None,
+        egress: Egress::Strict,
+        forwarding: Forwarding::StoreAndForward,
+        pipeline: Span::ZERO,
+    }
+}
+
+/// PFC at 50 kB with 150 kB for what is still on its way.
+pub fn pfc_switch() -> SwitchSpec {
+    switch(ClassBuffer::lossless(Bytes::new(200_000), Bytes::new(50_000), Bytes::new(40_000)), pfc())
+}
+
+pub fn network(graph: Graph, switch: SwitchSpec, class: ClassSpec) -> NetworkSpec {
+    NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class)
+}
+
+pub fn greedy(from: u32, to: u32, frame: u64) -> FlowSpec {
+    FlowSpec { frame: Bytes::new(frame), ..FlowSpec::greedy(HostId(from), HostId(to)) }
+}
+
+pub fn hosts(spec: &NetworkSpec) -> Vec<HostId> {
+    (0..spec.graph.hosts().len() as u32).map(HostId).collect()
+}
+
+pub fn at(span: Span) -> Time {
+    Time::ZERO + span
+}
+
+pub fn run_with<P: Probe>(spec: &NetworkSpec, until: Span, probe: impl FnMut(usize) -> P) -> (Simulation<P>, Report) {
+    let mut simulation = Simulation::build_with(spec, &BuildOptions::default(), probe).expect("a sound network");
+    let quiet = AtomicBool::new(false);
+    let report = simulation.run(&RunLimits::until(at(until), &quiet), |_, _| Wish::GoOn);
+    (simulation, report)
+}
+
+pub fn run(spec: &NetworkSpec, until: Span) -> (Simulation, Report) {
+    run_with(spec, until, |_| NoProbe)
+}
+
+/// Keeps the delivery time of every frame, and checks that none overtakes another of its flow.
+#[derive(Default)]
+pub struct Deliveries {
+    pub times: Vec<(Time, u32, u32)>,
+    pub out_of_order: u64,
+    next: Vec<u32>,
+}
+
+impl Probe for Deliveries {
+    fn on_deliver(&mut self, now: Time, _host: u32, frame: &Frame) {
+        self.times.push((now, frame.flow, frame.seq));
+        let flow = frame.flow as usize;
+        if self.next.len() <= flow {
+            self.next.resize(flow + 1, 0);
+        }
+        self.out_of_order += u64::from(frame.seq < self.next[flow]);
+        self.next[flow] = frame.seq + 1;
+    }
+}

@@ -1,0 +1,13 @@
+//! Whole networks: what can be computed by hand, what must hold on any network, and that nothing depends on threads.
+
+#![allow(missing_docs)]
+
+mod analytic;
+mod determinism;
+mod faults;
+mod headroom;
+mod kit;
+mod laws;
+mod outcomes;
+mod refusals;
+mod scheduling;

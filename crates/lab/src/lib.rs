@@ -1,0 +1,5 @@
+//! The laboratory: scenario files, results and plots. The only crate with I/O.
+
+pub mod plot;
+pub mod results;
+pub mod scenario;
