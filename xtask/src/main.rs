@@ -1,1 +1,52 @@
-fn main() {}
+//! The project's chores: `cargo xtask help` lists them.
+
+mod hop;
+mod tidy;
+
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+usage: cargo xtask WHAT
+
+  test            everything CI checks: format, lints, tidiness, tests, documentation
+  tidy            only the tidiness of the sources
+  instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
+";
+
+fn main() -> ExitCode {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    let result = match what.as_str() {
+        "test" => test(),
+        "tidy" => tidy::check(),
+        "instructions" => hop::report(),
+        _ => {
+            print!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command in the workspace and fails with its name if it fails.
+pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
+    let line = format!("{program} {}", arguments.join(" "));
+    eprintln!("> {line}");
+    let status = Command::new(program).args(arguments).status().map_err(|error| format!("{line}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
+}
+
+fn test() -> Result<(), String> {
+    run("cargo", &["fmt", "--all", "--check"])?;
+    tidy::check()?;
+    run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
+    run("cargo", &["test", "--workspace", "--locked"])?;
+    run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;
+    // The benchmarks must at least run; their figures belong to docs/performance.md.
+    run("cargo", &["run", "--release", "--locked", "-p", "tailback-bench", "--", "fat-tree", "4", "20", "2"])
+}

@@ -56,8 +56,8 @@ struct Slot {
 #[derive(Debug)]
 pub struct Alarms {
     slots: Vec<Slot>,
-    heads: Box<[u32; BUCKETS]>,
-    occupied: Box<[u64; WORDS]>,
+    heads: [u32; BUCKETS],
+    occupied: [u64; WORDS],
     summary: u64,
     shift: u32,
     /// The time of everything in `instant`.
@@ -80,8 +80,8 @@ impl Alarms {
         assert!(wheel.shift <= 32, "a bucket's offset must fit its key");
         Alarms {
             slots: vec![Slot { time: NEVER, next: NIL, prev: NIL }; count],
-            heads: Box::new([NIL; BUCKETS]),
-            occupied: Box::new([0; WORDS]),
+            heads: [NIL; BUCKETS],
+            occupied: [0; WORDS],
             summary: 0,
             shift: wheel.shift,
             now: 0,

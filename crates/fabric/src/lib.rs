@@ -18,6 +18,7 @@ mod plan;
 mod port;
 mod probe;
 mod receive;
+pub mod record;
 mod result;
 pub mod routing;
 mod simulation;

@@ -48,6 +48,8 @@ pub enum Message {
 /// partitioning; so the order of a node's alarms within an instant is too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
+    /// How many ports there are: the length of every range that has one per port.
+    pub(crate) ports: u32,
     pub(crate) signal: u32,
     pub(crate) script: u32,
     pub(crate) arrival: u32,
@@ -65,6 +67,7 @@ impl Numbers {
     pub(crate) fn new(ports: usize, nodes: usize) -> Numbers {
         let (p, n) = (ports as u32, nodes as u32);
         Numbers {
+            ports: p,
             signal: 0,
             script: p,
             arrival: p + n,
@@ -247,11 +250,11 @@ impl<P: Probe> Model for Network<P> {
         let n = &self.numbers;
         // The two alarms of a hop first.
         let arrival = alarm.wrapping_sub(n.arrival);
-        if arrival < n.pipeline - n.arrival {
+        if arrival < n.ports {
             return self.on_arrival(now, arrival, ctx);
         }
         let transmit = alarm.wrapping_sub(n.transmit);
-        if transmit < n.timer - n.transmit {
+        if transmit < n.ports {
             return self.on_transmit(now, transmit, ctx);
         }
         self.on_rare_alarm(now, alarm, ctx);

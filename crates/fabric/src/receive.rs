@@ -24,7 +24,7 @@ impl<P: Probe> Network<P> {
         fingerprint.fold(now.as_picos() ^ u64::from(frame.len) << 48);
         fingerprint.fold(u64::from(frame.flow) << 32 | u64::from(frame.seq));
         self.totals.hops += 1;
-        let device = port.device;
+        let (device, class, len) = (port.device, frame.class, frame.len);
         let unusual = frame.epoch != port.epoch || frame.is_link_local() || frame.flags & CORRUPT != 0;
         if next != NIL {
             ctx.alarms.arm_idle(self.numbers.arrival + p, self.pool[next].at);
@@ -33,7 +33,11 @@ impl<P: Probe> Network<P> {
             return;
         }
         match device {
-            Device::Switch(switch) => self.switch_receives(now, p, switch, place, ctx),
+            Device::Switch(switch) => {
+                if self.admit(now, p, class, len, place, ctx) {
+                    self.switch_receives(now, p, switch, place, ctx);
+                }
+            }
             Device::Host(host) => self.host_receives(now, p, host, place, ctx),
         }
     }
@@ -82,10 +86,6 @@ impl<P: Probe> Network<P> {
 
     #[inline(always)]
     fn switch_receives(&mut self, now: Time, p: u32, switch: u32, place: u32, ctx: &mut Ctx) {
-        let (class, len) = (self.pool[place].class, self.pool[place].len);
-        if !self.admit(now, p, class, len, place, ctx) {
-            return;
-        }
         if self.switches[switch as usize].latency == Span::ZERO {
             return self.forward(now, switch, place, ctx);
         }

@@ -4,14 +4,58 @@ use crate::frame::{CORRUPT, Frame, Kind, LAST, NIL};
 use crate::network::{Ctx, Device, Message, Network};
 use crate::port::{CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, OUTPUT_QUEUED, Port};
 use crate::probe::Probe;
-use units::{Bytes, Time};
+use units::{Bytes, Span, Time};
 
 impl<P: Probe> Network<P> {
     /// The wire of a port is free, or may be: what has left is released, and the next frame starts.
+    ///
+    /// This is the short path: an output queue with one class ready, nothing to tell anybody. Whatever else there is
+    /// to do is done by [`Network::transmit_otherwise`], which could do this too.
     #[inline(always)]
     pub(crate) fn on_transmit(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
-        self.release_sent(now, p, ctx);
-        let port = &mut self.ports[p as usize];
+        let mut port = &mut self.ports[p as usize];
+        let len = port.leaving_len;
+        if len != 0 {
+            port.leaving_len = 0;
+            let input = port.first_port + u32::from(port.leaving_input);
+            let lane = &mut self.lanes[input as usize * self.classes + usize::from(port.leaving_class)];
+            if lane.calm == 0 && port.flags & INPUT_QUEUED == 0 {
+                lane.held = lane.held.wrapping_sub(u32::from(len));
+            } else {
+                let class = port.leaving_class;
+                self.release_sent(now, p, input, class, len, ctx);
+                port = &mut self.ports[p as usize];
+            }
+        }
+        let classes = port.waiting & !port.blocked;
+        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN) == OUTPUT_QUEUED;
+        if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
+            if classes != 0 || !port.control.is_empty() {
+                self.transmit_otherwise(now, p, ctx);
+            }
+            return;
+        }
+        let class = classes.trailing_zeros() as usize;
+        let lane = &mut self.lanes[p as usize * self.classes + class];
+        let place = lane.queue.head;
+        let frame = &mut self.pool[place];
+        lane.queue.head = frame.next;
+        lane.bytes -= u32::from(frame.len);
+        if frame.next == NIL {
+            port.waiting &= !classes;
+        }
+        leaves(port, frame);
+        port.moved = true;
+        let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
+        let end = now + busy;
+        ctx.alarms.arm_idle(self.numbers.transmit + p, end);
+        self.launch(now, p, place, busy, ctx);
+    }
+
+    /// The general case of sending.
+    #[inline(never)]
+    fn transmit_otherwise(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        let port = &self.ports[p as usize];
         if port.flags & DOWN != 0 {
             return;
         }
@@ -41,44 +85,20 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// The frame that was on the wire has left the node: the room it held is free.
-    #[inline(always)]
-    fn release_sent(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
-        let port = &mut self.ports[p as usize];
-        let len = port.leaving_len;
-        if len == 0 {
-            return;
-        }
-        port.leaving_len = 0;
-        let (input, class) = (port.first_port + u32::from(port.leaving_input), port.leaving_class);
-        let input_queued = port.flags & INPUT_QUEUED != 0;
+    /// The frame that was on the wire has left the node, and there is more to it than counting.
+    #[inline(never)]
+    fn release_sent(&mut self, now: Time, p: u32, input: u32, class: u8, len: u16, ctx: &mut Ctx) {
         self.release(now, input, class, len, ctx);
-        if input_queued && let Device::Switch(switch) = self.ports[p as usize].device {
+        let port = &self.ports[p as usize];
+        if port.flags & INPUT_QUEUED != 0
+            && let Device::Switch(switch) = port.device
+        {
             self.input_done(switch, input, ctx);
         }
     }
 
-    /// The next frame of a class for this output, if it can start now.
-    #[inline(always)]
+    /// The next frame of a class for this port, if it can start now.
     fn take(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
-        let port = &mut self.ports[p as usize];
-        if port.flags & (OUTPUT_QUEUED | CREDITS) != OUTPUT_QUEUED {
-            return self.take_otherwise(now, p, class, ctx);
-        }
-        let lane = &mut self.lanes[p as usize * self.classes + class as usize];
-        let head = lane.queue.head;
-        let frame = &self.pool[head];
-        lane.queue.head = frame.next;
-        lane.bytes -= u32::from(frame.len);
-        if frame.next == NIL {
-            port.waiting &= !(1 << class);
-        }
-        leaves(port, frame);
-        Some(head)
-    }
-
-    /// The same where it takes more than an output queue and a free wire.
-    fn take_otherwise(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
         let port = &self.ports[p as usize];
         let switch = match port.device {
             Device::Host(host) => return self.take_from_host(now, p, host, class, ctx),
@@ -110,15 +130,21 @@ impl<P: Probe> Network<P> {
         Some(head)
     }
 
-    /// Puts a frame on the wire.
-    #[inline(always)]
+    /// Occupies the wire with a frame.
     fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
-        let port = &mut self.ports[p as usize];
-        let frame = &mut self.pool[place];
-        let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
-        let end = now + busy;
+        let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
+        let busy = self.ports[p as usize].wire.serialise(size);
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.
-        ctx.alarms.arm(self.numbers.transmit + p, end);
+        ctx.alarms.arm(self.numbers.transmit + p, now + busy);
+        self.launch(now, p, place, busy, ctx);
+    }
+
+    /// Sends a frame along the cable.
+    #[inline(always)]
+    fn launch(&mut self, now: Time, p: u32, place: u32, busy: Span, ctx: &mut Ctx) {
+        let port = &self.ports[p as usize];
+        let frame = &mut self.pool[place];
+        let end = now + busy;
         self.probe.on_transmit(now, port.global, frame, now.saturating_since(frame.at), busy);
         frame.at = end + port.flight;
         frame.epoch = port.epoch;

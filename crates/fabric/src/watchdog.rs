@@ -71,14 +71,23 @@ pub struct Held {
 /// What waits in one closed buffer.
 #[derive(Default)]
 struct Contents {
-    /// (output, class, units, flow), oldest first.
-    frames: Vec<(u32, u8, u32, u32)>,
+    /// What waits, oldest first; frames for the same output are counted together where their order does not matter.
+    frames: Vec<Group>,
     /// Input FIFO: how many stuck frames may be bypassed.
     bypass: Option<u8>,
     /// Room that would open the buffer again: at most this may remain.
     opens_at: u32,
     /// A host that consumes nothing.
     dead: bool,
+}
+
+/// Frames of one buffer for one output.
+struct Group {
+    output: u32,
+    class: u8,
+    units: u32,
+    /// A few of the flows.
+    flows: Vec<u32>,
 }
 
 /// A look at the whole network at one instant.
@@ -139,13 +148,31 @@ impl<'a> Snapshot<'a> {
         let state = &network.switches[switch as usize];
         let kind = &network.plan.switches[state.kind as usize];
         let base = network.ports[first as usize].global;
+        let rules = &network.plan.rules[network.ports[first as usize].rules as usize];
+        // The switch's closed buffers by (input, class), taken out while they are filled.
+        let mut open: Vec<Option<Contents>> = (0..u32::from(ports))
+            .flat_map(|input| (0..network.classes as u8).map(move |class| (base + input, class)))
+            .map(|buffer| self.closed.remove(&buffer))
+            .collect();
         let mut note = |frame: &Frame| {
-            let input = first + u32::from(frame.input);
-            let rule = network.rule(input, frame.class);
-            if let Some(contents) = self.closed.get_mut(&(base + u32::from(frame.input), rule.account)) {
-                contents.bypass = kind.fifo.map(|(bypass, _)| bypass);
-                let units = rule.units(frame.len);
-                contents.frames.push((base + u32::from(frame.output), frame.class, units, frame.flow));
+            let rule = &rules[frame.class as usize];
+            let place = usize::from(frame.input) * network.classes + usize::from(rule.account);
+            let Some(contents) = &mut open[place] else { return };
+            contents.bypass = kind.fifo.map(|(bypass, _)| bypass);
+            let (output, class) = (base + u32::from(frame.output), frame.class);
+            let same = |group: &&mut Group| group.output == output && group.class == class;
+            let known = if kind.fifo.is_some() { None } else { contents.frames.iter_mut().find(same) };
+            match known {
+                Some(group) => {
+                    group.units += rule.units(frame.len);
+                    if group.flows.len() < 8 && !group.flows.contains(&frame.flow) {
+                        group.flows.push(frame.flow);
+                    }
+                }
+                None => {
+                    let units = rule.units(frame.len);
+                    contents.frames.push(Group { output, class, units, flows: vec![frame.flow] });
+                }
             }
         };
         if let Some(crossbar) = &state.crossbar {
@@ -158,6 +185,10 @@ impl<'a> Snapshot<'a> {
                     queue.iter(&network.pool).for_each(|(_, frame)| note(frame));
                 }
             }
+        }
+        for (place, contents) in open.into_iter().enumerate() {
+            let buffer = (base + (place / network.classes) as u32, (place % network.classes) as u8);
+            self.closed.extend(contents.map(|contents| (buffer, contents)));
         }
     }
 
@@ -194,7 +225,7 @@ impl<'a> Snapshot<'a> {
         }
         let mut remains = 0u32;
         let mut stuck = 0u32;
-        for &(output, class, units, _) in &contents.frames {
+        for &Group { output, class, units, .. } in &contents.frames {
             let moves = !self.down.contains(&output)
                 && self.blocker(output, class).is_none_or(|buffer| opened.contains_key(&buffer));
             let reached = contents.bypass.is_none_or(|bypass| stuck <= u32::from(bypass));
@@ -223,7 +254,7 @@ impl<'a> Snapshot<'a> {
                         walk[first..].iter().map(|&(buffer, output, class)| self.waiting(buffer, output, class, &name));
                     return Some(Deadlock { at, cycle: cycle.collect() });
                 }
-                let next = self.closed[&here].frames.iter().find_map(|&(output, class, _, _)| {
+                let next = self.closed[&here].frames.iter().find_map(|&Group { output, class, .. }| {
                     self.blocker(output, class).filter(&stuck).map(|buffer| (buffer, output, class))
                 });
                 let Some((buffer, output, class)) = next else { break };
@@ -235,8 +266,8 @@ impl<'a> Snapshot<'a> {
     }
 
     fn waiting(&self, buffer: Buffer, output: u32, class: u8, name: &impl Fn(u32) -> String) -> Waiting {
-        let mine = self.closed[&buffer].frames.iter().filter(|frame| (frame.0, frame.1) == (output, class));
-        let mut flows: Vec<u32> = mine.map(|frame| frame.3).collect();
+        let mine = self.closed[&buffer].frames.iter().filter(|group| (group.output, group.class) == (output, class));
+        let mut flows: Vec<u32> = mine.flat_map(|group| group.flows.iter().copied()).collect();
         flows.sort_unstable();
         flows.dedup();
         flows.truncate(8);
@@ -251,7 +282,7 @@ impl<'a> Snapshot<'a> {
         let mut held: Vec<Held> = Vec::new();
         for (&(port, class), contents) in &self.closed {
             let mut waits_for: BTreeMap<u32, u64> = BTreeMap::new();
-            for &(output, _, units, _) in &contents.frames {
+            for &Group { output, units, .. } in &contents.frames {
                 *waits_for.entry(output).or_default() += u64::from(units);
             }
             held.push(Held {
@@ -273,7 +304,8 @@ impl<P: Probe> Network<P> {
     pub(crate) fn anything_stuck(&mut self) -> bool {
         let mut stuck = false;
         for port in &mut self.ports {
-            stuck |= port.waiting != 0 && !std::mem::take(&mut port.moved);
+            let moved = std::mem::take(&mut port.moved);
+            stuck |= port.waiting != 0 && !moved;
         }
         stuck
     }

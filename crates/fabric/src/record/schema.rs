@@ -168,7 +168,12 @@ pub const FLOWS: Table = Table {
         )),
         maybe(integer("first_delivery", Unit::Picoseconds, "instant at which the first frame was consumed")),
         maybe(integer("last_delivery", Unit::Picoseconds, "instant at which the latest frame was consumed")),
-        maybe(column("mean_delay", Kind::Real, Unit::Picoseconds, "mean time from a frame's making to its consumption")),
+        maybe(column(
+            "mean_delay",
+            Kind::Real,
+            Unit::Picoseconds,
+            "mean time from a frame's making to its consumption",
+        )),
         maybe(integer("max_delay", Unit::Picoseconds, "longest time from a frame's making to its consumption")),
     ],
 };
@@ -199,9 +204,17 @@ pub const LINKS: Table = Table {
         SAMPLED,
         integer("port", Unit::None, "number of the sending port, see the table ports"),
         INTERVAL,
-        integer("bytes", Unit::Bytes, "bytes of all frames sent in the interval; one cut by its end counts in proportion"),
+        integer(
+            "bytes",
+            Unit::Bytes,
+            "bytes of all frames sent in the interval; one cut by its end counts in proportion",
+        ),
         integer("frames", Unit::Frames, "frames of any kind started in the interval"),
-        integer("busy", Unit::Picoseconds, "time in the interval during which the wire was in use, preamble and gap counted"),
+        integer(
+            "busy",
+            Unit::Picoseconds,
+            "time in the interval during which the wire was in use, preamble and gap counted",
+        ),
         integer("total_bytes", Unit::Bytes, "bytes sent since the start of the run"),
         column("utilisation", Kind::Real, Unit::Fraction, "busy time over the interval"),
         column("throughput", Kind::Real, Unit::BitsPerSecond, "bytes over the interval"),
@@ -219,7 +232,11 @@ pub const QUEUES: Table = Table {
         PORT,
         CLASS,
         integer("output_bytes", Unit::Bytes, "waiting to leave by this port, the frame on the wire not counted"),
-        integer("input_held", Unit::Bytes, "held that came in by this port, as the rules of the buffer count it; frames where a credit is a frame"),
+        integer(
+            "input_held",
+            Unit::Bytes,
+            "held that came in by this port, as the rules of the buffer count it; frames where a credit is a frame",
+        ),
     ],
 };
 

@@ -1,0 +1,396 @@
+//! The recorder: a probe that turns what happens into rows of tables.
+//!
+//! One recorder watches one shard. What it has recorded is taken out at every checkpoint with [`drain`], so memory
+//! stays as small as what happens between two checkpoints; [`finish`] closes what is still open when the run has ended.
+//! Rows leave in an order that depends neither on threads nor on partitioning. What does not change and what stands
+//! idle leaves no rows.
+//!
+//! It writes nothing itself: files belong to the caller.
+
+mod ending;
+mod meter;
+mod rows;
+pub mod schema;
+mod window;
+
+pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
+pub use rows::{Cell, DropRow, FlowSample, LinkSample, PauseRow, QueueRow, RateRow, Row, Rows};
+pub use window::{Interval, sliding_window};
+
+use crate::frame::{Frame, Kind};
+use crate::probe::{DropCause, Probe, QueueSample};
+use crate::spec::MAX_CLASSES;
+use meter::Meter;
+use units::{Span, Time};
+
+/// Which ports or flows are watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    #[default]
+    All,
+    /// Those whose bit is set: bit n of word m stands for number 64 m + n.
+    Only(Vec<u64>),
+}
+
+impl Selection {
+    /// Those numbers.
+    #[must_use]
+    pub fn only(numbers: impl IntoIterator<Item = u32>) -> Selection {
+        let mut words = Vec::new();
+        for number in numbers {
+            let word = number as usize / 64;
+            if words.len() <= word {
+                words.resize(word + 1, 0);
+            }
+            words[word] |= 1u64 << (number % 64);
+        }
+        Selection::Only(words)
+    }
+
+    /// Whether a number is among them.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, number: u32) -> bool {
+        match self {
+            Selection::All => true,
+            Selection::Only(words) => {
+                words.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+            }
+        }
+    }
+}
+
+/// What to record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecorderSpec {
+    /// The time between two sampling instants. Without it, queues and rates leave no rows, and links and flow samples
+    /// one row each for the whole run.
+    pub sample_every: Option<Span>,
+    /// The table links.
+    pub links: bool,
+    /// The table queues.
+    pub queues: bool,
+    /// The table rates.
+    pub rates: bool,
+    /// The table pauses.
+    pub pauses: bool,
+    /// The table drops.
+    pub drops: bool,
+    /// The tables waits and wait_buckets.
+    pub waits: bool,
+    /// The table flow_samples.
+    pub flow_samples: bool,
+    /// First and last delivery and delays in the table flows.
+    pub deliveries: bool,
+    /// The ports that links, queues, pauses, drops and waits are about.
+    pub ports: Selection,
+    /// The flows that flow_samples, rates and deliveries are about.
+    pub flows: Selection,
+}
+
+impl Default for RecorderSpec {
+    /// Every 10 us, everything but waits.
+    fn default() -> RecorderSpec {
+        RecorderSpec {
+            sample_every: Some(Span::from_micros(10)),
+            links: true,
+            queues: true,
+            rates: true,
+            pauses: true,
+            drops: true,
+            waits: false,
+            flow_samples: true,
+            deliveries: true,
+            ports: Selection::All,
+            flows: Selection::All,
+        }
+    }
+}
+
+impl RecorderSpec {
+    /// Nothing: a place to start from.
+    #[must_use]
+    pub fn nothing() -> RecorderSpec {
+        RecorderSpec {
+            sample_every: None,
+            links: false,
+            queues: false,
+            rates: false,
+            pauses: false,
+            drops: false,
+            waits: false,
+            flow_samples: false,
+            deliveries: false,
+            ports: Selection::All,
+            flows: Selection::All,
+        }
+    }
+
+    /// Whether a table gets its rows. The tables of ports and flows always do, notices never.
+    #[must_use]
+    pub fn records(&self, table: &schema::Table) -> bool {
+        let sampled = self.sample_every.is_some();
+        match table.name {
+            "flow_samples" => self.flow_samples,
+            "links" => self.links,
+            "queues" => self.queues && sampled,
+            "rates" => self.rates && sampled,
+            "pauses" => self.pauses,
+            "drops" => self.drops,
+            "waits" | "wait_buckets" => self.waits,
+            "notices" => false,
+            _ => true,
+        }
+    }
+}
+
+/// What a flow has delivered in this shard since the last sampling instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fresh {
+    bytes: u64,
+    frames: u64,
+}
+
+/// The last row of a flow's allowance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Allowed {
+    seen: bool,
+    rate: Option<u64>,
+    window: Option<u64>,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    spec: RecorderSpec,
+    rows: Rows,
+    /// The latest sampling instant.
+    sampled: Time,
+    /// The latest instant at which anything was seen.
+    latest: Time,
+    /// By port; those with something to tell are in `active_ports`.
+    meters: Vec<Meter>,
+    active_ports: Vec<u32>,
+    /// By flow; those with something to tell are in `active_flows`.
+    fresh: Vec<Fresh>,
+    active_flows: Vec<u32>,
+    deliveries: Vec<Delivery>,
+    /// By port and class: what was last seen.
+    queues: Vec<(u32, u32)>,
+    allowed: Vec<Allowed>,
+    /// By port and class: since when it has been paused.
+    paused: Vec<Option<Time>>,
+    /// By port and class.
+    waits: Vec<Option<Box<Waits>>>,
+}
+
+/// The entry of a table that grows as it is needed.
+#[inline]
+fn entry<T: Clone + Default>(table: &mut Vec<T>, place: usize) -> &mut T {
+    if table.len() <= place {
+        table.resize(place + 1, T::default());
+    }
+    &mut table[place]
+}
+
+fn lane(port: u32, class: u8) -> usize {
+    port as usize * MAX_CLASSES + usize::from(class)
+}
+
+impl Recorder {
+    /// A recorder for one shard.
+    #[must_use]
+    pub fn new(spec: RecorderSpec) -> Recorder {
+        Recorder {
+            spec,
+            rows: Rows::default(),
+            sampled: Time::ZERO,
+            latest: Time::ZERO,
+            meters: Vec::new(),
+            active_ports: Vec::new(),
+            fresh: Vec::new(),
+            active_flows: Vec::new(),
+            deliveries: Vec::new(),
+            queues: Vec::new(),
+            allowed: Vec::new(),
+            paused: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    /// Takes out what was recorded in this shard, in no particular order; [`drain`] takes it from all shards in order.
+    pub fn take(&mut self) -> Rows {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Writes the rows of links and flows for the interval that ends now. Sampling is the last thing to happen at an
+    /// instant, so everything of this instant has been counted.
+    fn close_interval(&mut self, now: Time) {
+        let interval = now.saturating_since(self.sampled);
+        self.sampled = now;
+        let (meters, rows) = (&mut self.meters, &mut self.rows);
+        self.active_ports.retain(|&port| {
+            let meter = &mut meters[port as usize];
+            rows.links.extend(meter.close(now, port, interval));
+            meter.active
+        });
+        for flow in self.active_flows.drain(..) {
+            let Fresh { bytes, frames } = std::mem::take(&mut self.fresh[flow as usize]);
+            self.rows.flow_samples.push(FlowSample { time: now, flow, interval, bytes, frames });
+        }
+    }
+
+    /// The run has ended at `end`: closes the last interval and the pauses that last.
+    fn close(&mut self, end: Time) {
+        if end > self.sampled || !self.active_flows.is_empty() {
+            self.close_interval(end);
+        }
+        for (place, paused) in self.paused.iter_mut().enumerate() {
+            if let Some(start) = paused.take() {
+                let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
+                self.rows.pauses.push(PauseRow { start, end, port, class, cut_off: true });
+            }
+        }
+    }
+}
+
+impl Probe for Recorder {
+    fn sample_every(&self) -> Option<Span> {
+        let spec = &self.spec;
+        let wanted = spec.links || spec.queues || spec.rates || spec.flow_samples;
+        spec.sample_every.filter(|&every| wanted && every > Span::ZERO)
+    }
+
+    #[inline]
+    fn on_transmit(&mut self, now: Time, port: u32, frame: &Frame, waited: Span, busy: Span) {
+        if !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        if self.spec.links {
+            let meter = entry(&mut self.meters, port as usize);
+            if !meter.active {
+                meter.active = true;
+                self.active_ports.push(port);
+            }
+            meter.note(now, frame.len, busy);
+        }
+        if self.spec.waits && matches!(frame.kind, Kind::Data | Kind::Acknowledgement) {
+            entry(&mut self.waits, lane(port, frame.class)).get_or_insert_default().note(waited);
+        }
+    }
+
+    #[inline]
+    fn on_deliver(&mut self, now: Time, _host: u32, frame: &Frame) {
+        if !self.spec.flows.contains(frame.flow) {
+            return;
+        }
+        self.latest = now;
+        if self.spec.flow_samples {
+            let fresh = entry(&mut self.fresh, frame.flow as usize);
+            if fresh.frames == 0 {
+                self.active_flows.push(frame.flow);
+            }
+            fresh.frames += 1;
+            fresh.bytes += u64::from(frame.len);
+        }
+        if self.spec.deliveries {
+            entry(&mut self.deliveries, frame.flow as usize).note(now, now.saturating_since(frame.born));
+        }
+    }
+
+    fn on_drop(&mut self, now: Time, port: u32, frame: &Frame, cause: DropCause) {
+        if !self.spec.drops || !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        let flow = (frame.flow != u32::MAX).then_some(frame.flow);
+        let Frame { class, len: length, kind, .. } = *frame;
+        self.rows.drops.push(DropRow { time: now, port, flow, class, length, kind, cause });
+    }
+
+    fn on_pause(&mut self, now: Time, port: u32, classes: u8, paused: bool) {
+        if !self.spec.pauses || !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
+            let since = entry(&mut self.paused, lane(port, class));
+            if paused {
+                since.get_or_insert(now);
+            } else if let Some(start) = since.take() {
+                self.rows.pauses.push(PauseRow { start, end: now, port, class, cut_off: false });
+            }
+        }
+    }
+
+    fn on_queue(&mut self, now: Time, sample: QueueSample) {
+        if now != self.sampled {
+            self.latest = now;
+            self.close_interval(now);
+        }
+        if !self.spec.queues || !self.spec.ports.contains(sample.port) {
+            return;
+        }
+        let seen = entry(&mut self.queues, lane(sample.port, sample.class));
+        if *seen != (sample.output_bytes, sample.input_held) {
+            *seen = (sample.output_bytes, sample.input_held);
+            self.rows.queues.push(QueueRow { time: now, queue: sample });
+        }
+    }
+
+    fn on_rate(&mut self, now: Time, flow: u32, rate: Option<u64>, window: Option<u64>) {
+        if !self.spec.rates || !self.spec.flows.contains(flow) {
+            return;
+        }
+        let allowed = entry(&mut self.allowed, flow as usize);
+        let told = Allowed { seen: true, rate, window };
+        if *allowed != told {
+            *allowed = told;
+            self.rows.rates.push(RateRow { time: now, flow, rate, window });
+        }
+    }
+}
+
+/// Takes out what all shards have recorded, in the order of the tables. At a checkpoint everything before it has
+/// happened in every shard, so what is drained later never belongs before what was drained earlier.
+pub fn drain(recorders: &mut [&mut Recorder]) -> Rows {
+    Rows::merge(recorders.iter_mut().map(|recorder| recorder.take()))
+}
+
+/// What is left when a run has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The last rows, with what was open closed at the end.
+    pub rows: Rows,
+    /// What destinations saw, by flow; empty or shorter than the flows if not recorded.
+    pub deliveries: Vec<Delivery>,
+    /// Waits by port and class.
+    pub waits: Vec<WaitRow>,
+}
+
+/// Closes all recorders at the end of a run that reached `now`. An interrupted run may have recorded a little beyond
+/// that; then the end is the latest instant recorded.
+pub fn finish(recorders: &mut [&mut Recorder], now: Time) -> Ending {
+    let end = recorders.iter().map(|recorder| recorder.latest).fold(now, Time::max);
+    recorders.iter_mut().for_each(|recorder| recorder.close(end));
+    let mut deliveries: Vec<Delivery> = Vec::new();
+    let mut waits = Vec::new();
+    for recorder in recorders.iter_mut() {
+        for (flow, delivery) in recorder.deliveries.iter().enumerate() {
+            entry(&mut deliveries, flow).add(delivery);
+        }
+        for (place, counted) in std::mem::take(&mut recorder.waits).into_iter().enumerate() {
+            if let Some(counted) = counted {
+                let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
+                waits.push(WaitRow { port, class, waits: *counted });
+            }
+        }
+    }
+    waits.sort_by_key(|row| (row.port, row.class));
+    Ending { rows: drain(recorders), deliveries, waits }
+}
+
+#[cfg(test)]
+mod tests;

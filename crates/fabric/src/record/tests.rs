@@ -1,0 +1,177 @@
+//! Whole runs under a recorder.
+
+use super::*;
+use crate::graph::{HostId, LinkSpec};
+use crate::spec::{
+    AdapterSpec, Buffer, ClassBuffer, ClassSpec, Egress, FlowControl, Forwarding, NetworkSpec, PauseSpec, Queueing,
+    SwitchSpec,
+};
+use crate::topology::{self, Links};
+use crate::workload::{self, Destination, FlowSpec, Gaps};
+use crate::{BuildOptions, Partition, RunLimits, Simulation, Wish};
+use std::sync::atomic::AtomicBool;
+use units::{Bytes, Rate};
+
+/// Eight hosts on four switches in a row, everybody to host 0 and one flow to anybody, under PFC.
+fn network(lossless: bool) -> NetworkSpec {
+    let link = LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_micros(1), bit_error_rate: 0.0 };
+    let graph = topology::chain(4, 2, Links::same(link)).expect("a chain");
+    let buffer = if lossless {
+        ClassBuffer::lossless(Bytes::new(60_000), Bytes::new(20_000), Bytes::new(15_000))
+    } else {
+        ClassBuffer::drop_tail(Bytes::new(20_000))
+    };
+    let switch = SwitchSpec {
+        queueing: Queueing::Output,
+        buffer: Buffer::Static(vec![buffer]),
+        flow_control: if lossless { FlowControl::Pfc(PauseSpec::default()) } else { FlowControl::None },
+        crossbar: None,
+        egress: Egress::Strict,
+        forwarding: Forwarding::StoreAndForward,
+        pipeline: Span::ZERO,
+    };
+    let class = ClassSpec { name: "storage".into(), lossless };
+    let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);
+    let hosts: Vec<HostId> = (0..8).map(HostId).collect();
+    let template = FlowSpec { size: Some(Bytes::new(150_000)), ..FlowSpec::greedy(HostId(1), HostId(0)) };
+    spec.flows = workload::incast(&hosts, HostId(0), &template, Span::from_micros(5), 1);
+    let mut scattered = workload::uniform_frames(
+        &hosts,
+        Rate::from_gigabits(1),
+        Gaps::Exponential,
+        &FlowSpec { size: None, ..template },
+    );
+    spec.flows.push(scattered.remove(3));
+    assert!(matches!(spec.flows[7].destination, Destination::Uniform(_)));
+    spec
+}
+
+fn everything() -> RecorderSpec {
+    RecorderSpec { sample_every: Some(Span::from_micros(7)), waits: true, ..RecorderSpec::default() }
+}
+
+/// All rows of a run, drained at every checkpoint.
+fn record(spec: &NetworkSpec, recorder: &RecorderSpec, shards: usize, checkpoint: Span) -> (Ending, Vec<FlowRow>) {
+    let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
+    let mut simulation =
+        Simulation::build_with(spec, &options, |_| Recorder::new(recorder.clone())).expect("a sound network");
+    assert_eq!(simulation.shards(), shards);
+    let quiet = AtomicBool::new(false);
+    let until = Time::ZERO + Span::from_micros(1000);
+    let limits = RunLimits { threads: shards, checkpoint, ..RunLimits::until(until, &quiet) };
+    let mut all = Vec::new();
+    let report = simulation.run(&limits, |_, probes| {
+        all.push(drain(probes));
+        Wish::GoOn
+    });
+    let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
+    let mut ending = finish(&mut probes, report.now);
+    all.push(std::mem::take(&mut ending.rows));
+    let mut joined = Rows::default();
+    for rows in all {
+        joined.flow_samples.extend(rows.flow_samples);
+        joined.links.extend(rows.links);
+        joined.queues.extend(rows.queues);
+        joined.rates.extend(rows.rates);
+        joined.pauses.extend(rows.pauses);
+        joined.drops.extend(rows.drops);
+    }
+    ending.rows = joined;
+    let flows = flow_rows(spec, &simulation.flows(), &ending.deliveries, report.now);
+    (ending, flows)
+}
+
+#[test]
+fn rows_depend_neither_on_shards_nor_on_checkpoints() {
+    for lossless in [true, false] {
+        let spec = network(lossless);
+        let (one, flows) = record(&spec, &everything(), 1, Span::from_micros(100));
+        assert!(one.rows.links.len() > 100 && one.rows.queues.len() > 100 && one.rows.rates.len() == 8);
+        assert_eq!(one.rows.pauses.is_empty(), !lossless);
+        assert_eq!(one.rows.drops.is_empty(), lossless);
+        for (shards, micros) in [(2, 100), (3, 33), (4, 1000)] {
+            let (several, same) = record(&spec, &everything(), shards, Span::from_micros(micros));
+            assert_eq!(several.rows, one.rows, "{shards} shards");
+            assert_eq!(several.waits, one.waits);
+            assert_eq!(same, flows);
+        }
+    }
+}
+
+#[test]
+fn drained_rows_are_already_in_the_order_of_their_tables() {
+    let (ending, _) = record(&network(true), &everything(), 3, Span::from_micros(50));
+    let sorted = Rows::merge([ending.rows.clone()]);
+    assert_eq!(sorted, ending.rows);
+}
+
+#[test]
+fn samples_add_up_to_the_totals() {
+    let (ending, flows) = record(&network(true), &everything(), 2, Span::from_micros(100));
+    for flow in &flows {
+        let samples = ending.rows.flow_samples.iter().filter(|row| row.flow == flow.flow);
+        assert_eq!(samples.map(|row| row.bytes).sum::<u64>(), flow.report.received_bytes);
+        assert_eq!(flow.delivery.frames, u64::from(flow.report.received_frames));
+    }
+    for port in 0..8 {
+        let rows: Vec<_> = ending.rows.links.iter().filter(|row| row.port == port).collect();
+        let Some(last) = rows.last() else { continue };
+        assert_eq!(rows.iter().map(|row| row.bytes).sum::<u64>(), last.total_bytes);
+        assert!(rows.iter().all(|row| row.busy <= row.interval));
+    }
+    let finite: Vec<_> = flows.iter().filter(|flow| flow.size.is_some()).collect();
+    assert!(finite.iter().all(|flow| flow.report.completed.is_some() && flow.throughput.is_some()));
+}
+
+#[test]
+fn an_idle_network_leaves_no_rows() {
+    let mut spec = network(true);
+    spec.flows.truncate(1);
+    let (ending, _) = record(&spec, &everything(), 1, Span::from_micros(100));
+    let finished = Time::ZERO + Span::from_micros(200);
+    assert!(ending.rows.links.iter().all(|row| row.time < finished));
+    assert!(ending.rows.queues.iter().all(|row| row.time < finished));
+    assert_eq!(ending.rows.rates.len(), 1);
+}
+
+#[test]
+fn only_what_is_selected_is_recorded() {
+    let recorder = RecorderSpec { ports: Selection::only([0]), flows: Selection::only([2, 70]), ..everything() };
+    let (ending, _) = record(&network(true), &recorder, 2, Span::from_micros(100));
+    assert!(ending.rows.links.iter().all(|row| row.port == 0));
+    assert!(ending.rows.queues.iter().all(|row| row.queue.port == 0));
+    assert!(ending.rows.flow_samples.iter().all(|row| row.flow == 2));
+    assert!(!ending.rows.flow_samples.is_empty());
+    let (nothing, _) = record(&network(true), &RecorderSpec::nothing(), 1, Span::from_micros(100));
+    assert!(nothing.rows.is_empty() && nothing.waits.is_empty() && nothing.deliveries.is_empty());
+}
+
+#[test]
+fn without_sampling_links_have_one_row_for_the_whole_run() {
+    let recorder = RecorderSpec { sample_every: None, ..everything() };
+    let (ending, _) = record(&network(true), &recorder, 2, Span::from_micros(100));
+    let (sampled, _) = record(&network(true), &everything(), 1, Span::from_micros(100));
+    assert!(ending.rows.queues.is_empty() && ending.rows.rates.is_empty());
+    assert_eq!(ending.rows.pauses, sampled.rows.pauses);
+    let once = &ending.rows.links[0];
+    let last = sampled.rows.links.iter().rfind(|row| row.port == once.port).expect("it has sent");
+    assert_eq!(once.bytes, last.total_bytes);
+}
+
+#[test]
+fn a_pause_that_lasts_is_cut_off_at_the_end() {
+    let mut recorder = Recorder::new(RecorderSpec::default());
+    recorder.on_pause(Time::from_picos(5), 1, 0b101, true);
+    recorder.on_pause(Time::from_picos(7), 1, 0b101, true);
+    recorder.on_pause(Time::from_picos(9), 1, 0b001, false);
+    recorder.on_pause(Time::from_picos(9), 2, 0b001, false);
+    let ending = finish(&mut [&mut recorder], Time::from_picos(8));
+    let row = |end, class, cut_off| PauseRow {
+        start: Time::from_picos(5),
+        end: Time::from_picos(end),
+        port: 1,
+        class,
+        cut_off,
+    };
+    assert_eq!(ending.rows.pauses, [row(9, 0, false), row(9, 2, true)]);
+}

@@ -1,0 +1,226 @@
+//! What a key of the scenario format is: its kind, its default with the default's source, and when it applies.
+//!
+//! The keys themselves are in [`keys`](super::keys). Reading, the JSON Schema, the reference page and the explanation
+//! of a plan all come from that one table, so none of them can say something else than the others.
+
+use units::{Bytes, Rate, Span};
+
+/// A table of the format.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// What it is for.
+    pub(crate) about: &'static str,
+    /// Its keys; one that others depend on stands before them.
+    pub(crate) keys: Vec<Key>,
+}
+
+/// One key, or one of several readings of a key that apply under different conditions.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) default: Default,
+    pub(crate) meaning: &'static str,
+    /// All must hold, else the key does nothing and is refused.
+    pub(crate) only: Vec<Condition>,
+}
+
+/// That another key of this table, or of one around it, has one of these values.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    pub(crate) key: &'static str,
+    pub(crate) values: Vec<String>,
+}
+
+/// What is taken when a key is not given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Default {
+    /// It must be given.
+    Required,
+    /// Nothing; this is what that means.
+    Absent(&'static str),
+    /// This text, as a scenario would have it, and where it comes from.
+    Value(&'static str, &'static str),
+    /// The result of this rule, and where the rule comes from.
+    Computed(&'static str, &'static str),
+    /// A table or list of tables of which every key has its default.
+    Nested(&'static str),
+}
+
+/// What values a key takes.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// A length of time or an instant, not above that.
+    Time(Span),
+    /// Bits per second, from the first to the second.
+    Rate(Rate, Rate),
+    /// Bytes, from the first to the second.
+    Size(Bytes, Bytes),
+    /// A whole number, from the first to the second.
+    Count(u64, u64),
+    /// A number, from the first to the second.
+    Number(f64, f64),
+    /// A fraction of two whole numbers above zero: `2` or `"1/8"`.
+    Ratio,
+    /// True or false.
+    Flag,
+    /// Words for people.
+    Text,
+    /// The path of a file.
+    File,
+    /// One of these names; each with its meaning.
+    Choice(Vec<(String, String)>),
+    /// A list of these names.
+    Choices(Vec<(String, String)>),
+    /// One or more names, perhaps with wildcards.
+    Names,
+    /// A list of whole numbers, each from the first to the second.
+    Counts(u64, u64),
+    /// Two names, perhaps with wildcards.
+    Pair,
+    /// A list of pairs of names.
+    Pairs,
+    /// A table.
+    Table(Box<Section>),
+    /// A list of tables; a single table counts as a list of one.
+    Tables(Box<Section>),
+    /// Read by whoever asks for it.
+    Any,
+}
+
+/// The longest time a scenario may state: leaves room to add without overflow.
+pub(crate) const LONGEST: Span = Span::from_secs(3600);
+/// The slowest link or source: below, a pause of 65535 quanta would outlast 64 bits of picoseconds.
+pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
+/// The fastest link or source: one bit takes a picosecond.
+pub(crate) const FASTEST: Rate = Rate::from_bits_per_sec(1_000_000_000_000);
+
+impl Kind {
+    /// Any time a scenario may state.
+    pub(crate) const fn time() -> Kind {
+        Kind::Time(LONGEST)
+    }
+
+    /// Any rate but zero.
+    pub(crate) const fn rate() -> Kind {
+        Kind::Rate(SLOWEST, FASTEST)
+    }
+
+    /// Bytes up to that many.
+    pub(crate) const fn size(least: u64, most: u64) -> Kind {
+        Kind::Size(Bytes::new(least), Bytes::new(most))
+    }
+
+    /// One of these names, each with its meaning.
+    pub(crate) fn choice(names: &[(&str, &str)]) -> Kind {
+        Kind::Choice(owned(names))
+    }
+
+    /// A list of these names.
+    pub(crate) fn choices(names: &[(&str, &str)]) -> Kind {
+        Kind::Choices(owned(names))
+    }
+
+    /// What may be written, in words.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Kind::Time(_) => "a time, such as \"500ns\" or \"1.5ms\"".into(),
+            Kind::Rate(..) => "a rate, such as \"10Gb/s\"".into(),
+            Kind::Size(..) => "a size, such as \"1500B\" or \"150KB\"".into(),
+            Kind::Count(0, u64::MAX) => "a whole number".into(),
+            Kind::Count(least, u64::MAX) => format!("a whole number, at least {least}"),
+            Kind::Count(least, most) => format!("a whole number from {least} to {most}"),
+            Kind::Number(least, most) if most.is_infinite() => format!("a number, at least {least}"),
+            Kind::Number(least, most) => format!("a number from {least} to {most}"),
+            Kind::Ratio => "a whole number or a fraction in quotes, such as 2 or \"1/8\"".into(),
+            Kind::Flag => "true or false".into(),
+            Kind::Text => "a text in quotes".into(),
+            Kind::File => "the path of a file, in quotes".into(),
+            Kind::Choice(names) => format!("one of {}", list(names)),
+            Kind::Choices(names) => format!("a list of {}", list(names)),
+            Kind::Names => "a name or a list of names; * stands for anything, ? for a character, {0..7} for numbers".into(),
+            Kind::Counts(..) => "a list of whole numbers, such as [4, 4]".into(),
+            Kind::Pair => "a list of two names, such as [\"sw0\", \"sw1\"]".into(),
+            Kind::Pairs => "a list of pairs of names, such as [[\"sw0\", \"sw1\"]]".into(),
+            Kind::Table(_) => "a table".into(),
+            Kind::Tables(_) => "a list of tables".into(),
+            Kind::Any => "a value".into(),
+        }
+    }
+
+    /// The kind in a word or two, for the reference page.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Kind::Time(_) => "time",
+            Kind::Rate(..) => "rate",
+            Kind::Size(..) => "size",
+            Kind::Count(..) => "whole number",
+            Kind::Number(..) => "number",
+            Kind::Ratio => "ratio",
+            Kind::Flag => "true or false",
+            Kind::Text => "text",
+            Kind::File => "file",
+            Kind::Choice(_) => "choice",
+            Kind::Choices(_) => "list of choices",
+            Kind::Names => "names",
+            Kind::Counts(..) => "list of whole numbers",
+            Kind::Pair => "two names",
+            Kind::Pairs => "list of pairs of names",
+            Kind::Table(_) => "table",
+            Kind::Tables(_) => "list of tables",
+            Kind::Any => "value",
+        }
+    }
+}
+
+fn owned(names: &[(&str, &str)]) -> Vec<(String, String)> {
+    names.iter().map(|(name, meaning)| ((*name).to_owned(), (*meaning).to_owned())).collect()
+}
+
+fn list(names: &[(String, String)]) -> String {
+    names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// A key that always applies.
+pub(crate) fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
+    Key { name, kind, default, meaning, only: Vec::new() }
+}
+
+impl Key {
+    /// The same key, if that other key has one of those values.
+    pub(crate) fn only(mut self, key: &'static str, values: &[&str]) -> Key {
+        self.only.push(Condition { key, values: values.iter().map(|&value| value.to_owned()).collect() });
+        self
+    }
+}
+
+/// The name most like a wrong one, if any is like it.
+pub(crate) fn near<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
+    let wrong = plain(wrong);
+    let distance = |name: &str| strsim::damerau_levenshtein(&wrong, &plain(name));
+    // Long wrong names are not worth the quadratic comparison.
+    if wrong.len() > 64 {
+        return None;
+    }
+    let (distance, name) = names.map(|name| (distance(name), name)).min()?;
+    let prefix = wrong.len() >= 3 && (plain(name).starts_with(&wrong) || wrong.starts_with(&plain(name)));
+    (distance <= 1 + wrong.len() / 4 || prefix).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_are_found_and_far_ones_are_not() {
+        let names = ["threshold", "latency", "fat-tree", "xon"];
+        let find = |wrong| near(wrong, names.into_iter());
+        assert_eq!(find("thresold"), Some("threshold"));
+        assert_eq!(find("fat_tree"), Some("fat-tree"));
+        assert_eq!(find("lat"), Some("latency"));
+        assert_eq!(find("xno"), Some("xon"));
+        assert_eq!(find("banana"), None);
+        assert_eq!(find(&"x".repeat(100_000)), None);
+    }
+}

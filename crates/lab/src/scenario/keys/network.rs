@@ -1,0 +1,196 @@
+//! Keys of `[network]`.
+
+use crate::scenario::key::{Condition, Default, Key, Kind, Section, key};
+use fabric::topology::TOPOLOGIES;
+
+const ALL_CABLES: &str = "all cables between the two";
+
+/// A topology's or parameter's name as scenarios write it.
+pub(crate) fn written(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+pub(super) fn network() -> Section {
+    let topologies = TOPOLOGIES.iter().map(|topology| (written(topology.name), topology.summary.to_owned())).collect();
+    let mut keys = vec![key(
+        "topology",
+        Kind::Choice(topologies),
+        Default::Absent("nodes and links are written out"),
+        "A named drawing with a few numbers. Hosts are h0, h1, and so on.",
+    )];
+    keys.extend(parameters());
+    let link = |default, meaning| key("link", Kind::Table(Box::new(link())), default, meaning);
+    keys.extend([
+        link(Default::Required, "The cables between hosts and switches, and all others that say nothing else."),
+        key(
+            "trunk",
+            Kind::Table(Box::new(partial_link())),
+            Default::Absent("the same as link"),
+            "The cables between switches; what it leaves out is as in link.",
+        )
+        .only("topology", &TOPOLOGIES.iter().filter(|t| t.links.len() > 1).map(|t| written(t.name)).collect::<Vec<_>>()
+            .iter().map(String::as_str).collect::<Vec<_>>()),
+        key("cables", Kind::Tables(Box::new(cables())), Default::Absent("all cables are as link and trunk say"),
+            "Cables of a drawing that differ from the rest."),
+        key("nodes", Kind::Tables(Box::new(nodes())), Default::Absent("a topology is named"),
+            "Nodes written out, instead of a topology."),
+        key("links", Kind::Tables(Box::new(links())), Default::Absent("a topology is named"),
+            "Cables written out. The n-th cable of a node is its port n."),
+        key("overhead", Kind::size(0, 1000), Default::Value("20B", "IEEE 802.3 clause 4.4.2: 8 B of preamble and delimiter, 12 B of gap"),
+            "Bytes on the wire around every frame."),
+        key("smallest_frame", Kind::size(1, 9000), Default::Value("64B", "IEEE 802.3 clause 4.4.2: minFrameSize of 512 bits"),
+            "No frame is shorter."),
+        key("routing", Kind::choice(&[
+            ("shortest", "all paths of fewest hops"),
+            ("explicit", "only what routes says"),
+        ]), Default::Value("shortest", "our choice: what equal-cost multipath of IEEE 802.1Qbp and of IP fabrics does"),
+            "Where forwarding tables come from."),
+        key("multipath", Kind::choice(&[
+            ("flow-hash", "by a hash of the flow: a flow keeps its path"),
+            ("spray", "anew for every frame"),
+        ]), Default::Value("flow-hash", "RFC 2992: keeps the frames of a flow in order"),
+            "How a switch chooses among equal paths."),
+        key("routes", Kind::Tables(Box::new(routes())), Default::Absent("the tables are as routing says"),
+            "Entries that replace what routing says."),
+        key("reroutes", Kind::Tables(Box::new(reroutes())), Default::Absent("tables never change"),
+            "Later forwarding tables, installed in all switches at one instant."),
+    ]);
+    Section { about: "Nodes, cables and routes: a named topology, or nodes and links written out.", keys }
+}
+
+/// The numbers that topologies take, one reading per topology and default.
+fn parameters() -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for topology in TOPOLOGIES {
+        for parameter in topology.parameters {
+            let same = |key: &&mut Key| {
+                key.name == parameter.name
+                    && key.meaning.trim_end_matches('.') == parameter.meaning
+                    && matches!(key.default, Default::Value(text, _) if text == parameter.default)
+            };
+            if let Some(known) = keys.iter_mut().find(same) {
+                known.only.iter_mut().for_each(|condition| condition.values.push(written(topology.name)));
+                continue;
+            }
+            let list = parameter.default.contains(',');
+            keys.push(Key {
+                name: parameter.name,
+                kind: if list { Kind::Counts(1, 1 << 20) } else { Kind::Count(0, 1 << 20) },
+                default: Default::Value(parameter.default, "our choice: a small example of the topology"),
+                meaning: sentence(parameter.meaning),
+                only: vec![Condition { key: "topology", values: vec![written(topology.name)] }],
+            });
+        }
+    }
+    keys
+}
+
+/// The catalogue's half sentences with their full stop; the table is made once and kept.
+fn sentence(words: &'static str) -> &'static str {
+    if words.ends_with('.') { words } else { String::leak(format!("{words}.")) }
+}
+
+fn link() -> Section {
+    Section {
+        about: "What a cable is made of; both directions are alike.",
+        keys: vec![
+            key("rate", Kind::rate(), Default::Required, "Bits per second, in each direction."),
+            key("latency", Kind::time(), Default::Required, "Propagation delay of one direction."),
+            key(
+                "bit_error_rate",
+                Kind::Number(0.0, 0.999_999),
+                Default::Value("0.0", "our choice: a perfect cable, so that every loss has another cause"),
+                "Probability that a bit arrives wrong.",
+            ),
+        ],
+    }
+}
+
+fn partial_link() -> Section {
+    Section { about: "What differs from link.", keys: partial_link_keys("as in link") }
+}
+
+fn partial_link_keys(absent: &'static str) -> Vec<Key> {
+    vec![
+        key("rate", Kind::rate(), Default::Absent(absent), "Bits per second, in each direction."),
+        key("latency", Kind::time(), Default::Absent(absent), "Propagation delay of one direction."),
+        key("bit_error_rate", Kind::Number(0.0, 0.999_999), Default::Absent(absent), "Probability that a bit arrives wrong."),
+    ]
+}
+
+fn cables() -> Section {
+    let mut keys = vec![
+        key("between", Kind::Pair, Default::Required, "The two ends; with wildcards, every cable that matches."),
+        key("which", Kind::Count(0, 65_535), Default::Absent(ALL_CABLES), "Which of several parallel cables, from 0."),
+    ];
+    keys.extend(partial_link_keys("unchanged"));
+    Section { about: "Cables that differ from the rest.", keys }
+}
+
+fn nodes() -> Section {
+    Section {
+        about: "One node, or several of a kind.",
+        keys: vec![
+            key("names", Kind::Names, Default::Required, "A unique name each; {0..7} makes eight of one."),
+            key(
+                "role",
+                Kind::choice(&[("host", "sends and receives; has exactly one cable"), ("switch", "forwards")]),
+                Default::Required,
+                "What a node does with a frame.",
+            ),
+            key(
+                "layer",
+                Kind::Count(0, 65_535),
+                Default::Computed("0 for a host, 1 for a switch", "our choice: a drawing of one tier of switches"),
+                "Distance from the hosts in a layered drawing.",
+            ),
+        ],
+    }
+}
+
+fn links() -> Section {
+    let mut keys = vec![
+        key("between", Kind::Pair, Default::Required, "The two ends; with wildcards, a cable for every pair that matches."),
+        key(
+            "count",
+            Kind::Count(1, 65_535),
+            Default::Value("1", "our choice: one cable"),
+            "Parallel cables between the two.",
+        ),
+    ];
+    keys.extend(partial_link_keys("as in link"));
+    Section { about: "A cable, or several alike.", keys }
+}
+
+fn routes() -> Section {
+    Section {
+        about: "An entry of forwarding tables.",
+        keys: vec![
+            key("at", Kind::Names, Default::Required, "The switches."),
+            key("to", Kind::Names, Default::Required, "The destination hosts."),
+            key(
+                "via",
+                Kind::Names,
+                Default::Absent("ports says it"),
+                "The neighbours to send to, by every cable that leads there; frames are spread over several.",
+            ),
+            key("ports", Kind::Counts(0, 65_535), Default::Absent("via says it"), "The output ports, from 0."),
+        ],
+    }
+}
+
+fn reroutes() -> Section {
+    Section {
+        about: "New forwarding tables for all switches.",
+        keys: vec![
+            key("at", Kind::time(), Default::Required, "When they are installed."),
+            key(
+                "avoid",
+                Kind::Pairs,
+                Default::Absent("all cables are used"),
+                "Cables that shortest paths no longer use, each by its two ends.",
+            ),
+            key("routes", Kind::Tables(Box::new(routes())), Default::Absent("no more"), "Entries that replace these paths."),
+        ],
+    }
+}

@@ -1,0 +1,357 @@
+//! From a tree to typed values: every key of the table read or defaulted, everything else refused.
+//!
+//! This knows kinds and conditions, not meanings: that a stop lies before a start is for those who know what they are.
+
+use super::key::{Default, Key, Kind, Section, near};
+use super::plan::{Entry, Source};
+use super::problem::Problem;
+use super::source::{Place, SourceKind, Sources};
+use super::tree::{Data, Item, Table};
+use super::value::{Value, read, read_default};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Rate, Span};
+
+/// What reading gathers beside the values.
+pub(crate) struct Gathered<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Gathered<'_> {
+    pub(crate) fn refuse(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+        self.problems.push(Problem::new(place, message, help));
+    }
+
+    /// Fills in what a rule came to.
+    pub(crate) fn computed(&mut self, path: &str, name: &str, value: impl std::fmt::Display) {
+        let path = join(path, name);
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.path == path) {
+            entry.value = value.to_string();
+        }
+    }
+
+    fn source(&self, place: Place) -> Source {
+        let (line, _) = self.sources.position(place);
+        match self.sources.get(place.source) {
+            Some(source) if source.kind == SourceKind::File => Source::File { file: source.name.clone(), line },
+            Some(source) => Source::Override(source.text.clone()),
+            None => Source::Default("unknown"),
+        }
+    }
+}
+
+/// A section with its values.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Where it begins.
+    pub(crate) place: Place,
+    /// Its path, as overrides write it.
+    pub(crate) path: String,
+    values: BTreeMap<&'static str, Found>,
+}
+
+#[derive(Clone, Debug)]
+struct Found {
+    value: Value,
+    place: Option<Place>,
+}
+
+/// What conditions look up: the choices made in a section and in those around it.
+pub(crate) struct Scope<'a> {
+    chosen: BTreeMap<&'static str, Choice>,
+    around: Option<&'a Scope<'a>>,
+}
+
+#[derive(Clone, Debug)]
+enum Choice {
+    Made(String),
+    NotMade,
+    /// It was made wrongly, so nothing can be said of what depends on it.
+    Broken,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    Yes,
+    No,
+    Unknown,
+}
+
+impl Scope<'_> {
+    pub(crate) fn empty() -> Scope<'static> {
+        Scope { chosen: BTreeMap::new(), around: None }
+    }
+
+    fn look(&self, key: &str) -> &Choice {
+        match (self.chosen.get(key), self.around) {
+            (Some(choice), _) => choice,
+            (None, Some(around)) => around.look(key),
+            (None, None) => &Choice::NotMade,
+        }
+    }
+
+    fn holds(&self, key: &Key) -> Holds {
+        let mut all = Holds::Yes;
+        for condition in &key.only {
+            match self.look(condition.key) {
+                Choice::Made(value) if condition.values.contains(value) => {}
+                Choice::Made(_) | Choice::NotMade => return Holds::No,
+                Choice::Broken => all = Holds::Unknown,
+            }
+        }
+        all
+    }
+}
+
+pub(crate) fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// Reads one section.
+pub(crate) fn section(
+    gathered: &mut Gathered<'_>,
+    section: &'static Section,
+    table: &Table,
+    place: Place,
+    path: &str,
+    around: &Scope<'_>,
+) -> Node {
+    refuse_unknown(gathered, section, table, path);
+    let mut node = Node { place, path: path.to_owned(), values: BTreeMap::new() };
+    let mut scope = Scope { chosen: BTreeMap::new(), around: Some(around) };
+    let mut done = BTreeSet::new();
+    for key in &section.keys {
+        if !done.insert(key.name) {
+            continue;
+        }
+        let readings = || section.keys.iter().filter(|other| other.name == key.name);
+        let given = table.get(key.name);
+        let applies = readings().find(|key| scope.holds(key) != Holds::No);
+        let (Some(key), given) = (applies, given) else {
+            if let Some(given) = given {
+                gathered.problems.push(idle(&scope, key, readings(), given.key));
+            }
+            scope.chosen.insert(key.name, Choice::NotMade);
+            continue;
+        };
+        let certain = scope.holds(key) == Holds::Yes;
+        let found = match given {
+            Some(given) => one(gathered, key, &given.item, &join(path, key.name), &scope)
+                .map(|value| Found { value, place: Some(given.item.place) }),
+            None if !certain => None,
+            None => absent(gathered, key, &node, &scope).map(|value| Found { value, place: None }),
+        };
+        if matches!(key.kind, Kind::Choice(_)) {
+            let choice = match &found {
+                Some(Found { value: Value::Text(name), .. }) => Choice::Made(name.clone()),
+                _ if given.is_some() || !certain || matches!(key.default, Default::Required) => Choice::Broken,
+                _ => Choice::NotMade,
+            };
+            scope.chosen.insert(key.name, choice);
+        }
+        if let Some(found) = found {
+            node.values.insert(key.name, found);
+        }
+    }
+    node
+}
+
+fn refuse_unknown(gathered: &mut Gathered<'_>, section: &Section, table: &Table, path: &str) {
+    for (name, entry) in &table.entries {
+        if section.keys.iter().any(|key| key.name == name) {
+            continue;
+        }
+        let names = || section.keys.iter().map(|key| key.name);
+        let help = match near(name, names()) {
+            Some(like) => format!("did you mean `{like}`?"),
+            None => {
+                let known: BTreeSet<&str> = names().collect();
+                format!("known here: {}", known.into_iter().collect::<Vec<_>>().join(", "))
+            }
+        };
+        let shown: String = name.chars().take(60).collect();
+        let within = if path.is_empty() { "a scenario".to_owned() } else { format!("`{path}`") };
+        gathered.refuse(entry.key, format!("unknown key `{shown}` in {within}"), help);
+    }
+}
+
+/// A key that has no effect here: nobody should believe that it has.
+fn idle<'k>(scope: &Scope<'_>, key: &Key, readings: impl Iterator<Item = &'k Key>, place: Place) -> Problem {
+    let mut reason = String::new();
+    let mut remedies = Vec::new();
+    for reading in readings {
+        for condition in &reading.only {
+            let choice = scope.look(condition.key);
+            let met = matches!(choice, Choice::Made(value) if condition.values.contains(value));
+            if met {
+                continue;
+            }
+            if reason.is_empty() {
+                reason = match choice {
+                    Choice::Made(value) => format!("`{}` does nothing with {} = \"{value}\"", key.name, condition.key),
+                    _ => format!("`{}` does nothing without `{}`", key.name, condition.key),
+                };
+            }
+            let values: Vec<String> = condition.values.iter().map(|value| format!("\"{value}\"")).collect();
+            let remedy = format!("{} = {}", condition.key, values.join(" or "));
+            if !remedies.contains(&remedy) {
+                remedies.push(remedy);
+            }
+        }
+    }
+    Problem::new(place, reason, format!("remove it, or choose {}", remedies.join(", ")))
+}
+
+/// Reads a value that is there.
+fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, scope: &Scope<'_>) -> Option<Value> {
+    match (&key.kind, &item.data) {
+        (Kind::Table(inner), Data::Table(table)) => {
+            Some(Value::Table(Box::new(section(gathered, inner, table, item.place, path, scope))))
+        }
+        (Kind::Tables(inner), Data::Table(table)) => {
+            let path = format!("{path}[0]");
+            Some(Value::Tables(vec![section(gathered, inner, table, item.place, &path, scope)]))
+        }
+        (Kind::Tables(inner), Data::List(items)) => {
+            let mut nodes = Vec::new();
+            for (number, item) in items.iter().enumerate() {
+                let Data::Table(table) = &item.data else {
+                    let message = format!("`{path}` takes tables, this is {}", item.data.describe());
+                    gathered.refuse(item.place, message, "write { key = value, ... }");
+                    continue;
+                };
+                nodes.push(section(gathered, inner, table, item.place, &format!("{path}[{number}]"), scope));
+            }
+            Some(Value::Tables(nodes))
+        }
+        (kind, _) => match read(kind, item) {
+            Ok(value) => {
+                let source = gathered.source(item.place);
+                gathered.entries.push(Entry { path: path.to_owned(), value: value.to_string(), source });
+                Some(value)
+            }
+            Err(problems) => {
+                gathered.problems.extend(problems);
+                None
+            }
+        },
+    }
+}
+
+/// Takes the default of a key that is not there.
+fn absent(gathered: &mut Gathered<'_>, key: &'static Key, node: &Node, scope: &Scope<'_>) -> Option<Value> {
+    let path = join(&node.path, key.name);
+    let mut note = |value: String, source: &'static str| {
+        gathered.entries.push(Entry { path: path.clone(), value, source: Source::Default(source) });
+    };
+    match (key.default, &key.kind) {
+        (Default::Required, kind) => {
+            let within = if node.path.is_empty() { "the scenario".to_owned() } else { format!("`{}`", node.path) };
+            let help = match kind {
+                Kind::Table(_) => format!("add a section [{path}]: {}", key.meaning),
+                Kind::Tables(_) => format!("add [[{}]]: {}", path.replace("[0]", ""), key.meaning),
+                _ => format!("add `{} = ...`, {}: {}", key.name, kind.describe(), key.meaning),
+            };
+            gathered.refuse(node.place, format!("{within} has no `{}`", key.name), help);
+            None
+        }
+        (Default::Absent(meaning), _) => {
+            note("not set".into(), meaning);
+            None
+        }
+        (Default::Computed(rule, source), _) => {
+            note(rule.into(), source);
+            None
+        }
+        (Default::Value(text, source), kind) => {
+            let value = read_default(kind, text);
+            if let Some(value) = &value {
+                note(value.to_string(), source);
+            }
+            value
+        }
+        (Default::Nested(_), Kind::Table(inner)) => {
+            Some(Value::Table(Box::new(section(gathered, inner, &Table::default(), node.place, &path, scope))))
+        }
+        (Default::Nested(_), Kind::Tables(inner)) => {
+            let path = format!("{path}[0]");
+            Some(Value::Tables(vec![section(gathered, inner, &Table::default(), node.place, &path, scope)]))
+        }
+        (Default::Nested(_), _) => None,
+    }
+}
+
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident: $variant:ident -> $type:ty;)*) => {
+        impl Node {
+            $($(#[$doc])*
+            pub(crate) fn $name(&self, key: &str) -> Option<$type> {
+                match self.values.get(key) {
+                    Some(Found { value: Value::$variant(value), .. }) => Some(value.clone()),
+                    _ => None,
+                }
+            })*
+        }
+    };
+}
+
+getters! {
+    /// A time.
+    time: Time -> Span;
+    /// A rate.
+    rate: Rate -> Rate;
+    /// A size.
+    size: Size -> Bytes;
+    /// A whole number.
+    count: Count -> u64;
+    /// A number.
+    number: Number -> f64;
+    /// A fraction.
+    ratio: Ratio -> (u32, u32);
+    /// True or false.
+    flag: Flag -> bool;
+    /// A text, a path or a choice.
+    text: Text -> String;
+    /// Whole numbers with their places.
+    counts: Counts -> Vec<(u64, Place)>;
+    /// Names with their places.
+    names: Names -> Vec<(String, Place)>;
+    /// Pairs of names with their places.
+    pairs: Pairs -> Vec<[(String, Place); 2]>;
+    /// Whatever it is.
+    any: Any -> Item;
+}
+
+impl Node {
+    /// A section inside this one.
+    pub(crate) fn table(&self, key: &str) -> Option<&Node> {
+        match self.values.get(key) {
+            Some(Found { value: Value::Table(node), .. }) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The sections of a list; none if there is no list.
+    pub(crate) fn tables(&self, key: &str) -> &[Node] {
+        match self.values.get(key) {
+            Some(Found { value: Value::Tables(nodes), .. }) => nodes,
+            _ => &[],
+        }
+    }
+
+    /// Where a key's value stands; the section itself if it was not given.
+    pub(crate) fn place_of(&self, key: &str) -> Place {
+        self.values.get(key).and_then(|found| found.place).unwrap_or(self.place)
+    }
+
+    /// Whether a key was given or has a default.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
+    /// Whether a key was given.
+    pub(crate) fn given(&self, key: &str) -> bool {
+        self.values.get(key).is_some_and(|found| found.place.is_some())
+    }
+}

@@ -1,0 +1,346 @@
+//! One value: from TOML, or from the text of a default, by the kind of its key.
+
+use super::key::{Kind, near};
+use super::problem::Problem;
+use super::resolve::Node;
+use super::source::Place;
+use super::tree::{Data, Item};
+use std::fmt;
+use units::{Bytes, Rate, Span};
+
+/// A value of its kind.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Time(Span),
+    Rate(Rate),
+    Size(Bytes),
+    Count(u64),
+    Number(f64),
+    Ratio((u32, u32)),
+    Flag(bool),
+    Text(String),
+    Counts(Vec<(u64, Place)>),
+    Names(Vec<(String, Place)>),
+    Pairs(Vec<[(String, Place); 2]>),
+    Table(Box<Node>),
+    Tables(Vec<Node>),
+    Any(Item),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, parts: Vec<String>| write!(f, "[{}]", parts.join(", "));
+        match self {
+            Value::Time(span) => write!(f, "\"{span}\""),
+            Value::Rate(rate) => write!(f, "\"{rate}\""),
+            Value::Size(size) => write!(f, "\"{size}\""),
+            Value::Count(count) => count.fmt(f),
+            Value::Number(number) => write!(f, "{number:?}"),
+            Value::Ratio((numerator, 1)) => numerator.fmt(f),
+            Value::Ratio((numerator, denominator)) => write!(f, "\"{numerator}/{denominator}\""),
+            Value::Flag(flag) => flag.fmt(f),
+            Value::Text(text) => write!(f, "{text:?}"),
+            Value::Counts(counts) => list(f, counts.iter().map(|(count, _)| count.to_string()).collect()),
+            Value::Names(names) if names.len() == 1 => write!(f, "{:?}", names[0].0),
+            Value::Names(names) => list(f, names.iter().map(|(name, _)| format!("{name:?}")).collect()),
+            Value::Pairs(pairs) => {
+                list(f, pairs.iter().map(|[(a, _), (b, _)]| format!("[{a:?}, {b:?}]")).collect())
+            }
+            Value::Table(_) | Value::Tables(_) => f.write_str("..."),
+            Value::Any(item) => f.write_str(&written(item)),
+        }
+    }
+}
+
+/// A value as TOML writes it, on one line.
+pub(crate) fn written(item: &Item) -> String {
+    match &item.data {
+        Data::Text(text) => format!("{text:?}"),
+        Data::Integer(integer) => integer.to_string(),
+        Data::Float(float) => format!("{float:?}"),
+        Data::Bool(flag) => flag.to_string(),
+        Data::List(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Data::Table(table) => {
+            let entries = table.entries.iter().map(|(name, entry)| format!("{name} = {}", written(&entry.item)));
+            format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "))
+        }
+        Data::Other(name) => (*name).to_owned(),
+    }
+}
+
+/// Reads a value that is no table.
+pub(crate) fn read(kind: &Kind, item: &Item) -> Result<Value, Vec<Problem>> {
+    let alone = |result: Result<Value, Problem>| result.map_err(|problem| vec![problem]);
+    match kind {
+        Kind::Names => names(item).map(Value::Names),
+        Kind::Choices(choices) => {
+            let names = names(item)?;
+            let wrong: Vec<Problem> = names.iter().filter_map(|(name, at)| choose(choices, name, *at).err()).collect();
+            if wrong.is_empty() { Ok(Value::Names(names)) } else { Err(wrong) }
+        }
+        Kind::Counts(least, most) => {
+            let items = items(kind, item)?;
+            let counts: Vec<_> = items.iter().map(|item| count(kind, item, *least, *most)).collect();
+            split(counts).map(|counts| {
+                Value::Counts(counts.into_iter().zip(items).map(|(count, item)| (count, item.place)).collect())
+            })
+        }
+        Kind::Pair => pair(kind, item).map(|pair| Value::Pairs(vec![pair])),
+        Kind::Pairs => {
+            let pairs = items(kind, item)?.iter().map(|item| pair(&Kind::Pair, item)).collect::<Result<_, _>>()?;
+            Ok(Value::Pairs(pairs))
+        }
+        _ => alone(scalar(kind, item)),
+    }
+}
+
+fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
+    let place = item.place;
+    match (kind, &item.data) {
+        (Kind::Time(_) | Kind::Rate(..) | Kind::Size(..), Data::Text(text)) => quantity(kind, text, place),
+        (Kind::Count(least, most), _) => count(kind, item, *least, *most).map(Value::Count),
+        (Kind::Number(least, most), Data::Float(_) | Data::Integer(_)) => {
+            let number = match item.data {
+                Data::Float(float) => float,
+                Data::Integer(integer) => integer as f64,
+                _ => f64::NAN,
+            };
+            // A range, not two comparisons: it also refuses NaN.
+            if (*least..=*most).contains(&number) {
+                Ok(Value::Number(number))
+            } else {
+                Err(Problem::new(place, format!("{number} is out of range"), format!("give {}", kind.describe())))
+            }
+        }
+        (Kind::Ratio, Data::Integer(integer)) => ratio(&integer.to_string(), place),
+        (Kind::Ratio, Data::Text(text)) => ratio(text, place),
+        (Kind::Flag, Data::Bool(flag)) => Ok(Value::Flag(*flag)),
+        (Kind::Text | Kind::File, Data::Text(text)) => {
+            if text.is_empty() || text.len() > 10_000 || text.contains('\0') {
+                return Err(Problem::new(place, "an empty or absurd text", format!("give {}", kind.describe())));
+            }
+            Ok(Value::Text(text.clone()))
+        }
+        (Kind::Choice(choices), Data::Text(text)) => choose(choices, text, place).map(|()| Value::Text(text.clone())),
+        (Kind::Any, _) => Ok(Value::Any(item.clone())),
+        (kind, data) => {
+            let help = match (kind, data) {
+                (Kind::Time(_) | Kind::Rate(..) | Kind::Size(..), Data::Integer(_) | Data::Float(_)) => {
+                    format!("a number alone has no unit; write {}", kind.describe())
+                }
+                _ => format!("write {}", kind.describe()),
+            };
+            Err(Problem::new(place, format!("this is {}, not {}", data.describe(), kind.word()), help))
+        }
+    }
+}
+
+fn quantity(kind: &Kind, text: &str, place: Place) -> Result<Value, Problem> {
+    let unread = |error: units::ParseError| {
+        // The units crate says what is wrong and, after the first clause, what to do.
+        let message = error.to_string();
+        match message.split_once("; ") {
+            Some((wrong, remedy)) => Problem::new(place, wrong, remedy),
+            None => Problem::new(place, message, ""),
+        }
+    };
+    let range = |what: String, remedy: String| Err(Problem::new(place, what, remedy));
+    match kind {
+        Kind::Time(most) => {
+            let time: Span = text.parse().map_err(unread)?;
+            if time > *most {
+                return range(format!("{time} is too long"), format!("{most} is the longest time a scenario may state"));
+            }
+            Ok(Value::Time(time))
+        }
+        Kind::Rate(least, most) => {
+            let rate: Rate = text.parse().map_err(unread)?;
+            if rate < *least || rate > *most {
+                return range(format!("{rate} is out of range"), format!("give a rate from {least} to {most}"));
+            }
+            Ok(Value::Rate(rate))
+        }
+        Kind::Size(least, most) => {
+            let size: Bytes = text.parse().map_err(unread)?;
+            if size < *least || size > *most {
+                return range(format!("{size} is out of range"), format!("give a size from {least} to {most}"));
+            }
+            Ok(Value::Size(size))
+        }
+        _ => range("no quantity".into(), String::new()),
+    }
+}
+
+fn count(kind: &Kind, item: &Item, least: u64, most: u64) -> Result<u64, Problem> {
+    let help = || format!("give {}", kind.describe());
+    match item.data {
+        Data::Integer(integer) => match u64::try_from(integer) {
+            Ok(count) if (least..=most).contains(&count) => Ok(count),
+            _ => Err(Problem::new(item.place, format!("{integer} is out of range"), help())),
+        },
+        _ => Err(Problem::new(item.place, format!("this is {}, not a whole number", item.data.describe()), help())),
+    }
+}
+
+fn ratio(text: &str, place: Place) -> Result<Value, Problem> {
+    let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
+    let part = |text: &str| text.trim().parse::<u32>().ok().filter(|part| (1..=1_000_000).contains(part));
+    match (part(numerator), part(denominator)) {
+        (Some(numerator), Some(denominator)) => Ok(Value::Ratio((numerator, denominator))),
+        _ => {
+            let help = format!("write {}, both parts from 1 to 1000000", Kind::Ratio.describe());
+            Err(Problem::new(place, format!("{text:?} is no ratio"), help))
+        }
+    }
+}
+
+fn choose(choices: &[(String, String)], text: &str, place: Place) -> Result<(), Problem> {
+    if choices.iter().any(|(name, _)| name == text) {
+        return Ok(());
+    }
+    let names = || choices.iter().map(|(name, _)| name.as_str());
+    let help = match near(text, names()) {
+        Some(like) => format!("did you mean \"{like}\"?"),
+        None => format!("choose one of {}", names().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")),
+    };
+    let shown: String = text.chars().take(60).collect();
+    Err(Problem::new(place, format!("there is no \"{shown}\""), help))
+}
+
+fn items<'a>(kind: &Kind, item: &'a Item) -> Result<&'a [Item], Vec<Problem>> {
+    match &item.data {
+        Data::List(items) => Ok(items),
+        data => {
+            let message = format!("this is {}, not a list", data.describe());
+            Err(vec![Problem::new(item.place, message, format!("write {}", kind.describe()))])
+        }
+    }
+}
+
+fn split<T>(results: Vec<Result<T, Problem>>) -> Result<Vec<T>, Vec<Problem>> {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => good.push(value),
+            Err(problem) => bad.push(problem),
+        }
+    }
+    if bad.is_empty() { Ok(good) } else { Err(bad) }
+}
+
+/// One name or a list of them.
+fn names(item: &Item) -> Result<Vec<(String, Place)>, Vec<Problem>> {
+    let items = match &item.data {
+        Data::List(items) if items.is_empty() => {
+            return Err(vec![Problem::new(item.place, "an empty list of names", "name at least one")]);
+        }
+        Data::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(item),
+    };
+    split(items.iter().map(|item| name(item)).collect())
+}
+
+fn name(item: &Item) -> Result<(String, Place), Problem> {
+    match &item.data {
+        Data::Text(text) if !text.is_empty() && text.len() <= 200 => Ok((text.clone(), item.place)),
+        Data::Text(_) => Err(Problem::new(item.place, "a name of no letters, or of more than 200", "give a name")),
+        data => {
+            let message = format!("this is {}, not a name", data.describe());
+            Err(Problem::new(item.place, message, format!("write {}", Kind::Names.describe())))
+        }
+    }
+}
+
+fn pair(kind: &Kind, item: &Item) -> Result<[(String, Place); 2], Vec<Problem>> {
+    match items(kind, item)? {
+        [a, b] => match split(vec![name(a), name(b)])?.try_into() {
+            Ok(pair) => Ok(pair),
+            Err(_) => Err(Vec::new()),
+        },
+        items => {
+            let message = format!("a cable has two ends, this list has {}", items.len());
+            Err(vec![Problem::new(item.place, message, format!("write {}", kind.describe()))])
+        }
+    }
+}
+
+/// Reads the text of a default; lists are separated by commas.
+pub(crate) fn read_default(kind: &Kind, text: &str) -> Option<Value> {
+    let place = Place { source: u32::MAX, start: 0, end: 0 };
+    let of = |data| Item { data, place };
+    let data = match kind {
+        Kind::Count(..) => Data::Integer(text.parse().ok()?),
+        Kind::Number(..) => Data::Float(text.parse().ok()?),
+        Kind::Flag => Data::Bool(text.parse().ok()?),
+        Kind::Counts(..) => {
+            let parts = text.split(',').map(|part| part.trim().parse().ok().map(|count| of(Data::Integer(count))));
+            Data::List(parts.collect::<Option<_>>()?)
+        }
+        Kind::Choices(_) => Data::List(text.split(',').map(|part| of(Data::Text(part.trim().into()))).collect()),
+        _ => Data::Text(text.into()),
+    };
+    read(kind, &of(data)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(text: &str) -> Item {
+        super::super::tree::parse_value(0, text, 0).unwrap()
+    }
+
+    fn wrong(kind: &Kind, text: &str) -> String {
+        let problems = read(kind, &item(text)).unwrap_err();
+        format!("{} / {}", problems[0].message, problems[0].help)
+    }
+
+    #[test]
+    fn values_print_as_they_are_written() {
+        for (kind, text) in [
+            (Kind::time(), "\"1.5ms\""),
+            (Kind::rate(), "\"10Gb/s\""),
+            (Kind::size(0, 1000), "\"64B\""),
+            (Kind::Count(0, 9), "7"),
+            (Kind::Number(0.0, 1.0), "0.5"),
+            (Kind::Ratio, "\"1/8\""),
+            (Kind::Ratio, "2"),
+            (Kind::Flag, "true"),
+            (Kind::Names, "\"h*\""),
+            (Kind::Names, "[\"h0\", \"h1\"]"),
+            (Kind::Counts(1, 9), "[4, 4]"),
+            (Kind::Pairs, "[[\"a\", \"b\"]]"),
+            (Kind::Any, "{ a = [1, 2.5, \"x\"] }"),
+        ] {
+            assert_eq!(read(&kind, &item(text)).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_a_remedy() {
+        assert!(wrong(&Kind::time(), "\"10Gb/s\"").contains("is a rate"));
+        assert!(wrong(&Kind::time(), "10").contains("has no unit"));
+        assert!(wrong(&Kind::time(), "\"2h\"").contains("too long"));
+        assert!(wrong(&Kind::Count(1, 5), "6").contains("from 1 to 5"));
+        assert!(wrong(&Kind::Number(0.0, 1.0), "nan").contains("out of range"));
+        assert!(wrong(&Kind::Ratio, "\"1/0\"").contains("no ratio"));
+        assert!(wrong(&Kind::choice(&[("pfc", ""), ("credits", "")]), "\"pcf\"").contains("did you mean \"pfc\""));
+        assert!(wrong(&Kind::Pair, "[\"a\"]").contains("two ends"));
+        assert!(wrong(&Kind::Names, "[]").contains("at least one"));
+    }
+
+    #[test]
+    fn every_default_can_be_read() {
+        fn walk(section: &super::super::key::Section) {
+            for key in &section.keys {
+                if let super::super::key::Default::Value(text, _) = key.default {
+                    assert!(read_default(&key.kind, text).is_some(), "{}: {text}", key.name);
+                }
+                if let Kind::Table(inner) | Kind::Tables(inner) = &key.kind {
+                    walk(inner);
+                }
+            }
+        }
+        walk(super::super::keys::root());
+    }
+}

@@ -1,0 +1,80 @@
+//! Rules of the house that no compiler checks.
+
+use std::path::{Path, PathBuf};
+
+/// Words that stand for something unfinished. Split, so that this file does not find itself.
+const UNFINISHED: [&str; 5] = [
+    concat!("todo", "!("),
+    concat!("unimplemented", "!("),
+    concat!("#[ig", "nore"),
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+];
+
+/// A source file longer than this holds more than one idea.
+const LONGEST: usize = 700;
+
+/// Crates that may not depend on anything outside the workspace: their results must not change with an update.
+const MODELS: [&str; 6] = ["units", "engine", "congestion", "theory", "fabric", "control"];
+
+/// Looks at every source file.
+pub fn check() -> Result<(), String> {
+    let mut complaints = Vec::new();
+    for root in ["crates", "xtask"] {
+        visit(Path::new(root), &mut complaints);
+    }
+    for model in MODELS {
+        let manifest = PathBuf::from(format!("crates/{model}/Cargo.toml"));
+        if let Ok(text) = std::fs::read_to_string(&manifest) {
+            dependencies(&manifest, &text, &mut complaints);
+        }
+    }
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    complaints.iter().for_each(|complaint| eprintln!("{complaint}"));
+    Err(format!("{} places are not tidy", complaints.len()))
+}
+
+fn visit(path: &Path, complaints: &mut Vec<String>) {
+    if path.is_dir() {
+        let Ok(entries) = std::fs::read_dir(path) else { return };
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        paths
+            .iter()
+            .filter(|path| path.file_name().is_none_or(|name| name != "target"))
+            .for_each(|p| visit(p, complaints));
+    } else if path.extension().is_some_and(|extension| extension == "rs")
+        && let Ok(text) = std::fs::read_to_string(path)
+    {
+        file(path, &text, complaints);
+    }
+}
+
+fn file(path: &Path, text: &str, complaints: &mut Vec<String>) {
+    let name = path.display();
+    if !text.starts_with("//!") {
+        complaints.push(format!("{name}:1: begins without saying what it is (//!)"));
+    }
+    let lines = text.lines().count();
+    if lines > LONGEST {
+        complaints.push(format!("{name}: {lines} lines; one idea per file, at most {LONGEST}"));
+    }
+    for (number, line) in text.lines().enumerate() {
+        if UNFINISHED.iter().any(|word| line.contains(word)) {
+            complaints.push(format!("{name}:{}: unfinished: {}", number + 1, line.trim()));
+        }
+    }
+}
+
+fn dependencies(path: &Path, text: &str, complaints: &mut Vec<String>) {
+    let section = text.split("[dependencies]").nth(1).unwrap_or("");
+    let section = section.split("\n[").next().unwrap_or("");
+    for line in section.lines().filter(|line| line.contains('=')) {
+        let name = line.split(['.', ' ', '=']).next().unwrap_or("");
+        if !MODELS.contains(&name) && name != "wire" {
+            complaints.push(format!("{}: a model crate depends on '{name}'", path.display()));
+        }
+    }
+}
