@@ -158,18 +158,19 @@ impl Alarms {
     /// Removes and returns the first alarm that fires before `limit`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, u32)> {
-        while self.instant.is_empty() {
+        if self.now >= limit.as_picos() {
+            return None;
+        }
+        loop {
+            if let Some(number) = self.instant.pop_first() {
+                self.slots[number as usize].time = NEVER;
+                self.fired += 1;
+                return Some((Time::from_picos(self.now), number));
+            }
             if !self.move_on(limit.as_picos()) {
                 return None;
             }
         }
-        if self.now >= limit.as_picos() {
-            return None;
-        }
-        let number = self.instant.pop_first();
-        self.slots[number as usize].time = NEVER;
-        self.fired += 1;
-        Some((Time::from_picos(self.now), number))
     }
 
     /// The time of the first pending alarm.
@@ -198,21 +199,20 @@ impl Alarms {
         debug_assert!(time != NEVER, "an alarm at the end of time never fires");
         debug_assert!(time >= self.now && time >> self.shift >= self.current, "an alarm in the past");
         self.slots[number as usize].time = time;
-        if time == self.now {
-            return self.instant.insert(number);
-        }
         let bucket = time >> self.shift;
         // One comparison for: after the current bucket and within the horizon.
         if bucket.wrapping_sub(self.current + 1) < BUCKETS as u64 - 1 {
             self.link(number, bucket);
         } else {
-            self.insert_far_or_due(number, time);
+            self.insert_near_or_far(number, time);
         }
     }
 
     #[inline(never)]
-    fn insert_far_or_due(&mut self, number: u32, time: u64) {
-        if time >> self.shift == self.current {
+    fn insert_near_or_far(&mut self, number: u32, time: u64) {
+        if time == self.now {
+            self.instant.insert(number);
+        } else if time >> self.shift == self.current {
             let key = self.key(number, time);
             let place = self.due.partition_point(|&other| other > key);
             self.due.insert(place, key);

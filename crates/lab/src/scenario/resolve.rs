@@ -132,7 +132,9 @@ pub(crate) fn section(
             if let Some(given) = given {
                 gathered.problems.push(idle(&scope, key, readings(), given.key));
             }
-            scope.chosen.insert(key.name, Choice::NotMade);
+            if matches!(key.kind, Kind::Choice(_)) {
+                scope.chosen.insert(key.name, Choice::NotMade);
+            }
             continue;
         };
         let certain = scope.holds(key) == Holds::Yes;
