@@ -82,6 +82,8 @@ impl<M: Model> Shard<M> {
 /// How far to run and how.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPlan<'a> {
+    /// Where an earlier run of the same shards ended; zero at first.
+    pub from: Time,
     /// The last instant that is simulated.
     pub until: Time,
     /// Simulated time between two looks at the whole model. Must not be zero.
@@ -196,10 +198,11 @@ where
     let own = || (thread..shared.shards.len()).step_by(threads);
     let alone = shared.shards.len() == 1;
     let limit = Time::from_picos(plan.until.as_picos().saturating_add(1));
-    let mut checkpoint = Time::ZERO.saturating_add(plan.checkpoint);
+    let cells = plan.from.as_picos() / plan.checkpoint.as_picos();
+    let mut checkpoint = Time::from_picos(cells * plan.checkpoint.as_picos()).saturating_add(plan.checkpoint);
     let mut windows = 0;
     let mut looks = 0;
-    let mut reached = Time::ZERO;
+    let mut reached = plan.from;
     let mut held: Vec<_> = own().map(|shard| lock(&shared.shards[shard])).collect();
     let (end, now) = loop {
         let mut earliest = u64::MAX;

@@ -96,6 +96,7 @@ fn threads_and_shards_do_not_change_the_bits() {
     for (shards, threads) in [(4, 1), (4, 2), (4, 3), (4, 8)] {
         let mut ring = ring(16, shards);
         let plan = RunPlan {
+            from: Time::ZERO,
             until: Time::from_picos(2_000_000),
             checkpoint: Span::from_picos(300_000),
             lookahead: HOP,
@@ -119,6 +120,7 @@ fn threads_and_shards_do_not_change_the_bits() {
 fn a_checkpoint_ends_the_run_at_its_own_instant() {
     let quiet = AtomicBool::new(false);
     let plan = RunPlan {
+        from: Time::ZERO,
         until: Time::from_picos(2_000_000),
         checkpoint: Span::from_picos(300_000),
         lookahead: HOP,
@@ -135,8 +137,14 @@ fn a_checkpoint_ends_the_run_at_its_own_instant() {
 fn an_interrupt_ends_serial_and_parallel_runs() {
     let set = AtomicBool::new(true);
     for shards in [1, 2] {
-        let plan =
-            RunPlan { until: Time::MAX, checkpoint: Span::from_secs(1), lookahead: HOP, threads: 2, interrupt: &set };
+        let plan = RunPlan {
+            from: Time::ZERO,
+            until: Time::MAX,
+            checkpoint: Span::from_secs(1),
+            lookahead: HOP,
+            threads: 2,
+            interrupt: &set,
+        };
         assert_eq!(run(&mut ring(8, shards), plan, |_| Verdict::Continue).end, End::Interrupted);
     }
 }
@@ -148,6 +156,7 @@ fn a_run_with_nothing_pending_is_quiet() {
     shards[0].model.waiting.iter_mut().for_each(std::collections::VecDeque::clear);
     (0..4).for_each(|alarm| shards[0].context.alarms.disarm(alarm));
     let plan = RunPlan {
+        from: Time::ZERO,
         until: Time::MAX,
         checkpoint: Span::from_secs(1),
         lookahead: Span::MAX,

@@ -94,6 +94,8 @@ pub struct Simulation<P: Probe = NoProbe> {
     graph: Graph,
     spec_controls: Vec<Option<Span>>,
     largest: Vec<u32>,
+    /// Simulated time reached.
+    now: Time,
 }
 
 impl Simulation<NoProbe> {
@@ -118,7 +120,8 @@ impl<P: Probe> Simulation<P> {
         let switches = spec.switches.iter().map(|switch| response(switch.flow_control));
         let adapters = spec.adapters.iter().map(|adapter| response(adapter.flow_control));
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
-        Ok(Simulation { built, graph: spec.graph.clone(), spec_controls: switches.chain(adapters).collect(), largest })
+        let spec_controls = switches.chain(adapters).collect();
+        Ok(Simulation { built, graph: spec.graph.clone(), spec_controls, largest, now: Time::ZERO })
     }
 
     /// How many shards it was cut into.
@@ -134,6 +137,7 @@ impl<P: Probe> Simulation<P> {
         F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
     {
         let plan = RunPlan {
+            from: self.now,
             until: limits.until,
             checkpoint: limits.checkpoint,
             lookahead: self.built.lookahead,
@@ -176,6 +180,7 @@ impl<P: Probe> Simulation<P> {
                 self.snapshot().deadlock(report.now, name).map_or(Outcome::Finished, Outcome::Deadlock)
             }
         };
+        self.now = report.now;
         Report {
             outcome,
             now: report.now,

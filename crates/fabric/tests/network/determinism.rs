@@ -190,3 +190,27 @@ fn fingerprints_are_those_on_record() {
     let expected: Vec<String> = table.iter().map(|(name, _, value)| format!("{name} {value:#018x}")).collect();
     assert_eq!(found, expected);
 }
+
+/// A run that is stopped and taken up again is the run that was not.
+#[test]
+fn a_run_in_pieces_is_the_same_run() {
+    for spec in [mixed(), fat_tree()] {
+        let whole = fingerprint(&spec, 1, Partition::One, 1, None);
+        for partition in [Partition::One, Partition::PerNode] {
+            let mut simulation =
+                Simulation::build(&spec, &BuildOptions { partition, shards: 2, shuffle: None }).unwrap();
+            let quiet = AtomicBool::new(false);
+            let mut looks = Vec::new();
+            for micros in [1, 130, 250, 251, 600] {
+                let limits = RunLimits::until(at(Span::from_micros(micros)), &quiet);
+                let report = simulation.run(&limits, |progress, _| {
+                    looks.push(progress.now);
+                    Wish::GoOn
+                });
+                assert_eq!(report.now, limits.until);
+            }
+            assert_eq!(simulation.fingerprint(), whole.fingerprint);
+            assert_eq!(looks, (1..6).map(|n| at(Span::from_micros(100) * n)).collect::<Vec<_>>());
+        }
+    }
+}
