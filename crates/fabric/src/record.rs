@@ -362,6 +362,8 @@ pub fn drain(recorders: &mut [&mut Recorder]) -> Rows {
 /// What is left when a run has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
+    /// When the run ended: what it reached, or the latest instant recorded if that is later.
+    pub end: Time,
     /// The last rows, with what was open closed at the end.
     pub rows: Rows,
     /// What destinations saw, by flow; empty or shorter than the flows if not recorded.
@@ -370,8 +372,8 @@ pub struct Ending {
     pub waits: Vec<WaitRow>,
 }
 
-/// Closes all recorders at the end of a run that reached `now`. An interrupted run may have recorded a little beyond
-/// that; then the end is the latest instant recorded.
+/// Closes all recorders at the end of a run that reached `now`. A run that was interrupted, or in which nothing was left
+/// to do, may have recorded a little beyond that; see [`Ending::end`].
 pub fn finish(recorders: &mut [&mut Recorder], now: Time) -> Ending {
     let end = recorders.iter().map(|recorder| recorder.latest).fold(now, Time::max);
     recorders.iter_mut().for_each(|recorder| recorder.close(end));
@@ -389,7 +391,7 @@ pub fn finish(recorders: &mut [&mut Recorder], now: Time) -> Ending {
         }
     }
     waits.sort_by_key(|row| (row.port, row.class));
-    Ending { rows: drain(recorders), deliveries, waits }
+    Ending { end, rows: drain(recorders), deliveries, waits }
 }
 
 #[cfg(test)]

@@ -3,3 +3,4 @@
 pub mod plot;
 pub mod results;
 pub mod scenario;
+pub mod study;

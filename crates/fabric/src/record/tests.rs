@@ -174,4 +174,5 @@ fn a_pause_that_lasts_is_cut_off_at_the_end() {
         cut_off,
     };
     assert_eq!(ending.rows.pauses, [row(9, 0, false), row(9, 2, true)]);
+    assert_eq!(ending.end, Time::from_picos(9));
 }

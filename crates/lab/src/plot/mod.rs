@@ -1,1 +1,26 @@
-//! Pictures of results.
+//! Pictures of results, as SVG and PNG.
+//!
+//! A chart is laid out once onto a [`Canvas`] of lines, rectangles and text; the canvas becomes SVG text or PNG
+//! pixels. Both come out the same on every machine: the font comes with us, and numbers are written with fixed digits.
+//! [`LineChart`] and [`BandChart`] know nothing of results; [`picture`] draws what results hold the way papers do.
+
+mod axis;
+mod band_chart;
+mod canvas;
+mod font;
+mod frame;
+mod gather;
+mod line_chart;
+mod pictures;
+mod png;
+mod svg;
+mod thin;
+
+pub use axis::{Axis, Quantity};
+pub use band_chart::{BandChart, BandRow};
+pub use canvas::{Anchor, Canvas, Colour, PALETTE};
+pub use line_chart::{Band, HorizontalLine, LineChart, Manner, Series};
+pub use pictures::{Chart, Picture, PlotOptions, picture, write_plots};
+pub use png::to_png;
+pub use svg::to_svg;
+pub use thin::Thinner;

@@ -138,13 +138,23 @@ impl Kind {
             Kind::File => "the path of a file, in quotes".into(),
             Kind::Choice(names) => format!("one of {}", list(names)),
             Kind::Choices(names) => format!("a list of {}", list(names)),
-            Kind::Names => "a name or a list of names; * stands for anything, ? for a character, {0..7} for numbers".into(),
+            Kind::Names => {
+                "a name or a list of names; * stands for anything, ? for a character, {0..7} for numbers".into()
+            }
             Kind::Counts(..) => "a list of whole numbers, such as [4, 4]".into(),
             Kind::Pair => "a list of two names, such as [\"sw0\", \"sw1\"]".into(),
             Kind::Pairs => "a list of pairs of names, such as [[\"sw0\", \"sw1\"]]".into(),
             Kind::Table(_) => "a table".into(),
             Kind::Tables(_) => "a list of tables".into(),
             Kind::Any => "a value".into(),
+        }
+    }
+
+    /// The kind with its article, as an error message names it.
+    pub(crate) fn expected(&self) -> String {
+        match self.word() {
+            word @ ("true or false" | "names" | "two names") => word.to_owned(),
+            word => format!("a {word}"),
         }
     }
 
@@ -203,9 +213,9 @@ pub(crate) fn near<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Opt
     if wrong.len() > 64 {
         return None;
     }
-    let (distance, name) = names.map(|name| (distance(name), name)).min()?;
-    let prefix = wrong.len() >= 3 && (plain(name).starts_with(&wrong) || wrong.starts_with(&plain(name)));
-    (distance <= 1 + wrong.len() / 4 || prefix).then_some(name)
+    let begins = |name: &str| wrong.len() >= 3 && (plain(name).starts_with(&wrong) || wrong.starts_with(&plain(name)));
+    let (_, distance, name) = names.map(|name| (!begins(name), distance(name), name)).min()?;
+    (begins(name) || distance <= 1 + wrong.len() / 4).then_some(name)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub(crate) struct Gathered<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) problems: Vec<Problem>,
     pub(crate) entries: Vec<Entry>,
+    /// Entries whose value a rule will give, by path.
+    pub(crate) by_rule: BTreeMap<String, usize>,
 }
 
 impl Gathered<'_> {
@@ -25,8 +27,8 @@ impl Gathered<'_> {
 
     /// Fills in what a rule came to.
     pub(crate) fn computed(&mut self, path: &str, name: &str, value: impl std::fmt::Display) {
-        let path = join(path, name);
-        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.path == path) {
+        let known = self.by_rule.get(&join(path, name));
+        if let Some(entry) = known.and_then(|&number| self.entries.get_mut(number)) {
             entry.value = value.to_string();
         }
     }
@@ -49,6 +51,8 @@ pub(crate) struct Node {
     /// Its path, as overrides write it.
     pub(crate) path: String,
     values: BTreeMap<&'static str, Found>,
+    /// Keys that were given and could not be read; what is wrong with them has been said.
+    broken: BTreeSet<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -118,7 +122,7 @@ pub(crate) fn section(
     around: &Scope<'_>,
 ) -> Node {
     refuse_unknown(gathered, section, table, path);
-    let mut node = Node { place, path: path.to_owned(), values: BTreeMap::new() };
+    let mut node = Node { place, path: path.to_owned(), values: BTreeMap::new(), broken: BTreeSet::new() };
     let mut scope = Scope { chosen: BTreeMap::new(), around: Some(around) };
     let mut done = BTreeSet::new();
     for key in &section.keys {
@@ -152,8 +156,10 @@ pub(crate) fn section(
             };
             scope.chosen.insert(key.name, choice);
         }
-        if let Some(found) = found {
-            node.values.insert(key.name, found);
+        match found {
+            Some(found) => drop(node.values.insert(key.name, found)),
+            None if given.is_some() => drop(node.broken.insert(key.name)),
+            None => {}
         }
     }
     node
@@ -181,12 +187,11 @@ fn refuse_unknown(gathered: &mut Gathered<'_>, section: &Section, table: &Table,
 /// A key that has no effect here: nobody should believe that it has.
 fn idle<'k>(scope: &Scope<'_>, key: &Key, readings: impl Iterator<Item = &'k Key>, place: Place) -> Problem {
     let mut reason = String::new();
-    let mut remedies = Vec::new();
+    let mut remedies: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for reading in readings {
         for condition in &reading.only {
             let choice = scope.look(condition.key);
-            let met = matches!(choice, Choice::Made(value) if condition.values.contains(value));
-            if met {
+            if matches!(choice, Choice::Made(value) if condition.values.contains(value)) {
                 continue;
             }
             if reason.is_empty() {
@@ -195,13 +200,17 @@ fn idle<'k>(scope: &Scope<'_>, key: &Key, readings: impl Iterator<Item = &'k Key
                     _ => format!("`{}` does nothing without `{}`", key.name, condition.key),
                 };
             }
-            let values: Vec<String> = condition.values.iter().map(|value| format!("\"{value}\"")).collect();
-            let remedy = format!("{} = {}", condition.key, values.join(" or "));
-            if !remedies.contains(&remedy) {
-                remedies.push(remedy);
-            }
+            let values = remedies.entry(condition.key).or_default();
+            values.extend(
+                condition.values.iter().map(String::as_str).filter(|value| !values.contains(value)).collect::<Vec<_>>(),
+            );
         }
     }
+    let remedy = |(key, values): (&str, Vec<&str>)| {
+        let values: Vec<String> = values.into_iter().map(|value| format!("\"{value}\"")).collect();
+        format!("{key} = {}", values.join(" or "))
+    };
+    let remedies: Vec<String> = remedies.into_iter().map(remedy).collect();
     Problem::new(place, reason, format!("remove it, or choose {}", remedies.join(", ")))
 }
 
@@ -264,6 +273,7 @@ fn absent(gathered: &mut Gathered<'_>, key: &'static Key, node: &Node, scope: &S
         }
         (Default::Computed(rule, source), _) => {
             note(rule.into(), source);
+            gathered.by_rule.insert(path, gathered.entries.len() - 1);
             None
         }
         (Default::Value(text, source), kind) => {
@@ -352,8 +362,8 @@ impl Node {
         self.values.contains_key(key)
     }
 
-    /// Whether a key was given.
+    /// Whether a key was given, well or badly.
     pub(crate) fn given(&self, key: &str) -> bool {
-        self.values.get(key).is_some_and(|found| found.place.is_some())
+        self.broken.contains(key) || self.values.get(key).is_some_and(|found| found.place.is_some())
     }
 }

@@ -38,6 +38,8 @@ pub struct SourceText {
     pub text: String,
     /// SHA-256 of the text, in hexadecimal: what `sha256sum` prints.
     pub sha256: String,
+    /// Where each line begins.
+    lines: Vec<u32>,
 }
 
 /// All texts of a scenario.
@@ -51,7 +53,9 @@ impl Sources {
     pub(crate) fn add(&mut self, name: String, kind: SourceKind, text: String) -> u32 {
         let digest = Sha256::digest(text.as_bytes());
         let sha256 = digest.iter().map(|octet| format!("{octet:02x}")).collect();
-        self.texts.push(SourceText { name, kind, text, sha256 });
+        let breaks = text.bytes().zip(1_u32..).filter(|(octet, _)| *octet == b'\n').map(|(_, next)| next);
+        let lines = std::iter::once(0).chain(breaks).collect();
+        self.texts.push(SourceText { name, kind, text, sha256, lines });
         (self.texts.len() - 1) as u32
     }
 
@@ -68,10 +72,11 @@ impl Sources {
     /// Line and column of a place's first character, both from one.
     #[must_use]
     pub fn position(&self, place: Place) -> (usize, usize) {
-        let Some(text) = self.get(place.source).map(|source| source.text.as_str()) else { return (1, 1) };
-        let before = &text[..floor_boundary(text, place.start as usize)];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        let Some(source) = self.get(place.source) else { return (1, 1) };
+        let at = floor_boundary(&source.text, place.start as usize);
+        let line = source.lines.partition_point(|&start| start as usize <= at);
+        let start = line.checked_sub(1).and_then(|line| source.lines.get(line)).map_or(0, |&start| start as usize);
+        (line.max(1), source.text[start..at].chars().count() + 1)
     }
 
     /// The folder against which a path written at that place is resolved.

@@ -43,9 +43,7 @@ impl fmt::Display for Value {
             Value::Counts(counts) => list(f, counts.iter().map(|(count, _)| count.to_string()).collect()),
             Value::Names(names) if names.len() == 1 => write!(f, "{:?}", names[0].0),
             Value::Names(names) => list(f, names.iter().map(|(name, _)| format!("{name:?}")).collect()),
-            Value::Pairs(pairs) => {
-                list(f, pairs.iter().map(|[(a, _), (b, _)]| format!("[{a:?}, {b:?}]")).collect())
-            }
+            Value::Pairs(pairs) => list(f, pairs.iter().map(|[(a, _), (b, _)]| format!("[{a:?}, {b:?}]")).collect()),
             Value::Table(_) | Value::Tables(_) => f.write_str("..."),
             Value::Any(item) => f.write_str(&written(item)),
         }
@@ -130,7 +128,11 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
                 }
                 _ => format!("write {}", kind.describe()),
             };
-            Err(Problem::new(place, format!("this is {}, not {}", data.describe(), kind.word()), help))
+            Err(Problem::new(
+                place,
+                format!("this is {}, where {} is expected", data.describe(), kind.expected()),
+                help,
+            ))
         }
     }
 }
@@ -149,7 +151,10 @@ fn quantity(kind: &Kind, text: &str, place: Place) -> Result<Value, Problem> {
         Kind::Time(most) => {
             let time: Span = text.parse().map_err(unread)?;
             if time > *most {
-                return range(format!("{time} is too long"), format!("{most} is the longest time a scenario may state"));
+                return range(
+                    format!("{time} is too long"),
+                    format!("{most} is the longest time a scenario may state"),
+                );
             }
             Ok(Value::Time(time))
         }
@@ -237,7 +242,7 @@ fn names(item: &Item) -> Result<Vec<(String, Place)>, Vec<Problem>> {
         Data::List(items) => items.as_slice(),
         _ => std::slice::from_ref(item),
     };
-    split(items.iter().map(|item| name(item)).collect())
+    split(items.iter().map(name).collect())
 }
 
 fn name(item: &Item) -> Result<(String, Place), Problem> {

@@ -1,9 +1,7 @@
 //! Keys of `[[classes]]`, `[[switches]]` and `[[adapters]]`.
 
+use super::buffers::{LARGEST_BUFFER, adapter_buffers, switch_buffers};
 use crate::scenario::key::{Default, Key, Kind, Section, key};
-
-/// The largest buffer that the fabric counts.
-const LARGEST_BUFFER: u64 = (u32::MAX / 2) as u64;
 
 const EVERYTHING: Default = Default::Value("*", "our choice: one kind for all");
 const CONTROLLED: &[&str] = &["pause", "pfc"];
@@ -12,7 +10,12 @@ pub(super) fn classes() -> Section {
     Section {
         about: "A priority or virtual lane.",
         keys: vec![
-            key("name", Kind::Text, Default::Value("data", "our choice: a name for the only class"), "How the rest of the scenario calls it."),
+            key(
+                "name",
+                Kind::Text,
+                Default::Value("data", "our choice: a name for the only class"),
+                "How the rest of the scenario calls it.",
+            ),
             key(
                 "lossless",
                 Kind::Flag,
@@ -39,8 +42,13 @@ pub(super) fn switches() -> Section {
             Default::Value("output", "our choice: what shared-memory switches amount to"),
             "Where frames wait.",
         ),
-        key("bypass", Kind::Count(0, 255), Default::Value("0", "our choice: a strict FIFO"),
-            "How far a frame may go before older ones whose output is busy.").only("queueing", fifo),
+        key(
+            "bypass",
+            Kind::Count(0, 255),
+            Default::Value("0", "our choice: a strict FIFO"),
+            "How far a frame may go before older ones whose output is busy.",
+        )
+        .only("queueing", fifo),
         key(
             "bypass_reading",
             Kind::choice(&[
@@ -51,8 +59,13 @@ pub(super) fn switches() -> Section {
             "What bypass limits.",
         )
         .only("queueing", fifo),
-        key("output_buffer", Kind::size(1, LARGEST_BUFFER), Default::Required, "Room behind the crossbar, per output and class.")
-            .only("queueing", &["combined"]),
+        key(
+            "output_buffer",
+            Kind::size(1, LARGEST_BUFFER),
+            Default::Required,
+            "Room behind the crossbar, per output and class.",
+        )
+        .only("queueing", &["combined"]),
         key(
             "arbitration",
             Kind::choice(&[
@@ -64,23 +77,40 @@ pub(super) fn switches() -> Section {
             "How an output chooses among inputs.",
         )
         .only("queueing", crossbar),
-        key("read_ports", Kind::Count(0, 255), Default::Value("1", "our choice: a buffer of one read port, as in a plain crossbar"),
-            "How many outputs one input may feed at once; 0 is as many as there are.").only("queueing", crossbar),
-        key("speedup", Kind::Ratio, Default::Value("1", "our choice: a crossbar as fast as its links"),
-            "Speed of the crossbar as a multiple of the output's rate.").only("queueing", &["combined"]),
+        key(
+            "read_ports",
+            Kind::Count(0, 255),
+            Default::Value("1", "our choice: a buffer of one read port, as in a plain crossbar"),
+            "How many outputs one input may feed at once; 0 is as many as there are.",
+        )
+        .only("queueing", crossbar),
+        key(
+            "speedup",
+            Kind::Ratio,
+            Default::Value("1", "our choice: a crossbar as fast as its links"),
+            "Speed of the crossbar as a multiple of the output's rate.",
+        )
+        .only("queueing", &["combined"]),
         key(
             "forwarding",
             Kind::choice(&[
                 ("store-and-forward", "when the last byte of a frame has arrived"),
                 ("cut-through", "when its header has arrived"),
             ]),
-            Default::Value("store-and-forward", "our choice: what a bridge does that checks a frame before it relays it"),
+            Default::Value(
+                "store-and-forward",
+                "our choice: what a bridge does that checks a frame before it relays it",
+            ),
             "When a frame may be passed on.",
         ),
         key("header_delay", Kind::time(), Default::Required, "From a frame's first byte in to the earliest start out.")
             .only("forwarding", &["cut-through"]),
-        key("pipeline", Kind::time(), Default::Value("0s", "our choice: no delay but queues and cables"),
-            "Between a frame's arrival and its joining a queue. It is in the input's buffer meanwhile."),
+        key(
+            "pipeline",
+            Kind::time(),
+            Default::Value("0s", "our choice: no delay but queues and cables"),
+            "Between a frame's arrival and its joining a queue. It is in the input's buffer meanwhile.",
+        ),
     ];
     keys.push(flow_control("pfc", "our choice: the flow control of lossless Ethernet, IEEE 802.1Qbb"));
     keys.extend(flow_control_details());
@@ -111,14 +141,30 @@ pub(super) fn adapters() -> Section {
     keys.push(flow_control("none", "our choice: an adapter that consumes at once holds nobody back"));
     keys.extend(flow_control_details());
     keys.extend([
-        key("service", Kind::rate(), Default::Absent("what arrives is consumed at once"),
-            "How fast it consumes, in bits per second of frames."),
-        key("service_changes", Kind::Tables(Box::new(service_changes())), Default::Absent("it never changes"),
-            "Later service rates."),
-        key("buffers", Kind::Tables(Box::new(adapter_buffers())), Default::Absent("none is needed while it consumes at once"),
-            "Room for what has arrived and is not yet consumed. Of several entries for a class the last one applies."),
-        key("egress", Kind::Tables(Box::new(egress())), Default::Absent("strict priority: the highest class first"),
-            "How it chooses among its classes when sending."),
+        key(
+            "service",
+            Kind::rate(),
+            Default::Absent("what arrives is consumed at once"),
+            "How fast it consumes, in bits per second of frames.",
+        ),
+        key(
+            "service_changes",
+            Kind::Tables(Box::new(service_changes())),
+            Default::Absent("it never changes"),
+            "Later service rates.",
+        ),
+        key(
+            "buffers",
+            Kind::Tables(Box::new(adapter_buffers())),
+            Default::Absent("none is needed while it consumes at once"),
+            "Room for what has arrived and is not yet consumed. Of several entries for a class the last one applies.",
+        ),
+        key(
+            "egress",
+            Kind::Tables(Box::new(egress())),
+            Default::Absent("strict priority: the highest class first"),
+            "How it chooses among its classes when sending.",
+        ),
     ]);
     Section { about: "A kind of adapter: a host's attachment to the network.", keys }
 }
@@ -139,10 +185,20 @@ fn flow_control(default: &'static str, source: &'static str) -> Key {
 
 fn flow_control_details() -> Vec<Key> {
     vec![
-        key("pause", Kind::Table(Box::new(pause())), Default::Nested("each part has its own source"), "Timing of PAUSE and PFC.")
-            .only("flow_control", CONTROLLED),
-        key("credits", Kind::Table(Box::new(credits())), Default::Nested("each part has its own source"), "What a credit is and how it comes back.")
-            .only("flow_control", &["credits"]),
+        key(
+            "pause",
+            Kind::Table(Box::new(pause())),
+            Default::Nested("each part has its own source"),
+            "Timing of PAUSE and PFC.",
+        )
+        .only("flow_control", CONTROLLED),
+        key(
+            "credits",
+            Kind::Table(Box::new(credits())),
+            Default::Nested("each part has its own source"),
+            "What a credit is and how it comes back.",
+        )
+        .only("flow_control", &["credits"]),
     ]
 }
 
@@ -150,14 +206,34 @@ fn pause() -> Section {
     Section {
         about: "Timing of PAUSE and PFC. Thresholds belong to the buffers.",
         keys: vec![
-            key("quanta", Kind::Count(1, 65_535), Default::Value("65535", "IEEE 802.3 Annex 31B: the largest the field holds"),
-                "Duration asked for, in quanta of 512 bit times of the link."),
-            key("refresh_before", Kind::Count(0, 65_534), Default::Computed("half of quanta", "our choice: asked for again half way, one lost frame is survived"),
-                "Ask again when so many quanta of the duration are left."),
-            key("response", Kind::Time(crate::scenario::key::LONGEST), Default::Value("0s", "our choice: the sender obeys at its next frame boundary; IEEE 802.3 Annex 31B allows more"),
-                "From a pause frame's arrival to the sender's obeying it."),
-            key("holds", Kind::Names, Default::Value("*", "IEEE 802.3 Annex 31B: PAUSE stops all but MAC control frames"),
-                "Classes that a PAUSE of the whole link holds.").only("flow_control", &["pause"]),
+            key(
+                "quanta",
+                Kind::Count(1, 65_535),
+                Default::Value("65535", "IEEE 802.3 Annex 31B: the largest the field holds"),
+                "Duration asked for, in quanta of 512 bit times of the link.",
+            ),
+            key(
+                "refresh_before",
+                Kind::Count(0, 65_534),
+                Default::Computed("half of quanta", "our choice: asked for again half way, one lost frame is survived"),
+                "Ask again when so many quanta of the duration are left.",
+            ),
+            key(
+                "response",
+                Kind::Time(crate::scenario::key::LONGEST),
+                Default::Value(
+                    "0s",
+                    "our choice: the sender obeys at its next frame boundary; IEEE 802.3 Annex 31B allows more",
+                ),
+                "From a pause frame's arrival to the sender's obeying it.",
+            ),
+            key(
+                "holds",
+                Kind::Names,
+                Default::Value("*", "IEEE 802.3 Annex 31B: PAUSE stops all but MAC control frames"),
+                "Classes that a PAUSE of the whole link holds.",
+            )
+            .only("flow_control", &["pause"]),
         ],
     }
 }
@@ -166,76 +242,48 @@ fn credits() -> Section {
     Section {
         about: "What a credit counts and how it comes back.",
         keys: vec![
-            key("unit", Kind::choice(&[("block", "a block of bytes; a frame takes whole blocks"), ("frame", "a slot for one frame of any size")]),
-                Default::Value("block", "InfiniBand Architecture volume 1, section 7.9: blocks"), "What one credit stands for."),
-            key("block", Kind::size(1, 65_536), Default::Value("64B", "InfiniBand Architecture volume 1, section 7.9: 64 B"), "Size of a block.")
-                .only("unit", &["block"]),
-            key("give_back", Kind::choice(&[
-                ("frame", "by a frame in the other direction, which waits for the wire and occupies it"),
-                ("signal", "by a signal beside the data"),
-            ]), Default::Value("frame", "InfiniBand Architecture volume 1, section 7.9: flow control packets"), "How freed room is told to the sender."),
-            key("size", Kind::size(1, 65_000), Default::Value("6B", "InfiniBand Architecture volume 1, section 7.9: operand, counts and check, 6 B"),
-                "Size of the credit frame, overhead not counted.").only("give_back", &["frame"]),
-            key("refresh", Kind::time(), Default::Absent("only when room is freed"), "The credit frame is repeated at least this often.")
-                .only("give_back", &["frame"]),
-            key("delay", Kind::time(), Default::Required, "From the tail's leaving to the sender's knowing.").only("give_back", &["signal"]),
+            key(
+                "unit",
+                Kind::choice(&[
+                    ("block", "a block of bytes; a frame takes whole blocks"),
+                    ("frame", "a slot for one frame of any size"),
+                ]),
+                Default::Value("block", "InfiniBand Architecture volume 1, section 7.9: blocks"),
+                "What one credit stands for.",
+            ),
+            key(
+                "block",
+                Kind::size(1, 65_536),
+                Default::Value("64B", "InfiniBand Architecture volume 1, section 7.9: 64 B"),
+                "Size of a block.",
+            )
+            .only("unit", &["block"]),
+            key(
+                "give_back",
+                Kind::choice(&[
+                    ("frame", "by a frame in the other direction, which waits for the wire and occupies it"),
+                    ("signal", "by a signal beside the data"),
+                ]),
+                Default::Value("frame", "InfiniBand Architecture volume 1, section 7.9: flow control packets"),
+                "How freed room is told to the sender.",
+            ),
+            key(
+                "size",
+                Kind::size(1, 65_000),
+                Default::Value("6B", "InfiniBand Architecture volume 1, section 7.9: operand, counts and check, 6 B"),
+                "Size of the credit frame, overhead not counted.",
+            )
+            .only("give_back", &["frame"]),
+            key(
+                "refresh",
+                Kind::time(),
+                Default::Absent("only when room is freed"),
+                "The credit frame is repeated at least this often.",
+            )
+            .only("give_back", &["frame"]),
+            key("delay", Kind::time(), Default::Required, "From the tail's leaving to the sender's knowing.")
+                .only("give_back", &["signal"]),
         ],
-    }
-}
-
-fn classes_key() -> Key {
-    key("classes", Kind::Names, Default::Value("*", "our choice: the same for all classes"), "The classes this is for.")
-}
-
-fn frames_key() -> Key {
-    key("frames", Kind::Count(1, LARGEST_BUFFER), Default::Absent("capacity says it"),
-        "Most frames held, where a credit is a slot for a frame.").only("flow_control", &["credits"])
-}
-
-fn xoff_key() -> Key {
-    key("xoff", Kind::size(0, LARGEST_BUFFER),
-        Default::Computed("the highest at which the longest cable's headroom still fits", "IEEE 802.1Q-2014 Annex N (802.1Qbb Annex O): buffer requirements"),
-        "Ask the sender to stop when more than this is held.").only("flow_control", CONTROLLED)
-}
-
-fn xon_key() -> Key {
-    key("xon", Kind::size(0, LARGEST_BUFFER),
-        Default::Computed("two of the largest frames below xoff", "Zhu et al., SIGCOMM 2015, section 4: RESUME two MTU below the threshold"),
-        "Let it go on when no more than this is held.").only("flow_control", CONTROLLED)
-}
-
-fn capacity_key() -> Key {
-    key("capacity", Kind::size(0, LARGEST_BUFFER), Default::Absent("frames says it, where a credit is a frame; else it must be given"),
-        "Most bytes held: per input of a lossless class, per queue of a lossy one.")
-}
-
-fn switch_buffers() -> Section {
-    let fixed = &["static"];
-    let shared = &["shared"];
-    Section {
-        about: "A buffer's rules for some classes, at each port.",
-        keys: vec![
-            classes_key(),
-            capacity_key().only("buffer", fixed),
-            key("capacity", Kind::size(0, LARGEST_BUFFER), Default::Value("0B", "our choice: nothing but the shared part"),
-                "The part of the memory guaranteed to each port.").only("buffer", shared),
-            frames_key().only("buffer", fixed),
-            xoff_key().only("buffer", fixed),
-            xon_key().only("buffer", fixed),
-            key("xon", Kind::size(0, LARGEST_BUFFER),
-                Default::Computed("two of the largest frames", "Zhu et al., SIGCOMM 2015, section 4: RESUME two MTU below the threshold"),
-                "Let the sender go on that far below the dynamic threshold.").only("flow_control", CONTROLLED).only("buffer", shared),
-            key("headroom", Kind::size(0, LARGEST_BUFFER),
-                Default::Computed("what the longest cable calls for", "IEEE 802.1Q-2014 Annex N (802.1Qbb Annex O): buffer requirements"),
-                "Room kept for what arrives after XOFF.").only("flow_control", CONTROLLED).only("buffer", shared),
-        ],
-    }
-}
-
-fn adapter_buffers() -> Section {
-    Section {
-        about: "A buffer's rules for some classes.",
-        keys: vec![classes_key(), capacity_key(), frames_key(), xoff_key(), xon_key()],
     }
 }
 
@@ -244,8 +292,12 @@ fn service_changes() -> Section {
         about: "A new service rate.",
         keys: vec![
             key("at", Kind::time(), Default::Required, "When."),
-            key("rate", Kind::Rate(units::Rate::ZERO, crate::scenario::key::FASTEST), Default::Absent("at once from then on"),
-                "How fast it consumes from then on; \"0b/s\" stops it."),
+            key(
+                "rate",
+                Kind::Rate(units::Rate::ZERO, crate::scenario::key::FASTEST),
+                Default::Absent("at once from then on"),
+                "How fast it consumes from then on; \"0b/s\" stops it.",
+            ),
         ],
     }
 }
@@ -254,11 +306,28 @@ fn egress() -> Section {
     Section {
         about: "Classes that are scheduled together; inside a group they take turns.",
         keys: vec![
-            key("classes", Kind::Names, Default::Required, "The classes of the group. Every class must be in one group."),
-            key("share", Kind::choice(&[("strict", "all it wants, before every weighted group"), ("weighted", "a quantum of bytes a turn")]),
-                Default::Value("weighted", "IEEE 802.1Qaz: enhanced transmission selection shares by weight"), "The group's claim on the link."),
-            key("quantum", Kind::size(1, 1 << 24), Default::Value("1520B", "our choice: a frame of 1500 B and its overhead a turn"),
-                "Bytes on the wire each turn, frame overhead counted.").only("share", &["weighted"]),
+            key(
+                "classes",
+                Kind::Names,
+                Default::Required,
+                "The classes of the group. Every class must be in one group.",
+            ),
+            key(
+                "share",
+                Kind::choice(&[
+                    ("strict", "all it wants, before every weighted group"),
+                    ("weighted", "a quantum of bytes a turn"),
+                ]),
+                Default::Value("weighted", "IEEE 802.1Qaz: enhanced transmission selection shares by weight"),
+                "The group's claim on the link.",
+            ),
+            key(
+                "quantum",
+                Kind::size(1, 1 << 24),
+                Default::Value("1520B", "our choice: a frame of 1500 B and its overhead a turn"),
+                "Bytes on the wire each turn, frame overhead counted.",
+            )
+            .only("share", &["weighted"]),
         ],
     }
 }

@@ -1,10 +1,12 @@
 //! The format: every key there is, in one table.
 
+mod buffers;
 mod devices;
 mod network;
 mod settings;
 mod traffic;
 
+#[cfg(test)]
 pub(crate) use settings::METRICS;
 
 use super::key::{Default, Key, Kind, Section, key};

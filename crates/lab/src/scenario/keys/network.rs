@@ -28,32 +28,74 @@ pub(super) fn network() -> Section {
             Default::Absent("the same as link"),
             "The cables between switches; what it leaves out is as in link.",
         )
-        .only("topology", &TOPOLOGIES.iter().filter(|t| t.links.len() > 1).map(|t| written(t.name)).collect::<Vec<_>>()
-            .iter().map(String::as_str).collect::<Vec<_>>()),
-        key("cables", Kind::Tables(Box::new(cables())), Default::Absent("all cables are as link and trunk say"),
-            "Cables of a drawing that differ from the rest."),
-        key("nodes", Kind::Tables(Box::new(nodes())), Default::Absent("a topology is named"),
-            "Nodes written out, instead of a topology."),
-        key("links", Kind::Tables(Box::new(links())), Default::Absent("a topology is named"),
-            "Cables written out. The n-th cable of a node is its port n."),
-        key("overhead", Kind::size(0, 1000), Default::Value("20B", "IEEE 802.3 clause 4.4.2: 8 B of preamble and delimiter, 12 B of gap"),
-            "Bytes on the wire around every frame."),
-        key("smallest_frame", Kind::size(1, 9000), Default::Value("64B", "IEEE 802.3 clause 4.4.2: minFrameSize of 512 bits"),
-            "No frame is shorter."),
-        key("routing", Kind::choice(&[
-            ("shortest", "all paths of fewest hops"),
-            ("explicit", "only what routes says"),
-        ]), Default::Value("shortest", "our choice: what equal-cost multipath of IEEE 802.1Qbp and of IP fabrics does"),
-            "Where forwarding tables come from."),
-        key("multipath", Kind::choice(&[
-            ("flow-hash", "by a hash of the flow: a flow keeps its path"),
-            ("spray", "anew for every frame"),
-        ]), Default::Value("flow-hash", "RFC 2992: keeps the frames of a flow in order"),
-            "How a switch chooses among equal paths."),
-        key("routes", Kind::Tables(Box::new(routes())), Default::Absent("the tables are as routing says"),
-            "Entries that replace what routing says."),
-        key("reroutes", Kind::Tables(Box::new(reroutes())), Default::Absent("tables never change"),
-            "Later forwarding tables, installed in all switches at one instant."),
+        .only(
+            "topology",
+            &TOPOLOGIES
+                .iter()
+                .filter(|t| t.links.len() > 1)
+                .map(|t| written(t.name))
+                .collect::<Vec<_>>()
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
+        ),
+        key(
+            "cables",
+            Kind::Tables(Box::new(cables())),
+            Default::Absent("all cables are as link and trunk say"),
+            "Cables of a drawing that differ from the rest.",
+        ),
+        key(
+            "nodes",
+            Kind::Tables(Box::new(nodes())),
+            Default::Absent("a topology is named"),
+            "Nodes written out, instead of a topology.",
+        ),
+        key(
+            "links",
+            Kind::Tables(Box::new(links())),
+            Default::Absent("a topology is named"),
+            "Cables written out. The n-th cable of a node is its port n.",
+        ),
+        key(
+            "overhead",
+            Kind::size(0, 1000),
+            Default::Value("20B", "IEEE 802.3 clause 4.4.2: 8 B of preamble and delimiter, 12 B of gap"),
+            "Bytes on the wire around every frame.",
+        ),
+        key(
+            "smallest_frame",
+            Kind::size(1, 9000),
+            Default::Value("64B", "IEEE 802.3 clause 4.4.2: minFrameSize of 512 bits"),
+            "No frame is shorter.",
+        ),
+        key(
+            "routing",
+            Kind::choice(&[("shortest", "all paths of fewest hops"), ("explicit", "only what routes says")]),
+            Default::Value("shortest", "our choice: what equal-cost multipath of IEEE 802.1Qbp and of IP fabrics does"),
+            "Where forwarding tables come from.",
+        ),
+        key(
+            "multipath",
+            Kind::choice(&[
+                ("flow-hash", "by a hash of the flow: a flow keeps its path"),
+                ("spray", "anew for every frame"),
+            ]),
+            Default::Value("flow-hash", "RFC 2992: keeps the frames of a flow in order"),
+            "How a switch chooses among equal paths.",
+        ),
+        key(
+            "routes",
+            Kind::Tables(Box::new(routes())),
+            Default::Absent("the tables are as routing says"),
+            "Entries that replace what routing says.",
+        ),
+        key(
+            "reroutes",
+            Kind::Tables(Box::new(reroutes())),
+            Default::Absent("tables never change"),
+            "Later forwarding tables, installed in all switches at one instant.",
+        ),
     ]);
     Section { about: "Nodes, cables and routes: a named topology, or nodes and links written out.", keys }
 }
@@ -65,7 +107,7 @@ fn parameters() -> Vec<Key> {
         for parameter in topology.parameters {
             let same = |key: &&mut Key| {
                 key.name == parameter.name
-                    && key.meaning.trim_end_matches('.') == parameter.meaning
+                    && key.meaning == sentence(parameter.meaning)
                     && matches!(key.default, Default::Value(text, _) if text == parameter.default)
             };
             if let Some(known) = keys.iter_mut().find(same) {
@@ -85,9 +127,11 @@ fn parameters() -> Vec<Key> {
     keys
 }
 
-/// The catalogue's half sentences with their full stop; the table is made once and kept.
+/// The catalogue's half sentences made whole; the table is made once and kept.
 fn sentence(words: &'static str) -> &'static str {
-    if words.ends_with('.') { words } else { String::leak(format!("{words}.")) }
+    let mut letters = words.chars();
+    let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
+    String::leak(format!("{first}{}.", letters.as_str()))
 }
 
 fn link() -> Section {
@@ -114,7 +158,12 @@ fn partial_link_keys(absent: &'static str) -> Vec<Key> {
     vec![
         key("rate", Kind::rate(), Default::Absent(absent), "Bits per second, in each direction."),
         key("latency", Kind::time(), Default::Absent(absent), "Propagation delay of one direction."),
-        key("bit_error_rate", Kind::Number(0.0, 0.999_999), Default::Absent(absent), "Probability that a bit arrives wrong."),
+        key(
+            "bit_error_rate",
+            Kind::Number(0.0, 0.999_999),
+            Default::Absent(absent),
+            "Probability that a bit arrives wrong.",
+        ),
     ]
 }
 
@@ -150,7 +199,12 @@ fn nodes() -> Section {
 
 fn links() -> Section {
     let mut keys = vec![
-        key("between", Kind::Pair, Default::Required, "The two ends; with wildcards, a cable for every pair that matches."),
+        key(
+            "between",
+            Kind::Pair,
+            Default::Required,
+            "The two ends; with wildcards, a cable for every pair that matches.",
+        ),
         key(
             "count",
             Kind::Count(1, 65_535),
@@ -190,7 +244,12 @@ fn reroutes() -> Section {
                 Default::Absent("all cables are used"),
                 "Cables that shortest paths no longer use, each by its two ends.",
             ),
-            key("routes", Kind::Tables(Box::new(routes())), Default::Absent("no more"), "Entries that replace these paths."),
+            key(
+                "routes",
+                Kind::Tables(Box::new(routes())),
+                Default::Absent("no more"),
+                "Entries that replace these paths.",
+            ),
         ],
     }
 }

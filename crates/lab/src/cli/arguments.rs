@@ -1,0 +1,226 @@
+//! The command line, from which help and completions are generated.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+const CODES: &str = "\
+Exit codes: 0 success, 1 the system refused, 2 bad input, 3 loss in a lossless class, 4 deadlock, 5 limit reached, \
+6 not as expected, 130 interrupted.";
+
+/// A laboratory for congestion in lossless networks.
+#[derive(Debug, Parser)]
+#[command(name = "tailback", version, about, after_help = CODES, disable_help_subcommand = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario and record it
+    Run(Run),
+    /// Say what can be known of a scenario without running it
+    Check(Check),
+    /// Print the whole plan: every value, and where it came from
+    Explain(Scenario),
+    /// Run a scenario several ways and put them side by side
+    Compare(Compare),
+    /// Run a scenario over a grid of values and several seeds
+    Sweep(Sweep),
+    /// Run a paper's figures again and judge them against the paper
+    Reproduce(Reproduce),
+    /// Draw the pictures of a recorded run
+    Plot(Plot),
+    /// Find the first difference between two recorded runs
+    Diff(Diff),
+    /// Write the tables of a recorded run as CSV
+    Csv(Csv),
+    /// List the congestion control protocols
+    Protocols,
+    /// List the topologies and their parameters
+    Topologies,
+    /// Print the JSON Schema of scenario files
+    Schema,
+    /// Print the reference of scenario files (docs/scenario.md)
+    Reference,
+    /// Print the tables and columns of results (docs/results.md)
+    Tables,
+    /// Write a commented scenario to start from
+    Init(Init),
+    /// Print completions for a shell
+    Completions(Completions),
+}
+
+/// A scenario file and changes to it.
+#[derive(Args, Clone, Debug)]
+pub struct Scenario {
+    /// The scenario file (TOML)
+    pub file: PathBuf,
+    /// Override a value, such as network.k=4 or run.duration=5ms
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// `run`
+#[derive(Args, Debug)]
+pub struct Run {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// Threads to use; the result does not depend on it
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Another seed than the scenario's
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Results directory [default: results/NAME, or the next free NAME-2, NAME-3, ...]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Replace the result at --out once the new one is whole
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Measure, but record nothing
+    #[arg(long, conflicts_with_all = ["out", "overwrite", "plot", "csv"])]
+    pub no_record: bool,
+    /// Also draw the pictures, into the results directory
+    #[arg(long)]
+    pub plot: bool,
+    /// Also write the tables as CSV, into the results directory
+    #[arg(long)]
+    pub csv: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors (and the JSON)
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// End after so many seconds by the clock on the wall
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<f64>,
+}
+
+/// `check`
+#[derive(Args, Debug)]
+pub struct Check {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `compare`
+#[derive(Args, Debug)]
+pub struct Compare {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// Protocols to compare, such as none,qcn
+    #[arg(long, value_delimiter = ',', required_unless_present = "vary", conflicts_with = "vary")]
+    pub protocols: Vec<String>,
+    /// Any other key to compare values of, such as switches.0.flow_control=pfc,pause
+    #[arg(long, value_name = "PATH=A,B,...")]
+    pub vary: Option<String>,
+    /// Directory for the results and the picture [default: results/NAME-compared]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Replace older results there
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Threads to use
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print the table as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sweep`
+#[derive(Args, Debug)]
+pub struct Sweep {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// An axis of the grid; may be given several times; replaces the scenario's own [sweep]
+    #[arg(long, value_name = "PATH=A,B,...")]
+    pub axis: Vec<String>,
+    /// Seeds per cell [default: the scenario's replications]
+    #[arg(long)]
+    pub replications: Option<u32>,
+    /// Directory of the sweep; an unfinished one goes on [default: results/NAME-sweep]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Runs at a time [default: all cores]
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print the table as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `reproduce`
+#[derive(Args, Debug)]
+pub struct Reproduce {
+    /// PAPER or PAPER/FIGURE; without it, the list
+    pub what: Option<String>,
+    /// The folder with the papers
+    #[arg(long, default_value = "papers")]
+    pub papers: PathBuf,
+    /// Directory for results and pictures
+    #[arg(long, default_value = "results/papers")]
+    pub out: PathBuf,
+    /// Seeds per figure [default: the figure's own]
+    #[arg(long)]
+    pub replications: Option<u32>,
+    /// Override a value of every figure
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Runs at a time [default: all cores]
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print the verdicts as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `plot`
+#[derive(Args, Debug)]
+pub struct Plot {
+    /// A results directory
+    pub results: PathBuf,
+    /// Where to put the pictures [default: RESULTS/plots]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+}
+
+/// `diff`
+#[derive(Args, Debug)]
+pub struct Diff {
+    /// One results directory
+    pub a: PathBuf,
+    /// The other
+    pub b: PathBuf,
+}
+
+/// `csv`
+#[derive(Args, Debug)]
+pub struct Csv {
+    /// A results directory
+    pub results: PathBuf,
+    /// Where to put the files [default: RESULTS/csv]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+}
+
+/// `init`
+#[derive(Args, Debug)]
+pub struct Init {
+    /// The file to write
+    #[arg(default_value = "scenario.toml")]
+    pub file: PathBuf,
+}
+
+/// `completions`
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,104 @@
+//! `compare`: one scenario run several ways, one table, one picture.
+
+use super::arguments::Compare;
+use super::check::load_or_say;
+use super::console::{self, RunProgress};
+use super::exit::Exit;
+use super::run::{say, slug};
+use super::{INTERRUPT, picture, sweep};
+use lab::study::{Options, Recording, execute};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// `tailback compare`
+pub fn compare(arguments: &Compare) -> Exit {
+    let (path, values) = match &arguments.vary {
+        None => ("protocol.name".to_owned(), arguments.protocols.clone()),
+        Some(text) => match sweep::axis(text) {
+            Ok(axis) => axis,
+            Err(text) => {
+                console::error(&text);
+                return Exit::BadInput;
+            }
+        },
+    };
+    // All of them are loaded before any is run: a misspelt one should not cost the others' time.
+    let mut plans = Vec::new();
+    for value in &values {
+        let mut scenario = arguments.scenario.clone();
+        scenario.set.push(format!("{path}={value}"));
+        match load_or_say(&scenario) {
+            Ok(plan) => plans.push(plan),
+            Err(exit) => return exit,
+        }
+    }
+    let Some(first) = plans.first() else { return Exit::BadInput };
+    let name = format!("{}-compared", slug(&first.name));
+    let out = arguments.out.clone().unwrap_or_else(|| Path::new("results").join(name));
+    let mut rows = Vec::new();
+    let mut lines: Vec<Value> = Vec::new();
+    let mut made: Vec<(String, PathBuf)> = Vec::new();
+    let mut worst = Exit::Success;
+    for (value, plan) in values.iter().zip(&plans) {
+        let record = Recording { out: out.join(slug(value)), overwrite: arguments.overwrite };
+        let options = Options {
+            threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+            time_limit: None,
+            interrupt: &INTERRUPT,
+            record: Some(&record),
+        };
+        console::note(&format!("{path} = {value}"));
+        let progress = RunProgress::new(plan.run.duration, false);
+        let execution = execute(plan, &options, |seen| progress.see(seen));
+        progress.end();
+        let execution = match execution {
+            Ok(execution) => execution,
+            Err(error) => return say(&error),
+        };
+        worst = worst.max(Exit::of(&execution.report.outcome));
+        if worst == Exit::Interrupted {
+            return worst;
+        }
+        let totals = &execution.report.totals;
+        for line in execution.measures.workloads(plan) {
+            rows.push(vec![
+                value.clone(),
+                line.name.clone(),
+                execution.measures.outcome.into(),
+                line.throughput.map(|t| console::rate(t.0)).unwrap_or_default(),
+                line.throughput.map(|t| console::rate(t.1)).unwrap_or_default(),
+                line.fairness.map(|index| format!("{index:.4}")).unwrap_or_default(),
+                line.completion.map(console::seconds).unwrap_or_default(),
+                totals.pause_frames.to_string(),
+                totals.dropped_frames.to_string(),
+            ]);
+            lines.push(json!({
+                "value": value,
+                "workload": line.name,
+                "outcome": execution.measures.outcome,
+                "mean_bits_per_second": line.throughput.map(|t| t.0),
+                "least_bits_per_second": line.throughput.map(|t| t.1),
+                "jain_index": line.fairness,
+                "mean_completion_seconds": line.completion,
+                "pause_frames": totals.pause_frames,
+                "dropped_frames": totals.dropped_frames,
+                "fingerprint": format!("{:016x}", execution.report.fingerprint),
+            }));
+        }
+        made.extend(execution.recorded.map(|recorded| (value.clone(), recorded)));
+    }
+    if arguments.json {
+        console::print(&format!("{:#}\n", json!({ "key": path, "rows": lines })));
+    } else {
+        let head = [path.as_str(), "workload", "outcome", "mean rate", "least", "Jain", "mean time", "pause frames", "dropped"];
+        console::print(&console::table(&head, &rows));
+    }
+    match picture::draw_overlay(first, &made, &out) {
+        Ok(()) => console::note(&format!("results and picture in {}", out.display())),
+        Err(error) => {
+            console::error(&error);
+            return Exit::Failure;
+        }
+    }
+    worst
+}

@@ -1,0 +1,58 @@
+//! Exit codes: a script can tell a bad file from a broken promise.
+
+use fabric::Outcome;
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// 0: all went well.
+    Success,
+    /// 1: the system refused something: a disk, a directory.
+    Failure,
+    /// 2: the input is wrong; nothing was run.
+    BadInput,
+    /// 3: a frame of a lossless class was dropped.
+    Loss,
+    /// 4: a deadlock.
+    Deadlock,
+    /// 5: a limit was reached.
+    Limit,
+    /// 6: the results are not what was expected, or disagree with the paper.
+    Disagreement,
+    /// 130: interrupted from the keyboard.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::BadInput => 2,
+            Exit::Loss => 3,
+            Exit::Deadlock => 4,
+            Exit::Limit => 5,
+            Exit::Disagreement => 6,
+            Exit::Interrupted => 130,
+        }
+    }
+
+    /// How a run's outcome ends the program.
+    pub fn of(outcome: &Outcome) -> Exit {
+        match outcome {
+            Outcome::Finished => Exit::Success,
+            Outcome::Deadlock(_) => Exit::Deadlock,
+            Outcome::LossInLosslessClass(_) => Exit::Loss,
+            Outcome::LimitReached(_) => Exit::Limit,
+            Outcome::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

@@ -1,0 +1,59 @@
+//! The commands. Data goes to standard output, everything else to standard error.
+
+mod arguments;
+mod check;
+mod compare;
+mod console;
+mod exit;
+mod listing;
+mod picture;
+mod reproduce;
+mod run;
+mod sweep;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use exit::Exit;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set by the first interrupt from the keyboard; the second ends the program at once.
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// The program.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let help = !error.use_stderr();
+            let _ = error.print();
+            return if help { ExitCode::SUCCESS } else { Exit::BadInput.into() };
+        }
+    };
+    // Without a handler an interrupt just kills the program, which leaves nothing half-written either.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPT.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+        eprintln!("\ninterrupted: ending cleanly (once more to end at once)");
+    });
+    let exit = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Explain(arguments) => check::explain(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Sweep(arguments) => sweep::sweep(&arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Plot(arguments) => picture::plot(&arguments),
+        Command::Diff(arguments) => picture::diff(&arguments),
+        Command::Csv(arguments) => picture::csv(&arguments),
+        Command::Protocols => listing::protocols(),
+        Command::Topologies => listing::topologies(),
+        Command::Schema => listing::schema(),
+        Command::Reference => listing::reference(),
+        Command::Tables => listing::tables(),
+        Command::Init(arguments) => listing::init(&arguments),
+        Command::Completions(arguments) => listing::completions(&arguments),
+    };
+    exit.into()
+}

@@ -1,0 +1,272 @@
+//! `run`: one scenario, recorded.
+
+use super::arguments::Run;
+use super::check::load_or_say;
+use super::console::{self, RunProgress};
+use super::exit::Exit;
+use super::{INTERRUPT, picture};
+use lab::scenario::{Comparison, Metric, Plan};
+use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// All cores.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// A name that can be a directory.
+pub fn slug(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c.to_ascii_lowercase() } else { '-' };
+    let text: String = name.chars().map(keep).collect();
+    let text = text.trim_matches(['-', '.']);
+    if text.is_empty() { "run".into() } else { text.into() }
+}
+
+/// The first of `results/NAME`, `results/NAME-2`, ... that is not there.
+fn free_place(name: &str) -> PathBuf {
+    let base = Path::new("results").join(slug(name));
+    let numbered = (2..).map(|number| Path::new("results").join(format!("{}-{number}", slug(name))));
+    std::iter::once(base).chain(numbered).find(|path| !path.exists()).unwrap_or_default()
+}
+
+/// Says why a run could not be made.
+pub fn say(error: &StudyError) -> Exit {
+    console::error(&error.to_string());
+    match error {
+        StudyError::Build(_) => Exit::BadInput,
+        StudyError::Results(_) => Exit::Failure,
+    }
+}
+
+/// `tailback run`
+pub fn run(arguments: &Run) -> Exit {
+    let plan = match load_or_say(&arguments.scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let plan = match arguments.seed.map(|seed| plan.with_seed(seed)) {
+        None => plan,
+        Some(Ok(plan)) => plan,
+        Some(Err(errors)) => {
+            eprint!("{}", errors.render(console::colored()));
+            return Exit::BadInput;
+        }
+    };
+    if plan.run.replications > 1 && !arguments.quiet {
+        let text = format!("run makes one run, of seed {}; 'tailback sweep' makes all {} replications", plan.run.seed, plan.run.replications);
+        console::note(&text);
+    }
+    let record = (!arguments.no_record).then(|| Recording {
+        out: arguments.out.clone().unwrap_or_else(|| free_place(&plan.name)),
+        overwrite: arguments.overwrite,
+    });
+    let time_limit = match arguments.time_limit.map(Duration::try_from_secs_f64) {
+        None => None,
+        Some(Ok(limit)) => Some(limit),
+        Some(Err(error)) => {
+            console::error(&format!("--time-limit: {error}"));
+            return Exit::BadInput;
+        }
+    };
+    let options = Options {
+        threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+        time_limit,
+        interrupt: &INTERRUPT,
+        record: record.as_ref(),
+    };
+    let progress = RunProgress::new(plan.run.duration, arguments.quiet);
+    let execution = execute(&plan, &options, |seen| progress.see(seen));
+    progress.end();
+    let execution = match execution {
+        Ok(execution) => execution,
+        Err(error) => return say(&error),
+    };
+    let judgements: Vec<Judgement> =
+        plan.expectations.iter().map(|e| judge(e, std::slice::from_ref(&execution.measures))).collect();
+    if arguments.json {
+        console::print(&format!("{:#}\n", summary_json(&plan, &execution, &judgements)));
+    } else if !arguments.quiet {
+        console::print(&summary(&plan, &execution, &judgements));
+    }
+    if let Some(out) = &execution.recorded {
+        for made in [
+            arguments.plot.then(|| picture::draw(out, &out.join("plots"))),
+            arguments.csv.then(|| picture::write_csv(out, &out.join("csv"))),
+        ] {
+            if let Some(Err(error)) = made {
+                console::error(&error);
+                return Exit::Failure;
+            }
+        }
+        if !arguments.quiet {
+            console::note(&format!("results in {}", out.display()));
+        }
+    }
+    ending(&execution, &judgements)
+}
+
+/// How the program ends: as the run did, unless that was what the scenario expects.
+fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
+    let expected = judgements.iter().any(|j| j.expectation.metric == Metric::Outcome && j.verdict == Verdict::Agrees);
+    let exit = Exit::of(&execution.report.outcome);
+    if exit != Exit::Success && !(expected && exit != Exit::Interrupted) {
+        return exit;
+    }
+    if judgements.iter().any(|judgement| judgement.verdict == Verdict::Disagrees) { Exit::Disagreement } else { Exit::Success }
+}
+
+/// The number of a judgement for people.
+pub fn shown(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => console::rate(value),
+        Metric::Delivered | Metric::Queue => console::scaled(value, "B", 1000.0),
+        Metric::CompletionTime => console::seconds(value),
+        Metric::Fairness => format!("{value:.4}"),
+        Metric::DroppedFrames | Metric::LostFrames | Metric::PauseFrames => format!("{value:.0}"),
+        Metric::Outcome => String::new(),
+    }
+}
+
+fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> String {
+    let report = &execution.report;
+    let totals = &report.totals;
+    let mut text = format!("{}: {}", plan.name, execution.measures.outcome);
+    text.push_str(&match &report.outcome {
+        fabric::Outcome::Deadlock(deadlock) => format!("\n{deadlock}\n"),
+        fabric::Outcome::LossInLosslessClass(loss) => format!("\n{loss}\n"),
+        _ => "\n".into(),
+    });
+    let speed = totals.hops as f64 / execution.wall.as_secs_f64().max(1e-9) / 1e6;
+    text.push_str(&format!(
+        "simulated {} in {}: {} frames over a cable ({speed:.1} million/s), fingerprint {:016x}\n",
+        console::seconds(report.now.as_secs_f64()),
+        console::seconds(execution.wall.as_secs_f64()),
+        totals.hops,
+        report.fingerprint,
+    ));
+    text.push_str(&format!(
+        "delivered {}, dropped {} frames, lost on cables {}, pause frames {}, credit frames {}\n\n",
+        console::scaled(totals.delivered_bytes as f64, "B", 1000.0),
+        totals.dropped_frames,
+        totals.lost_frames,
+        totals.pause_frames,
+        totals.credit_frames,
+    ));
+    let rows: Vec<Vec<String>> = execution
+        .measures
+        .workloads(plan)
+        .into_iter()
+        .map(|line| {
+            let of = |pick: fn((f64, f64, f64)) -> f64| line.throughput.map(|t| console::rate(pick(t))).unwrap_or_default();
+            let done = if line.completed.1 > 0 { format!("{}/{}", line.completed.0, line.completed.1) } else { String::new() };
+            vec![
+                line.name.clone(),
+                line.flows.to_string(),
+                of(|t| t.0),
+                of(|t| t.1),
+                of(|t| t.2),
+                line.fairness.map(|index| format!("{index:.4}")).unwrap_or_default(),
+                done,
+                line.completion.map(console::seconds).unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let head = ["workload", "flows", "mean rate", "least", "most", "Jain", "completed", "mean time"];
+    text.push_str(&console::table(&head, &rows));
+    if !judgements.is_empty() {
+        text.push('\n');
+        text.push_str(&judgement_table(judgements));
+    }
+    text
+}
+
+/// How a comparison is written before its number; an equality needs no sign.
+fn symbol(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal => "",
+        Comparison::Below => "< ",
+        Comparison::AtMost => "<= ",
+        Comparison::Above => "> ",
+        Comparison::AtLeast => ">= ",
+    }
+}
+
+/// Expectations beside what was measured.
+pub fn judgement_table(judgements: &[Judgement]) -> String {
+    let rows: Vec<Vec<String>> = judgements
+        .iter()
+        .map(|judgement| {
+            let metric = judgement.expectation.metric;
+            let measured = match judgement.summary {
+                Some(summary) if summary.count > 1 => format!(
+                    "{} ({} to {})",
+                    shown(metric, summary.median),
+                    shown(metric, summary.p10),
+                    shown(metric, summary.p90)
+                ),
+                Some(summary) => shown(metric, summary.mean),
+                None => judgement.outcomes.first().map(|&outcome| outcome.to_owned()).unwrap_or_else(|| "nothing".into()),
+            };
+            let expected = format!("{}{}", symbol(judgement.expectation.comparison), judgement.expectation.expected);
+            let source = judgement.expectation.source.clone().unwrap_or_default();
+            vec![judgement.expectation.name.clone(), expected, measured, judgement.verdict.word().into(), source]
+        })
+        .collect();
+    console::table(&["what", "expected", "measured", "verdict", "stated in"], &rows)
+}
+
+/// A judgement as JSON.
+pub fn judgement_json(judgement: &Judgement) -> Value {
+    let summary = judgement.summary.map(|s| json!({ "runs": s.count, "mean": s.mean, "median": s.median, "p10": s.p10, "p90": s.p90 }));
+    json!({
+        "name": judgement.expectation.name,
+        "comparison": symbol(judgement.expectation.comparison),
+        "expected": judgement.expectation.expected.to_string(),
+        "tolerance": judgement.expectation.tolerance,
+        "measured": summary,
+        "outcomes": judgement.outcomes,
+        "verdict": judgement.verdict.word(),
+        "source": judgement.expectation.source,
+    })
+}
+
+fn summary_json(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Value {
+    let report = &execution.report;
+    let outcome = lab::results::OutcomeRecord::from(&report.outcome);
+    let workloads: Vec<Value> = execution
+        .measures
+        .workloads(plan)
+        .into_iter()
+        .map(|line| {
+            json!({
+                "name": line.name,
+                "flows": line.flows,
+                "throughput_bits_per_second": line.throughput.map(|(mean, least, most)| json!({ "mean": mean, "least": least, "most": most })),
+                "jain_index": line.fairness,
+                "completed": line.completed.0,
+                "finite": line.completed.1,
+                "mean_completion_seconds": line.completion,
+            })
+        })
+        .collect();
+    json!({
+        "name": plan.name,
+        "seed": plan.run.seed,
+        "outcome": outcome.kind,
+        "outcome_text": outcome.text,
+        "outcome_details": outcome.details,
+        "simulated_seconds": report.now.as_secs_f64(),
+        "wall_seconds": execution.wall.as_secs_f64(),
+        "packet_hops": report.totals.hops,
+        "fingerprint": format!("{:016x}", report.fingerprint),
+        "delivered_bytes": report.totals.delivered_bytes,
+        "dropped_frames": report.totals.dropped_frames,
+        "lost_frames": report.totals.lost_frames,
+        "pause_frames": report.totals.pause_frames,
+        "workloads": workloads,
+        "expectations": judgements.iter().map(judgement_json).collect::<Vec<_>>(),
+        "results": execution.recorded,
+    })
+}

@@ -1,0 +1,257 @@
+//! `sweep`: a grid of values times several seeds.
+
+use super::arguments::Sweep;
+use super::check::load_or_say;
+use super::console::{self, CountProgress};
+use super::exit::Exit;
+use super::run::{cores, slug};
+use super::{INTERRUPT, picture};
+use lab::study::{Grid, GridError, PointResult, Summary, summarise};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Splits `PATH=A,B,C`. A value that holds a comma cannot be written this way; the scenario's own [sweep] can hold it.
+pub fn axis(text: &str) -> Result<(String, Vec<String>), String> {
+    let (path, values) = text.split_once('=').ok_or(format!("'{text}' is not of the form PATH=A,B,..."))?;
+    let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).filter(|v| !v.is_empty()).collect();
+    if path.trim().is_empty() || values.is_empty() {
+        return Err(format!("'{text}' names no key or no values: write PATH=A,B,..."));
+    }
+    Ok((path.trim().to_owned(), values))
+}
+
+/// Says why a sweep did not finish.
+pub fn say(error: &GridError) -> Exit {
+    match error {
+        GridError::Scenario(errors) => {
+            eprint!("{}", errors.render(console::colored()));
+            Exit::BadInput
+        }
+        GridError::Study(error) => super::run::say(error),
+        GridError::Occupied { .. } => {
+            console::error(&error.to_string());
+            Exit::BadInput
+        }
+        GridError::Io { .. } => {
+            console::error(&error.to_string());
+            Exit::Failure
+        }
+        GridError::Interrupted { .. } => {
+            console::note(&error.to_string());
+            Exit::Interrupted
+        }
+    }
+}
+
+/// `tailback sweep`
+pub fn sweep(arguments: &Sweep) -> Exit {
+    let mut scenario = arguments.scenario.clone();
+    scenario.set.extend(arguments.replications.map(|count| format!("run.replications={count}")));
+    let plan = match load_or_say(&scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let given: Result<Vec<_>, String> = arguments.axis.iter().map(|text| axis(text)).collect();
+    let mut axes = match given {
+        Ok(axes) => axes,
+        Err(text) => {
+            console::error(&text);
+            return Exit::BadInput;
+        }
+    };
+    if axes.is_empty() {
+        axes = plan.sweep.iter().map(|axis| (axis.path.clone(), axis.values.clone())).collect();
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", slug(&plan.name))));
+    let grid = match Grid::new(&scenario.file, &scenario.set, &plan, &axes, &out) {
+        Ok(grid) => grid,
+        Err(error) => return say(&error),
+    };
+    let progress = CountProgress::new(grid.total(), "runs");
+    let results = grid.run(arguments.threads.unwrap_or_else(cores), &INTERRUPT, |done, total| progress.see(done, total));
+    progress.end();
+    let results = match results {
+        Ok(results) => results,
+        Err(error) => return say(&error),
+    };
+    let table = Table::new(&axes, &results);
+    if arguments.json {
+        console::print(&format!("{:#}\n", table.json()));
+    } else {
+        console::print(&table.text());
+    }
+    match table.keep(&out).and_then(|()| picture::draw_sweep(&axes, &table.curves(), &out)) {
+        Ok(()) => {
+            console::note(&format!("table and pictures in {}", out.display()));
+            Exit::Success
+        }
+        Err(error) => {
+            console::error(&error);
+            Exit::Failure
+        }
+    }
+}
+
+/// The results of a sweep, cell by cell.
+struct Table {
+    axes: Vec<String>,
+    metrics: Vec<String>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    values: Vec<String>,
+    outcomes: Vec<(String, usize)>,
+    summaries: Vec<Option<Summary>>,
+}
+
+/// One metric along the first axis, for each combination of the others.
+pub struct Curve {
+    /// The metric.
+    pub metric: String,
+    /// The values of the other axes, or nothing.
+    pub name: String,
+    /// (value of the first axis as written, mean, half width of the interval).
+    pub points: Vec<(String, f64, f64)>,
+}
+
+impl Table {
+    fn new(axes: &[(String, Vec<String>)], results: &[PointResult]) -> Table {
+        let names: BTreeSet<&String> =
+            results.iter().flat_map(|r| r.samples.iter().flat_map(|sample| sample.values.keys())).collect();
+        let metrics: Vec<String> = names.into_iter().cloned().collect();
+        let row = |result: &PointResult| {
+            let value = |text: &String| text.split_once('=').map_or(text.clone(), |(_, value)| value.to_owned());
+            let mut outcomes: Vec<(String, usize)> = Vec::new();
+            for sample in &result.samples {
+                match outcomes.iter_mut().find(|(outcome, _)| *outcome == sample.outcome) {
+                    Some((_, count)) => *count += 1,
+                    None => outcomes.push((sample.outcome.clone(), 1)),
+                }
+            }
+            let summary = |metric: &String| {
+                let values: Vec<f64> = result.samples.iter().filter_map(|s| s.values.get(metric).copied()).collect();
+                summarise(&values)
+            };
+            Row {
+                values: result.point.overrides.iter().map(value).collect(),
+                outcomes,
+                summaries: metrics.iter().map(summary).collect(),
+            }
+        };
+        let rows = results.iter().map(row).collect();
+        Table { axes: axes.iter().map(|(path, _)| path.clone()).collect(), metrics, rows }
+    }
+
+    fn outcome(row: &Row) -> String {
+        let each = |(outcome, count): &(String, usize)| format!("{outcome} {count}");
+        row.outcomes.iter().map(each).collect::<Vec<_>>().join(", ")
+    }
+
+    fn text(&self) -> String {
+        let mut head: Vec<&str> = self.axes.iter().map(String::as_str).collect();
+        head.push("outcome");
+        head.extend(self.metrics.iter().map(String::as_str));
+        let cell = |summary: &Option<Summary>| match summary {
+            None => String::new(),
+            Some(s) if s.half_width.is_finite() => format!("{} ± {}", number(s.mean), number(s.half_width)),
+            Some(s) => number(s.mean),
+        };
+        let row = |row: &Row| {
+            let cells = row.values.iter().cloned().chain([Table::outcome(row)]);
+            cells.chain(row.summaries.iter().map(cell)).collect()
+        };
+        let text = console::table(&head, &self.rows.iter().map(row).collect::<Vec<_>>());
+        format!("{text}± is half the 95 % confidence interval of the mean over the seeds\n")
+    }
+
+    fn json(&self) -> Value {
+        let summary = |s: &Option<Summary>| {
+            s.map(|s| json!({ "runs": s.count, "mean": s.mean, "half_width_95": s.half_width.is_finite().then_some(s.half_width), "p10": s.p10, "median": s.median, "p90": s.p90 }))
+        };
+        let row = |row: &Row| {
+            let values: serde_json::Map<String, Value> =
+                self.axes.iter().cloned().zip(row.values.iter().map(|value| json!(value))).collect();
+            let metrics: serde_json::Map<String, Value> =
+                self.metrics.iter().cloned().zip(row.summaries.iter().map(|s| json!(summary(s)))).collect();
+            let outcomes: serde_json::Map<String, Value> =
+                row.outcomes.iter().map(|(outcome, count)| (outcome.clone(), json!(count))).collect();
+            json!({ "values": values, "outcomes": outcomes, "metrics": metrics })
+        };
+        json!(self.rows.iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// Writes the table beside the points, as JSON and CSV.
+    fn keep(&self, out: &Path) -> Result<(), String> {
+        let quote = |text: &str| {
+            if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+        };
+        let mut csv: Vec<String> = self.axes.iter().map(|name| quote(name)).collect();
+        csv.push("outcome".into());
+        for metric in &self.metrics {
+            csv.push(quote(metric));
+            csv.push(quote(&format!("{metric} half width 95 %")));
+        }
+        let mut text = csv.join(",") + "\n";
+        for row in &self.rows {
+            let mut cells: Vec<String> = row.values.iter().map(|value| quote(value)).collect();
+            cells.push(quote(&Table::outcome(row)));
+            for summary in &row.summaries {
+                cells.push(summary.map(|s| s.mean.to_string()).unwrap_or_default());
+                cells.push(summary.filter(|s| s.half_width.is_finite()).map(|s| s.half_width.to_string()).unwrap_or_default());
+            }
+            text.push_str(&(cells.join(",") + "\n"));
+        }
+        let write = |name: &str, text: &str| {
+            let path: PathBuf = out.join(name);
+            std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+        };
+        write("table.csv", &text)?;
+        write("table.json", &format!("{:#}\n", self.json()))
+    }
+
+    /// What can be drawn over the first axis.
+    fn curves(&self) -> Vec<Curve> {
+        let mut curves: Vec<Curve> = Vec::new();
+        for (place, metric) in self.metrics.iter().enumerate() {
+            for row in &self.rows {
+                let (Some(summary), Some(first)) = (row.summaries[place], row.values.first()) else { continue };
+                let name = row.values[1..].join(", ");
+                let half = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
+                let point = (first.clone(), summary.mean, half);
+                match curves.iter_mut().find(|curve| curve.metric == *metric && curve.name == name) {
+                    Some(curve) => curve.points.push(point),
+                    None => curves.push(Curve { metric: metric.clone(), name, points: vec![point] }),
+                }
+            }
+        }
+        curves
+    }
+}
+
+/// A number with four significant digits.
+fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && !(1e-3..1e7).contains(&magnitude) {
+        return format!("{value:.3e}");
+    }
+    let digits = if magnitude >= 1000.0 || value.fract() == 0.0 { 0 } else { 4 };
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_is_a_path_and_values() {
+        assert_eq!(axis("network.k=4, 8"), Ok(("network.k".into(), vec!["4".into(), "8".into()])));
+        assert!(axis("network.k").is_err() && axis("=4").is_err() && axis("a=").is_err());
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!((number(1.5), number(2e9), number(12345.6), number(0.0)), ("1.5000".into(), "2.000e9".into(), "12346".into(), "0".into()));
+    }
+}

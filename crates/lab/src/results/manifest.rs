@@ -1,0 +1,348 @@
+//! What was run and how it went: `manifest.json`, the last file that is written and the first that is read.
+
+use super::error::ResultsError;
+use fabric::{Limit, Outcome, Report, Totals};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// Raised when a table or the manifest changes so that an older reader would misread it.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// This program's version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The commit this program was built from, if that was in a checkout.
+pub const COMMIT: Option<&str> = option_env!("TAILBACK_COMMIT");
+
+/// Marks a manifest as ours.
+const FORMAT: &str = "tailback results";
+
+/// Its name in a results directory.
+pub(super) const FILE: &str = "manifest.json";
+
+/// A file that the run depended on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its path as it was given.
+    pub path: String,
+    /// Its hash, led by the name of the hash: `sha256:...`.
+    pub hash: String,
+}
+
+/// How a run ended, as it is written down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutcomeRecord {
+    /// `finished`, `deadlock`, `loss`, `limit` or `interrupted`.
+    pub kind: String,
+    /// For people: the cycle, or the arithmetic of the missing room, or which limit. Empty if finished.
+    pub text: String,
+    /// The same for programs.
+    pub details: Value,
+}
+
+impl From<&Outcome> for OutcomeRecord {
+    fn from(outcome: &Outcome) -> OutcomeRecord {
+        let (kind, text, details) = match outcome {
+            Outcome::Finished => ("finished", String::new(), Value::Null),
+            Outcome::Interrupted => ("interrupted", "the run was told to stop".into(), Value::Null),
+            Outcome::LimitReached(Limit::Events(events)) => {
+                ("limit", format!("{events} events"), json!({ "events": events }))
+            }
+            Outcome::LimitReached(Limit::WallClock) => {
+                ("limit", "the wall-clock limit".into(), json!({ "wall_clock": true }))
+            }
+            Outcome::Deadlock(deadlock) => {
+                let waiting = |w: &fabric::Waiting| json!({ "node": w.node, "input": w.input, "output": w.output, "class": w.class, "flows": w.flows });
+                let cycle: Vec<Value> = deadlock.cycle.iter().map(waiting).collect();
+                ("deadlock", deadlock.to_string(), json!({ "at_ps": deadlock.at.as_picos(), "cycle": cycle }))
+            }
+            Outcome::LossInLosslessClass(report) => {
+                let details = json!({
+                    "at_ps": report.loss.at.as_picos(),
+                    "node": report.node,
+                    "port": report.port,
+                    "sender": report.sender,
+                    "class": report.loss.class,
+                    "flow": report.loss.flow,
+                    "frame_bytes": report.loss.frame,
+                    "held": report.loss.held,
+                    "capacity": report.loss.capacity,
+                    "xoff": report.loss.xoff,
+                    "needed_above_xoff_bytes": report.needed,
+                });
+                ("loss", report.to_string(), details)
+            }
+        };
+        OutcomeRecord { kind: kind.into(), text, details }
+    }
+}
+
+/// A table of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRecord {
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Size of its file.
+    pub bytes: u64,
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// Version of the program that ran.
+    pub version: String,
+    /// The commit it was built from, if known.
+    pub commit: Option<String>,
+    /// What was run, for people.
+    pub name: String,
+    /// The plan: the scenario with every default filled in.
+    pub plan: Value,
+    /// Names every random stream.
+    pub seed: u64,
+    /// Files the run depended on.
+    pub inputs: Vec<Input>,
+    /// Of the run: the same for the same plan and seed, on any number of threads.
+    pub fingerprint: u64,
+    /// How it ended.
+    pub outcome: OutcomeRecord,
+    /// Simulated time reached, in picoseconds.
+    pub simulated: u64,
+    /// Time between two samples, in picoseconds, if there were samples.
+    pub sample_every: Option<u64>,
+    /// How long it took, in seconds.
+    pub wall_seconds: f64,
+    /// Threads it ran on.
+    pub threads: usize,
+    /// Frames that crossed a cable.
+    pub hops: u64,
+    /// Alarms fired.
+    pub events: u64,
+    /// Sums over the run.
+    pub totals: Map<String, Value>,
+    /// What was recorded; filled in when the result is committed.
+    pub tables: Vec<TableRecord>,
+    /// What was not; filled in when the result is committed.
+    pub not_recorded: Vec<String>,
+}
+
+fn totals_map(totals: &Totals) -> Map<String, Value> {
+    let Totals {
+        hops,
+        made_frames,
+        made_bytes,
+        delivered_frames,
+        delivered_bytes,
+        dropped_frames,
+        dropped_bytes,
+        lost_frames,
+        lost_bytes,
+        discarded_frames,
+        discarded_bytes,
+        lost_control,
+        pause_frames,
+        credit_frames,
+        acknowledgements,
+    } = *totals;
+    let pairs = [
+        ("hops", hops),
+        ("made_frames", made_frames),
+        ("made_bytes", made_bytes),
+        ("delivered_frames", delivered_frames),
+        ("delivered_bytes", delivered_bytes),
+        ("dropped_frames", dropped_frames),
+        ("dropped_bytes", dropped_bytes),
+        ("lost_frames", lost_frames),
+        ("lost_bytes", lost_bytes),
+        ("discarded_frames", discarded_frames),
+        ("discarded_bytes", discarded_bytes),
+        ("lost_control", lost_control),
+        ("pause_frames", pause_frames),
+        ("credit_frames", credit_frames),
+        ("acknowledgements", acknowledgements),
+    ];
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+}
+
+/// A fingerprint as it is shown.
+#[must_use]
+pub fn hex(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
+
+impl Manifest {
+    /// The manifest of a run by this program. Name, plan, seed, inputs, threads and wall time are the caller's to set.
+    #[must_use]
+    pub fn of(report: &Report) -> Manifest {
+        Manifest {
+            version: VERSION.into(),
+            commit: COMMIT.map(str::to_owned),
+            name: String::new(),
+            plan: Value::Null,
+            seed: 0,
+            inputs: Vec::new(),
+            fingerprint: report.fingerprint,
+            outcome: OutcomeRecord::from(&report.outcome),
+            simulated: report.now.as_picos(),
+            sample_every: None,
+            wall_seconds: 0.0,
+            threads: 1,
+            hops: report.totals.hops,
+            events: report.events,
+            totals: totals_map(&report.totals),
+            tables: Vec::new(),
+            not_recorded: Vec::new(),
+        }
+    }
+
+    /// Packet-hops per second of wall time.
+    #[must_use]
+    pub fn hops_per_second(&self) -> f64 {
+        if self.wall_seconds > 0.0 { self.hops as f64 / self.wall_seconds } else { 0.0 }
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let inputs: Vec<Value> = self.inputs.iter().map(|i| json!({ "path": i.path, "hash": i.hash })).collect();
+        let table = |t: &TableRecord| json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes });
+        json!({
+            "format": FORMAT,
+            "schema_version": SCHEMA_VERSION,
+            "version": self.version,
+            "commit": self.commit,
+            "name": self.name,
+            "plan": self.plan,
+            "seed": self.seed,
+            "inputs": inputs,
+            "fingerprint": hex(self.fingerprint),
+            "outcome": { "kind": self.outcome.kind, "text": self.outcome.text, "details": self.outcome.details },
+            "simulated_ps": self.simulated,
+            "sample_every_ps": self.sample_every,
+            "wall_seconds": self.wall_seconds,
+            "threads": self.threads,
+            "hops": self.hops,
+            "hops_per_second": self.hops_per_second(),
+            "events": self.events,
+            "totals": self.totals,
+            "tables": self.tables.iter().map(table).collect::<Vec<_>>(),
+            "not_recorded": self.not_recorded,
+        })
+    }
+
+    /// Reads the manifest of a results directory.
+    ///
+    /// # Errors
+    /// If there is none, or it is not ours, or of a later version.
+    pub fn read(directory: &Path) -> Result<Manifest, ResultsError> {
+        let not = |reason: String| ResultsError::NotResults { path: directory.to_owned(), reason };
+        let path = directory.join(FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if !directory.exists() => return Err(ResultsError::io("open", directory, error)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(not(format!("it has no {FILE}")));
+            }
+            Err(error) => return Err(ResultsError::io("read", &path, error)),
+        };
+        let json: Value = serde_json::from_str(&text).map_err(|error| not(format!("{FILE} is damaged: {error}")))?;
+        if json["format"] != FORMAT {
+            return Err(not(format!("{FILE} was written by another program")));
+        }
+        let found = json["schema_version"].as_u64().ok_or_else(|| not(format!("{FILE} has no schema_version")))?;
+        if found > SCHEMA_VERSION {
+            return Err(ResultsError::Newer { path: directory.to_owned(), found });
+        }
+        Manifest::from_json(&json).ok_or_else(|| not(format!("{FILE} lacks a field, or has one of another type")))
+    }
+
+    fn from_json(json: &Value) -> Option<Manifest> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let input = |value: &Value| Some(Input { path: text(&value["path"])?, hash: text(&value["hash"])? });
+        let table = |value: &Value| {
+            let (rows, bytes) = (value["rows"].as_u64()?, value["bytes"].as_u64()?);
+            Some(TableRecord { name: text(&value["name"])?, rows, bytes })
+        };
+        let outcome = &json["outcome"];
+        Some(Manifest {
+            version: text(&json["version"])?,
+            commit: text(&json["commit"]),
+            name: text(&json["name"])?,
+            plan: json["plan"].clone(),
+            seed: json["seed"].as_u64()?,
+            inputs: json["inputs"].as_array()?.iter().map(input).collect::<Option<_>>()?,
+            fingerprint: u64::from_str_radix(json["fingerprint"].as_str()?, 16).ok()?,
+            outcome: OutcomeRecord {
+                kind: text(&outcome["kind"])?,
+                text: text(&outcome["text"])?,
+                details: outcome["details"].clone(),
+            },
+            simulated: json["simulated_ps"].as_u64()?,
+            sample_every: json["sample_every_ps"].as_u64(),
+            wall_seconds: json["wall_seconds"].as_f64()?,
+            threads: usize::try_from(json["threads"].as_u64()?).ok()?,
+            hops: json["hops"].as_u64()?,
+            events: json["events"].as_u64()?,
+            totals: json["totals"].as_object()?.clone(),
+            tables: json["tables"].as_array()?.iter().map(table).collect::<Option<_>>()?,
+            not_recorded: json["not_recorded"].as_array()?.iter().map(text).collect::<Option<_>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::directory::tests::scratch;
+    use super::*;
+    use units::Time;
+
+    pub(crate) fn sample() -> Manifest {
+        let report = Report {
+            outcome: Outcome::LimitReached(Limit::Events(12)),
+            now: Time::from_picos(1_000_000),
+            fingerprint: 0xfeed_0000_0000_0001,
+            totals: Totals { hops: 5, ..Totals::default() },
+            events: 12,
+            windows: 1,
+        };
+        Manifest {
+            name: "incast".into(),
+            plan: json!({ "a": [1, 2] }),
+            seed: u64::MAX,
+            inputs: vec![Input { path: "incast.toml".into(), hash: "sha256:00".into() }],
+            wall_seconds: 0.5,
+            ..Manifest::of(&report)
+        }
+    }
+
+    #[test]
+    fn a_manifest_reads_back_as_it_was() {
+        let scratch = scratch("manifest");
+        let manifest = sample();
+        std::fs::write(scratch.path(FILE), manifest.to_json().to_string()).expect("there is room");
+        assert_eq!(Manifest::read(scratch.directory()).expect("it is sound"), manifest);
+        assert_eq!(manifest.hops_per_second(), 10.0);
+        assert_eq!(hex(manifest.fingerprint), "feed000000000001");
+    }
+
+    #[test]
+    fn what_is_not_a_manifest_is_refused_with_the_reason() {
+        let scratch = scratch("not-a-manifest");
+        let refused = |text: &str| {
+            std::fs::write(scratch.path(FILE), text).expect("there is room");
+            Manifest::read(scratch.directory()).expect_err("it is not sound").to_string()
+        };
+        assert!(refused("{").contains("damaged"));
+        assert!(refused("{}").contains("another program"));
+        let mut later = sample().to_json();
+        later["schema_version"] = json!(99);
+        assert!(refused(&later.to_string()).contains("later version"));
+        let mut lacking = sample().to_json();
+        lacking["seed"] = Value::Null;
+        assert!(refused(&lacking.to_string()).contains("lacks a field"));
+        std::fs::remove_file(scratch.path(FILE)).expect("it is there");
+        assert!(Manifest::read(scratch.directory()).expect_err("none").to_string().contains("no manifest.json"));
+        assert!(Manifest::read(&scratch.path("nowhere")).expect_err("none").to_string().contains("check the path"));
+    }
+}

@@ -1,0 +1,53 @@
+//! A run that is recorded as it goes.
+
+use super::directory::ResultWriter;
+use super::error::ResultsError;
+use fabric::record::{Recorder, drain, finish, flow_rows, port_rows};
+use fabric::spec::NetworkSpec;
+use fabric::{Progress, Report, RunLimits, Simulation, Wish};
+
+/// A run whose rows are all written.
+pub struct Recorded {
+    /// How it went.
+    pub report: Report,
+    /// What became of each flow, as it was written.
+    pub flows: Vec<fabric::record::FlowRow>,
+}
+
+/// Runs a simulation and writes its tables; the manifest and the commit are the caller's. `names` gives flows names in
+/// order; a flow without one is called after its hosts. `progress` is asked at every checkpoint.
+///
+/// # Errors
+/// If a table cannot be written. The run ends at the next checkpoint then.
+pub fn record_run(
+    spec: &NetworkSpec,
+    simulation: &mut Simulation<Recorder>,
+    limits: &RunLimits<'_>,
+    names: &[String],
+    writer: &mut ResultWriter,
+    mut progress: impl FnMut(Progress) -> Wish + Send,
+) -> Result<Recorded, ResultsError> {
+    writer.write(&port_rows(&spec.graph))?;
+    let mut failed = None;
+    let mut report = simulation.run(limits, |seen, probes| match writer.append(&drain(probes)) {
+        Ok(()) => progress(seen),
+        Err(error) => {
+            failed = Some(error);
+            Wish::Enough
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
+    let ending = finish(&mut probes, report.now);
+    // A run in which nothing is left to do ends at the last checkpoint, which may lie before the last frame.
+    report.now = ending.end;
+    writer.end(&ending)?;
+    let mut flows = flow_rows(spec, &simulation.flows(), &ending.deliveries, report.now);
+    for (flow, name) in flows.iter_mut().zip(names) {
+        flow.name.clone_from(name);
+    }
+    writer.write(&flows)?;
+    Ok(Recorded { report, flows })
+}

@@ -1,0 +1,195 @@
+//! Headroom, thresholds and credits against what the cables call for.
+
+use super::{Findings, Severity};
+use crate::scenario::lower::largest_frames;
+use crate::scenario::plan::Plan;
+use fabric::graph::{NodeId, Role};
+use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl};
+use std::collections::BTreeMap;
+use theory::headroom::{HeadroomSpec, headroom};
+use units::{Bytes, Rate, Span};
+
+/// A kind of device as a receiver.
+struct Receiver<'a> {
+    /// Its section.
+    section: String,
+    control: FlowControl,
+    buffers: &'a [ClassBuffer],
+    shared: bool,
+}
+
+pub(super) fn check(plan: &Plan, findings: &mut Findings) {
+    let largest = largest_frames(&plan.spec.flows, plan.spec.classes.len());
+    for ((role, kind), links) in links(plan) {
+        let Some(receiver) = receiver(plan, role, kind) else { continue };
+        thresholds(plan, &receiver, &largest, findings);
+        for ((rate, latency), (ports, example)) in links {
+            let port = Port { rate, latency, ports, example: plan.spec.graph.nodes[example.0 as usize].name.as_str() };
+            match receiver.control {
+                FlowControl::Pause(pause) | FlowControl::Pfc(pause) => {
+                    room_after_xoff(plan, &receiver, &port, pause.response, &largest, findings);
+                }
+                FlowControl::Credits(credits) => {
+                    if let CreditUnit::Block(_) = credits.unit {
+                        credit_loop(plan, &receiver, &port, &largest, findings);
+                    }
+                }
+                FlowControl::None => {}
+            }
+        }
+    }
+}
+
+/// Ports that are alike.
+struct Port<'a> {
+    rate: Rate,
+    latency: Span,
+    ports: u64,
+    example: &'a str,
+}
+
+impl Port<'_> {
+    fn describe(&self) -> String {
+        let others = if self.ports > 1 { format!(" and {} more ports", self.ports - 1) } else { String::new() };
+        format!("at {}{others}, {} over {}", self.example, self.rate, self.latency)
+    }
+}
+
+type Links = BTreeMap<(Rate, Span), (u64, NodeId)>;
+
+/// For every kind of device its distinct cables, how many ports have each, and a node that has it.
+fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
+    let mut links: BTreeMap<(bool, u32), Links> = BTreeMap::new();
+    for cable in &plan.spec.graph.cables {
+        for end in [cable.a, cable.b] {
+            let node = end.0 as usize;
+            let key = (plan.spec.graph.nodes[node].role == Role::Host, plan.spec.kind_of[node]);
+            let alike = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency)).or_insert((0, end));
+            alike.0 += 1;
+        }
+    }
+    links
+}
+
+fn receiver(plan: &Plan, host: bool, kind: u32) -> Option<Receiver<'_>> {
+    if host {
+        let adapter = plan.spec.adapters.get(kind as usize)?;
+        // Without a buffer it consumes at once.
+        let section = format!("adapters[{kind}]");
+        (!adapter.buffer.is_empty()).then_some(Receiver {
+            section,
+            control: adapter.flow_control,
+            buffers: &adapter.buffer,
+            shared: false,
+        })
+    } else {
+        let switch = plan.spec.switches.get(kind as usize)?;
+        let (buffers, shared) = match &switch.buffer {
+            Buffer::Static(buffers) => (buffers, false),
+            Buffer::Shared { classes, .. } => (classes, true),
+        };
+        Some(Receiver { section: format!("switches[{kind}]"), control: switch.flow_control, buffers, shared })
+    }
+}
+
+fn room_after_xoff(
+    plan: &Plan,
+    receiver: &Receiver<'_>,
+    port: &Port<'_>,
+    response: Span,
+    largest: &[Bytes],
+    findings: &mut Findings,
+) {
+    let reverse = largest.iter().copied().max().unwrap_or_default();
+    let whole_link = matches!(receiver.control, FlowControl::Pause(_));
+    for (class, (spec, buffer)) in plan.spec.classes.iter().zip(receiver.buffers).enumerate() {
+        // A PAUSE stops all classes together, and they share the room of the first.
+        if !spec.lossless || (whole_link && class > 0) {
+            continue;
+        }
+        let frame = if whole_link { reverse } else { largest.get(class).copied().unwrap_or_default() };
+        if frame == Bytes::ZERO {
+            continue;
+        }
+        let question = HeadroomSpec::simulated(port.rate, port.latency, response, reverse, frame);
+        let terms = headroom(&HeadroomSpec { overhead: plan.spec.overhead, ..question });
+        let needed = terms.above_threshold();
+        let (have, words) = if receiver.shared {
+            (buffer.headroom, format!("headroom {}", buffer.headroom))
+        } else {
+            let room = Bytes::new(buffer.capacity.get().saturating_sub(buffer.xoff.get()));
+            (room, format!("capacity {} - xoff {} = {room}", buffer.capacity, buffer.xoff))
+        };
+        let subject = format!("{} class {}", receiver.section, spec.name);
+        let place = port.describe();
+        if have < needed {
+            let remedy = match (receiver.shared, terms.xoff_for(buffer.capacity)) {
+                (true, _) => format!("set headroom = \"{needed}\""),
+                (false, Some(xoff)) => {
+                    format!("set xoff = \"{xoff}\", or capacity = \"{}\"", terms.buffer_for(buffer.xoff))
+                }
+                (false, None) => format!("set capacity = \"{}\"", terms.buffer_for(buffer.xoff)),
+            };
+            let message = format!("may lose frames: {words}, but {needed} may arrive after XOFF {place}: {terms}");
+            findings.add(Severity::Error, subject, message, remedy);
+        } else {
+            findings.add(
+                Severity::Note,
+                subject,
+                format!("headroom suffices: {words}; {needed} needed {place}: {terms}"),
+                "",
+            );
+        }
+    }
+}
+
+/// Whether credits come back in time to keep a cable full.
+fn credit_loop(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[Bytes], findings: &mut Findings) {
+    for ((spec, buffer), &frame) in plan.spec.classes.iter().zip(receiver.buffers).zip(largest) {
+        if !spec.lossless || frame == Bytes::ZERO {
+            continue;
+        }
+        // Out, a frame stored, the credit back behind another frame.
+        let bits = (frame + plan.spec.overhead).bits() as f64 * 2.0;
+        let rate = port.rate.as_bits_per_sec() as f64;
+        let loop_seconds = bits / rate + 2.0 * port.latency.as_secs_f64();
+        let covered = buffer.capacity.bits() as f64 / (loop_seconds * rate);
+        if covered < 1.0 {
+            let message = format!(
+                "{} of credits cover {:.0} % of the round trip {}: the link cannot be filled",
+                buffer.capacity,
+                covered * 100.0,
+                port.describe()
+            );
+            let wanted = Bytes::new((loop_seconds * rate / 8.0) as u64 + 1);
+            findings.add(
+                Severity::Warning,
+                format!("{} class {}", receiver.section, spec.name),
+                message,
+                format!("about {wanted} fill it"),
+            );
+        }
+    }
+}
+
+fn thresholds(plan: &Plan, receiver: &Receiver<'_>, largest: &[Bytes], findings: &mut Findings) {
+    let pauses = matches!(receiver.control, FlowControl::Pause(_) | FlowControl::Pfc(_));
+    let slots = matches!(receiver.control, FlowControl::Credits(credits) if credits.unit == CreditUnit::Frame);
+    for ((spec, buffer), &frame) in plan.spec.classes.iter().zip(receiver.buffers).zip(largest) {
+        let subject = || format!("{} class {}", receiver.section, spec.name);
+        let paused = pauses && spec.lossless && !receiver.shared;
+        if paused && buffer.xoff < frame {
+            let message =
+                format!("xoff {} is less than one frame of {frame}: every frame stops the sender", buffer.xoff);
+            findings.add(Severity::Warning, subject(), message, "raise xoff to a few frames");
+        }
+        if paused && buffer.xon == buffer.xoff {
+            let message = format!("xon equals xoff ({}): pauses and releases alternate frame by frame", buffer.xon);
+            findings.add(Severity::Note, subject(), message, "put xon a few frames below xoff");
+        }
+        if !receiver.shared && !slots && buffer.capacity < frame {
+            let message = format!("a buffer of {} never takes a frame of {frame}", buffer.capacity);
+            findings.add(Severity::Error, subject(), message, "enlarge capacity");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What can be known of a plan before running it.
+//!
+//! Findings are about this plan, not about the file: a file with mistakes has no plan. Nothing here simulates.
+
+mod buffers;
+mod load;
+mod paths;
+
+pub use load::{FairShare, fair_shares};
+
+use super::plan::Plan;
+use fabric::graph::{Graph, NodeId};
+use fabric::routing::{Routes, dependency_cycle};
+use fabric::spec::{Egress, FlowControl};
+use paths::Walker;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Good to know.
+    Note,
+    /// It may be meant, but often is not.
+    Warning,
+    /// A promise of the scenario will be broken.
+    Error,
+}
+
+/// Something found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it is about: a port, a workload, a class.
+    pub subject: String,
+    /// What was found.
+    pub message: String,
+    /// What to do about it; may be empty.
+    pub remedy: String,
+}
+
+/// What a check adds findings to.
+#[derive(Debug, Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(&mut self, severity: Severity, subject: impl Into<String>, message: String, remedy: impl Into<String>) {
+        self.0.push(Finding { severity, subject: subject.into(), message, remedy: remedy.into() });
+    }
+}
+
+/// Everything that can be known before running, what matters most first.
+#[must_use]
+pub fn check(plan: &Plan) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    let walker = Walker::new(&plan.spec.graph);
+    buffers::check(plan, &mut findings);
+    groups(plan, &mut findings);
+    deadlocks(plan, &mut findings);
+    let reached = reachable(plan, &walker, &mut findings);
+    timing(plan, &mut findings);
+    if reached {
+        load::check(plan, &walker, &mut findings);
+    }
+    findings.0.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings.0
+}
+
+/// Whether some switch holds back its senders.
+fn holds_back(plan: &Plan) -> bool {
+    plan.spec.classes.iter().any(|class| class.lossless)
+        && plan.spec.switches.iter().any(|switch| switch.flow_control != FlowControl::None)
+}
+
+/// Lossless and lossy classes that share an egress group.
+fn groups(plan: &Plan, findings: &mut Findings) {
+    let spec = &plan.spec;
+    let switches = spec.switches.iter().enumerate().map(|(kind, switch)| (format!("switches[{kind}]"), &switch.egress));
+    let adapters =
+        spec.adapters.iter().enumerate().map(|(kind, adapter)| (format!("adapters[{kind}]"), &adapter.egress));
+    for (device, egress) in switches.chain(adapters) {
+        let Egress::Groups(groups) = egress else { continue };
+        for (number, group) in groups.iter().enumerate() {
+            let members = || spec.classes.iter().enumerate().filter(|(class, _)| group.classes >> class & 1 == 1);
+            let names = |lossless: bool| -> Vec<&str> {
+                members()
+                    .filter(|(_, class)| class.lossless == lossless)
+                    .map(|(_, class)| class.name.as_str())
+                    .collect()
+            };
+            let (kept, dropped) = (names(true), names(false));
+            if !kept.is_empty() && !dropped.is_empty() {
+                findings.add(
+                    Severity::Warning,
+                    format!("{device}.egress[{number}]"),
+                    format!(
+                        "lossless {} and lossy {} share a group: a pause of one leaves its turns to the other",
+                        kept.join(", "),
+                        dropped.join(", ")
+                    ),
+                    "give lossless and lossy classes groups of their own (IEEE 802.1Qaz advises it)",
+                );
+            }
+        }
+    }
+}
+
+/// Routes whose waits form a circle.
+fn deadlocks(plan: &Plan, findings: &mut Findings) {
+    if !holds_back(plan) {
+        return;
+    }
+    let spec = &plan.spec;
+    let tables = std::iter::once((Time::ZERO, &spec.routes));
+    let later = spec.route_changes.iter().map(|change| (change.at, &change.routes));
+    for (at, routes) in tables.chain(later) {
+        if let Some(circle) = circle(&spec.graph, routes) {
+            let since = if at == Time::ZERO { String::new() } else { format!(" from {at} on") };
+            findings.add(
+                Severity::Warning,
+                "network.routes",
+                format!("the routes can deadlock{since}: {circle}"),
+                "a frame in each of these channels can wait for room behind the next; choose routes without such a circle",
+            );
+        }
+    }
+}
+
+fn circle(graph: &Graph, routes: &Routes) -> Option<String> {
+    let cycle = dependency_cycle(graph, routes)?;
+    let ports = graph.ports();
+    let name = |node: NodeId| graph.nodes[node.0 as usize].name.as_str();
+    let mut text: Vec<&str> = cycle.iter().map(|&(node, _)| name(node)).collect();
+    let last = cycle.last().and_then(|&(node, port)| ports[node.0 as usize].get(usize::from(port)));
+    text.extend(last.map(|end| name(end.peer)));
+    Some(text.join(" -> "))
+}
+
+/// Whether every flow arrives; those that do not are told.
+fn reachable(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) -> bool {
+    let mut wrong: BTreeMap<u32, (u64, String)> = BTreeMap::new();
+    for (number, flow) in plan.spec.flows.iter().enumerate() {
+        if let Err(error) = walker.reaches(plan, number, flow) {
+            let workload = plan.workload_of_flow.get(number).copied().unwrap_or(0);
+            let entry = wrong.entry(workload).or_insert_with(|| (0, error));
+            entry.0 += 1;
+        }
+    }
+    for (workload, (count, error)) in &wrong {
+        let name = plan.workload_names.get(*workload as usize).map_or("?", String::as_str);
+        let several = if *count > 1 { format!(" ({count} flows of it in all)") } else { String::new() };
+        findings.add(
+            Severity::Error,
+            format!("workload {name}"),
+            format!("a flow never arrives: {error}{several}"),
+            "",
+        );
+    }
+    wrong.is_empty()
+}
+
+/// What happens after the run has ended.
+fn timing(plan: &Plan, findings: &mut Findings) {
+    let end = Time::ZERO + plan.run.duration;
+    let mut late: BTreeMap<u32, u64> = BTreeMap::new();
+    for (flow, workload) in plan.spec.flows.iter().zip(&plan.workload_of_flow) {
+        if flow.start >= end {
+            *late.entry(*workload).or_insert(0) += 1;
+        }
+    }
+    for (workload, count) in late {
+        let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
+        let message = format!("{count} of its flows start after the run's end at {end}");
+        findings.add(
+            Severity::Warning,
+            format!("workload {name}"),
+            message,
+            "start it earlier, or lengthen run.duration",
+        );
+    }
+    for (number, fault) in plan.spec.faults.iter().enumerate().filter(|(_, fault)| fault.down >= end) {
+        let message = format!("cable {} fails at {}, after the run's end at {end}", fault.cable, fault.down);
+        findings.add(
+            Severity::Warning,
+            format!("fault {number}"),
+            message,
+            "let it fail earlier, or lengthen run.duration",
+        );
+    }
+    for change in plan.spec.route_changes.iter().filter(|change| change.at >= end) {
+        let message = format!("tables change at {}, after the run's end at {end}", change.at);
+        findings.add(
+            Severity::Warning,
+            "network.reroutes",
+            message,
+            "let them change earlier, or lengthen run.duration",
+        );
+    }
+    if plan.spec.flows.is_empty() {
+        findings.add(Severity::Warning, "workloads", "nobody sends anything".into(), "add [[workloads]]");
+    }
+}

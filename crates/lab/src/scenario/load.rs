@@ -1,0 +1,212 @@
+//! Reading a scenario: the file, its bases, its overrides, and the files it names.
+
+use super::overrides;
+use super::plan::Plan;
+use super::problem::{Errors, Problem};
+use super::source::{FileReader, Place, SourceKind, Sources};
+use super::tree::{self, Data, Table};
+use super::{Attachments, Limits, Recipe};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use units::EmpiricalCdf;
+
+/// A larger file is no scenario.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// Bases of bases of bases: a longer chain is a mistake.
+const LONGEST_CHAIN: usize = 16;
+
+/// Reads files from the disk: the one place of this module that does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl FileReader for Disk {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let plain = |error: std::io::Error| error.to_string();
+        let length = std::fs::metadata(path).map_err(plain)?.len();
+        if length > LARGEST_FILE {
+            return Err(format!("it has {length} bytes; {LARGEST_FILE} are the most a scenario's file may have"));
+        }
+        let octets = std::fs::read(path).map_err(plain)?;
+        String::from_utf8(octets).map_err(|_| "it is not text in UTF-8".into())
+    }
+
+    fn identity(&self, path: &Path) -> PathBuf {
+        path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+    }
+}
+
+/// The plan of a scenario file, with overrides of the form `path=value`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
+    let name = path.to_string_lossy().into_owned();
+    match Disk.read(path) {
+        Ok(text) => load_str(&name, &text, overrides, &Disk, Limits::default()),
+        Err(reason) => {
+            let mut sources = Sources::default();
+            let source = sources.add(name.clone(), SourceKind::File, String::new());
+            let place = Place { source, start: 0, end: 0 };
+            let problem =
+                Problem::new(place, format!("cannot read {name}: {reason}"), "give the path of a scenario file");
+            Err(Errors::new(sources, vec![problem]))
+        }
+    }
+}
+
+/// The plan of a scenario given as text; `name` is what errors call it, and other files are found relative to it.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_str(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    reader: &dyn FileReader,
+    limits: Limits,
+) -> Result<Plan, Errors> {
+    let mut loader = Loader { sources: Sources::default(), problems: Vec::new(), reader };
+    let mut chain = vec![reader.identity(Path::new(name))];
+    let mut tree = loader.file(name.to_owned(), text.to_owned(), &mut chain);
+    // Half a scenario would only give rise to complaints about the other half.
+    if !loader.problems.is_empty() {
+        return Err(Errors::new(loader.sources, loader.problems));
+    }
+    for text in overrides {
+        overrides::apply(&mut loader.sources, &mut loader.problems, &mut tree, text);
+    }
+    let attachments = loader.attachments(&tree);
+    let Loader { sources, problems, .. } = loader;
+    Arc::new(Recipe { tree, sources, attachments, limits, problems }).plan(None)
+}
+
+struct Loader<'a> {
+    sources: Sources,
+    problems: Vec<Problem>,
+    reader: &'a dyn FileReader,
+}
+
+impl Loader<'_> {
+    /// One file over its base. `chain` names the files on the way here.
+    fn file(&mut self, name: String, text: String, chain: &mut Vec<PathBuf>) -> Table {
+        let source = self.sources.add(name, SourceKind::File, text);
+        let tree = tree::parse(&self.sources, source, &mut self.problems);
+        let Some(base) = tree.get("base") else { return tree };
+        let (Data::Text(path), place) = (&base.item.data, base.item.place) else { return tree };
+        let path = self.sources.folder(place).join(path);
+        let identity = self.reader.identity(&path);
+        if chain.contains(&identity) {
+            let message = "a scenario cannot be based on itself";
+            self.problems.push(Problem::new(place, message, "name another file; this one leads back here"));
+            return tree;
+        }
+        if chain.len() >= LONGEST_CHAIN {
+            let message = format!("a chain of more than {LONGEST_CHAIN} bases");
+            self.problems.push(Problem::new(place, message, "base the scenario on fewer files"));
+            return tree;
+        }
+        match self.reader.read(&path) {
+            Ok(text) => {
+                chain.push(identity);
+                let below = self.file(path.to_string_lossy().into_owned(), text, chain);
+                tree.over(below)
+            }
+            Err(reason) => {
+                let message = format!("cannot read {}: {reason}", path.display());
+                self.problems.push(Problem::new(place, message, "the path is relative to this file"));
+                tree
+            }
+        }
+    }
+
+    /// Reads the files that workloads name.
+    fn attachments(&mut self, tree: &Table) -> Attachments {
+        let mut attachments = Attachments::default();
+        let workloads: Vec<&Table> = match tree.get("workloads").map(|entry| &entry.item.data) {
+            Some(Data::Table(table)) => vec![table],
+            Some(Data::List(items)) => items.iter().filter_map(|item| as_table(&item.data)).collect(),
+            _ => Vec::new(),
+        };
+        for workload in workloads {
+            let Some(entry) = workload.get("cdf") else { continue };
+            let (Data::Text(path), place) = (&entry.item.data, entry.item.place) else { continue };
+            let path = self.sources.folder(place).join(path);
+            match self.reader.read(&path) {
+                Ok(text) => {
+                    if let Some(cdf) = self.distribution(&path, text) {
+                        attachments.distributions.insert(place, cdf);
+                    }
+                }
+                Err(reason) => {
+                    let message = format!("cannot read {}: {reason}", path.display());
+                    self.problems.push(Problem::new(place, message, "the path is relative to this file"));
+                }
+            }
+        }
+        attachments
+    }
+
+    /// Lines of `bytes probability`; # begins a comment.
+    fn distribution(&mut self, path: &Path, text: String) -> Option<EmpiricalCdf> {
+        let mut points = Vec::new();
+        let mut places = Vec::new();
+        let mut wrong = Vec::new();
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let content = line.split('#').next().unwrap_or("").trim_end();
+            let place = (at, at + content.len());
+            at += line.len();
+            if content.trim().is_empty() {
+                continue;
+            }
+            let mut numbers = content.split_whitespace().map(str::parse::<f64>);
+            match (numbers.next(), numbers.next(), numbers.next()) {
+                (Some(Ok(value)), Some(Ok(probability)), None) => {
+                    points.push((value, probability));
+                    places.push(place);
+                }
+                _ => wrong.push(place),
+            }
+        }
+        let source = self.sources.add(path.to_string_lossy().into_owned(), SourceKind::File, text);
+        let place = |(start, end): (usize, usize)| Place { source, start: start as u32, end: end as u32 };
+        for at in wrong.iter().take(20) {
+            let help = "write bytes and cumulative probability, such as 1500 0.25";
+            self.problems.push(Problem::new(place(*at), "this line is no point of a distribution", help));
+        }
+        if !wrong.is_empty() {
+            return None;
+        }
+        let range = points.iter().any(|(value, _)| *value > 1e15);
+        match EmpiricalCdf::new(&points) {
+            Ok(cdf) if !range => Some(cdf),
+            Ok(_) => {
+                self.problems.push(Problem::new(place((0, 0)), "a flow above 1 PB", "sizes are in bytes"));
+                None
+            }
+            Err(error) => {
+                let index = error_index(&error).and_then(|index| places.get(index)).or(places.last());
+                self.problems.push(Problem::new(place(index.copied().unwrap_or((0, 0))), error.to_string(), ""));
+                None
+            }
+        }
+    }
+}
+
+fn error_index(error: &units::CdfError) -> Option<usize> {
+    use units::CdfError::{Empty, Incomplete, Probability, ProbabilityFalls, Value, ValueFalls};
+    match error {
+        Value { index, .. } | Probability { index, .. } | ValueFalls { index, .. } | ProbabilityFalls { index, .. } => {
+            Some(*index)
+        }
+        Empty | Incomplete { .. } => None,
+    }
+}
+
+fn as_table(data: &Data) -> Option<&Table> {
+    match data {
+        Data::Table(table) => Some(table),
+        _ => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! From typed sections to a network description: names become numbers, defaults by rule are worked out, contradictions
+//! are found. Everything wrong is gathered; one mistake does not hide the next.
+
+pub(crate) mod buffers;
+pub(crate) mod devices;
+mod flow;
+pub(crate) mod names;
+pub(crate) mod network;
+pub(crate) mod routes;
+pub(crate) mod settings;
+pub(crate) mod traffic;
+
+use super::Limits;
+use super::expect::{Metric, expectation};
+use super::plan::Plan;
+use super::resolve::{Gathered, Node};
+use super::{Recipe, Subject};
+use fabric::spec::NetworkSpec;
+use names::Names;
+use std::sync::Arc;
+use units::Bytes;
+
+/// What lowering finds beside the plan: what each part of the network was made from, to map errors of the fabric back.
+#[derive(Debug, Default)]
+pub(crate) struct Origins {
+    /// Place of each kind of switch.
+    pub(crate) switches: Vec<super::Place>,
+    /// Place of each kind of adapter.
+    pub(crate) adapters: Vec<super::Place>,
+    /// Place of each workload.
+    pub(crate) workloads: Vec<super::Place>,
+}
+
+/// The plan of a resolved scenario. `None` if something is wrong; then it has been said.
+pub(crate) fn plan(
+    gathered: &mut Gathered<'_>,
+    root: &Node,
+    recipe: &Arc<Recipe>,
+    seed: Option<u64>,
+    limits: &Limits,
+) -> (Option<Plan>, Origins) {
+    let mut origins = Origins::default();
+    let run = settings::run(gathered, root, seed);
+    let classes = devices::classes(gathered, root);
+    let network = network::network(gathered, root, limits);
+    let sweep = settings::sweep(gathered, root);
+    let (Some(classes), Some(network)) = (classes, network) else { return (None, origins) };
+    // What goes on without a part that is missing serves to find more mistakes: the plan is not made any more.
+    let complete = run.is_some();
+    let run = run.unwrap_or_else(settings::some_run);
+    let hosts = network.graph.hosts();
+    let host_names = Names::new("host", hosts.iter().map(|host| network.graph.nodes[host.0 as usize].name.as_str()));
+    let class_names = Names::new("class", classes.iter().map(|class| class.name.as_str()));
+    let (graph, overhead) = (&network.graph, network.overhead);
+    let subject = Subject { graph, hosts: &host_names, classes: &class_names, run: &run, overhead };
+    let traffic = traffic::traffic(gathered, root, &subject, &recipe.attachments, limits);
+    origins.workloads = root.tables("workloads").iter().map(|node| node.place).collect();
+    let complete = complete && traffic.is_some();
+    let traffic = traffic.unwrap_or_default();
+    let rules = buffers::Rules::new(&network.graph, &classes, &class_names, &traffic.flows, network.overhead);
+    let switches = devices::switches(gathered, root, &rules);
+    let adapters = devices::adapters(gathered, root, &rules);
+    origins.switches = root.tables("switches").iter().map(|node| node.place).collect();
+    origins.adapters = root.tables("adapters").iter().map(|node| node.place).collect();
+    let faults = settings::faults(gathered, root, &network.graph);
+    let probes = settings::probes(gathered, root, &network.graph, &run);
+    let node_names = Names::new("node", network.graph.nodes.iter().map(|node| node.name.as_str()));
+    let workload_names = Names::new("workload", traffic.workloads.iter().map(String::as_str));
+    let flow_names = Names::new("flow or workload", traffic.names.iter().map(String::as_str));
+    let mut expectations = Vec::new();
+    for node in root.tables("expectations") {
+        expectations.extend(expectation(gathered, node, |gathered, metric| match metric {
+            Metric::DroppedFrames | Metric::LostFrames | Metric::PauseFrames | Metric::Outcome => {
+                Some((Vec::new(), Vec::new()))
+            }
+            Metric::Queue => Some((Vec::new(), node_names.select(gathered, &node.names("of")?, node.place)?)),
+            _ if !complete => None,
+            _ => {
+                let of = node.names("of")?;
+                let chosen = settings::flows_of(gathered, &of, node.place, &flow_names, &workload_names, &traffic)?;
+                Some((chosen, Vec::new()))
+            }
+        }));
+    }
+    let (Some(switches), Some(adapters)) = (switches, adapters) else { return (None, origins) };
+    let (Some(faults), Some(probes)) = (faults, probes) else { return (None, origins) };
+    if !complete {
+        return (None, origins);
+    }
+    let mut kind_of = switches.kind_of;
+    for (node, kind) in adapters.kind_of.into_iter().enumerate() {
+        if network.graph.nodes[node].role == fabric::graph::Role::Host {
+            kind_of[node] = kind;
+        }
+    }
+    let spec = NetworkSpec {
+        routes: network.routes,
+        route_changes: network.route_changes,
+        multipath: network.multipath,
+        classes,
+        switches: switches.kinds,
+        adapters: adapters.kinds,
+        kind_of,
+        overhead: network.overhead,
+        smallest_frame: network.smallest_frame,
+        flows: traffic.flows,
+        faults,
+        seed: run.seed,
+        graph: network.graph,
+    };
+    let stem = recipe.sources.iter().next().map(|source| file_stem(&source.name)).unwrap_or_default();
+    let plan = Plan {
+        name: root.text("name").unwrap_or(stem),
+        description: root.text("description").unwrap_or_default(),
+        spec,
+        run,
+        probes,
+        flow_names: traffic.names,
+        workload_of_flow: traffic.workload_of,
+        workload_names: traffic.workloads,
+        expectations,
+        sweep,
+        entries: std::mem::take(&mut gathered.entries),
+        recipe: Arc::clone(recipe),
+    };
+    (Some(plan), origins)
+}
+
+fn file_stem(name: &str) -> String {
+    std::path::Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The largest frame of any flow or acknowledgement in each class.
+pub(crate) fn largest_frames(flows: &[fabric::workload::FlowSpec], classes: usize) -> Vec<Bytes> {
+    let mut largest = vec![Bytes::ZERO; classes];
+    let mut see = |class: u8, size: Bytes| {
+        if let Some(known) = largest.get_mut(usize::from(class)) {
+            *known = size.max(*known);
+        }
+    };
+    for flow in flows {
+        see(flow.class, flow.frame);
+        if let Some(acknowledge) = flow.acknowledge {
+            see(acknowledge.class, acknowledge.size);
+        }
+    }
+    largest
+}

@@ -1,0 +1,198 @@
+//! `[run]`, `[probes]`, `[[faults]]` and `[sweep]`.
+
+use super::names::Names;
+use super::network::cables_between;
+use super::traffic::Traffic;
+use crate::scenario::overrides::{Path, kind_at};
+use crate::scenario::pattern::Pattern;
+use crate::scenario::plan::{Axis, ProbeSettings, RunSettings};
+use crate::scenario::problem::Problem;
+use crate::scenario::resolve::{Gathered, Node, join};
+use crate::scenario::source::Place;
+use crate::scenario::tree::{Data, Item, Table};
+use crate::scenario::value::{read, written};
+use fabric::graph::Graph;
+use fabric::spec::Fault;
+use std::collections::BTreeSet;
+use units::{Span, Time};
+
+pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -> Option<RunSettings> {
+    let node = root.table("run")?;
+    let duration = node.time("duration")?;
+    let warm_up = node.time("warm_up")?;
+    let checkpoint = node.time("checkpoint")?;
+    let mut good = true;
+    if duration == Span::ZERO {
+        gathered.refuse(node.place_of("duration"), "a run of no time", "give a duration above zero");
+        good = false;
+    } else if warm_up >= duration {
+        let message = format!("the warm-up of {warm_up} leaves nothing of a run of {duration}");
+        let problem = Problem::new(node.place_of("warm_up"), message, "shorten warm_up, or lengthen duration");
+        gathered.problems.push(problem.and(node.place_of("duration"), "the duration"));
+        good = false;
+    }
+    if checkpoint == Span::ZERO {
+        gathered.refuse(node.place_of("checkpoint"), "a checkpoint at every instant", "give a span above zero");
+        good = false;
+    }
+    good.then_some(())?;
+    Some(RunSettings {
+        duration,
+        warm_up,
+        seed: seed.or(node.count("seed"))?,
+        replications: u32::try_from(node.count("replications")?).unwrap_or(u32::MAX),
+        checkpoint,
+        max_events: node.count("max_events"),
+        threads: node.count("threads").map(|threads| threads as usize),
+    })
+}
+
+/// Settings to look for further mistakes with, when those of the scenario cannot be read.
+pub(crate) fn some_run() -> RunSettings {
+    let duration = Span::from_millis(1);
+    let checkpoint = Span::from_micros(100);
+    RunSettings { duration, warm_up: Span::ZERO, seed: 1, replications: 1, checkpoint, max_events: None, threads: None }
+}
+
+pub(crate) fn probes(
+    gathered: &mut Gathered<'_>,
+    root: &Node,
+    graph: &Graph,
+    run: &RunSettings,
+) -> Option<ProbeSettings> {
+    let node = root.table("probes")?;
+    let record: BTreeSet<String> = node.names("record")?.into_iter().map(|(name, _)| name).collect();
+    let part = |gathered: &mut Gathered<'_>, key: &str, parts: u64| {
+        node.time(key).unwrap_or_else(|| {
+            let span = Span::from_picos((run.duration.as_picos() / parts).max(1));
+            gathered.computed(&node.path, key, format!("\"{span}\""));
+            span
+        })
+    };
+    let sample_every = part(gathered, "sample_every", 1000);
+    let throughput_window = part(gathered, "throughput_window", 100);
+    for (key, span) in [("sample_every", sample_every), ("throughput_window", throughput_window)] {
+        if span == Span::ZERO {
+            gathered.refuse(node.place_of(key), "a span of no time", "give a span above zero");
+            return None;
+        }
+    }
+    let names = Names::new("node", graph.nodes.iter().map(|node| node.name.as_str()));
+    let mut nodes = vec![false; graph.nodes.len()];
+    for chosen in names.select(gathered, &node.names("nodes")?, node.place)? {
+        nodes[chosen as usize] = true;
+    }
+    Some(ProbeSettings {
+        flows: record.contains("flows"),
+        links: record.contains("links"),
+        queues: record.contains("queues"),
+        rates: record.contains("rates"),
+        pauses: record.contains("pauses"),
+        drops: record.contains("drops"),
+        sample_every,
+        throughput_window,
+        nodes,
+    })
+}
+
+pub(crate) fn faults(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) -> Option<Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mut good = true;
+    for node in root.tables("faults") {
+        let Some(cables) = cables_between(gathered, node, graph) else {
+            good = false;
+            continue;
+        };
+        let Some(down) = node.time("down") else {
+            good = false;
+            continue;
+        };
+        let up = node.time("up");
+        if up.is_some_and(|up| up <= down) {
+            let problem = Problem::new(node.place_of("up"), "it comes up before it goes down", "swap the times");
+            gathered.problems.push(problem.and(node.place_of("down"), "it goes down"));
+            good = false;
+        }
+        let fault = |cable| Fault { cable, down: Time::ZERO + down, up: up.map(|up| Time::ZERO + up) };
+        faults.extend(cables.into_iter().map(fault));
+    }
+    good.then_some(faults)
+}
+
+/// The flows that names of flows and workloads stand for.
+pub(crate) fn flows_of(
+    gathered: &mut Gathered<'_>,
+    of: &[(String, Place)],
+    fallback: Place,
+    flows: &Names<'_>,
+    workloads: &Names<'_>,
+    traffic: &Traffic,
+) -> Option<Vec<u32>> {
+    let mut chosen = BTreeSet::new();
+    for (text, place) in of {
+        let groups = Pattern::parse(text).map(|pattern| workloads.matching(&pattern)).unwrap_or_default();
+        if groups.is_empty() {
+            chosen.extend(flows.select(gathered, std::slice::from_ref(&(text.clone(), *place)), fallback)?);
+            continue;
+        }
+        let member = |(_, workload): &(u32, &u32)| groups.contains(workload);
+        chosen.extend((0..).zip(&traffic.workload_of).filter(member).map(|(flow, _)| flow));
+    }
+    Some(chosen.into_iter().collect())
+}
+
+/// The axes of a sweep. Wrong ones are told and left out.
+pub(crate) fn sweep(gathered: &mut Gathered<'_>, root: &Node) -> Vec<Axis> {
+    let mut axes = Vec::new();
+    let Some(item) = root.any("sweep") else { return axes };
+    match &item.data {
+        Data::Table(table) => axes_of(gathered, table, "", &mut axes),
+        data => {
+            let message = format!("this is {}, not a table", data.describe());
+            gathered.refuse(item.place, message, "write [sweep] and below it path = [value, value]");
+        }
+    }
+    axes
+}
+
+fn axes_of(gathered: &mut Gathered<'_>, table: &Table, above: &str, axes: &mut Vec<Axis>) {
+    for (name, entry) in &table.entries {
+        let path = join(above, name);
+        match &entry.item.data {
+            Data::Table(inner) => axes_of(gathered, inner, &path, axes),
+            Data::List(values) if !values.is_empty() => axes.extend(axis(gathered, path, entry.key, values)),
+            data => {
+                let message = format!("`{path}` takes a list of values, this is {}", data.describe());
+                gathered.refuse(entry.item.place, message, "write [value, value], at least one");
+            }
+        }
+    }
+}
+
+fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, values: &[Item]) -> Option<Axis> {
+    let steps = match Path::parse(&path) {
+        Ok(steps) => steps,
+        Err(reason) => {
+            gathered.refuse(place, reason, "write a path such as \"switches[0].buffers[0].xoff\"");
+            return None;
+        }
+    };
+    let kinds = match kind_at(&steps) {
+        Ok(kinds) => kinds,
+        Err((message, help)) => {
+            gathered.refuse(place, message, help);
+            return None;
+        }
+    };
+    let mut good = true;
+    for value in values {
+        // A key with several readings takes what any of them takes.
+        let mut wrong = Vec::new();
+        let fits = kinds.iter().any(|kind| read(kind, value).map_err(|problems| wrong = problems).is_ok());
+        if !fits {
+            gathered.problems.extend(wrong);
+            good = false;
+        }
+    }
+    good.then(|| Axis { path, values: values.iter().map(written).collect() })
+}

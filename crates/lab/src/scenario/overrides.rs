@@ -1,0 +1,191 @@
+//! Overrides: `run.duration=5ms` beside a file, and the paths that sweeps use too.
+
+use super::key::{Kind, near};
+use super::keys::root;
+use super::problem::Problem;
+use super::source::{Place, SourceKind, Sources};
+use super::tree::{Data, Entry, Item, Table, parse_value};
+
+/// A path of keys and positions: `switches[0].buffers[0].xoff`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    /// A place in a list, from 0.
+    At(usize),
+    /// The table of a list whose `name` this is.
+    Named(String),
+}
+
+impl Path {
+    /// Reads a path.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub(crate) fn parse(text: &str) -> Result<Path, String> {
+        let mut steps = Vec::new();
+        for part in text.split('.') {
+            let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+            let name = name.trim();
+            if name.is_empty() {
+                return Err(format!("`{text}` is no path of keys"));
+            }
+            steps.push(Step::Key(name.to_owned()));
+            while let Some(inner) = rest.strip_prefix('[') {
+                let (inside, after) = inner.split_once(']').ok_or_else(|| format!("`{text}` has a [ without its ]"))?;
+                steps.push(match inside.trim().parse() {
+                    Ok(number) => Step::At(number),
+                    Err(_) => Step::Named(inside.trim().to_owned()),
+                });
+                rest = after;
+            }
+            if !rest.is_empty() {
+                return Err(format!("`{text}` goes on after a ]"));
+            }
+        }
+        Ok(Path(steps))
+    }
+}
+
+/// The kinds that the key at the end of a path may have.
+///
+/// # Errors
+/// What is wrong and what to do.
+pub(crate) fn kind_at(path: &Path) -> Result<Vec<&'static Kind>, (String, String)> {
+    let mut section = root();
+    let mut kinds: Vec<&'static Kind> = Vec::new();
+    for step in &path.0 {
+        let Step::Key(name) = step else {
+            if !matches!(kinds.first(), Some(Kind::Tables(_))) {
+                return Err(("a position in something that is no list of tables".into(), "leave the [] out".into()));
+            }
+            continue;
+        };
+        if !kinds.is_empty() {
+            section = match kinds.iter().find_map(|kind| match kind {
+                Kind::Table(inner) | Kind::Tables(inner) => Some(inner),
+                _ => None,
+            }) {
+                Some(inner) => inner,
+                None => return Err((format!("`{name}` is inside a value"), "end the path before it".into())),
+            };
+        }
+        kinds = section.keys.iter().filter(|key| key.name == name).map(|key| &key.kind).collect();
+        if kinds.is_empty() {
+            let help = match near(name, section.keys.iter().map(|key| key.name)) {
+                Some(like) => format!("did you mean `{like}`?"),
+                None => "the reference of the scenario format lists every key".into(),
+            };
+            return Err((format!("unknown key `{name}`"), help));
+        }
+    }
+    Ok(kinds)
+}
+
+/// Adds an override to the texts and lays it over a scenario.
+pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, table: &mut Table, text: &str) {
+    let source = sources.add("--set".into(), SourceKind::Override, text.to_owned());
+    let place = |start: usize, end: usize| Place { source, start: start as u32, end: end as u32 };
+    let Some((path_text, value_text)) = text.split_once('=') else {
+        problems.push(Problem::new(place(0, text.len()), "an override without a value", "write path=value"));
+        return;
+    };
+    let key = place(0, path_text.len());
+    let parsed = Path::parse(path_text.trim())
+        .map_err(|reason| (reason, "write path=value, such as run.duration=5ms".to_owned()))
+        .and_then(|path| kind_at(&path).map(|_| path));
+    let path = match parsed {
+        Ok(path) => path,
+        Err((message, help)) => {
+            problems.push(Problem::new(key, message, help));
+            return;
+        }
+    };
+    let offset = path_text.len() + 1;
+    let bare = || Item { data: Data::Text(value_text.trim().to_owned()), place: place(offset, text.len()) };
+    let item = parse_value(source, value_text, offset).unwrap_or_else(bare);
+    if let Err((message, help)) = set(table, &path.0, key, item) {
+        problems.push(Problem::new(key, message, help));
+    }
+}
+
+/// Puts a value at a path, making tables on the way.
+fn set(table: &mut Table, steps: &[Step], key: Place, item: Item) -> Result<(), (String, String)> {
+    let [Step::Key(name), rest @ ..] = steps else {
+        return Err(("a path begins with a key".into(), "write run.duration=5ms".into()));
+    };
+    if rest.is_empty() {
+        table.entries.insert(name.clone(), Entry { key, item });
+        return Ok(());
+    }
+    let fresh = || Entry { key, item: Item { data: Data::Table(Table::default()), place: key } };
+    let entry = table.entries.entry(name.clone()).or_insert_with(fresh);
+    inside(&mut entry.item, name, rest, key, item)
+}
+
+fn inside(at: &mut Item, name: &str, steps: &[Step], key: Place, item: Item) -> Result<(), (String, String)> {
+    match (&mut at.data, steps) {
+        (Data::Table(table), [Step::Key(_), ..]) => set(table, steps, key, item),
+        // A single table counts as a list of one.
+        (Data::Table(_), [Step::At(0), rest @ ..]) if !rest.is_empty() => inside(at, name, rest, key, item),
+        (Data::Table(table), [Step::Named(wanted), rest @ ..]) if is_named(table, wanted) && !rest.is_empty() => {
+            inside(at, name, rest, key, item)
+        }
+        (Data::List(items), [Step::Key(_), ..]) => match items.as_mut_slice() {
+            [only] => inside(only, name, steps, key, item),
+            items => {
+                let help = format!("say which: {name}[0] is the first");
+                Err((format!("`{name}` is a list of {}", items.len()), help))
+            }
+        },
+        (Data::List(items), [Step::At(number), rest @ ..]) => {
+            let count = items.len();
+            match items.get_mut(*number) {
+                Some(found) if rest.is_empty() => *found = item,
+                Some(found) => return inside(found, name, rest, key, item),
+                None => {
+                    let help = format!("it has {count}, numbered from 0");
+                    return Err((format!("`{name}` has no entry number {number}"), help));
+                }
+            }
+            Ok(())
+        }
+        (Data::List(items), [Step::Named(wanted), rest @ ..]) if !rest.is_empty() => {
+            let named = |item: &&mut Item| matches!(&item.data, Data::Table(table) if is_named(table, wanted));
+            match items.iter_mut().find(named) {
+                Some(found) => inside(found, name, rest, key, item),
+                None => {
+                    Err((format!("`{name}` has no entry called `{wanted}`"), "give its position instead: [0]".into()))
+                }
+            }
+        }
+        (data, _) => Err((format!("`{name}` is {}", data.describe()), "the path does not fit the scenario".into())),
+    }
+}
+
+fn is_named(table: &Table, wanted: &str) -> bool {
+    matches!(table.get("name").map(|entry| &entry.item.data), Some(Data::Text(name)) if name == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let path = Path::parse("switches[0].buffers[big].xoff").unwrap();
+        let key = |name: &str| Step::Key(name.into());
+        let steps = [key("switches"), Step::At(0), key("buffers"), Step::Named("big".into()), key("xoff")];
+        assert_eq!(path.0, steps);
+        assert!(kind_at(&path).is_ok());
+        for wrong in ["", ".", "a..b", "a[0", "a[0]b", "[0]"] {
+            assert!(Path::parse(wrong).is_err(), "{wrong}");
+        }
+        let wrong = |text: &str| kind_at(&Path::parse(text).unwrap()).unwrap_err().1;
+        assert_eq!(wrong("run.durration"), "did you mean `duration`?");
+        assert_eq!(wrong("run.duration.x"), "end the path before it");
+        assert_eq!(wrong("run[0].seed"), "leave the [] out");
+    }
+}

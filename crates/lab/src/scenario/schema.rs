@@ -1,0 +1,142 @@
+//! The JSON Schema of scenarios, made from the table of keys: editors complete and check with it.
+
+use super::key::{Default, Key, Kind, Section};
+use super::keys::root;
+use super::value::read_default;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+const TIME: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|µs|μs|ms|s|min|h)\s*$";
+const RATE: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*([kKMGT]|[kKMGT]i)?(b|bit|B)(/s|ps)\s*$";
+const SIZE: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*([kKMGT]|[kKMGT]i)?B\s*$";
+
+/// The schema, draft 2020-12.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = section(root());
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
+        object.insert("title".into(), json!("Tailback scenario"));
+    }
+    schema
+}
+
+fn section(section: &Section) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let mut done = BTreeSet::new();
+    for key in &section.keys {
+        if !done.insert(key.name) {
+            continue;
+        }
+        let readings: Vec<&Key> = section.keys.iter().filter(|other| other.name == key.name).collect();
+        properties.insert(key.name.into(), property(&readings));
+        // A base file may supply what is required, so only what has no condition and no base can be demanded.
+        if key.name == "schema_version" {
+            required.push(json!(key.name));
+        }
+    }
+    let mut object = json!({
+        "type": "object",
+        "description": section.about,
+        "additionalProperties": false,
+        "properties": properties,
+    });
+    if !required.is_empty() {
+        object["required"] = Value::Array(required);
+    }
+    object
+}
+
+fn property(readings: &[&Key]) -> Value {
+    let mut shapes: Vec<Value> = Vec::new();
+    for key in readings {
+        let shape = shape(&key.kind);
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    }
+    let mut property = match shapes.len() {
+        1 => shapes.remove(0),
+        _ => json!({ "anyOf": shapes }),
+    };
+    let Some(key) = readings.first() else { return property };
+    let mut words = key.meaning.to_owned();
+    for reading in readings {
+        for condition in &reading.only {
+            let note = format!(" Only with {} = {}.", condition.key, condition.values.join(" or "));
+            if !words.contains(&note) {
+                words.push_str(&note);
+            }
+        }
+    }
+    if let Some(object) = property.as_object_mut() {
+        object.insert("description".into(), json!(words));
+        if let (1, Default::Value(text, _)) = (readings.len(), key.default)
+            && let Some(value) = read_default(&key.kind, text)
+            && let Ok(value) = serde_json::from_str::<Value>(&value.to_string())
+        {
+            object.insert("default".into(), value);
+        }
+    }
+    property
+}
+
+fn shape(kind: &Kind) -> Value {
+    let name = json!({ "type": "string", "minLength": 1, "maxLength": 200 });
+    let names = |choices: &[(String, String)]| -> Vec<Value> { choices.iter().map(|(name, _)| json!(name)).collect() };
+    match kind {
+        Kind::Time(_) => json!({ "type": "string", "pattern": TIME, "examples": ["500ns", "1.5ms"] }),
+        Kind::Rate(..) => json!({ "type": "string", "pattern": RATE, "examples": ["10Gb/s", "100Gb/s"] }),
+        Kind::Size(..) => json!({ "type": "string", "pattern": SIZE, "examples": ["1500B", "150KB"] }),
+        Kind::Count(least, most) if least == most => json!({ "const": least }),
+        Kind::Count(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
+        Kind::Count(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Kind::Ratio => json!({ "anyOf": [
+            { "type": "integer", "minimum": 1 },
+            { "type": "string", "pattern": r"^\s*[0-9]+\s*(/\s*[0-9]+\s*)?$" },
+        ] }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Text | Kind::File => json!({ "type": "string", "minLength": 1 }),
+        Kind::Choice(choices) => json!({ "enum": names(choices) }),
+        Kind::Choices(choices) => {
+            let one = json!({ "enum": names(choices) });
+            json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        }
+        Kind::Names => json!({ "anyOf": [name, { "type": "array", "items": name, "minItems": 1 }] }),
+        Kind::Counts(least, most) => {
+            json!({ "type": "array", "items": { "type": "integer", "minimum": least, "maximum": most } })
+        }
+        Kind::Pair => json!({ "type": "array", "items": name, "minItems": 2, "maxItems": 2 }),
+        Kind::Pairs => {
+            let pair = json!({ "type": "array", "items": name, "minItems": 2, "maxItems": 2 });
+            json!({ "type": "array", "items": pair })
+        }
+        Kind::Table(inner) => section(inner),
+        Kind::Tables(inner) => {
+            let one = section(inner);
+            json!({ "anyOf": [{ "type": "array", "items": one }, one] })
+        }
+        Kind::Any => json!({}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_has_every_key() {
+        let schema = schema();
+        assert_eq!(schema["properties"]["run"]["properties"]["seed"]["default"], json!(1));
+        let link = &schema["properties"]["network"]["properties"]["link"]["properties"]["rate"];
+        assert_eq!(link["pattern"], json!(RATE));
+        let switch = &schema["properties"]["switches"]["anyOf"][0]["items"];
+        assert_eq!(switch["properties"]["flow_control"]["default"], json!("pfc"));
+        assert_eq!(switch["additionalProperties"], json!(false));
+        for key in &root().keys {
+            assert!(schema["properties"][key.name].is_object(), "{}", key.name);
+        }
+    }
+}

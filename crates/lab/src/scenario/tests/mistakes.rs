@@ -1,0 +1,211 @@
+//! Mistakes and their remedies: what is wrong, where, and what to do, all at once.
+
+use super::super::*;
+use std::path::{Path, PathBuf};
+
+/// Files in memory.
+struct Files(Vec<(&'static str, &'static str)>);
+
+impl FileReader for Files {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let found = self.0.iter().find(|(name, _)| Path::new(name) == path);
+        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "no such file".into())
+    }
+
+    fn identity(&self, path: &Path) -> PathBuf {
+        path.components().collect()
+    }
+}
+
+const SOUND: &str = r#"schema_version = 1
+[network]
+topology = "single-switch"
+hosts = 3
+link = { rate = "10Gb/s", latency = "1us" }
+[[switches]]
+buffers = { capacity = "100KB" }
+[[workloads]]
+name = "w"
+kind = "greedy"
+from = "h0"
+to = "h2"
+[run]
+duration = "1ms"
+"#;
+
+fn complaints(text: &str, overrides: &[&str]) -> Vec<Complaint> {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    match load_str("a.toml", text, &overrides, &NoFiles, Limits::default()) {
+        Ok(_) => Vec::new(),
+        Err(errors) => errors.complaints().collect(),
+    }
+}
+
+/// That one change of the sound scenario is refused at that line and column, with these words.
+fn refused(from: &str, to: &str, (line, column): (usize, usize), words: &str) {
+    assert!(SOUND.contains(from), "{from}");
+    let found = complaints(&SOUND.replacen(from, to, 1), &[]);
+    let hit = |complaint: &Complaint| {
+        (complaint.line, complaint.column) == (line, column)
+            && format!("{} / {}", complaint.message, complaint.help).contains(words)
+    };
+    assert!(found.iter().any(hit), "{to}: {found:#?}");
+}
+
+#[test]
+fn the_sound_scenario_is_sound() {
+    assert_eq!(complaints(SOUND, &[]), []);
+}
+
+#[test]
+fn one_mistake_each() {
+    refused("hosts = 3", "hsots = 3", (4, 1), "did you mean `hosts`?");
+    refused("hosts = 3", "hosts = 0", (4, 9), "give at least 1");
+    refused("hosts = 3", "hosts = \"three\"", (4, 9), "not a whole number");
+    refused("hosts = 3", "hosts = 3\nk = 4", (5, 1), "does nothing with topology = \"single-switch\"");
+    refused("single-switch", "single_switch", (3, 12), "did you mean \"single-switch\"?");
+    refused("10Gb/s", "10ms", (5, 17), "is a time");
+    refused("10Gb/s", "10Gb/ss", (5, 17), "is not a unit");
+    refused("10Gb/s", "0b/s", (5, 17), "out of range");
+    refused("\"1us\"", "1", (5, 37), "has no unit");
+    refused("capacity = \"100KB\"", "capacity = \"1KB\"", (7, 24), "arrive after XOFF");
+    refused("capacity = \"100KB\"", "xoff = \"1KB\"", (7, 11), "has no `capacity`");
+    refused("\"100KB\"", "\"100KB\", xoff = \"50KB\", xon = \"60KB\"", (7, 54), "swap them");
+    refused("\"100KB\"", "\"100KB\", xoff = \"100KB\"", (7, 40), "leaves no headroom");
+    refused("[[switches]]", "[[switches]]\nmatch = \"leaf*\"", (7, 9), "matches no switch");
+    refused("[[switches]]", "[[switches]]\nqueueing = \"output\"\nspeedup = 2", (8, 1), "does nothing with queueing");
+    refused(
+        "[[switches]]",
+        "[[switches]]\nbuffer = \"shared\"\nshared_size = \"1MB\"\nqueueing = \"combined\"\noutput_buffer = \"9KB\"",
+        (7, 10),
+        "output queueing only",
+    );
+    refused("to = \"h2\"", "to = \"h3\"", (12, 6), "there are h0, h1, h2");
+    refused("to = \"h2\"", "to = \"h0\"", (12, 6), "its destination is its source");
+    refused("to = \"h2\"", "to = \"h2\"\nstart = \"2us\"\nstop = \"1us\"", (14, 8), "stops before it starts");
+    refused("to = \"h2\"", "to = \"h2\"\nclass = \"dta\"", (13, 9), "did you mean `data`?");
+    refused("kind = \"greedy\"", "kind = \"grredy\"", (10, 8), "did you mean \"greedy\"?");
+    refused("kind = \"greedy\"", "kind = \"paced\"", (8, 1), "has no `rate`");
+    refused("duration = \"1ms\"", "duration = \"0s\"", (14, 12), "no time");
+    refused("duration = \"1ms\"", "duration = \"1ms\"\nwarm_up = \"1ms\"", (15, 11), "leaves nothing");
+    refused("schema_version = 1", "schema_version = 2", (1, 18), "out of range");
+    refused("[run]", "[[faults]]\nbetween = [\"h0\", \"h1\"]\ndown = \"1us\"\n[run]", (14, 11), "no cable joins");
+    refused(
+        "[run]",
+        "[[network.nodes]]\nnames = \"x\"\nrole = \"host\"\n[run]",
+        (13, 1),
+        "although a topology is named",
+    );
+    refused("[run]", "[sweep]\n\"run.sed\" = [1]\n[run]", (14, 1), "did you mean `seed`?");
+    refused(
+        "[run]",
+        "[[expectations]]\nmetric = \"throughput\"\nof = \"ww\"\nvalue = \"1Gb/s\"\n[run]",
+        (15, 6),
+        "did you mean `w`?",
+    );
+    refused("[run]", "[[expectations]]\nmetric = \"throughput\"\nvalue = 5\n[run]", (15, 9), "has no unit");
+    refused("[run]", "[protocol]\nwindow = \"9KB\"\n[run]", (14, 10), "needs acknowledgements");
+    refused("[run]", "[[adapters]]\nflow_control = \"pfc\"\n[run]", (14, 16), "never acts");
+    refused("[run]", "[[classes]]\nname = \"a\"\n[[classes]]\nname = \"a\"\n[run]", (16, 8), "two classes");
+}
+
+#[test]
+fn what_the_fabric_refuses_points_at_its_section() {
+    let text = SOUND
+        .replace("[run]", "[[classes]]\nlossless = false\n[run]")
+        .replace("[[switches]]", "[[switches]]\nflow_control = \"pause\"");
+    let found = complaints(&text, &[]);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].line, 6);
+    assert!(found[0].message.contains("PAUSE stops every class"), "{found:#?}");
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let text = SOUND
+        .replace("hosts = 3", "hosts = 3\nlinc = 1")
+        .replace("h2", "h9")
+        .replace("1ms", "1m")
+        .replace("\"100KB\"", "100");
+    let lines: Vec<usize> = complaints(&text, &[]).iter().map(|complaint| complaint.line).collect();
+    assert_eq!(lines, [5, 8, 13, 15]);
+}
+
+#[test]
+fn every_syntax_error_is_told_and_nothing_else() {
+    let found =
+        complaints(&SOUND.replace("\"h0\"", "h0").replace("[run]", "[run").replace("hosts = 3", "hosts = = 3"), &[]);
+    assert!(found.len() >= 3, "{found:#?}");
+    assert!(found.iter().all(|complaint| complaint.message.starts_with("not TOML")), "{found:#?}");
+}
+
+#[test]
+fn overrides_change_values_and_their_mistakes_point_at_them() {
+    let load = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        load_str("a.toml", SOUND, &overrides, &NoFiles, Limits::default())
+    };
+    let plan =
+        load(&["run.duration=5ms", "workloads[w].frame=\"9000B\"", "switches.pipeline = 300ns", "run.seed=7"]).unwrap();
+    assert_eq!(plan.run.duration, units::Span::from_millis(5));
+    assert_eq!(plan.spec.flows[0].frame.get(), 9000);
+    assert_eq!(plan.spec.switches[0].pipeline, units::Span::from_nanos(300));
+    let source = |path: &str| plan.entries.iter().find(|entry| entry.path == path).unwrap().source.clone();
+    assert_eq!(source("run.seed"), Source::Override("run.seed=7".into()));
+    assert_eq!(source("network.hosts"), Source::File { file: "a.toml".into(), line: 4 });
+
+    let wrong = |text: &str| load(&[text]).unwrap_err().complaints().next().unwrap();
+    assert_eq!((wrong("run.duration=5GB").file, wrong("run.duration=5GB").column), ("--set".into(), 14));
+    assert_eq!(wrong("run.durashun=5ms").help, "did you mean `duration`?");
+    assert!(wrong("switches[3].pipeline=1us").help.contains("it has 1"));
+    assert!(wrong("workloads[x].frame=1KB").message.contains("no entry called `x`"));
+    assert!(wrong("nonsense").help.contains("path=value"));
+}
+
+#[test]
+fn a_base_is_changed_by_its_child_and_errors_point_into_the_right_file() {
+    let load = |name: &str, text: &'static str, files: Vec<(&'static str, &'static str)>| {
+        load_str(name, text, &[], &Files(files), Limits::default())
+    };
+    let child = "schema_version = 1\nbase = \"../base.toml\"\n[network]\nhosts = 5\n[run]\nseed = 3\n";
+    let plan = load("set/child.toml", child, vec![("set/../base.toml", SOUND)]).unwrap();
+    assert_eq!(plan.spec.graph.hosts().len(), 5);
+    assert_eq!((plan.run.seed, plan.run.duration), (3, units::Span::from_millis(1)));
+    assert_eq!(plan.inputs().count(), 2);
+    let from = plan.entries.iter().find(|entry| entry.path == "run.duration").unwrap();
+    assert_eq!(from.source, Source::File { file: "set/../base.toml".into(), line: 14 });
+
+    let wrong = load("c.toml", "base = \"b.toml\"\n[network]\nhosts = 1\n", vec![("b.toml", SOUND)]).unwrap_err();
+    let at = wrong.complaints().next().unwrap();
+    assert_eq!((at.file.as_str(), at.line), ("b.toml", 12));
+
+    let circle = vec![("a.toml", "base = \"b.toml\"\n"), ("b.toml", "base = \"a.toml\"\n")];
+    let errors = load("a.toml", "base = \"b.toml\"\n", circle).unwrap_err().to_string();
+    assert!(errors.contains("cannot be based on itself"), "{errors}");
+    let errors = load("a.toml", "base = \"b.toml\"\n", vec![]).unwrap_err().to_string();
+    assert!(errors.contains("cannot read b.toml: no such file"), "{errors}");
+}
+
+#[test]
+fn distributions_are_read_beside_the_scenario() {
+    let text: &'static str = String::leak(SOUND.replace(
+        "kind = \"greedy\"\nfrom = \"h0\"\nto = \"h2\"",
+        "kind = \"poisson-flows\"\nload = 0.5\nsizes = \"empirical\"\ncdf = \"web.cdf\"",
+    ));
+    let load =
+        |cdf: &'static str| load_str("in/a.toml", text, &[], &Files(vec![("in/web.cdf", cdf)]), Limits::default());
+    let plan = load("# bytes, probability\n1000 0.5\n10000 1 # the rest\n").unwrap();
+    assert!(plan.spec.flows.len() > 20, "{}", plan.spec.flows.len());
+    assert_eq!(plan.inputs().count(), 2);
+    let wrong = |cdf| load(cdf).unwrap_err().complaints().next().unwrap();
+    let at = wrong("1000 0.5\nmany 1\n");
+    assert_eq!((at.file.as_str(), at.line), ("in/web.cdf", 2));
+    assert!(wrong("1000 50\n2000 100\n").message.contains("divide percentages by 100"));
+    assert_eq!(wrong("1000 0.5\n500 1\n").line, 2);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_told() {
+    let errors = load(Path::new("/nowhere/x.toml"), &[]).unwrap_err().to_string();
+    assert!(errors.contains("cannot read /nowhere/x.toml"), "{errors}");
+}

@@ -1,0 +1,135 @@
+//! The sample scenarios: each loads, is explained, passes its check and runs.
+
+use super::super::*;
+use super::{folder, samples};
+use fabric::{Outcome, RunLimits, Simulation, Wish};
+use std::sync::atomic::AtomicBool;
+use units::{Span, Time};
+
+fn run(plan: &Plan, until: Span) -> (fabric::Report, Vec<fabric::FlowReport>) {
+    let mut simulation = Simulation::build(&plan.spec, &BuildOptions::default()).expect("a network");
+    let interrupt = AtomicBool::new(false);
+    let mut limits = RunLimits::until(Time::ZERO + until, &interrupt);
+    limits.checkpoint = plan.run.checkpoint;
+    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    (report, simulation.flows())
+}
+
+#[test]
+fn every_sample_loads_and_runs() {
+    let samples = samples();
+    assert!(samples.len() >= 8, "{samples:?}");
+    for path in samples {
+        let plan = load(&path, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        let (report, flows) = run(&plan, Span::from_micros(300));
+        let received: u64 = flows.iter().map(|flow| flow.received_bytes).sum();
+        assert!(received > 0, "{}: nothing arrived", plan.name);
+        assert!(
+            matches!(report.outcome, Outcome::Finished | Outcome::Deadlock(_)),
+            "{}: {:?}",
+            plan.name,
+            report.outcome
+        );
+        assert_eq!(plan.flow_names.len(), plan.spec.flows.len());
+        assert_eq!(plan.workload_of_flow.len(), plan.spec.flows.len());
+    }
+}
+
+#[test]
+fn the_ring_really_deadlocks() {
+    let plan = load(&folder().join("ring-deadlock.toml"), &[]).expect("a plan");
+    let (report, _) = run(&plan, plan.run.duration);
+    assert!(matches!(report.outcome, Outcome::Deadlock(_)), "{:?}", report.outcome);
+    assert!(report.now < Time::ZERO + plan.run.duration);
+}
+
+#[test]
+fn the_victim_really_suffers() {
+    let plan = load(&folder().join("victim.toml"), &[]).expect("a plan");
+    let (report, flows) = run(&plan, plan.run.duration);
+    let victim = plan.flow_names.iter().position(|name| name == "victim").expect("the victim");
+    let rate = flows[victim].received_bytes as f64 * 8.0 / report.now.as_secs_f64();
+    assert!(rate < 6e9 && rate > 1e9, "{rate}");
+    assert_eq!(report.totals.dropped_frames, 0);
+}
+
+#[test]
+fn the_slow_receiver_slows_a_bystander() {
+    let plan = load(&folder().join("slow-receiver.toml"), &[]).expect("a plan");
+    let received = |until: Span| {
+        let (report, flows) = run(&plan, until);
+        assert!(matches!(report.outcome, Outcome::Finished), "{:?}", report.outcome);
+        flows[plan.flow_names.iter().position(|name| name == "bystander").expect("the bystander")].received_bytes
+    };
+    let (well, ill, recovered) =
+        (received(Span::from_millis(1)), received(Span::from_millis(3)), received(Span::from_millis(5)));
+    // Over 2 ms a flow of its own link would get twice what it got in the first.
+    assert!(ill - well < well, "{well} {ill}");
+    assert!(recovered - ill > well, "{ill} {recovered}");
+}
+
+#[test]
+fn a_check_finds_what_there_is_to_find() {
+    let look = |file: &str, overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        let plan = load(&folder().join(file), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
+        check(&plan)
+    };
+    let worst = |findings: &[Finding]| findings.iter().map(|finding| finding.severity).max();
+    let has = |findings: &[Finding], text: &str| findings.iter().any(|finding| finding.message.contains(text));
+
+    let ring = look("ring-deadlock.toml", &[]);
+    assert!(has(&ring, "the routes can deadlock: sw0 -> sw1 -> sw2 -> sw3 -> sw0"), "{ring:?}");
+    let victim = look("victim.toml", &[]);
+    assert_eq!(worst(&victim), Some(Severity::Note), "{victim:?}");
+    assert!(has(&victim, "9.87 Gb/s"), "{victim:?}");
+    let tight = look("victim.toml", &["switches.buffers.xoff=145KB"]);
+    assert!(has(&tight, "may lose frames: capacity 150KB - xoff 145KB = 5KB"), "{tight:?}");
+    assert_eq!(tight[0].severity, Severity::Error);
+    assert!(tight[0].remedy.contains("xoff = \""), "{tight:?}");
+    let credits = look("infiniband-credits.toml", &[]);
+    assert!(has(&credits, "of the round trip"), "{credits:?}");
+    let late = look("starter.toml", &["run.duration=900us", "run.warm_up=0s"]);
+    assert!(has(&late, "start after the run's end"), "{late:?}");
+    let astray = look("ring-deadlock.toml", &["network.routes=[{ at = \"sw0\", to = \"h*\", via = \"sw1\" }]"]);
+    assert!(has(&astray, "a flow never arrives: sw1 knows no way to h2"), "{astray:?}");
+}
+
+#[test]
+fn what_the_check_calls_too_little_room_really_loses_and_what_it_calls_enough_does_not() {
+    let lossless = |xoff: &str| {
+        let plan = load(
+            &folder().join("incast.toml"),
+            &[format!("switches.buffers.xoff={xoff}"), "switches.buffers.xon=1KB".into()],
+        );
+        let (report, _) = run(&plan.unwrap_or_else(|errors| panic!("{errors}")), Span::from_millis(1));
+        matches!(report.outcome, Outcome::Finished)
+    };
+    // 10 Gb/s over 1 us with frames of 1500 B: 7123 B arrive at most.
+    assert!(lossless("92877B"));
+    assert!(!lossless("97000B"));
+}
+
+#[test]
+fn explanations_name_every_source() {
+    let plan = load(&folder().join("leaf-spine.toml"), &["run.seed=9".into()]).expect("a plan");
+    let text = explain(&plan);
+    assert!(text.contains("--set run.seed=9"), "{text}");
+    assert!(text.contains("leaf-spine.toml:"), "{text}");
+    // Worked out from the cables: 200 KB less what 25 Gb/s over 600 ns call for.
+    let xoff = plan.entries.iter().find(|entry| entry.path == "switches[0].buffers[0].xoff").expect("an entry");
+    assert_eq!(xoff.value, "\"191627B\"");
+    assert!(matches!(xoff.source, Source::Default(text) if text.contains("802.1Q")));
+    assert!(plan.inputs().all(|input| input.sha256.len() == 64));
+}
+
+#[test]
+fn another_seed_draws_other_flows_and_the_same_seed_the_same() {
+    let plan = load(&folder().join("fat-tree.toml"), &[]).expect("a plan");
+    let starts = |plan: &Plan| plan.spec.flows.iter().map(|flow| flow.start).collect::<Vec<_>>();
+    let other = plan.with_seed(2).expect("a plan");
+    assert_ne!(starts(&plan), starts(&other));
+    assert_eq!(other.run.seed, 2);
+    assert_eq!(other.spec.seed, 2);
+    assert_eq!(starts(&plan), starts(&other.with_seed(1).expect("a plan")));
+}

@@ -1,0 +1,235 @@
+//! One run of a plan: built, run, measured and, if asked, recorded.
+
+use super::measure::Measures;
+use crate::results::{Input, Manifest, ResultWriter, ResultsError};
+use crate::scenario::{Metric, Plan, Source, explain};
+use fabric::record::{Ending, Recorder, RecorderSpec, Rows, Selection, drain, finish, flow_rows, port_rows};
+use fabric::{BuildError, BuildOptions, Outcome, Partition, Progress, Report, RunLimits, Simulation, Wish};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use units::Time;
+
+/// Where to record a run.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The results directory.
+    pub out: PathBuf,
+    /// Whether an older result there may be replaced.
+    pub overwrite: bool,
+}
+
+/// How to run a plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Threads to use.
+    pub threads: usize,
+    /// Ends the run after that long by the clock on the wall.
+    pub time_limit: Option<Duration>,
+    /// Set from outside to end the run.
+    pub interrupt: &'a AtomicBool,
+    /// Whether and where to record.
+    pub record: Option<&'a Recording>,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Execution {
+    /// How it went.
+    pub report: Report,
+    /// What was measured.
+    pub measures: Measures,
+    /// Time by the clock on the wall, building counted.
+    pub wall: Duration,
+    /// Where it is recorded.
+    pub recorded: Option<PathBuf>,
+}
+
+/// Why a run could not be made or recorded.
+#[derive(Debug)]
+pub enum StudyError {
+    /// The network cannot be built. Loading a scenario finds this first.
+    Build(Vec<BuildError>),
+    /// Its results cannot be written.
+    Results(ResultsError),
+}
+
+impl std::fmt::Display for StudyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StudyError::Build(errors) => {
+                errors.iter().enumerate().try_for_each(|(place, error)| match place {
+                    0 => write!(f, "{error}"),
+                    _ => write!(f, "\n{error}"),
+                })
+            }
+            StudyError::Results(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StudyError {}
+
+impl From<ResultsError> for StudyError {
+    fn from(error: ResultsError) -> StudyError {
+        StudyError::Results(error)
+    }
+}
+
+/// What a plan wants recorded.
+#[must_use]
+pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
+    let probes = &plan.probes;
+    let ports = plan.spec.graph.ports();
+    let mut chosen = Vec::new();
+    let mut first = 0;
+    for (node, ports) in ports.iter().enumerate() {
+        if probes.nodes.get(node).copied().unwrap_or(true) {
+            chosen.extend(first..first + ports.len() as u32);
+        }
+        first += ports.len() as u32;
+    }
+    let all = chosen.len() as u32 == first;
+    RecorderSpec {
+        sample_every: Some(probes.sample_every),
+        links: probes.links,
+        queues: probes.queues,
+        rates: probes.rates,
+        pauses: probes.pauses,
+        drops: probes.drops,
+        waits: probes.links,
+        flow_samples: probes.flows,
+        deliveries: probes.flows,
+        ports: if all { Selection::All } else { Selection::only(chosen) },
+        flows: Selection::All,
+    }
+}
+
+/// What must be watched to judge a plan's expectations when nothing is recorded.
+fn watch_spec(plan: &Plan) -> RecorderSpec {
+    let queues = plan.expectations.iter().any(|expectation| expectation.metric == Metric::Queue);
+    RecorderSpec { sample_every: queues.then_some(plan.probes.sample_every), queues, ..RecorderSpec::nothing() }
+}
+
+/// Takes the rows of a run as they come: to the results, if there are any, and to the peaks of queues.
+struct Sink {
+    writer: Option<ResultWriter>,
+    /// For every node the most bytes seen waiting for one of its outputs.
+    peaks: Vec<f64>,
+    node_of_port: Vec<u32>,
+    failed: Option<ResultsError>,
+}
+
+impl Sink {
+    fn new(plan: &Plan, writer: Option<ResultWriter>) -> Sink {
+        let ports = plan.spec.graph.ports();
+        let node_of_port = (0..).zip(&ports).flat_map(|(node, ports)| ports.iter().map(move |_| node)).collect();
+        Sink { writer, peaks: vec![0.0; ports.len()], node_of_port, failed: None }
+    }
+
+    fn take(&mut self, rows: &Rows) {
+        for row in &rows.queues {
+            let peak = &mut self.peaks[self.node_of_port[row.queue.port as usize] as usize];
+            *peak = peak.max(f64::from(row.queue.output_bytes));
+        }
+        if let Some(writer) = &mut self.writer
+            && self.failed.is_none()
+        {
+            self.failed = writer.append(rows).err();
+        }
+    }
+}
+
+/// Runs a plan. `progress` is told at every checkpoint.
+///
+/// # Errors
+/// If the network cannot be built or its results cannot be written.
+pub fn execute(
+    plan: &Plan,
+    options: &Options<'_>,
+    mut progress: impl FnMut(Progress) + Send,
+) -> Result<Execution, StudyError> {
+    #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
+    let start = Instant::now();
+    let watch = if options.record.is_some() { recorder_spec(plan) } else { watch_spec(plan) };
+    let mut writer = match options.record {
+        Some(Recording { out, overwrite }) => Some(ResultWriter::create(out, *overwrite, &watch)?),
+        None => None,
+    };
+    if let Some(writer) = &mut writer {
+        writer.write(&port_rows(&plan.spec.graph))?;
+    }
+    let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
+    let mut simulation =
+        Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
+    let mut sink = Sink::new(plan, writer);
+    // First the warm-up, so that what arrives after it can be told apart; then the rest.
+    let mut warm = Vec::new();
+    let mut report = None;
+    for until in [plan.run.warm_up, plan.run.duration] {
+        let limits = RunLimits {
+            threads: options.threads,
+            events: plan.run.max_events,
+            checkpoint: plan.run.checkpoint,
+            ..RunLimits::until(Time::ZERO + until, options.interrupt)
+        };
+        let part = simulation.run(&limits, |seen, probes| {
+            sink.take(&drain(probes));
+            progress(seen);
+            let over = options.time_limit.is_some_and(|limit| start.elapsed() >= limit);
+            if over || sink.failed.is_some() { Wish::Enough } else { Wish::GoOn }
+        });
+        if warm.is_empty() {
+            warm = simulation.flows();
+        }
+        let goes_on = part.outcome == Outcome::Finished && sink.failed.is_none();
+        report = Some(part);
+        if !goes_on {
+            break;
+        }
+    }
+    let Some(report) = report else { return Err(StudyError::Build(Vec::new())) };
+    let flows = simulation.flows();
+    let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
+    let ending = finish(&mut probes, report.now);
+    sink.take(&ending.rows);
+    if let Some(error) = sink.failed {
+        return Err(error.into());
+    }
+    let measures = Measures::new(plan, &warm, &flows, report.now, sink.peaks, &report);
+    let mut recorded = None;
+    if let Some(mut writer) = sink.writer {
+        writer.end(&Ending { rows: Rows::default(), ..ending.clone() })?;
+        let mut rows = flow_rows(&plan.spec, &flows, &ending.deliveries, report.now);
+        for (row, name) in rows.iter_mut().zip(&plan.flow_names) {
+            row.name.clone_from(name);
+        }
+        writer.write(&rows)?;
+        writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
+        recorded = Some(writer.commit(manifest(plan, &report, options.threads, start.elapsed()))?);
+    }
+    Ok(Execution { report, measures, wall: start.elapsed(), recorded })
+}
+
+/// What the results say of their run.
+fn manifest(plan: &Plan, report: &Report, threads: usize, wall: Duration) -> Manifest {
+    let entry = |entry: &crate::scenario::Entry| {
+        let source = match &entry.source {
+            Source::File { file, line } => format!("{file}:{line}"),
+            Source::Override(text) => format!("--set {text}"),
+            Source::Default(why) => format!("default: {why}"),
+        };
+        json!({ "key": entry.path, "value": entry.value, "source": source })
+    };
+    Manifest {
+        name: plan.name.clone(),
+        plan: json!({ "description": plan.description, "entries": plan.entries.iter().map(entry).collect::<Vec<_>>() }),
+        seed: plan.run.seed,
+        inputs: plan.inputs().map(|input| Input { path: input.file, hash: format!("sha256:{}", input.sha256) }).collect(),
+        sample_every: Some(plan.probes.sample_every.as_picos()),
+        wall_seconds: wall.as_secs_f64(),
+        threads,
+        ..Manifest::of(report)
+    }
+}

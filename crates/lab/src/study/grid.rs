@@ -1,0 +1,321 @@
+//! A scenario over a grid of values and several seeds: on all cores, and again only what is not yet done.
+//!
+//! The directory of a sweep holds `sweep.json`, which says what it is a sweep of, and one small file in `points/` for
+//! each finished run, written beside its place and moved there whole. A sweep that was killed finds them and goes on.
+
+use super::execute::{Options, StudyError, execute};
+use super::measure::{Measures, measured};
+use crate::scenario::{Errors, Plan, load};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// One cell of the grid: the values it sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Overrides, `path=value`, in the order of the axes.
+    pub overrides: Vec<String>,
+}
+
+/// One finished run of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Position of its cell.
+    pub point: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// How it ended.
+    pub outcome: String,
+    /// Its fingerprint.
+    pub fingerprint: u64,
+    /// What was measured, by name.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// All runs of one cell.
+#[derive(Clone, Debug)]
+pub struct PointResult {
+    /// The cell.
+    pub point: Point,
+    /// Its runs.
+    pub samples: Vec<Sample>,
+}
+
+/// Why a sweep cannot go on.
+#[derive(Debug)]
+pub enum GridError {
+    /// The scenario is wrong for some cell.
+    Scenario(Errors),
+    /// A run failed.
+    Study(StudyError),
+    /// The directory belongs to something else.
+    Occupied {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The system refused.
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// It was told to stop; what is finished is kept.
+    Interrupted {
+        /// Runs finished.
+        done: usize,
+        /// Of how many.
+        total: usize,
+    },
+}
+
+impl std::fmt::Display for GridError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            GridError::Scenario(errors) => f.write_str(&errors.render(false)),
+            GridError::Study(error) => error.fmt(f),
+            GridError::Occupied { path } => write!(
+                f,
+                "{} holds something that is not this sweep: the scenario, an input or the program has changed since, or \
+                 it is not a sweep; choose another --out, or remove it",
+                path.display()
+            ),
+            GridError::Io { what, path, source } => write!(f, "cannot {what} {}: {source}", path.display()),
+            GridError::Interrupted { done, total } => {
+                write!(f, "interrupted after {done} of {total} runs; the same command goes on from there")
+            }
+        }
+    }
+}
+
+impl std::error::Error for GridError {}
+
+/// A sweep, ready to run.
+pub struct Grid {
+    scenario: PathBuf,
+    overrides: Vec<String>,
+    /// The cells.
+    pub points: Vec<Point>,
+    /// The seeds of each cell.
+    pub seeds: Vec<u64>,
+    out: PathBuf,
+}
+
+fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GridError {
+    let path = path.to_owned();
+    move |source| GridError::Io { what, path, source }
+}
+
+/// Writes a small file so that it is there whole or not at all.
+fn write_whole(path: &Path, text: &str) -> Result<(), GridError> {
+    let beside = path.with_extension(format!("partial-{}", std::process::id()));
+    let write = || {
+        let mut file = fs::File::create(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(io("write", path))
+}
+
+impl Grid {
+    /// The sweep of a scenario: its own axes, or those given as (path, values).
+    ///
+    /// # Errors
+    /// If the directory holds something else, or cannot be made.
+    pub fn new(
+        scenario: &Path,
+        overrides: &[String],
+        plan: &Plan,
+        axes: &[(String, Vec<String>)],
+        out: &Path,
+    ) -> Result<Grid, GridError> {
+        let mut points = vec![Point { overrides: Vec::new() }];
+        for (path, values) in axes {
+            let each = |point: &Point| {
+                let with = |value: &String| {
+                    let mut overrides = point.overrides.clone();
+                    overrides.push(format!("{path}={value}"));
+                    Point { overrides }
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            points = points.iter().flat_map(each).collect();
+        }
+        let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
+        let grid = Grid { scenario: scenario.to_owned(), overrides: overrides.to_vec(), points, seeds, out: out.to_owned() };
+        grid.claim(plan)?;
+        Ok(grid)
+    }
+
+    /// Makes the directory this sweep's, or finds that it is.
+    fn claim(&self, plan: &Plan) -> Result<(), GridError> {
+        let mut digest = Sha256::new();
+        for input in plan.inputs() {
+            digest.update(input.sha256.as_bytes());
+        }
+        digest.update(crate::results::VERSION.as_bytes());
+        for text in self.overrides.iter().chain(self.points.iter().flat_map(|point| &point.overrides)) {
+            digest.update(text.as_bytes());
+            digest.update([0]);
+        }
+        let identity: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let file = self.out.join("sweep.json");
+        let same = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v["identity"] == identity.as_str());
+        match fs::read_to_string(&file) {
+            Ok(text) if same(&text) => return Ok(()),
+            Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
+            Err(_) if self.out.exists() && fs::read_dir(&self.out).is_ok_and(|mut all| all.next().is_some()) => {
+                return Err(GridError::Occupied { path: self.out.clone() });
+            }
+            Err(_) => {}
+        }
+        let points = self.out.join("points");
+        fs::create_dir_all(&points).map_err(io("create", &points))?;
+        let cells: Vec<&Vec<String>> = self.points.iter().map(|point| &point.overrides).collect();
+        let text = json!({ "schema_version": 1, "name": plan.name, "identity": identity, "points": cells, "seeds": self.seeds });
+        write_whole(&file, &format!("{text:#}\n"))
+    }
+
+    fn file(&self, point: usize, seed: u64) -> PathBuf {
+        self.out.join("points").join(format!("{point:05}-{seed}.json"))
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.points.len() * self.seeds.len()
+    }
+
+    /// Runs what is not yet done, one run per thread, and returns all. `progress` is told (done, total) after each run.
+    ///
+    /// # Errors
+    /// The first thing that went wrong; what was finished is kept.
+    pub fn run(
+        &self,
+        threads: usize,
+        interrupt: &AtomicBool,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<Vec<PointResult>, GridError> {
+        let total = self.total();
+        let jobs: Vec<(usize, u64)> =
+            (0..self.points.len()).flat_map(|point| self.seeds.iter().map(move |&seed| (point, seed))).collect();
+        let samples: Mutex<Vec<Sample>> = Mutex::new(Vec::new());
+        let failure: Mutex<Option<GridError>> = Mutex::new(None);
+        let next = AtomicUsize::new(0);
+        let done = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..threads.clamp(1, total.max(1)) {
+                scope.spawn(|| {
+                    while let Some(&(point, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if interrupt.load(Ordering::Relaxed) || failure.lock().is_ok_and(|failure| failure.is_some()) {
+                            return;
+                        }
+                        match self.one(point, seed, interrupt) {
+                            Ok(Some(sample)) => {
+                                if let Ok(mut samples) = samples.lock() {
+                                    samples.push(sample);
+                                }
+                                progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+                            }
+                            Ok(None) => return,
+                            Err(error) => {
+                                if let Ok(mut failure) = failure.lock() {
+                                    failure.get_or_insert(error);
+                                }
+                                return;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        if let Some(error) = failure.into_inner().unwrap_or_default() {
+            return Err(error);
+        }
+        let mut samples = samples.into_inner().unwrap_or_default();
+        if samples.len() < total {
+            return Err(GridError::Interrupted { done: samples.len(), total });
+        }
+        samples.sort_by_key(|sample| (sample.point, sample.seed));
+        let mut results: Vec<PointResult> =
+            self.points.iter().map(|point| PointResult { point: point.clone(), samples: Vec::new() }).collect();
+        for sample in samples {
+            results[sample.point].samples.push(sample);
+        }
+        Ok(results)
+    }
+
+    /// One run, from its file if it is done; `None` if it was interrupted.
+    fn one(&self, point: usize, seed: u64, interrupt: &AtomicBool) -> Result<Option<Sample>, GridError> {
+        let file = self.file(point, seed);
+        if let Some(sample) = fs::read_to_string(&file).ok().and_then(|text| read_sample(&text, point, seed)) {
+            return Ok(Some(sample));
+        }
+        let mut overrides = self.overrides.clone();
+        overrides.extend(self.points[point].overrides.iter().cloned());
+        let plan = load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(GridError::Scenario)?;
+        let options = Options { threads: 1, time_limit: None, interrupt, record: None };
+        let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
+        if run.report.outcome == fabric::Outcome::Interrupted {
+            return Ok(None);
+        }
+        let sample = Sample {
+            point,
+            seed,
+            outcome: run.measures.outcome.to_owned(),
+            fingerprint: run.report.fingerprint,
+            values: values(&plan, &run.measures),
+        };
+        let text = json!({
+            "outcome": sample.outcome,
+            "seed": seed,
+            "fingerprint": crate::results::hex(sample.fingerprint),
+            "overrides": overrides,
+            "values": sample.values,
+        });
+        write_whole(&file, &format!("{text:#}\n"))?;
+        Ok(Some(sample))
+    }
+}
+
+fn read_sample(text: &str, point: usize, seed: u64) -> Option<Sample> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let values = value["values"].as_object()?.iter();
+    Some(Sample {
+        point,
+        seed,
+        outcome: value["outcome"].as_str()?.to_owned(),
+        fingerprint: u64::from_str_radix(value["fingerprint"].as_str()?, 16).ok()?,
+        values: values.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect(),
+    })
+}
+
+/// The numbers of a run that a sweep keeps.
+fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
+    let mut values = BTreeMap::new();
+    let mut put = |name: String, value: Option<f64>| {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            values.insert(name, value);
+        }
+    };
+    for line in measures.workloads(plan) {
+        put(format!("{}: throughput (b/s)", line.name), line.throughput.map(|(mean, _, _)| mean));
+        put(format!("{}: fairness", line.name), line.fairness);
+        put(format!("{}: completion time (s)", line.name), line.completion);
+    }
+    put("delivered (B)".into(), Some(measures.totals.delivered_bytes as f64));
+    put("dropped frames".into(), Some(measures.totals.dropped_frames as f64));
+    put("pause frames".into(), Some(measures.totals.pause_frames as f64));
+    for expectation in &plan.expectations {
+        put(expectation.name.clone(), measured(expectation, measures));
+    }
+    values
+}

@@ -1,0 +1,88 @@
+//! Means, quantiles and confidence intervals of a handful of runs.
+
+/// What several runs with different seeds give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// How many there are.
+    pub count: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Half the width of the 95 % confidence interval of the mean (Student's t); infinite for a single run.
+    pub half_width: f64,
+    /// A tenth lies below.
+    pub p10: f64,
+    /// Half lies below.
+    pub median: f64,
+    /// A tenth lies above.
+    pub p90: f64,
+}
+
+/// The 97.5 % quantile of Student's t for 1, 2, ... degrees of freedom.
+const T: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+fn t_quantile(degrees: usize) -> f64 {
+    match degrees {
+        0 => f64::INFINITY,
+        1..=30 => T[degrees - 1],
+        31..=60 => 2.02,
+        61..=120 => 1.99,
+        _ => 1.96,
+    }
+}
+
+/// The value below which a fraction of the values lies, interpolated; `None` of nothing.
+#[must_use]
+pub fn quantile(values: &[f64], fraction: f64) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    let place = fraction.clamp(0.0, 1.0) * last as f64;
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(below + (above - below) * (place - place.floor()))
+}
+
+/// The summary of some values; `None` of nothing.
+#[must_use]
+pub fn summarise(values: &[f64]) -> Option<Summary> {
+    let values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    let count = values.len();
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+    let half_width = match count {
+        0 => return None,
+        1 => f64::INFINITY,
+        _ => t_quantile(count - 1) * (squares / (count - 1) as f64 / count as f64).sqrt(),
+    };
+    Some(Summary {
+        count,
+        mean,
+        half_width,
+        p10: quantile(&values, 0.1)?,
+        median: quantile(&values, 0.5)?,
+        p90: quantile(&values, 0.9)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_textbook_interval() {
+        // Mean 5, variance 10 / 4, t(4) = 2.776: 2.776 x sqrt(2.5 / 5) = 1.963.
+        let summary = summarise(&[3.0, 4.0, 5.0, 6.0, 7.0]).unwrap();
+        assert_eq!((summary.mean, summary.median), (5.0, 5.0));
+        assert!((summary.half_width - 1.963).abs() < 0.001);
+        assert!((summary.p10 - 3.4).abs() < 1e-12 && (summary.p90 - 6.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn few_values_say_so() {
+        assert_eq!(summarise(&[]), None);
+        assert_eq!(summarise(&[2.0]).unwrap().half_width, f64::INFINITY);
+        assert_eq!(quantile(&[1.0, f64::NAN, 3.0], 0.5), Some(2.0));
+    }
+}

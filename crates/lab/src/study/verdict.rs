@@ -1,0 +1,141 @@
+//! Several runs held against what was expected.
+//!
+//! A paper's number is one run; ours are a distribution. An equality agrees when the expected value lies between the
+//! tenth and the ninetieth percentile of our runs, or when our median lies within the stated tolerance of it. An
+//! inequality is a trend: it agrees when at least nine runs of ten keep it, disagrees when at most one in ten does, and is
+//! undetermined in between.
+
+use super::measure::{Measures, measured};
+use super::statistics::{Summary, summarise};
+use crate::scenario::{Comparison, Expectation, Expected, Metric};
+
+/// What several runs say of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The number is met.
+    Agrees,
+    /// The number is not met.
+    Disagrees,
+    /// The trend is seen.
+    TrendAgrees,
+    /// It depends on the run, or nothing was measured.
+    Undetermined,
+}
+
+impl Verdict {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Agrees => "agrees",
+            Verdict::Disagrees => "disagrees",
+            Verdict::TrendAgrees => "trend agrees",
+            Verdict::Undetermined => "undetermined",
+        }
+    }
+}
+
+/// An expectation and what became of it.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// What was expected.
+    pub expectation: Expectation,
+    /// What was measured, over the runs; `None` for an outcome or if there was nothing to measure.
+    pub summary: Option<Summary>,
+    /// For an outcome: how the runs ended.
+    pub outcomes: Vec<&'static str>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// Judges one expectation by some runs.
+#[must_use]
+pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
+    let outcomes: Vec<&'static str> = runs.iter().map(|measures| measures.outcome).collect();
+    if let (Metric::Outcome, Expected::Outcome(expected)) = (expectation.metric, &expectation.expected) {
+        let met = outcomes.iter().filter(|&&outcome| outcome == expected).count();
+        let verdict = match met {
+            0 => Verdict::Disagrees,
+            all if all == outcomes.len() => Verdict::Agrees,
+            _ => Verdict::Undetermined,
+        };
+        return Judgement { expectation: expectation.clone(), summary: None, outcomes, verdict };
+    }
+    let values: Vec<f64> = runs.iter().filter_map(|measures| measured(expectation, measures)).collect();
+    let summary = summarise(&values);
+    let verdict = match (summary, expectation.expected.as_number()) {
+        (Some(summary), Some(expected)) => verdict(expectation, &values, &summary, expected),
+        _ => Verdict::Undetermined,
+    };
+    Judgement { expectation: expectation.clone(), summary, outcomes, verdict }
+}
+
+fn verdict(expectation: &Expectation, values: &[f64], summary: &Summary, expected: f64) -> Verdict {
+    let Expectation { comparison, tolerance, .. } = *expectation;
+    if comparison == Comparison::Equal {
+        let within = values.len() > 1 && (summary.p10..=summary.p90).contains(&expected);
+        return if within || comparison.holds(summary.median, expected, tolerance) {
+            Verdict::Agrees
+        } else {
+            Verdict::Disagrees
+        };
+    }
+    let kept = values.iter().filter(|&&value| comparison.holds(value, expected, tolerance)).count() as f64;
+    match kept / values.len() as f64 {
+        share if share >= 0.9 => Verdict::TrendAgrees,
+        share if share <= 0.1 => Verdict::Disagrees,
+        _ => Verdict::Undetermined,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Statistic;
+    use units::Rate;
+
+    fn expectation(comparison: Comparison, gigabits: u64) -> Expectation {
+        Expectation {
+            name: "f1".into(),
+            metric: Metric::Throughput,
+            flows: vec![0],
+            nodes: Vec::new(),
+            statistic: Statistic::Mean,
+            comparison,
+            expected: Expected::Rate(Rate::from_gigabits(gigabits)),
+            tolerance: 0.05,
+            source: None,
+            stated_at: String::new(),
+        }
+    }
+
+    fn runs(gigabits: &[f64]) -> Vec<Measures> {
+        let run = |&rate: &f64| Measures {
+            throughput: vec![rate * 1e9],
+            delivered: vec![0],
+            completion: vec![None],
+            queue_peak: Vec::new(),
+            totals: fabric::Totals::default(),
+            outcome: "finished",
+        };
+        gigabits.iter().map(run).collect()
+    }
+
+    #[test]
+    fn a_number_agrees_within_the_runs_or_the_tolerance() {
+        let equal = expectation(Comparison::Equal, 2);
+        assert_eq!(judge(&equal, &runs(&[2.05])).verdict, Verdict::Agrees);
+        assert_eq!(judge(&equal, &runs(&[2.2])).verdict, Verdict::Disagrees);
+        assert_eq!(judge(&equal, &runs(&[1.0, 1.5, 3.0, 3.5])).verdict, Verdict::Agrees);
+        assert_eq!(judge(&equal, &runs(&[2.5, 2.6, 2.7])).verdict, Verdict::Disagrees);
+        assert_eq!(judge(&equal, &runs(&[])).verdict, Verdict::Undetermined);
+    }
+
+    #[test]
+    fn a_trend_needs_nearly_all_runs() {
+        let above = expectation(Comparison::Above, 2);
+        assert_eq!(judge(&above, &runs(&[2.1, 3.0, 4.0])).verdict, Verdict::TrendAgrees);
+        assert_eq!(judge(&above, &runs(&[2.1, 1.0, 4.0])).verdict, Verdict::Undetermined);
+        assert_eq!(judge(&above, &runs(&[1.1, 1.0, 1.9])).verdict, Verdict::Disagrees);
+    }
+}

@@ -1,0 +1,9 @@
+//! Whole runs onto disk and back.
+
+mod killed;
+mod memory;
+mod network;
+mod pictures;
+mod python;
+mod round_trip;
+mod short;
