@@ -1,5 +1,8 @@
 //! Tells the program which commit it was built from, if it was built in a checkout.
 
+// A build script speaks to cargo by printing.
+#![allow(clippy::disallowed_macros)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -24,11 +24,11 @@ pub struct Allowance {
 pub enum Feedback {
     /// The receiver acknowledged data.
     Acknowledgement {
-        /// How many bytes it acknowledges.
+        /// How many bytes it settles: those acknowledged, and those sent before them.
         bytes: Bytes,
         /// Whether the data carried a congestion mark.
         marked: bool,
-        /// From the start of the data frame's transmission to now.
+        /// From when the source made the data frame to now: what it waited at the adapter is counted.
         round_trip: Span,
     },
 }

@@ -71,6 +71,8 @@ pub struct Alarms {
     /// Time of the first entry of `far`, or [`NEVER`].
     far_first: u64,
     fired: u64,
+    /// The time of the last alarm fired.
+    last: u64,
 }
 
 impl Alarms {
@@ -91,6 +93,7 @@ impl Alarms {
             far: IndexedHeap::new(0),
             far_first: NEVER,
             fired: 0,
+            last: 0,
         }
     }
 
@@ -98,6 +101,12 @@ impl Alarms {
     #[must_use]
     pub fn fired(&self) -> u64 {
         self.fired
+    }
+
+    /// The time of the last alarm fired.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        Time::from_picos(self.last)
     }
 
     /// When an alarm is pending for, if it is.
@@ -165,6 +174,7 @@ impl Alarms {
             if let Some(number) = self.instant.pop_first() {
                 self.slots[number as usize].time = NEVER;
                 self.fired += 1;
+                self.last = self.now;
                 return Some((Time::from_picos(self.now), number));
             }
             if !self.move_on(limit.as_picos()) {

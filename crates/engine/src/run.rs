@@ -273,8 +273,20 @@ where
     };
     held.clear();
     shared.barrier.wait();
-    let fired = if thread == 0 { shared.shards.iter().map(|s| lock(s).context.alarms.fired()).sum() } else { 0 };
-    RunReport { end, now, fired, windows }
+    let mut report = RunReport { end, now, fired: 0, windows };
+    if thread == 0 {
+        let mut last = plan.from;
+        for shard in &shared.shards {
+            let alarms = &lock(shard).context.alarms;
+            report.fired += alarms.fired();
+            last = last.max(alarms.now());
+        }
+        // A run that ended of itself or was cut short got as far as its last alarm, whatever the windows were.
+        if matches!(end, End::Quiet | End::Interrupted) {
+            report.now = last;
+        }
+    }
+    report
 }
 
 /// Moves an outbox into the inboxes, locking each once per run of messages to it.

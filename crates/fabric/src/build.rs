@@ -165,7 +165,6 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
                 Queueing::Combined { .. } => WaitingRoom::Both,
             },
             shared,
-            cuts_through: matches!(switch.forwarding, Forwarding::CutThrough { .. }),
             pipeline: switch.pipeline,
             fifo: match switch.queueing {
                 Queueing::InputFifo { bypass, reading } => Some((bypass, reading)),
@@ -209,7 +208,10 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
 
 fn resolve_egress(egress: &Egress, plans: &mut Vec<EgressPlan>) -> Option<u16> {
     let Egress::Groups(groups) = egress else { return None };
-    let strict = groups.iter().rev().filter(|group| group.share == Share::Strict).map(|group| group.classes).collect();
+    let mut strict: Vec<u8> =
+        groups.iter().filter(|group| group.share == Share::Strict).map(|group| group.classes).collect();
+    // The group with the highest class first.
+    strict.sort_by_key(|classes| classes.leading_zeros());
     let weighted = groups.iter().filter_map(|group| match group.share {
         Share::Weighted { quantum } => Some((group.classes, quantum.get().min(1 << 24) as u32)),
         Share::Strict => None,

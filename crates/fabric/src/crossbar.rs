@@ -2,12 +2,12 @@
 //!
 //! An output that is free looks for an input that has something for it. With input queues the output's wire itself
 //! takes the frame; with queues on both sides a column of the crossbar moves it at its own speed. The state is kept
-//! so that a choice costs a look at a bit mask or at the few frames a bypass may reach, never at every frame.
+//! so that a choice costs a look at a bit mask, or, in a FIFO, at the frames a bypass may reach.
 
 use crate::frame::{List, NIL};
 use crate::network::{Ctx, Device, Network, Switch};
 use crate::plan::WaitingRoom;
-use crate::port::CREDITS;
+use crate::port::{CREDITS, INPUT_QUEUED};
 use crate::probe::Probe;
 use crate::spec::{Arbitration, BypassReading};
 use crate::transmit::leaves;
@@ -262,40 +262,68 @@ impl<P: Probe> Network<P> {
         Some(found.place)
     }
 
-    /// Takes every frame of a class that waits at the inputs for an output.
-    pub(crate) fn clear_inputs(&mut self, switch: u32, out: u32, class: u8) -> Vec<u32> {
-        let classes = self.classes;
+    /// Takes every frame of a class out of the virtual output queues of an output. In input FIFOs frames keep their
+    /// places and get a new output there; only those for which there is none are taken out.
+    pub(crate) fn clear_inputs(&mut self, switch: u32, out: u32, class: u8, ctx: &mut Ctx) -> Vec<u32> {
         let output = usize::from(self.ports[out as usize].number);
-        let Switch { kind, crossbar, first_port, room, .. } = &mut self.switches[switch as usize];
-        let (fifo, direct) = (self.plan.switches[*kind as usize].fifo.is_some(), *room == WaitingRoom::Input);
-        let crossbar = crossbar.as_mut().expect("this switch was built with one");
-        let mut places = Vec::new();
-        for input in in_turn(crossbar.from[output * classes + class as usize], 0) {
-            let cell = crossbar.cell(classes, output, class as usize, input);
-            let list = if fifo {
-                &mut self.lanes[(*first_port as usize + input) * classes + class as usize].queue
-            } else {
-                &mut crossbar.queues[cell]
-            };
-            let (mut before, mut place) = (NIL, list.head);
-            while place != NIL {
-                let (next, leaves) = (self.pool[place].next, usize::from(self.pool[place].output) == output);
-                if leaves {
-                    list.take(&mut self.pool, before, place);
-                    places.push(place);
-                } else {
-                    before = place;
-                }
-                place = next;
-            }
-            crossbar.counts[cell] = 1;
-            crossbar.forget(classes, output, class as usize, input);
-        }
+        let Switch { kind, first_port, room, .. } = self.switches[switch as usize];
+        let (fifo, direct) = (self.plan.switches[kind as usize].fifo.is_some(), room == WaitingRoom::Input);
+        let cell = output * self.classes + class as usize;
         if direct {
-            self.lanes[out as usize * classes + class as usize].bytes = 0;
+            self.lanes[out as usize * self.classes + class as usize].bytes = 0;
             self.ports[out as usize].waiting &= !(1 << class);
         }
+        let mut places = Vec::new();
+        for input in in_turn(self.crossbar(switch).from[cell], 0) {
+            if fifo {
+                self.redirect(switch, first_port + input as u32, output, class, &mut places);
+                self.expose(switch, first_port + input as u32, class, ctx);
+                continue;
+            }
+            let classes = self.classes;
+            let crossbar = self.switches[switch as usize].crossbar.as_mut().expect("this switch was built with one");
+            let queue = crossbar.cell(classes, output, class as usize, input);
+            let list = std::mem::replace(&mut crossbar.queues[queue], List::EMPTY);
+            places.extend(list.iter(&self.pool).map(|(place, _)| place));
+            crossbar.counts[queue] = 1;
+            crossbar.forget(classes, output, class as usize, input);
+        }
         places
+    }
+
+    /// Gives the frames of an input FIFO that wait for an output another one.
+    fn redirect(&mut self, switch: u32, input: u32, output: usize, class: u8, lost: &mut Vec<u32>) {
+        let (classes, number) = (self.classes, usize::from(self.ports[input as usize].number));
+        let lane = self.lane(input, class);
+        let first_port = self.switches[switch as usize].first_port;
+        let waiting: Vec<u32> = self.lanes[lane].queue.iter(&self.pool).map(|(place, _)| place).collect();
+        let mut before = NIL;
+        for place in waiting {
+            if usize::from(self.pool[place].output) != output {
+                before = place;
+                continue;
+            }
+            let found = self.output_of(switch, place);
+            let crossbar = self.switches[switch as usize].crossbar.as_mut().expect("this switch was built with one");
+            crossbar.forget(classes, output, class as usize, number);
+            match found {
+                None => {
+                    self.lanes[lane].queue.take(&mut self.pool, before, place);
+                    lost.push(place);
+                }
+                Some(other) => {
+                    let cell = crossbar.cell(classes, usize::from(other), class as usize, number);
+                    crossbar.counts[cell] += 1;
+                    crossbar.from[usize::from(other) * classes + class as usize] |= 1 << number;
+                    crossbar.toward[number] |= 1 << other;
+                    self.pool[place].output = other;
+                    let out = first_port + u32::from(other);
+                    self.lanes[out as usize * classes + class as usize].bytes += u32::from(self.pool[place].len);
+                    self.ports[out as usize].waiting |= 1 << class;
+                    before = place;
+                }
+            }
+        }
     }
 
     /// An input has finished feeding an output: other outputs may take from it.
@@ -362,6 +390,26 @@ impl<P: Probe> Network<P> {
         self.kick(p, ctx);
         self.release(now, input, class, len, ctx);
         self.input_done(switch, input, ctx);
+    }
+
+    /// The least a port needs credits for to send anything of a class that waits: its next frame, or, where an output
+    /// chooses among inputs, the shortest.
+    pub(crate) fn shortest_waiting(&self, p: u32, class: u8) -> u32 {
+        let port = &self.ports[p as usize];
+        let (Device::Switch(switch), true) = (port.device, port.flags & INPUT_QUEUED != 0) else {
+            return self.head_len(p, class);
+        };
+        let (output, state) = (usize::from(port.number), &self.switches[switch as usize]);
+        let crossbar = self.crossbar(switch);
+        let of_input = |input: usize| {
+            let list = match crossbar.queues.get(crossbar.cell(self.classes, output, class as usize, input)) {
+                Some(&queue) => queue,
+                None => self.lanes[self.lane(state.first_port + input as u32, class)].queue,
+            };
+            let mine = list.iter(&self.pool).filter(move |(_, frame)| usize::from(frame.output) == output);
+            mine.map(|(_, frame)| u32::from(frame.len)).min()
+        };
+        in_turn(crossbar.from[output * self.classes + class as usize], 0).filter_map(of_input).min().unwrap_or(0)
     }
 
     /// Length of the frame an output would take next in a class; 0 if it can take none.

@@ -2,6 +2,7 @@
 
 use crate::network::{Device, Network};
 use crate::plan::EgressPlan;
+use crate::port::INPUT_QUEUED;
 use crate::probe::Probe;
 
 /// Turns and deficits of one port's weighted scheduling.
@@ -94,12 +95,13 @@ impl<P: Probe> Network<P> {
     /// Length of the frame that would be sent next in a class.
     pub(crate) fn head_len(&self, p: u32, class: u8) -> u32 {
         let lane = &self.lanes[self.lane(p, class)];
-        if !lane.queue.is_empty() {
-            return u32::from(self.pool[lane.queue.head].len);
-        }
         match self.ports[p as usize].device {
-            Device::Host(_) => self.next_flow_len(lane.ready),
-            Device::Switch(switch) => self.next_input_len(switch, p, class),
+            // There, the lane's queue is what came in by this port, not what waits to leave by it.
+            Device::Switch(switch) if self.ports[p as usize].flags & INPUT_QUEUED != 0 => {
+                self.next_input_len(switch, p, class)
+            }
+            Device::Host(_) if lane.queue.is_empty() => self.next_flow_len(lane.ready),
+            _ => u32::from(self.pool[lane.queue.head].len),
         }
     }
 }

@@ -33,13 +33,18 @@ pub(crate) struct Flow {
     /// Bytes still to be made into frames; `u64::MAX` is without end.
     pub(crate) remaining: u64,
     /// Frames made.
-    pub(crate) made: u32,
+    pub(crate) made: u64,
+    /// Frames sent, where sending is more than making.
+    pub(crate) sent: u32,
     /// Frames waiting at the adapter (paced sources only).
     pub(crate) backlog: List,
     pub(crate) backlogged: u32,
     /// A paced source waits for room.
     pub(crate) stalled: bool,
-    /// Bytes sent and not acknowledged.
+    /// Frames sent that are covered by an acknowledgement, or were before one that is: their bytes are not on their way
+    /// any more, whether they arrived or were lost. Lost acknowledgements are made good by later ones.
+    pub(crate) settled: u32,
+    /// Bytes sent and not settled.
     pub(crate) outstanding: u64,
     /// The rate limiter holds the next frame until then.
     pub(crate) not_before: Time,
@@ -75,9 +80,11 @@ impl Flow {
             class: spec.class,
             remaining: spec.size.map_or(u64::MAX, Bytes::get),
             made: 0,
+            sent: 0,
             backlog: List::EMPTY,
             backlogged: 0,
             stalled: false,
+            settled: 0,
             outstanding: 0,
             not_before: Time::ZERO,
             entropy,
@@ -93,7 +100,7 @@ impl Flow {
 
     /// Length of the next frame it would make.
     pub(crate) fn next_len(&self, smallest: u16) -> u16 {
-        (self.remaining.min(u64::from(self.frame)) as u16).max(smallest.min(self.frame))
+        (self.remaining.min(u64::from(self.frame)) as u16).max(smallest)
     }
 
     /// Makes the next frame. There must be bytes left.
@@ -112,8 +119,8 @@ impl Flow {
             Destination::Uniform(hosts) => hosts[self.stream.below(hosts.len() as u64) as usize].0,
         };
         let entropy = if spray { self.stream.next_u64() as u32 } else { self.entropy };
-        let seq = self.made;
-        self.made = self.made.wrapping_add(1);
+        let seq = self.made as u32;
+        self.made += 1;
         Frame {
             next: NIL,
             flow: self.number,
@@ -147,8 +154,25 @@ impl Flow {
         }
     }
 
+    /// The frame of that position in the flow is acknowledged. Returns how many bytes that settles.
+    pub(crate) fn acknowledged(&mut self, seq: u32) -> u64 {
+        let frames = seq.wrapping_add(1).wrapping_sub(self.settled);
+        if frames > u32::MAX / 2 {
+            // An older one that was overtaken.
+            return 0;
+        }
+        self.settled = seq.wrapping_add(1);
+        // All frames are alike but the last of a finite flow; when all is settled, so is that.
+        let last = self.settled == self.sent;
+        let bytes =
+            if last { self.outstanding } else { self.outstanding.min(u64::from(frames) * u64::from(self.frame)) };
+        self.outstanding -= bytes;
+        bytes
+    }
+
     /// A frame of that length (overhead counted in `size`) starts now.
-    pub(crate) fn sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool) {
+    pub(crate) fn on_sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool) {
+        self.sent = self.sent.wrapping_add(1);
         self.reaction.on_sent(now, Bytes::new(u64::from(len)));
         if acknowledged {
             self.outstanding += u64::from(len);

@@ -13,7 +13,8 @@ pub(crate) const PAUSE_FRAME: u16 = 64;
 /// The duration of so many quanta of 512 bit times.
 pub(crate) fn quanta(count: u16, rate: Rate) -> Span {
     let bits = u128::from(count) * 512;
-    Span::from_picos((bits * 1_000_000_000_000 / u128::from(rate.as_bits_per_sec())) as u64)
+    // A picosecond at least: a timer of no time would fire for ever.
+    Span::from_picos(((bits * 1_000_000_000_000 / u128::from(rate.as_bits_per_sec())) as u64).max(1))
 }
 
 impl<P: Probe> Network<P> {
@@ -130,7 +131,7 @@ impl<P: Probe> Network<P> {
         let state = &mut self.switches[switch as usize];
         let Some(shared) = self.plan.switches[state.kind as usize].shared else { return };
         if !rule.counts_input {
-            state.shared_used -= u64::from(len);
+            // A lossy class is counted at its output.
             return;
         }
         let len = u32::from(len);
@@ -186,6 +187,10 @@ impl<P: Probe> Network<P> {
     }
 
     fn send_control(&mut self, p: u32, frame: Frame, ctx: &mut Ctx) {
+        if self.ports[p as usize].flags & DOWN != 0 {
+            // Nobody is there to hear it; what holds when the cable works again is said then.
+            return;
+        }
         let place = self.pool.put(frame);
         self.ports[p as usize].control.push(&mut self.pool, place);
         self.kick(p, ctx);
@@ -272,8 +277,21 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// A frame was damaged on its way: it used credits of its sender's, and takes no room here.
+    pub(crate) fn give_back_damaged(&mut self, now: Time, p: u32, class: u8, len: u16, ctx: &mut Ctx) {
+        let rule = self.rule(p, class);
+        if matches!(rule.hold, Hold::CreditFrame { .. } | Hold::CreditSignal { .. }) {
+            let units = u64::from(rule.units(len));
+            self.give_back(now, p, class, units, ctx);
+        }
+    }
+
     /// Grants the far end so many more units.
     fn give_back(&mut self, now: Time, p: u32, class: u8, units: u64, ctx: &mut Ctx) {
+        if self.ports[p as usize].flags & DOWN != 0 {
+            // Both ends start anew when the cable works again.
+            return;
+        }
         let lane = self.lane(p, class);
         self.gates[lane].granted += units;
         let granted = self.gates[lane].granted;
@@ -328,13 +346,15 @@ impl<P: Probe> Network<P> {
         enough
     }
 
-    /// Those of `classes` of which the next frame has the credits it needs.
+    /// Those of `classes` that have a frame which could start now: an input is free to give it, and it has the credits
+    /// it needs.
     pub(crate) fn affordable(&self, p: u32, classes: u8) -> u8 {
         let port = &self.ports[p as usize];
         let affordable = |class: &u8| {
             let gate = &self.gates[self.lane(p, *class)];
-            let need = u64::from(units(port.credit_unit, self.head_len(p, *class) as u16));
-            port.credited >> class & 1 == 0 || gate.limit >= gate.spent + need
+            let len = self.head_len(p, *class) as u16;
+            let need = u64::from(units(port.credit_unit, len));
+            len > 0 && (port.credited >> class & 1 == 0 || gate.limit >= gate.spent + need)
         };
         let asked = (0..self.classes as u8).filter(|class| classes >> class & 1 == 1);
         asked.filter(affordable).fold(0, |mask, class| mask | 1 << class)
@@ -370,12 +390,19 @@ impl<P: Probe> Network<P> {
         let port = &mut self.ports[p as usize];
         let before = port.blocked;
         if !up {
+            // Everything the two ends have told each other is forgotten, at both.
             port.flags |= DOWN;
             port.epoch = port.epoch.wrapping_add(1);
             port.blocked = 0;
+            port.credit_due = 0;
+            while let Some(place) = self.ports[p as usize].control.pop(&self.pool) {
+                self.pool.release(place);
+            }
+            self.signals[p as usize].clear();
+            ctx.alarms.disarm(self.numbers.signal + p);
             for class in 0..self.classes {
                 let gate = &mut self.gates[p as usize * self.classes + class];
-                (gate.limit, gate.spent) = (0, 0);
+                (gate.limit, gate.spent, gate.granted) = (0, 0, 0);
             }
             return self.note_pauses(now, p, before, ctx);
         }
@@ -388,9 +415,7 @@ impl<P: Probe> Network<P> {
                     self.send_pause(now, p, rule.hold, true, ctx);
                 }
                 Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
-                    // A new start: what was granted and spent before is forgotten at both ends.
                     let lane = self.lane(p, class);
-                    self.gates[lane].granted = 0;
                     let room = u64::from(rule.capacity - self.lanes[lane].held);
                     self.give_back(now, p, class, room, ctx);
                 }

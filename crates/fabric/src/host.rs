@@ -1,7 +1,7 @@
 //! Adapters: many flows on one cable, and a receiver that may be slower than the cable.
 
 use crate::flow::{ACTIVITY, DEADLINE, Flow, LIMITER, SOURCE, TIMERS};
-use crate::frame::{CORRUPT, Frame, Kind, LAST, List, MARKED, NIL};
+use crate::frame::{Frame, Kind, LAST, List, MARKED, NIL};
 use crate::network::{Ctx, Device, Network};
 use crate::port::CREDITS;
 use crate::probe::{DropCause, Probe, QueueSample};
@@ -109,7 +109,9 @@ impl<P: Probe> Network<P> {
         };
         let len = self.pool[place].len;
         let size = Bytes::new(u64::from(len)) + self.plan.overhead;
-        flow.sent(now, len, size, spec.acknowledge.is_some());
+        // What was thrown away before it was sent leaves no gap in the numbers.
+        self.pool[place].seq = flow.sent;
+        flow.on_sent(now, len, size, spec.acknowledge.is_some());
         let more = flow.may_send(now);
         let stalled = std::mem::take(&mut flow.stalled);
         self.leave_ring(p, slot);
@@ -278,7 +280,8 @@ impl<P: Probe> Network<P> {
         }
         flow.on = !flow.on;
         let turned_on = flow.on;
-        let phase = flow.phase(spec).map(|span| now.saturating_add(span));
+        // A source that has nothing left to make need not wake again.
+        let phase = flow.phase(spec).filter(|_| flow.remaining > 0).map(|span| now.saturating_add(span));
         let first_gap = if turned_on && !flow.greedy { Some(flow.gap(spec, self.plan.overhead)) } else { None };
         // The first frame comes after a part of a gap, so that equal sources are not in step; an exponential gap has
         // no memory and is taken whole.
@@ -344,9 +347,6 @@ impl<P: Probe> Network<P> {
     /// A frame has arrived at a host.
     #[inline]
     pub(crate) fn host_receives(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
-        if self.pool[place].flags & CORRUPT != 0 {
-            return self.lose(now, p, place, DropCause::Corrupt);
-        }
         if self.hosts[host as usize].service.is_none() {
             return self.consume(now, p, host, place, ctx);
         }
@@ -434,21 +434,20 @@ impl<P: Probe> Network<P> {
     fn acknowledge(&mut self, now: Time, p: u32, data: &Frame, ctx: &mut Ctx) {
         let spec = &self.plan.flows[data.flow as usize];
         let Some(how) = spec.acknowledge else { return };
-        let (frames, bytes) = &mut self.received[data.flow as usize].unacknowledged;
+        let frames = &mut self.received[data.flow as usize].unacknowledged;
         *frames += 1;
-        *bytes += u32::from(data.len);
         if *frames < how.every && data.flags & LAST == 0 && data.flags & MARKED == 0 {
             return;
         }
+        *frames = 0;
         let mut frame = Frame::control(Kind::Acknowledgement, how.size.get() as u16, now);
         frame.flow = data.flow;
         frame.dst = spec.source.0;
-        frame.seq = *bytes;
+        frame.seq = data.seq;
         frame.born = data.born;
         frame.entropy = data.entropy;
         frame.class = how.class;
         frame.flags = data.flags & MARKED;
-        (*frames, *bytes) = (0, 0);
         self.totals.acknowledgements += 1;
         let place = self.pool.put(frame);
         let lane = self.lane(p, how.class);
@@ -465,9 +464,8 @@ impl<P: Probe> Network<P> {
             return;
         }
         let flow = &mut self.flows[slot as usize];
-        flow.outstanding = flow.outstanding.saturating_sub(u64::from(frame.seq));
         let feedback = Feedback::Acknowledgement {
-            bytes: Bytes::new(u64::from(frame.seq)),
+            bytes: Bytes::new(flow.acknowledged(frame.seq)),
             marked: frame.flags & MARKED != 0,
             round_trip: now - frame.born,
         };

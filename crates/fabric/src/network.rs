@@ -170,9 +170,9 @@ pub struct Network<P> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Received {
     pub(crate) bytes: u64,
-    pub(crate) frames: u32,
-    /// Bytes not yet acknowledged, in frames and bytes.
-    pub(crate) unacknowledged: (u32, u32),
+    pub(crate) frames: u64,
+    /// Frames not yet acknowledged.
+    pub(crate) unacknowledged: u32,
     pub(crate) completed: Option<Time>,
 }
 

@@ -105,7 +105,8 @@ impl Shared {
     /// What one queue may use when that much is used by all.
     #[inline]
     pub(crate) fn threshold(self, used: u64) -> u64 {
-        self.total.saturating_sub(used) * u64::from(self.alpha.0) / u64::from(self.alpha.1)
+        let share = u128::from(self.total.saturating_sub(used)) * u128::from(self.alpha.0) / u128::from(self.alpha.1);
+        u64::try_from(share).unwrap_or(u64::MAX)
     }
 }
 
@@ -114,7 +115,6 @@ impl Shared {
 pub(crate) struct SwitchKind {
     pub(crate) room: WaitingRoom,
     pub(crate) shared: Option<Shared>,
-    pub(crate) cuts_through: bool,
     pub(crate) pipeline: Span,
     /// Input FIFO: how far the bypass reaches, and in which reading.
     pub(crate) fifo: Option<(u8, BypassReading)>,

@@ -65,8 +65,8 @@ pub(crate) struct Port {
     pub(crate) flags: u8,
     /// How often the cable has failed.
     pub(crate) epoch: u8,
-    /// Whether anything but a link-local frame has started since the last checkpoint.
-    pub(crate) moved: bool,
+    /// Classes of which a frame has started since the last checkpoint.
+    pub(crate) moved: u8,
 }
 
 impl Port {
@@ -95,7 +95,7 @@ impl Port {
             credit_due: 0,
             flags: 0,
             epoch: 0,
-            moved: false,
+            moved: 0,
         }
     }
 }
@@ -107,7 +107,8 @@ pub(crate) struct Lane {
     pub(crate) queue: List,
     /// Bytes waiting for this output.
     pub(crate) bytes: u32,
-    /// Bytes, or credit units, in this node that came by this port.
+    /// Bytes, or credit units, in this node that came by this port. Of a lossy class in a shared buffer: bytes that wait
+    /// for this output or are leaving by it.
     pub(crate) held: u32,
     /// Of a host: the last of the ring of flows that may send, or [`NIL`].
     pub(crate) ready: u32,

@@ -52,12 +52,13 @@ impl<P: Probe> Network<P> {
         } else if frame.is_link_local() {
             self.on_link_local(now, p, place, ctx);
         } else {
-            if let Device::Switch(switch) = self.ports[p as usize].device
-                && self.plan.switches[self.switches[switch as usize].kind as usize].cuts_through
-            {
+            let port = &self.plan.ports[self.ports[p as usize].global as usize];
+            if self.plan.ports[port.peer as usize].cuts_through {
                 return false;
             }
+            let (class, len) = (frame.class, frame.len);
             self.lose(now, p, place, DropCause::Corrupt);
+            self.give_back_damaged(now, p, class, len, ctx);
         }
         true
     }
@@ -159,9 +160,9 @@ impl<P: Probe> Network<P> {
             }
             for class in 0..self.classes as u8 {
                 let waiting = match self.switches[switch as usize].room {
-                    WaitingRoom::Output => self.clear_output(switch, out, class),
+                    WaitingRoom::Output => self.clear_output(out, class),
                     // What is behind the crossbar has left its input and stays; what is before it looks again.
-                    WaitingRoom::Input | WaitingRoom::Both => self.clear_inputs(switch, out, class),
+                    WaitingRoom::Input | WaitingRoom::Both => self.clear_inputs(switch, out, class, ctx),
                 };
                 for place in waiting {
                     self.forward(now, switch, place, ctx);
@@ -170,17 +171,30 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// The output the tables give a frame, if they give one.
+    pub(crate) fn output_of(&self, switch: u32, place: u32) -> Option<u16> {
+        let state = &self.switches[switch as usize];
+        let frame = &self.pool[place];
+        let outputs = self.plan.tables[state.tables as usize].outputs(state.row, frame.dst);
+        match outputs.len() {
+            0 => None,
+            1 => Some(outputs[0]),
+            n => Some(outputs[pick(frame.entropy, state.salt, n)]),
+        }
+    }
+
     /// Empties an output queue.
-    fn clear_output(&mut self, switch: u32, out: u32, class: u8) -> Vec<u32> {
+    fn clear_output(&mut self, out: u32, class: u8) -> Vec<u32> {
         let lane = &mut self.lanes[out as usize * self.classes + class as usize];
         let places: Vec<u32> = lane.queue.iter(&self.pool).map(|(place, _)| place).collect();
         lane.queue = List::EMPTY;
-        if lane.limit == 0 {
-            // A lossy class in a shared buffer takes its part again when it finds its new queue.
-            self.switches[switch as usize].shared_used -= u64::from(lane.bytes);
-        }
         lane.bytes = 0;
+        let shared = lane.limit == 0;
         self.ports[out as usize].waiting &= !(1 << class);
+        for &place in places.iter().filter(|_| shared) {
+            // A lossy class in a shared buffer takes its part again when it finds its new queue.
+            self.release_output(out, class, self.pool[place].len);
+        }
         places
     }
 
@@ -189,12 +203,26 @@ impl<P: Probe> Network<P> {
     fn fits_output(&mut self, switch: u32, out: u32, class: u8, len: u32) -> bool {
         let state = &mut self.switches[switch as usize];
         let Some(shared) = self.plan.switches[state.kind as usize].shared else { return false };
-        let bytes = self.lanes[out as usize * self.classes + class as usize].bytes;
-        let fits = u64::from(bytes + len) <= shared.threshold(state.shared_used);
+        let guaranteed = self.plan.rules[self.ports[out as usize].rules as usize][class as usize].capacity;
+        let held = &mut self.lanes[out as usize * self.classes + class as usize].held;
+        let (before, after) = (held.saturating_sub(guaranteed), (*held + len).saturating_sub(guaranteed));
+        let fits = after == 0 || u64::from(after) <= shared.threshold(state.shared_used);
         if fits {
-            state.shared_used += u64::from(len);
+            *held += len;
+            state.shared_used += u64::from(after - before);
         }
         fits
+    }
+
+    /// A lossy frame has left a shared buffer by that output.
+    pub(crate) fn release_output(&mut self, out: u32, class: u8, len: u16) {
+        let port = &self.ports[out as usize];
+        let Device::Switch(switch) = port.device else { return };
+        let guaranteed = self.plan.rules[port.rules as usize][class as usize].capacity;
+        let held = &mut self.lanes[out as usize * self.classes + class as usize].held;
+        let before = held.saturating_sub(guaranteed);
+        *held -= u32::from(len);
+        self.switches[switch as usize].shared_used -= u64::from(before - held.saturating_sub(guaranteed));
     }
 
     /// A frame that its switch has taken in comes to nothing after all: the room it held is given back.
@@ -202,11 +230,6 @@ impl<P: Probe> Network<P> {
     fn drop_inside(&mut self, now: Time, switch: u32, place: u32, cause: DropCause, ctx: &mut Ctx) {
         let frame = self.pool[place];
         let input = self.switches[switch as usize].first_port + u32::from(frame.input);
-        let state = &self.switches[switch as usize];
-        if self.plan.switches[state.kind as usize].shared.is_some() && !self.rule(input, frame.class).counts_input {
-            // It never took its part of the shared memory: balance the release.
-            self.switches[switch as usize].shared_used += u64::from(frame.len);
-        }
         self.release(now, input, frame.class, frame.len, ctx);
         self.lose(now, input, place, cause);
     }
@@ -235,11 +258,13 @@ impl<P: Probe> Network<P> {
     #[cold]
     pub(crate) fn overflow(&mut self, now: Time, p: u32, place: u32, rule: Rule) {
         let frame: Frame = self.pool[place];
-        if rule.lossless && self.loss.is_none() {
+        let global = self.ports[p as usize].global;
+        let first = self.loss.is_none_or(|loss| (now, global) < (loss.at, loss.port));
+        if rule.lossless && first {
             let lane = self.lanes[self.lane(p, rule.account)];
             self.loss = Some(Loss {
                 at: now,
-                port: self.ports[p as usize].global,
+                port: global,
                 class: frame.class,
                 flow: frame.flow,
                 frame: u32::from(frame.len),

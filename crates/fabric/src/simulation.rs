@@ -79,11 +79,11 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowReport {
     /// Frames its source has made.
-    pub made_frames: u32,
+    pub made_frames: u64,
     /// Bytes its destinations have consumed.
     pub received_bytes: u64,
     /// Frames its destinations have consumed.
-    pub received_frames: u32,
+    pub received_frames: u64,
     /// When the last byte of a finite flow arrived.
     pub completed: Option<Time>,
 }
@@ -144,7 +144,7 @@ impl<P: Probe> Simulation<P> {
             threads: limits.threads,
             interrupt: limits.interrupt,
         };
-        let (network_plan, graph, largest) = (&self.built.plan, &self.graph, &self.largest);
+        let (network_plan, graph, port_at) = (&self.built.plan, &self.graph, &self.built.port_at);
         let name = |node: u32| graph.nodes[node as usize].name.clone();
         let mut ended: Option<Outcome> = None;
         let mut lost: Option<Loss> = None;
@@ -155,7 +155,7 @@ impl<P: Probe> Simulation<P> {
             let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
             if lost.is_none()
                 && suspicious
-                && let Some(deadlock) = Snapshot::new(network_plan, &models, largest).deadlock(look.now, name)
+                && let Some(deadlock) = Snapshot::new(network_plan, &models, port_at).deadlock(look.now, name)
             {
                 ended = Some(Outcome::Deadlock(deadlock));
             }
@@ -193,7 +193,7 @@ impl<P: Probe> Simulation<P> {
 
     fn snapshot(&self) -> Snapshot<'_> {
         let models: Vec<&Network<P>> = self.built.shards.iter().map(|shard| &shard.model).collect();
-        Snapshot::new(&self.built.plan, &models, &self.largest)
+        Snapshot::new(&self.built.plan, &models, &self.built.port_at)
     }
 
     /// Who is held back by whom at this instant, from the roots outwards.
@@ -287,7 +287,7 @@ impl<P: Probe> Simulation<P> {
             Bytes::new(u64::from(reverse)),
             Bytes::new(u64::from(largest)),
         );
-        let breakdown = headroom(&spec);
+        let breakdown = headroom(&HeadroomSpec { overhead: self.built.plan.overhead, ..spec });
         LossReport {
             loss,
             node: self.graph.nodes[port.node as usize].name.clone(),

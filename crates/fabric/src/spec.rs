@@ -196,7 +196,7 @@ pub enum CreditReturn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassBuffer {
     /// Most bytes (or frames, with [`CreditUnit::Frame`]) held: per input of a lossless class, per queue of a lossy
-    /// one. With a shared buffer this is the part guaranteed to the port.
+    /// one. With a shared buffer this is the part guaranteed to the port. PAUSE counts all classes of a port together.
     pub capacity: Bytes,
     /// PAUSE and PFC: ask the sender to stop when more than this is held. Ignored with a shared buffer, where the
     /// dynamic threshold decides.
@@ -352,7 +352,7 @@ pub struct NetworkSpec {
     pub kind_of: Vec<u32>,
     /// Preamble and gap: bytes on the wire around every frame. Ethernet: 20.
     pub overhead: Bytes,
-    /// No frame is shorter. Ethernet: 64.
+    /// No frame of a flow and no acknowledgement is shorter; the last frame of a flow is filled up. Ethernet: 64.
     pub smallest_frame: Bytes,
     /// The traffic.
     pub flows: Vec<FlowSpec>,

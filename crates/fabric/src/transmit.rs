@@ -45,7 +45,7 @@ impl<P: Probe> Network<P> {
             port.waiting &= !classes;
         }
         leaves(port, frame);
-        port.moved = true;
+        port.moved |= classes;
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
         ctx.alarms.arm_idle(self.numbers.transmit + p, end);
@@ -63,14 +63,14 @@ impl<P: Probe> Network<P> {
         if !port.control.is_empty() {
             return self.send_link_local(now, p, ctx);
         }
-        if port.flags & CREDITS != 0 && self.schedules[p as usize].is_some() {
-            // A class without credit must not spend its turn.
+        if port.flags & (CREDITS | INPUT_QUEUED) != 0 && self.schedules[p as usize].is_some() {
+            // A class that cannot send must not spend its turn.
             classes = self.affordable(p, classes);
         }
         while classes != 0 {
             let class = self.choose_class(p, classes);
             if let Some(place) = self.take(now, p, class, ctx) {
-                self.ports[p as usize].moved = true;
+                self.ports[p as usize].moved |= 1 << class;
                 return self.start(now, p, place, ctx);
             }
             classes &= !(1 << class);
@@ -89,6 +89,9 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     fn release_sent(&mut self, now: Time, p: u32, input: u32, class: u8, len: u16, ctx: &mut Ctx) {
         self.release(now, input, class, len, ctx);
+        if self.lanes[p as usize * self.classes + class as usize].limit == 0 {
+            self.release_output(p, class, len);
+        }
         let port = &self.ports[p as usize];
         if port.flags & INPUT_QUEUED != 0
             && let Device::Switch(switch) = port.device

@@ -1,14 +1,15 @@
 //! What cannot be built, and why.
 
 use crate::crossbar::MAX_PORTS;
-use crate::graph::{GraphError, Role};
+use crate::graph::{GraphError, NodeId, Role};
+use crate::routing::Routes;
 use crate::spec::{
-    AdapterSpec, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, MAX_CLASSES,
+    AdapterSpec, Buffer, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl, Forwarding, MAX_CLASSES,
     NetworkSpec, PauseSpec, Queueing, Share, SwitchSpec,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::ReactionPoint;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate, Span, Time};
 
 /// Why a network cannot be built: what is wrong, where, and what to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,10 +86,33 @@ pub(crate) fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             network(format!("cable {} comes up before it goes down: swap the times", fault.cable));
         }
     }
+    for cable in (0..spec.graph.cables.len() as u32).filter(|&cable| overlap(spec, cable)) {
+        network(format!("the faults of cable {cable} overlap: let one end before the next begins"));
+    }
+    let times = spec.faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten();
+    if times.chain(spec.route_changes.iter().map(|change| change.at)).any(|at| at > LATEST) {
+        network(format!("a fault or route change after {LATEST}: no run gets that far"));
+    }
     if let Err(error) = spec.graph.validate() {
         // Nothing below can be judged on a drawing that does not hold together.
         errors.push(BuildError::Graph(error));
         return errors;
+    }
+    for cable in &spec.graph.cables {
+        let role = |end: crate::graph::NodeId| spec.graph.nodes[end.0 as usize].role;
+        let names = [cable.a, cable.b].map(|end| spec.graph.nodes[end.0 as usize].name.as_str());
+        if role(cable.a) == Role::Host && role(cable.b) == Role::Host {
+            let reason = format!("hosts {} and {} are joined directly: put a switch between them", names[0], names[1]);
+            errors.push(BuildError::Network { reason });
+        }
+        if cable.link.latency > LONGEST || cable.link.rate > FASTEST {
+            let reason = format!("{} to {}: above {LONGEST} or {FASTEST}; check the units", names[0], names[1]);
+            errors.push(BuildError::Network { reason });
+        }
+    }
+    if errors.is_empty() {
+        let tables = std::iter::once(&spec.routes).chain(spec.route_changes.iter().map(|change| &change.routes));
+        errors.extend(tables.filter_map(|routes| check_routes(spec, routes)));
     }
     if errors.is_empty() {
         for (kind, switch) in spec.switches.iter().enumerate() {
@@ -109,6 +133,64 @@ pub(crate) fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
         }
     }
     errors
+}
+
+/// No cable is longer: a second of light is 300 000 km.
+const LONGEST: Span = Span::from_secs(1);
+/// No cable is faster: a petabit per second.
+const FASTEST: Rate = Rate::from_gigabits(1_000_000);
+/// Nothing that is planned is later: 53 days, so that sums of times never overflow.
+const LATEST: Time = Time::from_picos(1 << 62);
+
+/// Whether a cable fails again before it has come up.
+fn overlap(spec: &NetworkSpec, cable: u32) -> bool {
+    let mut faults: Vec<_> = spec.faults.iter().filter(|fault| fault.cable == cable).collect();
+    faults.sort_by_key(|fault| fault.down);
+    faults.windows(2).any(|pair| pair[0].up.is_none_or(|up| up >= pair[1].down))
+}
+
+/// Whether tables fit the graph: of its size, with ports that exist, and never to a host that is not the destination.
+fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
+    let wrong = |reason: String| Some(BuildError::Network { reason });
+    let hosts = spec.graph.hosts();
+    let mut number = vec![None; spec.graph.nodes.len()];
+    hosts.iter().enumerate().for_each(|(place, host)| number[host.0 as usize] = Some(place));
+    for (node, ends) in spec.graph.ports().iter().enumerate() {
+        if spec.graph.nodes[node].role != Role::Switch {
+            continue;
+        }
+        let (id, name) = (NodeId(node as u32), &spec.graph.nodes[node].name);
+        if routes.hosts() != hosts.len() || routes.table(id).len() != hosts.len() {
+            return wrong(format!(
+                "the routes are those of another network: {name} has none for its {} hosts",
+                hosts.len()
+            ));
+        }
+        // What each group of ports leads to: nothing wrong, one host, or something that is not there.
+        let groups: Vec<Result<Option<usize>, u16>> = routes
+            .groups(id)
+            .iter()
+            .map(|ports| {
+                let mut host = None;
+                for &port in ports {
+                    let end = ends.get(usize::from(port)).ok_or(port)?;
+                    host = host.or(number[end.peer.0 as usize]);
+                }
+                Ok(host)
+            })
+            .collect();
+        for (destination, &group) in routes.table(id).iter().enumerate() {
+            match groups.get(usize::from(group)) {
+                Some(Err(port)) => return wrong(format!("{name} has no port {port}: its routes use it")),
+                Some(Ok(Some(host))) if *host != destination => {
+                    let names = [destination, *host].map(|host| spec.graph.nodes[hosts[host].0 as usize].name.clone());
+                    return wrong(format!("{name} sends what is for {} to {}: correct its routes", names[0], names[1]));
+                }
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
 /// The largest frame of any flow or acknowledgement in a class.
@@ -149,6 +231,20 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
             }
         }
     }
+    if let (Some(Crossbar { speedup: (numerator, denominator), .. }), Forwarding::CutThrough { .. }) =
+        (switch.crossbar, switch.forwarding)
+        && numerator > denominator
+    {
+        wrong.push(
+            "a crossbar faster than the input would need bytes that cut-through has not yet received: store".into(),
+        );
+    }
+    if switch.crossbar.is_some_and(|crossbar| crossbar.speedup.0 / crossbar.speedup.1.max(1) > 1000) {
+        wrong.push("a speedup above 1000: check the numbers".into());
+    }
+    if switch.pipeline > LONGEST {
+        wrong.push(format!("a pipeline of {}: check the unit", switch.pipeline));
+    }
     if let Queueing::Combined { output_buffer } = switch.queueing {
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class)).max().unwrap_or_default();
         if output_buffer < largest {
@@ -176,11 +272,19 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
         }
     };
     check_buffers(spec, buffers, switch.flow_control, shared, wrong);
+    // An output queue can hold what all inputs may.
+    let held = buffers.iter().zip(&spec.classes).filter(|(_, class)| class.lossless).map(|(buffer, _)| buffer.capacity);
+    if held.max().is_some_and(|most| most.get().saturating_mul(ports as u64) > u64::from(u32::MAX / 2)) {
+        wrong.push(format!("{ports} lossless inputs of this capacity hold more than 2 GB: use less"));
+    }
 }
 
 fn check_adapter(spec: &NetworkSpec, adapter: &AdapterSpec, wrong: &mut Vec<String>) {
     check_egress(&adapter.egress, spec.classes.len(), wrong);
     let slow = adapter.service.is_some() || !adapter.service_changes.is_empty();
+    if adapter.service_changes.iter().any(|&(at, _)| at > LATEST) {
+        wrong.push(format!("a change of service after {LATEST}: no run gets that far"));
+    }
     if slow || matches!(adapter.flow_control, FlowControl::Credits(_)) {
         check_buffers(spec, &adapter.buffer, adapter.flow_control, false, wrong);
     } else if adapter.flow_control != FlowControl::None {
@@ -227,8 +331,27 @@ fn check_buffers(
         return;
     }
     match control {
-        FlowControl::Pause(pause) | FlowControl::Pfc(pause) => check_pause(pause, wrong),
+        FlowControl::Pfc(pause) => check_pause(pause, wrong),
+        FlowControl::Pause(pause) => {
+            check_pause(pause, wrong);
+            if buffers.windows(2).any(|pair| pair[0] != pair[1]) {
+                wrong.push("PAUSE counts all classes of a port together: give every class the same buffer".into());
+            }
+            if pause.holds & ((1u16 << spec.classes.len()) - 1) as u8 == 0 {
+                wrong.push("a PAUSE that holds no class holds nobody back".into());
+            }
+        }
         FlowControl::Credits(credits) => {
+            if let CreditReturn::Frame { size, refresh } = credits.give_back {
+                if refresh == Some(Span::ZERO) {
+                    wrong.push(
+                        "credits repeated every 0 s would never end: leave the refresh out, or give it a time".into(),
+                    );
+                }
+                if size.get() > 65_000 {
+                    wrong.push(format!("a credit frame of {size}: at most 65000 B"));
+                }
+            }
             if credits.unit == CreditUnit::Block(Bytes::ZERO) {
                 wrong.push("credits of zero bytes: InfiniBand uses 64 B".into());
             }
@@ -306,6 +429,15 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, wrong: &mut Vec
     if flow.frame == Bytes::ZERO || flow.frame.get() > 65_000 {
         wrong.push(format!("frames of {}: 1 B to 65000 B", flow.frame));
     }
+    let acknowledgement = flow.acknowledge.map(|how| how.size);
+    if let Some(size) =
+        [Some(flow.frame), acknowledgement].into_iter().flatten().find(|&size| size < spec.smallest_frame)
+    {
+        wrong.push(format!("frames of {size} are below the smallest of this network, {}", spec.smallest_frame));
+    }
+    if flow.start > LATEST || flow.stop.is_some_and(|stop| stop > LATEST) {
+        wrong.push(format!("it starts or stops after {LATEST}: no run gets that far"));
+    }
     if flow.size == Some(Bytes::ZERO) {
         wrong.push("a flow of zero bytes".into());
     }
@@ -321,9 +453,30 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, wrong: &mut Vec
         }
     }
     if let Activity::OnOff { on, off, .. } = flow.activity
-        && (on == Span::ZERO || off == Span::ZERO)
+        && (on == Span::ZERO || off == Span::ZERO || on.max(off) > LATEST - Time::ZERO)
     {
-        wrong.push("a burst or silence of no length".into());
+        wrong.push("a burst or silence of no length, or longer than any run".into());
+    }
+    if let (Some(how), Destination::Uniform(_)) = (flow.acknowledge, &flow.destination)
+        && how.every > 1
+    {
+        wrong.push("frames to many destinations are acknowledged one by one: set every to 1".into());
+    }
+    if let (Some(how), Some(window)) = (flow.acknowledge, flow.reaction.allowance().window)
+        && window.get() < u64::from(how.every).saturating_mul(flow.frame.get())
+        && how.every > 1
+    {
+        let needed = Bytes::new(u64::from(how.every).saturating_mul(flow.frame.get()));
+        wrong.push(format!(
+            "a window of {window} closes before {} frames are there to be acknowledged: {needed} at least",
+            how.every
+        ));
+    }
+    if flow.reaction.allowance().window.is_some()
+        && spec.classes.get(usize::from(flow.class)).is_some_and(|c| !c.lossless)
+    {
+        wrong
+            .push("a window in a lossy class would close for ever: nothing is sent again; use a lossless class".into());
     }
     match flow.acknowledge {
         None if flow.reaction.allowance().window.is_some() => {

@@ -1,7 +1,8 @@
 //! Who waits for whom: the tree of congestion, and the circle that never ends.
 //!
-//! An input buffer is closed while it holds back its sender: it has sent XOFF, or has no credit to give. A closed
-//! buffer waits for the outputs its frames want; an output waits for the buffer at its far end, if that is closed.
+//! An input buffer is closed while its sender obeys it and nothing is on its way that could change that: the sender is
+//! paused and the buffer wants it so, or the sender's next frame has no credits and none are coming. A closed buffer
+//! waits for the outputs its frames want; an output waits for the buffer at its far end, if that is closed.
 //! Following this from the buffers whose outputs do move, outwards, gives the tree of congestion. What cannot be
 //! reached that way can never move again; a circle in it is a deadlock, and neither refreshed pauses nor traffic
 //! elsewhere count as progress.
@@ -11,7 +12,8 @@ use crate::network::{Device, Network};
 use crate::plan::{Hold, Plan, Rule, WaitingRoom};
 use crate::port::DOWN;
 use crate::probe::Probe;
-use std::collections::BTreeMap;
+use crate::spec::BypassReading;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
 /// A buffer: global number of the port by which frames enter it, and the class it counts under.
@@ -73,8 +75,8 @@ pub struct Held {
 struct Contents {
     /// What waits, oldest first; frames for the same output are counted together where their order does not matter.
     frames: Vec<Group>,
-    /// Input FIFO: how many stuck frames may be bypassed.
-    bypass: Option<u8>,
+    /// Input FIFO: how far its bypass reaches, and in which reading.
+    fifo: Option<(u8, BypassReading)>,
     /// Room that would open the buffer again: at most this may remain.
     opens_at: u32,
     /// A host that consumes nothing.
@@ -94,37 +96,39 @@ struct Group {
 pub(crate) struct Snapshot<'a> {
     plan: &'a Plan,
     closed: BTreeMap<Buffer, Contents>,
-    /// Ports whose cable has failed for good.
-    down: Vec<u32>,
+    /// Outputs whose cable has failed for good.
+    down: BTreeSet<u32>,
+    /// Room behind the crossbar of outputs with closed buffers at their far end, in switches that have some.
+    room: BTreeMap<Buffer, u32>,
 }
 
 impl<'a> Snapshot<'a> {
-    pub(crate) fn new<P: Probe>(plan: &'a Plan, models: &[&Network<P>], largest: &[u32]) -> Snapshot<'a> {
-        let mut snapshot = Snapshot { plan, closed: BTreeMap::new(), down: Vec::new() };
+    pub(crate) fn new<P: Probe>(plan: &'a Plan, models: &[&Network<P>], port_at: &[(u32, u32)]) -> Snapshot<'a> {
+        let mut snapshot = Snapshot { plan, closed: BTreeMap::new(), down: BTreeSet::new(), room: BTreeMap::new() };
         for network in models {
             for node in 0..network.nodes.len() {
-                snapshot.look_at(network, node, largest);
+                snapshot.look_at(network, node, models, port_at);
             }
         }
         snapshot
     }
 
-    fn look_at<P: Probe>(&mut self, network: &Network<P>, node: usize, largest: &[u32]) {
+    fn look_at<P: Probe>(&mut self, network: &Network<P>, node: usize, models: &[&Network<P>], port_at: &[(u32, u32)]) {
         let state = &network.nodes[node];
         let mut any = false;
         for p in state.first_port..state.first_port + u32::from(state.ports) {
             let port = &network.ports[p as usize];
             if port.flags & DOWN != 0 && state.script.is_empty() {
-                self.down.push(port.global);
+                self.down.insert(port.global);
             }
+            let (shard, far) = port_at[self.plan.ports[port.global as usize].peer as usize];
+            let far = Far { network: models[shard as usize], port: far };
             for class in 0..network.classes as u8 {
                 let rule = network.rule(p, class);
                 if rule.account != class {
                     continue;
                 }
-                let lane = &network.lanes[network.lane(p, class)];
-                let stopped = port.stopped >> class & 1 == 1;
-                if let Some(opens_at) = closed_until(rule, lane.held, stopped, largest[class as usize]) {
+                if let Some(opens_at) = closed_until(network, p, class, &far) {
                     any = true;
                     let mut contents = Contents { opens_at, ..Contents::default() };
                     if let Device::Host(host) = state.device {
@@ -158,7 +162,7 @@ impl<'a> Snapshot<'a> {
             let rule = &rules[frame.class as usize];
             let place = usize::from(frame.input) * network.classes + usize::from(rule.account);
             let Some(contents) = &mut open[place] else { return };
-            contents.bypass = kind.fifo.map(|(bypass, _)| bypass);
+            contents.fifo = kind.fifo;
             let (output, class) = (base + u32::from(frame.output), frame.class);
             let same = |group: &&mut Group| group.output == output && group.class == class;
             let known = if kind.fifo.is_some() { None } else { contents.frames.iter_mut().find(same) };
@@ -178,11 +182,14 @@ impl<'a> Snapshot<'a> {
         if let Some(crossbar) = &state.crossbar {
             crossbar.queues().for_each(|queue| queue.iter(&network.pool).for_each(|(_, frame)| note(frame)));
         }
-        if kind.room != WaitingRoom::Both {
-            for p in first..first + u32::from(ports) {
-                for class in 0..network.classes as u8 {
-                    let queue = network.lanes[network.lane(p, class)].queue;
-                    queue.iter(&network.pool).for_each(|(_, frame)| note(frame));
+        for p in first..first + u32::from(ports) {
+            for class in 0..network.classes as u8 {
+                let lane = &network.lanes[network.lane(p, class)];
+                if kind.room == WaitingRoom::Both {
+                    let room = kind.output_buffer.saturating_sub(lane.bytes);
+                    self.room.insert((network.ports[p as usize].global, class), room);
+                } else {
+                    lane.queue.iter(&network.pool).for_each(|(_, frame)| note(frame));
                 }
             }
         }
@@ -223,16 +230,23 @@ impl<'a> Snapshot<'a> {
         if contents.dead {
             return false;
         }
-        let mut remains = 0u32;
-        let mut stuck = 0u32;
+        let (mut remains, mut stuck, mut passed) = (0u32, 0u32, 0u32);
         for &Group { output, class, units, .. } in &contents.frames {
             let moves = !self.down.contains(&output)
                 && self.blocker(output, class).is_none_or(|buffer| opened.contains_key(&buffer));
-            let reached = contents.bypass.is_none_or(|bypass| stuck <= u32::from(bypass));
-            if !(moves && reached) {
-                remains += units;
-                stuck += 1;
+            let reached = match contents.fifo {
+                None => true,
+                Some((bypass, BypassReading::Lookahead)) => stuck <= u32::from(bypass),
+                // Each that passes a stuck frame uses up one of the times it may be overtaken.
+                Some((bypass, BypassReading::PerPacket)) => stuck == 0 || passed < u32::from(bypass),
+            };
+            if moves && reached {
+                passed += u32::from(stuck > 0);
+                continue;
             }
+            // Some of them still find room behind the crossbar.
+            remains += units.saturating_sub(self.room.get(&(output, class)).copied().unwrap_or(0));
+            stuck += 1;
         }
         remains <= contents.opens_at
     }
@@ -299,27 +313,57 @@ impl<'a> Snapshot<'a> {
 }
 
 impl<P: Probe> Network<P> {
-    /// Whether some port has had something to send since the last checkpoint and has sent nothing: only then can
-    /// there be a deadlock, and only then is it worth looking for one.
+    /// Whether some class of some port has had something to send since the last checkpoint and has sent nothing: only
+    /// then can there be a deadlock, and only then is it worth looking for one.
     pub(crate) fn anything_stuck(&mut self) -> bool {
         let mut stuck = false;
         for port in &mut self.ports {
-            let moved = std::mem::take(&mut port.moved);
-            stuck |= port.waiting != 0 && !moved;
+            stuck |= port.waiting & !std::mem::take(&mut port.moved) != 0;
         }
         stuck
     }
+
+    /// Whether something is on its way to a port, or waits to set out from the far end, that could let it go on.
+    fn news_for(&self, p: u32, far: &Far<'_, P>) -> bool {
+        let port = &self.ports[p as usize];
+        let there = &far.network.ports[far.port as usize];
+        !there.control.is_empty()
+            || !self.signals[p as usize].is_empty()
+            || port.arriving.iter(&self.pool).any(|(_, frame)| frame.is_link_local())
+    }
 }
 
-/// If a buffer holds back its sender: what may remain in it at most when it lets go.
-fn closed_until(rule: &Rule, held: u32, stopped: bool, largest: u32) -> Option<u32> {
+/// The far end of a port, perhaps in another shard.
+struct Far<'a, P> {
+    network: &'a Network<P>,
+    port: u32,
+}
+
+/// If the buffer behind a port holds back the sender at its far end: what may remain in it when it lets go.
+fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_, P>) -> Option<u32> {
+    let rule: &Rule = network.rule(p, class);
+    let (sender, port) = (&far.network.ports[far.port as usize], &network.ports[p as usize]);
+    let here = Far { network, port: p };
     match rule.hold {
         Hold::Nothing => None,
-        // With a shared buffer the level at which it lets go moves; an empty one always does.
-        Hold::Pause { .. } => stopped.then_some(if rule.headroom > 0 { 0 } else { rule.xon }),
+        Hold::Pause { classes, .. } => {
+            let closed = port.stopped >> class & 1 == 1 && sender.blocked & classes != 0;
+            if !closed || far.network.news_for(far.port, &here) {
+                return None;
+            }
+            // With a shared buffer the level at which it lets go moves, but it always does within the guaranteed part.
+            let shared = network.plan.shared_rules[port.rules as usize];
+            Some(if shared { rule.capacity } else { rule.xon })
+        }
         Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
-            let need = if rule.unit == 0 { 1 } else { largest.div_ceil(rule.unit) * rule.unit };
-            (rule.capacity.saturating_sub(held) < need).then(|| rule.capacity.saturating_sub(need))
+            if sender.waiting >> class & 1 == 0 || far.network.news_for(far.port, &here) {
+                return None;
+            }
+            let len = far.network.shortest_waiting(far.port, class);
+            let need = rule.units(len as u16);
+            let gate = &far.network.gates[far.network.lane(far.port, class)];
+            let starved = gate.limit < gate.spent + u64::from(need);
+            starved.then(|| rule.capacity.saturating_sub(need))
         }
     }
 }

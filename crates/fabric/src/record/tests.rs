@@ -111,7 +111,7 @@ fn samples_add_up_to_the_totals() {
     for flow in &flows {
         let samples = ending.rows.flow_samples.iter().filter(|row| row.flow == flow.flow);
         assert_eq!(samples.map(|row| row.bytes).sum::<u64>(), flow.report.received_bytes);
-        assert_eq!(flow.delivery.frames, u64::from(flow.report.received_frames));
+        assert_eq!(flow.delivery.frames, flow.report.received_frames);
     }
     for port in 0..8 {
         let rows: Vec<_> = ending.rows.links.iter().filter(|row| row.port == port).collect();

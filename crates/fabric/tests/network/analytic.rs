@@ -178,7 +178,7 @@ fn latency_is_exact() {
 #[test]
 fn windows_and_rates_hold() {
     let graph = topology::single_switch(2, link(10, Span::from_micros(5))).unwrap();
-    let mut spec = network(graph, switch(ClassBuffer::UNLIMITED, FlowControl::None), lossy());
+    let mut spec = network(graph, pfc_switch(), lossless());
     spec.overhead = Bytes::ZERO;
     let acknowledge = Some(Acknowledge { size: Bytes::new(100), class: 0, every: 1 });
     let window = Allowance { rate: None, window: Some(Bytes::new(3000)) };

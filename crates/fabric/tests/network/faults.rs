@@ -62,7 +62,7 @@ fn bit_errors_lose_the_expected_share() {
     let mut spec = network(graph, switch(ClassBuffer::UNLIMITED, FlowControl::None), lossy());
     spec.flows = vec![greedy(0, 1, 1250)];
     let (simulation, report) = run(&spec, Span::from_millis(100));
-    let lost = report.totals.lost_frames as f64 / f64::from(simulation.flows()[0].made_frames);
+    let lost = report.totals.lost_frames as f64 / simulation.flows()[0].made_frames as f64;
     // 10000 bits a frame: 1 - (1 - 1e-6)^10000 = 0.00995; about 98000 frames, deviation 0.0003.
     assert!((lost - 0.00995).abs() < 0.0012, "{lost}");
 }

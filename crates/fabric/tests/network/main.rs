@@ -10,4 +10,7 @@ mod kit;
 mod laws;
 mod outcomes;
 mod refusals;
+mod regressions;
 mod scheduling;
+mod stress;
+mod verdicts;

@@ -72,6 +72,47 @@ fn impossible_combinations_are_refused_with_the_reason() {
     });
     refused("would never act", |s| s.adapters[0].flow_control = pfc());
     refused("9 classes", |s| s.classes = vec![lossless(); 9]);
+    refused("would never end", |s| {
+        let give_back = CreditReturn::Frame { size: Bytes::new(64), refresh: Some(Span::ZERO) };
+        s.switches[0].flow_control = FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, give_back });
+    });
+    refused("at most 65000 B", |s| {
+        let give_back = CreditReturn::Frame { size: Bytes::new(65_536), refresh: None };
+        s.switches[0].flow_control = FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, give_back });
+    });
+    refused("give every class the same buffer", |s| {
+        s.classes = vec![lossless(); 2];
+        let buffer = |xoff| ClassBuffer::lossless(Bytes::new(9000), Bytes::new(xoff), Bytes::new(500));
+        s.switches[0].buffer = Buffer::Static(vec![buffer(1000), buffer(2000)]);
+        s.switches[0].flow_control = FlowControl::Pause(PauseSpec::default());
+    });
+    refused("holds nobody back", |s| {
+        s.switches[0].flow_control = FlowControl::Pause(PauseSpec { holds: 0, ..PauseSpec::default() });
+    });
+    refused("hold more than 2 GB", |s| {
+        let buffer = ClassBuffer::lossless(Bytes::new(2_000_000_000), Bytes::new(1000), Bytes::new(500));
+        s.switches[0].buffer = Buffer::Static(vec![buffer]);
+    });
+    refused("cut-through has not yet received", |s| {
+        s.switches[0].queueing = Queueing::Combined { output_buffer: Bytes::new(50_000) };
+        s.switches[0].crossbar = Some(Crossbar { speedup: (2, 1), ..Crossbar::default() });
+        s.switches[0].forwarding = Forwarding::CutThrough { header_delay: Span::from_nanos(40) };
+    });
+    refused("put a switch between them", |s| {
+        let link = s.graph.cables[0].link;
+        let [a, b] = ["x", "y"].map(|name| s.graph.node(name, fabric::graph::Role::Host, 0));
+        s.graph.cable(a, b, link);
+        s.kind_of.extend([0, 0]);
+    });
+    refused("check the units", |s| s.graph.cables[0].link.latency = Span::from_secs(100));
+    refused("routes are those of another network", |s| {
+        let other = topology::single_switch(2, link(10, Span::ZERO)).unwrap();
+        s.routes = fabric::routing::Routes::shortest_paths(&other);
+    });
+    refused("sends what is for h1 to h2", |s| {
+        let at = s.graph.find("sw0").unwrap();
+        s.routes.set(at, fabric::graph::HostId(1), &[2]).unwrap();
+    });
 }
 
 #[test]
@@ -95,6 +136,27 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
         s.faults = vec![Fault { cable: 0, down: now, up: Some(now) }];
     });
     refused("a fault of cable 99", |s| s.faults = vec![Fault { cable: 99, down: at(Span::ZERO), up: None }]);
+    refused("overlap", |s| {
+        let fault = |down, up| Fault { cable: 0, down: at(Span::from_micros(down)), up };
+        s.faults = vec![fault(10, None), fault(20, Some(at(Span::from_micros(30))))];
+    });
+    refused("no run gets that far", |s| s.flows[0].stop = Some(units::Time::MAX));
+    refused("longer than any run", |s| {
+        let (on, off) = (Span::MAX, Span::from_micros(1));
+        s.flows[0].activity = fabric::workload::Activity::OnOff { on, off, random: false, discard: false };
+    });
+    let acknowledge = |every| fabric::workload::Acknowledge { size: Bytes::new(64), class: 0, every };
+    refused("set every to 1", |s| {
+        let hosts = [1, 2].map(fabric::graph::HostId);
+        s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
+        s.flows[0].acknowledge = Some(acknowledge(3));
+    });
+    refused("10KB at least", |s| {
+        let allowance = Allowance { rate: None, window: Some(Bytes::new(3000)) };
+        s.flows[0].reaction = Reaction::None(NoControl { allowance });
+        s.flows[0].acknowledge = Some(acknowledge(10));
+    });
+    refused("below the smallest", |s| s.flows[0].frame = Bytes::new(10));
     refused("there is no kind", |s| s.kind_of[0] = 5);
 }
 
@@ -105,5 +167,5 @@ fn all_that_is_wrong_is_said_at_once() {
     spec.switches[0].flow_control = FlowControl::None;
     spec.flows = vec![greedy(1, 1, 1000), greedy(0, 1, 0)];
     let Err(errors) = Simulation::build(&spec, &BuildOptions::default()) else { panic!("it was built") };
-    assert_eq!(errors.len(), 3, "{errors:?}");
+    assert_eq!(errors.len(), 4, "{errors:?}");
 }

@@ -21,7 +21,7 @@ fn shares(egress: Egress, control: FlowControl, active: &[u8]) -> Vec<f64> {
     let (simulation, report) = run(&spec, Span::from_millis(20));
     assert_eq!(report.outcome, Outcome::Finished);
     // On the wire, overhead counted.
-    let wire = |flow: fabric::FlowReport| flow.received_bytes as f64 + 20.0 * f64::from(flow.received_frames);
+    let wire = |flow: fabric::FlowReport| flow.received_bytes as f64 + 20.0 * flow.received_frames as f64;
     let bytes: Vec<f64> = simulation.flows().into_iter().map(wire).collect();
     let total: f64 = bytes.iter().sum();
     bytes.iter().map(|bytes| bytes / total).collect()
@@ -124,7 +124,7 @@ fn lossy_classes_drop_and_lossless_ones_beside_them_do_not() {
     // The two lossless flows made no more than what was delivered and what fits in buffers.
     for flow in [0, 2] {
         let flow = simulation.flows()[flow];
-        assert!(u64::from(flow.made_frames) * 1000 - flow.received_bytes < 210_000);
+        assert!(flow.made_frames * 1000 - flow.received_bytes < 210_000);
     }
 }
 

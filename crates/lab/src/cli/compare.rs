@@ -90,7 +90,17 @@ pub fn compare(arguments: &Compare) -> Exit {
     if arguments.json {
         console::print(&format!("{:#}\n", json!({ "key": path, "rows": lines })));
     } else {
-        let head = [path.as_str(), "workload", "outcome", "mean rate", "least", "Jain", "mean time", "pause frames", "dropped"];
+        let head = [
+            path.as_str(),
+            "workload",
+            "outcome",
+            "mean rate",
+            "least",
+            "Jain",
+            "mean time",
+            "pause frames",
+            "dropped",
+        ];
         console::print(&console::table(&head, &rows));
     }
     match picture::draw_overlay(first, &made, &out) {

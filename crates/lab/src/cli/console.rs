@@ -54,7 +54,9 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         format!("{}\n", text.trim_end())
     };
     let mut text = line(&mut head.iter().copied());
-    text.push_str(&line(&mut widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>().iter().map(String::as_str)));
+    text.push_str(&line(
+        &mut widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>().iter().map(String::as_str),
+    ));
     for row in rows {
         text.push_str(&line(&mut row.iter().map(String::as_str)));
     }

@@ -66,9 +66,10 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     let chosen: Vec<&Figure> =
         all.iter().filter(|f| f.paper == paper && figure.is_none_or(|name| f.name == name)).collect();
     if chosen.is_empty() {
-        let near = all.iter().map(|f| format!("{}/{}", f.paper, f.name)).max_by(|a, b| {
-            strsim::jaro_winkler(a, what).total_cmp(&strsim::jaro_winkler(b, what))
-        });
+        let near = all
+            .iter()
+            .map(|f| format!("{}/{}", f.paper, f.name))
+            .max_by(|a, b| strsim::jaro_winkler(a, what).total_cmp(&strsim::jaro_winkler(b, what)));
         let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         console::error(&format!("there is no {what}{hint} 'tailback reproduce' lists what there is"));
         return Exit::BadInput;
@@ -103,7 +104,8 @@ fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
         rows.push(vec![format!("{}/{}", figure.paper, figure.name), name, numbers]);
     }
     if arguments.json {
-        let row = |row: &Vec<String>| json!({ "figure": row[0], "title": row[1], "numbers": row[2].parse::<u64>().ok() });
+        let row =
+            |row: &Vec<String>| json!({ "figure": row[0], "title": row[1], "numbers": row[2].parse::<u64>().ok() });
         console::print(&format!("{:#}\n", json!(rows.iter().map(row).collect::<Vec<_>>())));
     } else {
         console::print(&console::table(&["figure", "title", "numbers"], &rows));
@@ -148,7 +150,13 @@ fn one(figure: &Figure, arguments: &Reproduce, told: &mut Vec<Value>) -> Result<
 }
 
 /// Runs all seeds, one per thread.
-fn all_seeds(plan: &Plan, seeds: &[u64], out: &Path, threads: usize, progress: &CountProgress) -> Result<Vec<Measures>, Exit> {
+fn all_seeds(
+    plan: &Plan,
+    seeds: &[u64],
+    out: &Path,
+    threads: usize,
+    progress: &CountProgress,
+) -> Result<Vec<Measures>, Exit> {
     let record = Recording { out: out.to_owned(), overwrite: true };
     let found: Mutex<Vec<(usize, Measures)>> = Mutex::new(Vec::new());
     let failed: Mutex<Option<StudyError>> = Mutex::new(None);

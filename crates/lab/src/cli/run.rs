@@ -55,7 +55,10 @@ pub fn run(arguments: &Run) -> Exit {
         }
     };
     if plan.run.replications > 1 && !arguments.quiet {
-        let text = format!("run makes one run, of seed {}; 'tailback sweep' makes all {} replications", plan.run.seed, plan.run.replications);
+        let text = format!(
+            "run makes one run, of seed {}; 'tailback sweep' makes all {} replications",
+            plan.run.seed, plan.run.replications
+        );
         console::note(&text);
     }
     let record = (!arguments.no_record).then(|| Recording {
@@ -114,7 +117,11 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
     if exit != Exit::Success && !(expected && exit != Exit::Interrupted) {
         return exit;
     }
-    if judgements.iter().any(|judgement| judgement.verdict == Verdict::Disagrees) { Exit::Disagreement } else { Exit::Success }
+    if judgements.iter().any(|judgement| judgement.verdict == Verdict::Disagrees) {
+        Exit::Disagreement
+    } else {
+        Exit::Success
+    }
 }
 
 /// The number of a judgement for people.
@@ -159,8 +166,10 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         .workloads(plan)
         .into_iter()
         .map(|line| {
-            let of = |pick: fn((f64, f64, f64)) -> f64| line.throughput.map(|t| console::rate(pick(t))).unwrap_or_default();
-            let done = if line.completed.1 > 0 { format!("{}/{}", line.completed.0, line.completed.1) } else { String::new() };
+            let of =
+                |pick: fn((f64, f64, f64)) -> f64| line.throughput.map(|t| console::rate(pick(t))).unwrap_or_default();
+            let done =
+                if line.completed.1 > 0 { format!("{}/{}", line.completed.0, line.completed.1) } else { String::new() };
             vec![
                 line.name.clone(),
                 line.flows.to_string(),
@@ -207,7 +216,9 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
                     shown(metric, summary.p90)
                 ),
                 Some(summary) => shown(metric, summary.mean),
-                None => judgement.outcomes.first().map(|&outcome| outcome.to_owned()).unwrap_or_else(|| "nothing".into()),
+                None => {
+                    judgement.outcomes.first().map(|&outcome| outcome.to_owned()).unwrap_or_else(|| "nothing".into())
+                }
             };
             let expected = format!("{}{}", symbol(judgement.expectation.comparison), judgement.expectation.expected);
             let source = judgement.expectation.source.clone().unwrap_or_default();
@@ -219,7 +230,9 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
 
 /// A judgement as JSON.
 pub fn judgement_json(judgement: &Judgement) -> Value {
-    let summary = judgement.summary.map(|s| json!({ "runs": s.count, "mean": s.mean, "median": s.median, "p10": s.p10, "p90": s.p90 }));
+    let summary = judgement
+        .summary
+        .map(|s| json!({ "runs": s.count, "mean": s.mean, "median": s.median, "p10": s.p10, "p90": s.p90 }));
     json!({
         "name": judgement.expectation.name,
         "comparison": symbol(judgement.expectation.comparison),

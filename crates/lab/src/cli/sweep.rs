@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// Splits `PATH=A,B,C`. A value that holds a comma cannot be written this way; the scenario's own [sweep] can hold it.
 pub fn axis(text: &str) -> Result<(String, Vec<String>), String> {
     let (path, values) = text.split_once('=').ok_or(format!("'{text}' is not of the form PATH=A,B,..."))?;
-    let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).filter(|v| !v.is_empty()).collect();
+    let values: Vec<String> =
+        values.split(',').map(|value| value.trim().to_owned()).filter(|v| !v.is_empty()).collect();
     if path.trim().is_empty() || values.is_empty() {
         return Err(format!("'{text}' names no key or no values: write PATH=A,B,..."));
     }
@@ -69,7 +70,8 @@ pub fn sweep(arguments: &Sweep) -> Exit {
         Err(error) => return say(&error),
     };
     let progress = CountProgress::new(grid.total(), "runs");
-    let results = grid.run(arguments.threads.unwrap_or_else(cores), &INTERRUPT, |done, total| progress.see(done, total));
+    let results =
+        grid.run(arguments.threads.unwrap_or_else(cores), &INTERRUPT, |done, total| progress.see(done, total));
     progress.end();
     let results = match results {
         Ok(results) => results,
@@ -199,7 +201,9 @@ impl Table {
             cells.push(quote(&Table::outcome(row)));
             for summary in &row.summaries {
                 cells.push(summary.map(|s| s.mean.to_string()).unwrap_or_default());
-                cells.push(summary.filter(|s| s.half_width.is_finite()).map(|s| s.half_width.to_string()).unwrap_or_default());
+                cells.push(
+                    summary.filter(|s| s.half_width.is_finite()).map(|s| s.half_width.to_string()).unwrap_or_default(),
+                );
             }
             text.push_str(&(cells.join(",") + "\n"));
         }
@@ -252,6 +256,9 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        assert_eq!((number(1.5), number(2e9), number(12345.6), number(0.0)), ("1.5000".into(), "2.000e9".into(), "12346".into(), "0".into()));
+        assert_eq!(
+            (number(1.5), number(2e9), number(12345.6), number(0.0)),
+            ("1.5000".into(), "2.000e9".into(), "12346".into(), "0".into())
+        );
     }
 }

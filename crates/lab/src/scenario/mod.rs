@@ -1,7 +1,7 @@
 //! Scenario files: TOML with units, strict, with every mistake shown at its place.
 //!
-//! A scenario passes through four forms. [`tree`] is what the file says, laid over its base and under its overrides,
-//! every value with its place. [`resolve`] turns it into typed sections by the one table of [`keys`]. [`lower`] turns
+//! A scenario passes through four forms. `tree` is what the file says, laid over its base and under its overrides,
+//! every value with its place. `resolve` turns it into typed sections by the one table of `keys`. `lower` turns
 //! those into a network description, works out defaults by rule and finds contradictions. The [`Plan`] is the result:
 //! everything decided, and where each decision came from.
 //!

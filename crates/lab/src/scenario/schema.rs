@@ -13,15 +13,18 @@ const SIZE: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*([kKMGT]|[kKMGT]i)?B\s*$";
 /// The schema, draft 2020-12.
 #[must_use]
 pub fn schema() -> Value {
-    let mut schema = section(root());
+    let mut definitions = Map::new();
+    let mut schema = section(root(), "", &mut definitions);
     if let Some(object) = schema.as_object_mut() {
+        object.insert("$defs".into(), Value::Object(definitions));
         object.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
         object.insert("title".into(), json!("Tailback scenario"));
     }
     schema
 }
 
-fn section(section: &Section) -> Value {
+/// The object of a section; sections that stand alone or in lists are defined once, under their paths.
+fn section(section: &Section, path: &str, definitions: &mut Map<String, Value>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut done = BTreeSet::new();
@@ -30,7 +33,8 @@ fn section(section: &Section) -> Value {
             continue;
         }
         let readings: Vec<&Key> = section.keys.iter().filter(|other| other.name == key.name).collect();
-        properties.insert(key.name.into(), property(&readings));
+        let inner = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
+        properties.insert(key.name.into(), property(&readings, &inner, definitions));
         // A base file may supply what is required, so only what has no condition and no base can be demanded.
         if key.name == "schema_version" {
             required.push(json!(key.name));
@@ -48,10 +52,10 @@ fn section(section: &Section) -> Value {
     object
 }
 
-fn property(readings: &[&Key]) -> Value {
+fn property(readings: &[&Key], path: &str, definitions: &mut Map<String, Value>) -> Value {
     let mut shapes: Vec<Value> = Vec::new();
     for key in readings {
-        let shape = shape(&key.kind);
+        let shape = shape(&key.kind, path, definitions);
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
@@ -82,7 +86,7 @@ fn property(readings: &[&Key]) -> Value {
     property
 }
 
-fn shape(kind: &Kind) -> Value {
+fn shape(kind: &Kind, path: &str, definitions: &mut Map<String, Value>) -> Value {
     let name = json!({ "type": "string", "minLength": 1, "maxLength": 200 });
     let names = |choices: &[(String, String)]| -> Vec<Value> { choices.iter().map(|(name, _)| json!(name)).collect() };
     match kind {
@@ -113,9 +117,11 @@ fn shape(kind: &Kind) -> Value {
             let pair = json!({ "type": "array", "items": name, "minItems": 2, "maxItems": 2 });
             json!({ "type": "array", "items": pair })
         }
-        Kind::Table(inner) => section(inner),
+        Kind::Table(inner) => section(inner, path, definitions),
         Kind::Tables(inner) => {
-            let one = section(inner);
+            let object = section(inner, path, definitions);
+            definitions.insert(path.to_owned(), object);
+            let one = json!({ "$ref": format!("#/$defs/{path}") });
             json!({ "anyOf": [{ "type": "array", "items": one }, one] })
         }
         Kind::Any => json!({}),
@@ -132,7 +138,8 @@ mod tests {
         assert_eq!(schema["properties"]["run"]["properties"]["seed"]["default"], json!(1));
         let link = &schema["properties"]["network"]["properties"]["link"]["properties"]["rate"];
         assert_eq!(link["pattern"], json!(RATE));
-        let switch = &schema["properties"]["switches"]["anyOf"][0]["items"];
+        assert_eq!(schema["properties"]["switches"]["anyOf"][1]["$ref"], json!("#/$defs/switches"));
+        let switch = &schema["$defs"]["switches"];
         assert_eq!(switch["properties"]["flow_control"]["default"], json!("pfc"));
         assert_eq!(switch["additionalProperties"], json!(false));
         for key in &root().keys {

@@ -58,12 +58,10 @@ pub enum StudyError {
 impl std::fmt::Display for StudyError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            StudyError::Build(errors) => {
-                errors.iter().enumerate().try_for_each(|(place, error)| match place {
-                    0 => write!(f, "{error}"),
-                    _ => write!(f, "\n{error}"),
-                })
-            }
+            StudyError::Build(errors) => errors.iter().enumerate().try_for_each(|(place, error)| match place {
+                0 => write!(f, "{error}"),
+                _ => write!(f, "\n{error}"),
+            }),
             StudyError::Results(error) => error.fmt(f),
         }
     }
@@ -226,7 +224,10 @@ fn manifest(plan: &Plan, report: &Report, threads: usize, wall: Duration) -> Man
         name: plan.name.clone(),
         plan: json!({ "description": plan.description, "entries": plan.entries.iter().map(entry).collect::<Vec<_>>() }),
         seed: plan.run.seed,
-        inputs: plan.inputs().map(|input| Input { path: input.file, hash: format!("sha256:{}", input.sha256) }).collect(),
+        inputs: plan
+            .inputs()
+            .map(|input| Input { path: input.file, hash: format!("sha256:{}", input.sha256) })
+            .collect(),
         sample_every: Some(plan.probes.sample_every.as_picos()),
         wall_seconds: wall.as_secs_f64(),
         threads,

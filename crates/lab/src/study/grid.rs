@@ -150,7 +150,8 @@ impl Grid {
             points = points.iter().flat_map(each).collect();
         }
         let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
-        let grid = Grid { scenario: scenario.to_owned(), overrides: overrides.to_vec(), points, seeds, out: out.to_owned() };
+        let grid =
+            Grid { scenario: scenario.to_owned(), overrides: overrides.to_vec(), points, seeds, out: out.to_owned() };
         grid.claim(plan)?;
         Ok(grid)
     }
@@ -261,7 +262,8 @@ impl Grid {
         }
         let mut overrides = self.overrides.clone();
         overrides.extend(self.points[point].overrides.iter().cloned());
-        let plan = load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(GridError::Scenario)?;
+        let plan =
+            load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(GridError::Scenario)?;
         let options = Options { threads: 1, time_limit: None, interrupt, record: None };
         let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
         if run.report.outcome == fabric::Outcome::Interrupted {

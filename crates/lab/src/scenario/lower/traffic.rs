@@ -67,14 +67,20 @@ fn workload_names(gathered: &mut Gathered<'_>, entries: &[Node]) -> Vec<String> 
             gathered.problems.push(problem.and(first, "the first"));
         }
     }
-    let mut used: BTreeSet<String> = taken.into_keys().collect();
+    let used: BTreeSet<String> = taken.into_keys().collect();
+    let mut last: BTreeMap<String, u32> = BTreeMap::new();
     let mut names = Vec::new();
     for entry in entries {
         names.push(entry.text("name").unwrap_or_else(|| {
             let kind = entry.text("kind").unwrap_or_else(|| "workload".into());
-            let tries = std::iter::once(kind.clone()).chain((2_u32..).map(|number| format!("{kind}-{number}")));
-            let name = tries.into_iter().find(|name| !used.contains(name)).unwrap_or(kind);
-            used.insert(name.clone());
+            let count = last.entry(kind.clone()).or_insert(0);
+            let name = loop {
+                *count += 1;
+                let name = if *count == 1 { kind.clone() } else { format!("{kind}-{count}") };
+                if !used.contains(&name) {
+                    break name;
+                }
+            };
             gathered.computed(&entry.path, "name", format!("{name:?}"));
             name
         }));

@@ -1,0 +1,259 @@
+//! The watchdog's verdicts, held against what happens when the run goes on: nothing that it calls a deadlock may move
+//! again, and nothing that has stopped for ever may be called finished.
+
+use crate::kit::*;
+use fabric::graph::{HostId, NodeId};
+use fabric::spec::*;
+use fabric::topology::{self, Links};
+use fabric::workload::*;
+use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Wish};
+use std::sync::atomic::AtomicBool;
+use units::{Bytes, Rate, Span};
+fn b(n: u64) -> Bytes {
+    Bytes::new(n)
+}
+fn us(n: u64) -> Span {
+    Span::from_micros(n)
+}
+
+fn ring(switches: u32, latency: Span, control: FlowControl, buffer: ClassBuffer) -> NetworkSpec {
+    let graph = topology::ring(switches, 1, Links::same(link(10, latency))).unwrap();
+    let mut spec = network(graph, switch(buffer, control), lossless());
+    let ends = spec.graph.ports();
+    let hosts = spec.graph.hosts();
+    let switch_of: Vec<NodeId> = hosts.iter().map(|host| ends[host.0 as usize][0].peer).collect();
+    for (place, &here) in switch_of.iter().enumerate() {
+        let next = switch_of[(place + 1) % switch_of.len()];
+        let clockwise = ends[here.0 as usize].iter().position(|end| end.peer == next).unwrap() as u16;
+        for target in 0..switches {
+            if target as usize != place {
+                spec.routes.set(here, HostId(target), &[clockwise]).unwrap();
+            }
+        }
+    }
+    spec.flows = (0..switches).map(|host| greedy(host, (host + 2) % switches, 1000)).collect();
+    spec
+}
+
+/// Runs on after the verdict; returns (bytes delivered at the verdict, at the end) if a deadlock was claimed.
+fn claim(spec: &NetworkSpec, until: Span) -> Option<(units::Time, u64, u64)> {
+    let mut s = Simulation::build(spec, &BuildOptions::default()).unwrap();
+    let q = AtomicBool::new(false);
+    let r = s.run(&RunLimits::until(at(until), &q), |_, _| Wish::GoOn);
+    let Outcome::Deadlock(d) = r.outcome else { return None };
+    let cycle: Vec<u32> = d.cycle.iter().flat_map(|w| w.flows.clone()).collect();
+    let bytes = |s: &Simulation| cycle.iter().map(|&f| s.flows()[f as usize].received_bytes).sum::<u64>();
+    let limits = RunLimits { checkpoint: Span::from_secs(1), ..RunLimits::until(r.now + Span::from_millis(2), &q) };
+    s.run(&limits, |_, _| Wish::GoOn);
+    let before = bytes(&s);
+    // go on regardless: no checkpoint interferes
+    let limits = RunLimits { checkpoint: Span::from_secs(1), ..RunLimits::until(r.now + Span::from_millis(22), &q) };
+    s.run(&limits, |_, _| Wish::GoOn);
+    Some((d.at, before, bytes(&s)))
+}
+
+#[test]
+fn a_class_that_moves_does_not_hide_one_that_cannot() {
+    let buffer = ClassBuffer::lossless(b(100_000), b(20_000), b(10_000));
+    let mut spec = ring(5, Span::from_nanos(500), pfc(), buffer);
+    spec.classes = vec![lossless(); 2];
+    spec.switches[0].buffer = Buffer::Static(vec![buffer; 2]);
+    for h in 0..5 {
+        spec.flows.push(FlowSpec {
+            class: 1,
+            pattern: Pattern::Paced { rate: Rate::from_megabits(500), gaps: Gaps::Constant, backlog: None },
+            ..greedy(h, (h + 1) % 5, 1000)
+        });
+    }
+    let (_, r) = run(&spec, Span::from_millis(20));
+    let Outcome::Deadlock(d) = r.outcome else { panic!("{:?}", r.outcome) };
+    assert!(d.at < at(Span::from_millis(5)), "{}", d.at);
+}
+
+#[test]
+fn long_cables_are_not_deadlocks() {
+    let (mut claims, mut false_ones) = (0, vec![]);
+    for n in [3, 4, 5] {
+        for hops in [2, 3] {
+            for (xoff, xon) in [(20_000, 19_000), (200_000, 199_000), (3_000, 2_000)] {
+                for latency in [1, 50, 200] {
+                    for (seed, rate) in [(1, 0), (2, 3), (3, 4), (4, 5)] {
+                        let buffer = ClassBuffer::lossless(b(xoff + 900_000), b(xoff), b(xon));
+                        let mut spec = ring(n, us(latency), pfc(), buffer);
+                        if hops >= n {
+                            continue;
+                        }
+                        spec.seed = seed;
+                        spec.flows = (0..n).map(|host| greedy(host, (host + hops) % n, 1000)).collect();
+                        if rate > 0 {
+                            for f in &mut spec.flows {
+                                f.pattern = Pattern::Paced {
+                                    rate: Rate::from_gigabits(rate),
+                                    gaps: Gaps::Exponential,
+                                    backlog: None,
+                                };
+                            }
+                        }
+                        if let Some((t, x, y)) = claim(&spec, Span::from_millis(10)) {
+                            claims += 1;
+                            if x != y {
+                                false_ones.push((n, hops, xoff, xon, latency, rate, t, x, y));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        false_ones.is_empty(),
+        "{claims} claims, {} false, {:?}",
+        false_ones.len(),
+        &false_ones[..false_ones.len().min(4)]
+    );
+}
+
+#[test]
+fn room_behind_the_crossbar_is_not_a_deadlock() {
+    let (mut claims, mut false_ones) = (0, vec![]);
+    for n in [3, 5] {
+        for (xoff, xon) in [(5_000, 4_000), (20_000, 10_000), (50_000, 2_000)] {
+            for latency in [1, 5, 20] {
+                for out in [20_000, 300_000] {
+                    for speedup in [(1, 1), (1, 2), (2, 1)] {
+                        for rate in [0, 4, 6] {
+                            let buffer = ClassBuffer::lossless(b(xoff + 200_000), b(xoff), b(xon));
+                            let mut spec = ring(n, us(latency), pfc(), buffer);
+                            spec.switches[0].queueing = Queueing::Combined { output_buffer: b(out) };
+                            spec.switches[0].crossbar = Some(Crossbar { speedup, ..Crossbar::default() });
+                            if rate > 0 {
+                                for f in &mut spec.flows {
+                                    f.pattern = Pattern::Paced {
+                                        rate: Rate::from_gigabits(rate),
+                                        gaps: Gaps::Exponential,
+                                        backlog: None,
+                                    };
+                                }
+                            }
+                            if let Some((t, x, y)) = claim(&spec, Span::from_millis(10)) {
+                                claims += 1;
+                                if x != y {
+                                    false_ones.push((n, xoff, xon, latency, out, speedup, rate, t, x, y));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        false_ones.is_empty(),
+        "{claims} claims, {} false, {:?}",
+        false_ones.len(),
+        &false_ones[..false_ones.len().min(4)]
+    );
+}
+
+#[test]
+fn small_frames_pass_where_a_large_one_would_not() {
+    let control = FlowControl::Credits(CreditSpec {
+        unit: CreditUnit::Block(b(64)),
+        give_back: CreditReturn::Signal { delay: Span::from_nanos(20) },
+    });
+    let mut spec = ring(3, Span::from_nanos(500), control, ClassBuffer::drop_tail(b(9_024)));
+    spec.flows = (0..3)
+        .map(|h| FlowSpec {
+            pattern: Pattern::Paced { rate: Rate::from_gigabits(3), gaps: Gaps::Exponential, backlog: None },
+            ..greedy(h, (h + 2) % 3, 256)
+        })
+        .collect();
+    // one large frame, once, at the beginning
+    spec.flows.push(FlowSpec { size: Some(b(9000)), ..greedy(0, 1, 9000) });
+    let mut hit = None;
+    for n in 1..400u64 {
+        if let Some(c) = claim(&spec, us(10 * n)) {
+            hit = Some(c);
+            break;
+        }
+    }
+    if let Some((t, x, y)) = hit {
+        assert_eq!(x, y, "claimed at {t}, yet delivered {x} -> {y}");
+    }
+}
+
+#[test]
+fn shared_buffers_open_within_their_guarantee() {
+    let (mut claims, mut false_ones) = (0, vec![]);
+    for n in [3, 4] {
+        for cap in [3_000, 30_000] {
+            for total in [10_000, 60_000] {
+                for latency in [1, 4] {
+                    for rate in [0, 3, 4, 5] {
+                        let class = ClassBuffer { capacity: b(cap), xoff: b(0), xon: b(2_000), headroom: b(60_000) };
+                        let mut spec = ring(n, us(latency), pfc(), class);
+                        spec.switches[0].buffer =
+                            Buffer::Shared { total: b(total), alpha: (1, 2), classes: vec![class] };
+                        if rate > 0 {
+                            for f in &mut spec.flows {
+                                f.pattern = Pattern::Paced {
+                                    rate: Rate::from_gigabits(rate),
+                                    gaps: Gaps::Exponential,
+                                    backlog: None,
+                                };
+                            }
+                        }
+                        if let Some((t, x, y)) = claim(&spec, Span::from_millis(10)) {
+                            claims += 1;
+                            if x != y {
+                                false_ones.push((n, cap, total, latency, rate, t, x, y));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        false_ones.is_empty(),
+        "{claims} claims, {} false, {:?}",
+        false_ones.len(),
+        &false_ones[..false_ones.len().min(4)]
+    );
+}
+
+#[test]
+fn per_packet_bypass_runs_out() {
+    let mut missed = vec![];
+    let mut claimed = 0;
+    for bypass in [1u8, 2, 4] {
+        for n in [3u32, 4, 5] {
+            for light in [1000u64, 3000, 5000, 8000] {
+                for seed in 1..4 {
+                    let buffer = ClassBuffer::lossless(b(100_000), b(20_000), b(19_000));
+                    let mut spec = ring(n, Span::from_nanos(500), pfc(), buffer);
+                    spec.seed = seed;
+                    spec.switches[0].queueing = Queueing::InputFifo { bypass, reading: BypassReading::PerPacket };
+                    spec.switches[0].crossbar = Some(Crossbar { read_ports: 0, ..Crossbar::default() });
+                    let paced =
+                        Pattern::Paced { rate: Rate::from_megabits(light), gaps: Gaps::Exponential, backlog: None };
+                    spec.flows = (0..n).map(|h| FlowSpec { pattern: paced, ..greedy(h, (h + 2) % n, 1000) }).collect();
+                    spec.flows.extend((0..n).map(|h| greedy(h, (h + 1) % n, 1000)));
+                    let mut s = Simulation::build(&spec, &BuildOptions::default()).unwrap();
+                    let q = AtomicBool::new(false);
+                    let r = s.run(&RunLimits::until(at(Span::from_millis(20)), &q), |_, _| Wish::GoOn);
+                    if r.outcome != Outcome::Finished {
+                        claimed += 1;
+                        continue;
+                    }
+                    let x = s.totals().delivered_bytes;
+                    let r = s.run(&RunLimits::until(at(Span::from_millis(40)), &q), |_, _| Wish::GoOn);
+                    if s.totals().delivered_bytes == x && r.outcome == Outcome::Finished {
+                        missed.push((bypass, n, light, seed, x));
+                    }
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "claimed {claimed} missed {} {:?}", missed.len(), &missed[..missed.len().min(4)]);
+}
