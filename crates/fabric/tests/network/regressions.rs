@@ -49,9 +49,8 @@ fn damaged_frames_give_their_credits_back() {
         let cap = if control == slots(Span::from_nanos(20)) { 40 } else { 64_000 };
         let mut spec = network(graph, switch(ClassBuffer::drop_tail(b(cap)), control), lossless());
         spec.flows = vec![greedy(0, 1, 1000)];
-        let (s, r) = run(&spec, Span::from_millis(100));
+        let (s, _) = run(&spec, Span::from_millis(100));
         let (early, _) = run(&spec, Span::from_millis(50));
-        eprintln!("{:?} {} {}", r.outcome, early.totals().delivered_bytes, s.totals().delivered_bytes);
         assert!(s.totals().delivered_bytes > early.totals().delivered_bytes * 3 / 2);
     }
 }
@@ -108,7 +107,6 @@ fn a_fifo_goes_on_when_its_head_is_taken_away() {
     spec.faults = vec![Fault { cable: 1, down: at(us(1)), up: None }];
     spec.route_changes = vec![RouteChange { at: at(us(200)), routes }];
     let (s, r) = run(&spec, Span::from_millis(50));
-    eprintln!("{:?} {:?}", r.totals, s.census());
     assert_eq!(s.flows()[1].received_bytes, 30_000, "{:?}", r.outcome);
 }
 

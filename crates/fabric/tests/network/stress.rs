@@ -288,14 +288,11 @@ fn stress(signals: bool, base: u64) {
     let seeds = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(25u64);
     let from: u64 = std::env::var("FROM").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
     let mut bad = vec![];
-    let mut stats = (0, 0, 0);
+    let mut built = 0;
     for seed in base + from..base + from + seeds {
         let (spec, _noisy) = spec(seed, signals);
-        if let Err(e) = Simulation::build(&spec, &BuildOptions::default()) {
-            stats.0 += 1;
-            if stats.0 < 3 {
-                eprintln!("{seed} refused {:?}", e.iter().map(ToString::to_string).collect::<Vec<_>>());
-            }
+        // A few are refused, for a reason of their own.
+        if Simulation::build(&spec, &BuildOptions::default()).is_err() {
             continue;
         }
         let outcome = std::panic::catch_unwind(|| {
@@ -346,10 +343,9 @@ fn stress(signals: bool, base: u64) {
             (bad, a.totals)
         });
         match outcome {
-            Ok((b, t)) => {
+            Ok((b, _)) => {
                 bad.extend(b);
-                stats.1 += 1;
-                stats.2 += t.hops;
+                built += 1;
             }
             Err(e) => bad.push(format!(
                 "{seed}: panic {:?}",
@@ -357,7 +353,7 @@ fn stress(signals: bool, base: u64) {
             )),
         }
     }
-    eprintln!("{stats:?}");
+    assert!(built * 10 >= seeds * 8, "{built} of {seeds} were built: too few");
     assert!(bad.is_empty(), "{}\n{}", bad.len(), bad.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
 }
 

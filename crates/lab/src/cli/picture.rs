@@ -16,9 +16,18 @@ use units::{Bytes, Rate, Span, Time};
 /// Draws all pictures of a result into a directory.
 pub fn draw(results: &Path, out: &Path) -> Result<(), String> {
     let draw = || -> Result<(), ResultsError> {
-        write_plots(&Results::open(results)?, out, &PlotOptions::default()).map(|_| ())
+        let results = Results::open(results)?;
+        let options = PlotOptions { window: window_of(&results), ..PlotOptions::default() };
+        write_plots(&results, out, &options).map(|_| ())
     };
     draw().map_err(|error| error.to_string())
+}
+
+/// The window over which the plan of a result averages throughput.
+fn window_of(results: &Results) -> Option<Span> {
+    let entries = results.manifest.plan["entries"].as_array()?;
+    let entry = entries.iter().find(|entry| entry["key"] == "probes.throughput_window")?;
+    entry["value"].as_str()?.trim_matches('"').parse().ok()
 }
 
 /// Writes all tables of a result as CSV into a directory.

@@ -127,7 +127,7 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
 /// The number of a judgement for people.
 pub fn shown(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Throughput => console::rate(value),
+        Metric::Throughput | Metric::RawThroughput => console::rate(value),
         Metric::Delivered | Metric::Queue => console::scaled(value, "B", 1000.0),
         Metric::CompletionTime => console::seconds(value),
         Metric::Fairness => format!("{value:.4}"),

@@ -12,6 +12,8 @@ use units::{Bytes, Rate, Span};
 pub enum Metric {
     /// Bits per second delivered of a flow after the warm-up.
     Throughput,
+    /// The same with preamble and gap counted.
+    RawThroughput,
     /// Bytes delivered of a flow.
     Delivered,
     /// From a finite flow's start to its last byte.
@@ -159,6 +161,7 @@ pub(crate) fn expectation(
     let name = node.text("metric")?;
     let (metric, kind) = match name.as_str() {
         "throughput" => (Metric::Throughput, Kind::Rate(Rate::ZERO, super::key::FASTEST)),
+        "raw-throughput" => (Metric::RawThroughput, Kind::Rate(Rate::ZERO, super::key::FASTEST)),
         "delivered" => (Metric::Delivered, Kind::size(0, u64::MAX)),
         "completion-time" => (Metric::CompletionTime, Kind::time()),
         "fairness" => (Metric::Fairness, Kind::Number(0.0, 1.0)),

@@ -11,6 +11,8 @@ pub struct Measures {
     /// Per flow: bits per second delivered, frame bytes without overhead, from the later of its start and the end of
     /// the warm-up to the earliest of its completion, its stop and the end of the run. Not a number if that is no time.
     pub throughput: Vec<f64>,
+    /// The same with preamble and gap counted for every frame: what the flow takes of its link.
+    pub raw_throughput: Vec<f64>,
     /// Per flow: bytes delivered in the whole run.
     pub delivered: Vec<u64>,
     /// Per flow: seconds from its start to its last byte, if it is finite and completed.
@@ -64,19 +66,24 @@ impl Measures {
     ) -> Measures {
         let warm_up = Time::ZERO + plan.run.warm_up;
         let mut throughput = Vec::with_capacity(end.len());
+        let mut raw_throughput = Vec::with_capacity(end.len());
+        let overhead = plan.spec.overhead.bits() as f64;
         let mut completion = Vec::with_capacity(end.len());
         for (number, (flow, report)) in plan.spec.flows.iter().zip(end).enumerate() {
             let from = flow.start.max(warm_up);
             let until = [Some(now), flow.stop, report.completed].into_iter().flatten().min().unwrap_or(now);
-            let before = warm.get(number).map_or(0, |report| report.received_bytes);
+            let before = warm.get(number).map_or((0, 0), |report| (report.received_bytes, report.received_frames));
             let span = until.saturating_since(from);
-            let bits = (report.received_bytes - before) as f64 * 8.0;
-            throughput.push(if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() });
+            let bits = (report.received_bytes - before.0) as f64 * 8.0;
+            let around = (report.received_frames - before.1) as f64 * overhead;
+            let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
+            throughput.push(rate(bits));
+            raw_throughput.push(rate(bits + around));
             completion.push(report.completed.map(|at| at.saturating_since(flow.start).as_secs_f64()));
         }
         let delivered = end.iter().map(|report| report.received_bytes).collect();
         let outcome = outcome_word(&report.outcome);
-        Measures { throughput, delivered, completion, queue_peak, totals: report.totals, outcome }
+        Measures { throughput, raw_throughput, delivered, completion, queue_peak, totals: report.totals, outcome }
     }
 
     /// One line per workload.
@@ -116,6 +123,7 @@ pub fn measured(expectation: &Expectation, measures: &Measures) -> Option<f64> {
     let totals = &measures.totals;
     let values = match expectation.metric {
         Metric::Throughput => of_flows(&|flow| Some(measures.throughput[flow])),
+        Metric::RawThroughput => of_flows(&|flow| Some(measures.raw_throughput[flow])),
         Metric::Delivered => of_flows(&|flow| Some(measures.delivered[flow] as f64)),
         Metric::CompletionTime => of_flows(&|flow| measures.completion[flow]),
         Metric::Fairness => return jain_index(&of_flows(&|flow| Some(measures.throughput[flow]))),

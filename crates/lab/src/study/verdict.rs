@@ -112,6 +112,7 @@ mod tests {
     fn runs(gigabits: &[f64]) -> Vec<Measures> {
         let run = |&rate: &f64| Measures {
             throughput: vec![rate * 1e9],
+            raw_throughput: vec![rate * 1e9],
             delivered: vec![0],
             completion: vec![None],
             queue_peak: Vec::new(),

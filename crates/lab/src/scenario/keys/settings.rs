@@ -8,6 +8,7 @@ pub(crate) const METRICS: &[(&str, &str)] = &[
         "throughput",
         "bytes delivered per second of a flow between the end of the warm-up and the end of the run, as a rate",
     ),
+    ("raw-throughput", "the same with preamble and gap counted: what the flow takes of its link, as a rate"),
     ("delivered", "bytes delivered of a flow in the whole run, as a size"),
     ("completion-time", "time from a finite flow's start to its last byte"),
     ("fairness", "Jain's index of the throughputs, a number up to 1"),
@@ -139,7 +140,7 @@ pub(super) fn expectations() -> Section {
                 Default::Value("*", "our choice: all of them"),
                 "Flows or workloads, by name; for queue, nodes.",
             )
-            .only("metric", &["throughput", "delivered", "completion-time", "fairness", "queue"]),
+            .only("metric", &["throughput", "raw-throughput", "delivered", "completion-time", "fairness", "queue"]),
             key(
                 "statistic",
                 Kind::choice(&[
@@ -151,7 +152,7 @@ pub(super) fn expectations() -> Section {
                 Default::Value("mean", "our choice: the usual one"),
                 "How several values become one.",
             )
-            .only("metric", &["throughput", "delivered", "completion-time"]),
+            .only("metric", &["throughput", "raw-throughput", "delivered", "completion-time"]),
             key(
                 "op",
                 Kind::choice(&[
