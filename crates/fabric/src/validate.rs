@@ -58,8 +58,9 @@ impl std::fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// All that is wrong with a network.
-pub(crate) fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
+/// All that is wrong with a network: nothing, if it can be built.
+#[must_use]
+pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
     let mut errors = Vec::new();
     let mut network = |reason: String| errors.push(BuildError::Network { reason });
     let classes = spec.classes.len();
@@ -171,6 +172,10 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
             .groups(id)
             .iter()
             .map(|ports| {
+                // A table entry holds no more.
+                if let Some(&port) = ports.get(255) {
+                    return Err(port);
+                }
                 let mut host = None;
                 for &port in ports {
                     let end = ends.get(usize::from(port)).ok_or(port)?;
@@ -181,6 +186,9 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
             .collect();
         for (destination, &group) in routes.table(id).iter().enumerate() {
             match groups.get(usize::from(group)) {
+                Some(Err(port)) if usize::from(*port) < ends.len() => {
+                    return wrong(format!("{name} has more than 255 equal ways to one host: use fewer"));
+                }
                 Some(Err(port)) => return wrong(format!("{name} has no port {port}: its routes use it")),
                 Some(Ok(Some(host))) if *host != destination => {
                     let names = [destination, *host].map(|host| spec.graph.nodes[hosts[host].0 as usize].name.clone());

@@ -71,7 +71,7 @@ pub struct Run {
     #[arg(long)]
     pub threads: Option<usize>,
     /// Another seed than the scenario's
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Results directory [default: results/NAME, or the next free NAME-2, NAME-3, ...]
     #[arg(long)]
@@ -95,7 +95,7 @@ pub struct Run {
     #[arg(long, short)]
     pub quiet: bool,
     /// End after so many seconds by the clock on the wall
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
 }
 
@@ -111,11 +111,12 @@ pub struct Check {
 
 /// `compare`
 #[derive(Args, Debug)]
+#[group(id = "what", required = true, multiple = false, args = ["protocols", "vary"])]
 pub struct Compare {
     #[command(flatten)]
     pub scenario: Scenario,
     /// Protocols to compare, such as none,qcn
-    #[arg(long, value_delimiter = ',', required_unless_present = "vary", conflicts_with = "vary")]
+    #[arg(long, value_delimiter = ',', value_name = "A,B,...")]
     pub protocols: Vec<String>,
     /// Any other key to compare values of, such as switches.0.flow_control=pfc,pause
     #[arg(long, value_name = "PATH=A,B,...")]

@@ -8,10 +8,7 @@ use serde_json::json;
 
 /// Loads a scenario, or says everything that is wrong with it.
 pub fn load_or_say(scenario: &Scenario) -> Result<Plan, Exit> {
-    load(&scenario.file, &scenario.set).map_err(|errors| {
-        eprint!("{}", errors.render(console::colored()));
-        Exit::BadInput
-    })
+    load(&scenario.file, &scenario.set).map_err(|errors| console::problems(&errors))
 }
 
 /// `tailback check`

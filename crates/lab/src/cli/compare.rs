@@ -29,7 +29,10 @@ pub fn compare(arguments: &Compare) -> Exit {
         scenario.set.push(format!("{path}={value}"));
         match load_or_say(&scenario) {
             Ok(plan) => plans.push(plan),
-            Err(exit) => return exit,
+            Err(exit) => {
+                console::note(&format!("with {path}={value}"));
+                return exit;
+            }
         }
     }
     let Some(first) = plans.first() else { return Exit::BadInput };

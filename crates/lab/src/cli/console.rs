@@ -1,17 +1,33 @@
 //! Words, tables and progress on a terminal, or on something that is not one.
 
+use super::exit::Exit;
 use fabric::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::scenario::Errors;
+use std::io::ErrorKind;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use units::{Span, Time};
 
-/// Prints to standard output. A reader that went away ends the program quietly; `head` is not an error.
+/// Set when nobody reads standard output any more.
+static UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output. A reader that went away is not an error, `head` does that: the rest is not printed, and
+/// the work goes on. Anything else that keeps the data from its reader ends the program.
 pub fn print(text: &str) {
+    if UNREAD.load(Ordering::Relaxed) {
+        return;
+    }
     let mut out = std::io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(problem) if problem.kind() == ErrorKind::BrokenPipe => UNREAD.store(true, Ordering::Relaxed),
+        Err(problem) => {
+            error(&format!("cannot write to standard output: {problem}"));
+            std::process::exit(i32::from(Exit::Failure.code()));
+        }
     }
 }
 
@@ -24,6 +40,12 @@ pub fn colored() -> bool {
 pub fn error(text: &str) {
     let mark = if colored() { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     let _ = writeln!(std::io::stderr(), "{mark}: {text}");
+}
+
+/// Says everything that is wrong with a scenario.
+pub fn problems(errors: &Errors) -> Exit {
+    note(&errors.render(colored()));
+    Exit::BadInput
 }
 
 /// Says something on standard error.

@@ -1,6 +1,7 @@
 //! Exit codes: a script can tell a bad file from a broken promise.
 
 use fabric::Outcome;
+use lab::results::ResultsError;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -36,6 +37,21 @@ impl Exit {
             Exit::Limit => 5,
             Exit::Disagreement => 6,
             Exit::Interrupted => 130,
+        }
+    }
+
+    /// How results that cannot be read or written end the program: a place that was named wrongly is bad input.
+    pub fn refusal(error: &ResultsError) -> Exit {
+        match error {
+            ResultsError::Io { doing: "open", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Exit::BadInput
+            }
+            ResultsError::Io { .. } | ResultsError::Table { .. } | ResultsError::Appeared { .. } => Exit::Failure,
+            ResultsError::Exists { .. }
+            | ResultsError::NotOurs { .. }
+            | ResultsError::NotResults { .. }
+            | ResultsError::Newer { .. }
+            | ResultsError::NoTable { .. } => Exit::BadInput,
         }
     }
 

@@ -14,22 +14,40 @@ const STARTER: &str = include_str!("../../../../scenarios/starter.toml");
 pub fn protocols() -> Exit {
     let rows: Vec<Vec<String>> =
         congestion::PROTOCOLS.iter().map(|info| vec![info.name.into(), info.summary.into()]).collect();
-    console::print(&console::table(&["protocol", "what it does"], &rows));
+    let mut text = console::table(&["protocol", "what it does"], &rows);
+    // The schema is made from the one table of keys; what it says of [protocol] is all there is to set.
+    let schema = lab::scenario::schema();
+    let keys = schema["properties"]["protocol"]["properties"].as_object();
+    let parameters = keys.into_iter().flatten().filter(|(key, _)| *key != "name");
+    let rows: Vec<Vec<String>> = parameters
+        .map(|(key, about)| vec![key.clone(), about["description"].as_str().unwrap_or_default().to_owned()])
+        .collect();
+    text.push('\n');
+    text.push_str(&console::table(&["parameter", "what it means"], &rows));
+    text.push_str("\nWrite [protocol] with name = \"NAME\" and the parameters.\n");
+    console::print(&text);
     Exit::Success
 }
 
 /// `tailback topologies`
 pub fn topologies() -> Exit {
+    let mut text = String::new();
     for topology in TOPOLOGIES {
-        let mut text = format!("{}: {}\n", topology.name, topology.summary);
-        for parameter in topology.parameters {
-            text.push_str(&format!("    {} = {}: {}\n", parameter.name, parameter.default, parameter.meaning));
+        // Names as scenarios write them. Cables to hosts are `link` there, the others `trunk`.
+        text.push_str(&format!("{}: {}\n", topology.name.replace('_', "-"), topology.summary));
+        let parameters = topology.parameters.iter().map(|p| {
+            let value = if p.default.contains(',') { format!("[{}]", p.default) } else { p.default.to_owned() };
+            (format!("{} = {value}", p.name), p.meaning)
+        });
+        let key = |place| if place == 0 { "link" } else { "trunk" };
+        let links = topology.links.iter().enumerate().map(|(place, link)| (key(place).to_owned(), link.meaning));
+        for (key, meaning) in parameters.chain(links) {
+            text.push_str(&format!("    {key:<22}  {meaning}\n"));
         }
-        for link in topology.links {
-            text.push_str(&format!("    {}: {}\n", link.name, link.meaning));
-        }
-        console::print(&text);
+        text.push('\n');
     }
+    text.push_str("Write [network] with topology = \"NAME\", the numbers, and link = { rate = ..., latency = ... }.\n");
+    console::print(&text);
     Exit::Success
 }
 
@@ -61,11 +79,14 @@ pub fn init(arguments: &Init) -> Exit {
             Exit::Success
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            console::error(&format!("{} is there already; name another file", path.display()));
+            console::error(&format!("{} is there already\n  name another file: tailback init FILE", path.display()));
             Exit::BadInput
         }
         Err(error) => {
-            console::error(&format!("cannot write {}: {error}", path.display()));
+            console::error(&format!(
+                "cannot write {}: {error}\n  name a file in a folder that is there",
+                path.display()
+            ));
             Exit::Failure
         }
     }

@@ -35,7 +35,7 @@ pub fn main() -> ExitCode {
         if INTERRUPT.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
-        eprintln!("\ninterrupted: ending cleanly (once more to end at once)");
+        console::note("\ninterrupted: ending cleanly (once more to end at once)");
     });
     let exit = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),

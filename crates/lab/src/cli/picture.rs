@@ -14,13 +14,10 @@ use std::path::{Path, PathBuf};
 use units::{Bytes, Rate, Span, Time};
 
 /// Draws all pictures of a result into a directory.
-pub fn draw(results: &Path, out: &Path) -> Result<(), String> {
-    let draw = || -> Result<(), ResultsError> {
-        let results = Results::open(results)?;
-        let options = PlotOptions { window: window_of(&results), ..PlotOptions::default() };
-        write_plots(&results, out, &options).map(|_| ())
-    };
-    draw().map_err(|error| error.to_string())
+pub fn draw(results: &Path, out: &Path) -> Result<(), ResultsError> {
+    let results = Results::open(results)?;
+    let options = PlotOptions { window: window_of(&results), ..PlotOptions::default() };
+    write_plots(&results, out, &options).map(|_| ())
 }
 
 /// The window over which the plan of a result averages throughput.
@@ -31,21 +28,20 @@ fn window_of(results: &Results) -> Option<Span> {
 }
 
 /// Writes all tables of a result as CSV into a directory.
-pub fn write_csv(results: &Path, out: &Path) -> Result<(), String> {
-    let write = || -> Result<(), ResultsError> { export_csv(&Results::open(results)?, out).map(|_| ()) };
-    write().map_err(|error| error.to_string())
+pub fn write_csv(results: &Path, out: &Path) -> Result<(), ResultsError> {
+    export_csv(&Results::open(results)?, out).map(|_| ())
 }
 
 /// Ends with success or says what is wrong.
-fn ending(result: Result<(), String>, what: &str, out: &Path) -> Exit {
+fn ending(result: Result<(), ResultsError>, what: &str, out: &Path) -> Exit {
     match result {
         Ok(()) => {
             console::note(&format!("{what} in {}", out.display()));
             Exit::Success
         }
         Err(error) => {
-            console::error(&error);
-            Exit::Failure
+            console::error(&error.to_string());
+            Exit::refusal(&error)
         }
     }
 }
@@ -78,7 +74,7 @@ pub fn diff(arguments: &Diff) -> Exit {
     };
     compare().unwrap_or_else(|error| {
         console::error(&error.to_string());
-        Exit::Failure
+        Exit::refusal(&error)
     })
 }
 

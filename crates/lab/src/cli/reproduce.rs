@@ -70,8 +70,8 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             .iter()
             .map(|f| format!("{}/{}", f.paper, f.name))
             .max_by(|a, b| strsim::jaro_winkler(a, what).total_cmp(&strsim::jaro_winkler(b, what)));
-        let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        console::error(&format!("there is no {what}{hint} 'tailback reproduce' lists what there is"));
+        let hint = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        console::error(&format!("there is no {what}\n  {hint}'tailback reproduce' lists what there is"));
         return Exit::BadInput;
     }
     let mut worst = Exit::Success;
@@ -117,11 +117,7 @@ fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
 fn one(figure: &Figure, arguments: &Reproduce, told: &mut Vec<Value>) -> Result<Vec<Judgement>, Exit> {
     let mut set = arguments.set.clone();
     set.extend(arguments.replications.map(|count| format!("run.replications={count}")));
-    let bad = |errors: lab::scenario::Errors| {
-        eprint!("{}", errors.render(console::colored()));
-        Exit::BadInput
-    };
-    let plan = load(&figure.file, &set).map_err(bad)?;
+    let plan = load(&figure.file, &set).map_err(|errors| console::problems(&errors))?;
     let out = arguments.out.join(&figure.paper).join(&figure.name);
     let seeds: Vec<u64> = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
     let progress = CountProgress::new(seeds.len(), "runs");
@@ -134,8 +130,8 @@ fn one(figure: &Figure, arguments: &Reproduce, told: &mut Vec<Value>) -> Result<
         console::print(&format!("{heading}{}\n", judgement_table(&judgements)));
     }
     picture::draw(&out, &out.join("plots")).map_err(|error| {
-        console::error(&error);
-        Exit::Failure
+        console::error(&error.to_string());
+        Exit::refusal(&error)
     })?;
     console::note(&format!("pictures in {}", out.join("plots").display()));
     told.push(json!({

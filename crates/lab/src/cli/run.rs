@@ -5,6 +5,7 @@ use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, picture};
+use lab::results::OutcomeRecord;
 use lab::scenario::{Comparison, Metric, Plan};
 use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
@@ -36,7 +37,7 @@ pub fn say(error: &StudyError) -> Exit {
     console::error(&error.to_string());
     match error {
         StudyError::Build(_) => Exit::BadInput,
-        StudyError::Results(_) => Exit::Failure,
+        StudyError::Results(error) => Exit::refusal(error),
     }
 }
 
@@ -49,10 +50,7 @@ pub fn run(arguments: &Run) -> Exit {
     let plan = match arguments.seed.map(|seed| plan.with_seed(seed)) {
         None => plan,
         Some(Ok(plan)) => plan,
-        Some(Err(errors)) => {
-            eprint!("{}", errors.render(console::colored()));
-            return Exit::BadInput;
-        }
+        Some(Err(errors)) => return console::problems(&errors),
     };
     if plan.run.replications > 1 && !arguments.quiet {
         let text = format!(
@@ -68,8 +66,8 @@ pub fn run(arguments: &Run) -> Exit {
     let time_limit = match arguments.time_limit.map(Duration::try_from_secs_f64) {
         None => None,
         Some(Ok(limit)) => Some(limit),
-        Some(Err(error)) => {
-            console::error(&format!("--time-limit: {error}"));
+        Some(Err(_)) => {
+            console::error("--time-limit: give a number of seconds, zero or more");
             return Exit::BadInput;
         }
     };
@@ -99,8 +97,8 @@ pub fn run(arguments: &Run) -> Exit {
             arguments.csv.then(|| picture::write_csv(out, &out.join("csv"))),
         ] {
             if let Some(Err(error)) = made {
-                console::error(&error);
-                return Exit::Failure;
+                console::error(&error.to_string());
+                return Exit::refusal(&error);
             }
         }
         if !arguments.quiet {
@@ -143,7 +141,8 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     text.push_str(&match &report.outcome {
         fabric::Outcome::Deadlock(deadlock) => format!("\n{deadlock}\n"),
         fabric::Outcome::LossInLosslessClass(loss) => format!("\n{loss}\n"),
-        _ => "\n".into(),
+        outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),
+        fabric::Outcome::Finished | fabric::Outcome::Interrupted => "\n".into(),
     });
     let speed = totals.hops as f64 / execution.wall.as_secs_f64().max(1e-9) / 1e6;
     text.push_str(&format!(
@@ -191,15 +190,26 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     text
 }
 
-/// How a comparison is written before its number; an equality needs no sign.
+/// How a comparison is written.
 fn symbol(comparison: Comparison) -> &'static str {
     match comparison {
-        Comparison::Equal => "",
-        Comparison::Below => "< ",
-        Comparison::AtMost => "<= ",
-        Comparison::Above => "> ",
-        Comparison::AtLeast => ">= ",
+        Comparison::Equal => "=",
+        Comparison::Below => "<",
+        Comparison::AtMost => "<=",
+        Comparison::Above => ">",
+        Comparison::AtLeast => ">=",
     }
+}
+
+/// How runs ended, each way once.
+fn ended(outcomes: &[&str]) -> String {
+    let mut ways: Vec<&str> = Vec::new();
+    for &outcome in outcomes {
+        if !ways.contains(&outcome) {
+            ways.push(outcome);
+        }
+    }
+    ways.join(", ")
 }
 
 /// Expectations beside what was measured.
@@ -216,11 +226,14 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
                     shown(metric, summary.p90)
                 ),
                 Some(summary) => shown(metric, summary.mean),
-                None => {
-                    judgement.outcomes.first().map(|&outcome| outcome.to_owned()).unwrap_or_else(|| "nothing".into())
-                }
+                None if metric == Metric::Outcome => ended(&judgement.outcomes),
+                None => "nothing".into(),
             };
-            let expected = format!("{}{}", symbol(judgement.expectation.comparison), judgement.expectation.expected);
+            let expected = match judgement.expectation.comparison {
+                // An equality needs no sign.
+                Comparison::Equal => judgement.expectation.expected.to_string(),
+                other => format!("{} {}", symbol(other), judgement.expectation.expected),
+            };
             let source = judgement.expectation.source.clone().unwrap_or_default();
             vec![judgement.expectation.name.clone(), expected, measured, judgement.verdict.word().into(), source]
         })
@@ -247,7 +260,7 @@ pub fn judgement_json(judgement: &Judgement) -> Value {
 
 fn summary_json(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Value {
     let report = &execution.report;
-    let outcome = lab::results::OutcomeRecord::from(&report.outcome);
+    let outcome = OutcomeRecord::from(&report.outcome);
     let workloads: Vec<Value> = execution
         .measures
         .workloads(plan)

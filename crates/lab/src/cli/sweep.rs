@@ -25,9 +25,11 @@ pub fn axis(text: &str) -> Result<(String, Vec<String>), String> {
 /// Says why a sweep did not finish.
 pub fn say(error: &GridError) -> Exit {
     match error {
-        GridError::Scenario(errors) => {
-            eprint!("{}", errors.render(console::colored()));
-            Exit::BadInput
+        GridError::Scenario { cell, errors } => {
+            if !cell.is_empty() {
+                console::note(&format!("with {}:", cell.join(", ")));
+            }
+            console::problems(errors)
         }
         GridError::Study(error) => super::run::say(error),
         GridError::Occupied { .. } => {

@@ -36,7 +36,7 @@ pub use schema::schema;
 pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
 
 use fabric::graph::Graph;
-use fabric::{BuildError, BuildOptions, Simulation};
+use fabric::{BuildError, validate};
 use lower::names::Names;
 use problem::Problem;
 use resolve::{Gathered, Scope};
@@ -110,10 +110,11 @@ impl Recipe {
         let root = resolve::section(&mut gathered, keys::root(), &self.tree, start, "", &Scope::empty());
         let (plan, origins) = lower::plan(&mut gathered, &root, self, seed, &self.limits);
         if let (Some(plan), true) = (plan, gathered.problems.is_empty()) {
-            match Simulation::build(&plan.spec, &BuildOptions::default()) {
-                Ok(_) => return Ok(plan),
-                Err(errors) => gathered.problems.extend(refusals(&plan, &origins, start, errors)),
+            let errors = validate(&plan.spec);
+            if errors.is_empty() {
+                return Ok(plan);
             }
+            gathered.problems.extend(refusals(&plan, &origins, start, errors));
         }
         if gathered.problems.is_empty() {
             gathered.refuse(

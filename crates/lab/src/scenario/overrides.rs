@@ -76,7 +76,7 @@ pub(crate) fn kind_at(path: &Path) -> Result<Vec<&'static Kind>, (String, String
         if kinds.is_empty() {
             let help = match near(name, section.keys.iter().map(|key| key.name)) {
                 Some(like) => format!("did you mean `{like}`?"),
-                None => "the reference of the scenario format lists every key".into(),
+                None => "`tailback reference` lists every key".into(),
             };
             return Err((format!("unknown key `{name}`"), help));
         }

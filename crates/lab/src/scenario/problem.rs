@@ -1,7 +1,7 @@
 //! What is wrong with a scenario: all of it at once, each with its line, a caret and a remedy.
 
 use super::source::{Place, Sources, floor_boundary};
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt;
 
 /// More problems than this are counted, not shown.
@@ -105,6 +105,8 @@ impl Errors {
                 snippet = snippet.annotation(AnnotationKind::Context.span(self.range(*place)).label(label.as_str()));
             }
             group = group.element(snippet);
+        } else if let Some(source) = self.sources.get(problem.place.source) {
+            group = group.element(Origin::path(source.name.as_str()));
         }
         if let Some((place, label)) = also.filter(|_| together.is_none())
             && let Some(snippet) = self.snippet(*place)
@@ -119,7 +121,8 @@ impl Errors {
     }
 
     fn snippet<'a>(&'a self, place: Place) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
-        let source = self.sources.get(place.source)?;
+        // An empty file, or one that could not be read, has no line to show.
+        let source = self.sources.get(place.source).filter(|source| !source.text.is_empty())?;
         Some(Snippet::source(source.text.as_str()).path(source.name.as_str()))
     }
 

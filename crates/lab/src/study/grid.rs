@@ -50,7 +50,12 @@ pub struct PointResult {
 #[derive(Debug)]
 pub enum GridError {
     /// The scenario is wrong for some cell.
-    Scenario(Errors),
+    Scenario {
+        /// The values of the cell.
+        cell: Vec<String>,
+        /// What is wrong.
+        errors: Errors,
+    },
     /// A run failed.
     Study(StudyError),
     /// The directory belongs to something else.
@@ -79,7 +84,7 @@ pub enum GridError {
 impl std::fmt::Display for GridError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            GridError::Scenario(errors) => f.write_str(&errors.render(false)),
+            GridError::Scenario { cell, errors } => write!(f, "with {}:\n{}", cell.join(", "), errors.render(false)),
             GridError::Study(error) => error.fmt(f),
             GridError::Occupied { path } => write!(
                 f,
@@ -125,11 +130,21 @@ fn write_whole(path: &Path, text: &str) -> Result<(), GridError> {
     write().map_err(io("write", path))
 }
 
+/// Whether a directory holds more than a sweep that was killed while it claimed it.
+fn holds_something(out: &Path) -> bool {
+    let ours = |name: &str| name == "points" || name.starts_with("sweep.partial-");
+    let Ok(entries) = fs::read_dir(out) else { return out.exists() };
+    entries.flatten().any(|entry| {
+        !ours(&entry.file_name().to_string_lossy())
+            || fs::read_dir(entry.path()).is_ok_and(|mut points| points.next().is_some())
+    })
+}
+
 impl Grid {
     /// The sweep of a scenario: its own axes, or those given as (path, values).
     ///
     /// # Errors
-    /// If the directory holds something else, or cannot be made.
+    /// If the scenario is wrong for a cell, or the directory holds something else or cannot be made.
     pub fn new(
         scenario: &Path,
         overrides: &[String],
@@ -152,8 +167,21 @@ impl Grid {
         let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
         let grid =
             Grid { scenario: scenario.to_owned(), overrides: overrides.to_vec(), points, seeds, out: out.to_owned() };
+        // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
+        for point in 0..grid.points.len() {
+            load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
+        }
         grid.claim(plan)?;
         Ok(grid)
+    }
+
+    /// All overrides of a cell.
+    fn overrides_of(&self, point: usize) -> Vec<String> {
+        self.overrides.iter().chain(&self.points[point].overrides).cloned().collect()
+    }
+
+    fn wrong(&self, point: usize, errors: Errors) -> GridError {
+        GridError::Scenario { cell: self.points[point].overrides.clone(), errors }
     }
 
     /// Makes the directory this sweep's, or finds that it is.
@@ -163,7 +191,9 @@ impl Grid {
             digest.update(input.sha256.as_bytes());
         }
         digest.update(crate::results::VERSION.as_bytes());
-        for text in self.overrides.iter().chain(self.points.iter().flat_map(|point| &point.overrides)) {
+        // More seeds make a larger sweep, not another one.
+        let same_for_all = self.overrides.iter().filter(|text| !text.starts_with("run.replications="));
+        for text in same_for_all.chain(self.points.iter().flat_map(|point| &point.overrides)) {
             digest.update(text.as_bytes());
             digest.update([0]);
         }
@@ -173,7 +203,7 @@ impl Grid {
         match fs::read_to_string(&file) {
             Ok(text) if same(&text) => return Ok(()),
             Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
-            Err(_) if self.out.exists() && fs::read_dir(&self.out).is_ok_and(|mut all| all.next().is_some()) => {
+            Err(_) if holds_something(&self.out) => {
                 return Err(GridError::Occupied { path: self.out.clone() });
             }
             Err(_) => {}
@@ -260,10 +290,9 @@ impl Grid {
         if let Some(sample) = fs::read_to_string(&file).ok().and_then(|text| read_sample(&text, point, seed)) {
             return Ok(Some(sample));
         }
-        let mut overrides = self.overrides.clone();
-        overrides.extend(self.points[point].overrides.iter().cloned());
+        let overrides = self.overrides_of(point);
         let plan =
-            load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(GridError::Scenario)?;
+            load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(|e| self.wrong(point, e))?;
         let options = Options { threads: 1, time_limit: None, interrupt, record: None };
         let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
         if run.report.outcome == fabric::Outcome::Interrupted {
