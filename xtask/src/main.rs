@@ -1,6 +1,7 @@
 //! The project's chores: `cargo xtask help` lists them.
 
 mod hop;
+mod python;
 mod tidy;
 
 use std::process::{Command, ExitCode};
@@ -9,6 +10,7 @@ const HELP: &str = "\
 usage: cargo xtask WHAT
 
   test            everything CI checks: format, lints, tidiness, tests, documentation
+  python          only that pandas, polars and DuckDB read the results; fetches them into target/python
   tidy            only the tidiness of the sources
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
 ";
@@ -17,6 +19,7 @@ fn main() -> ExitCode {
     let what = std::env::args().nth(1).unwrap_or_default();
     let result = match what.as_str() {
         "test" => test(),
+        "python" => python::check(),
         "tidy" => tidy::check(),
         "instructions" => hop::report(),
         _ => {
@@ -46,6 +49,7 @@ fn test() -> Result<(), String> {
     tidy::check()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     run("cargo", &["test", "--workspace", "--locked"])?;
+    python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;
     // The benchmarks must at least run; their figures belong to docs/performance.md.
     run("cargo", &["run", "--release", "--locked", "-p", "tailback-bench", "--", "fat-tree", "4", "20", "2"])

@@ -14,7 +14,7 @@ pub(crate) const NIL: u32 = u32::MAX;
 pub enum Kind {
     /// Carries a flow's bytes.
     Data,
-    /// Tells a sender what arrived; `seq` is the number of bytes acknowledged.
+    /// Tells a sender what arrived; `seq` is the position of the acknowledged frame in its flow.
     Acknowledgement,
     /// PAUSE or PFC; see [`Frame::pause`].
     Pause,

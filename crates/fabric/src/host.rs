@@ -417,6 +417,7 @@ impl<P: Probe> Network<P> {
         let received = &mut self.received[frame.flow as usize];
         received.bytes += u64::from(frame.len);
         received.frames += 1;
+        received.last = now;
         if let Some(size) = spec.size
             && received.completed.is_none()
             && received.bytes >= size.get()

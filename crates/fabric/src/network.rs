@@ -174,6 +174,8 @@ pub(crate) struct Received {
     /// Frames not yet acknowledged.
     pub(crate) unacknowledged: u32,
     pub(crate) completed: Option<Time>,
+    /// When the last frame was consumed.
+    pub(crate) last: Time,
 }
 
 /// What a device acts with.

@@ -76,7 +76,7 @@ pub struct Report {
 }
 
 /// What became of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowReport {
     /// Frames its source has made.
     pub made_frames: u64,
@@ -86,6 +86,8 @@ pub struct FlowReport {
     pub received_frames: u64,
     /// When the last byte of a finite flow arrived.
     pub completed: Option<Time>,
+    /// When its destinations last consumed a frame; zero if they never did.
+    pub last_received: Time,
 }
 
 /// A network and its traffic, ready to run.
@@ -238,12 +240,13 @@ impl<P: Probe> Simulation<P> {
     pub fn flows(&self) -> Vec<FlowReport> {
         (0..self.built.plan.flows.len())
             .map(|flow| {
-                let mut report = FlowReport { made_frames: 0, received_bytes: 0, received_frames: 0, completed: None };
+                let mut report = FlowReport::default();
                 for shard in &self.built.shards {
                     let received = shard.model.received[flow];
                     report.received_bytes += received.bytes;
                     report.received_frames += received.frames;
                     report.completed = report.completed.or(received.completed);
+                    report.last_received = report.last_received.max(received.last);
                     if let Some(state) = shard.model.flows.get(shard.model.flow_slot[flow] as usize) {
                         report.made_frames = state.made;
                     }

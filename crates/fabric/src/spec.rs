@@ -195,8 +195,8 @@ pub enum CreditReturn {
 /// A buffer's rules for one class; at each port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassBuffer {
-    /// Most bytes (or frames, with [`CreditUnit::Frame`]) held: per input of a lossless class, per queue of a lossy
-    /// one. With a shared buffer this is the part guaranteed to the port. PAUSE counts all classes of a port together.
+    /// Most bytes (or frames, with [`CreditUnit::Frame`]) held: per input, but per output queue of a lossy class where
+    /// frames wait at outputs. With a shared buffer this is the part guaranteed to the port. PAUSE counts all classes of a port together.
     pub capacity: Bytes,
     /// PAUSE and PFC: ask the sender to stop when more than this is held. Ignored with a shared buffer, where the
     /// dynamic threshold decides.
@@ -272,7 +272,7 @@ pub struct AdapterSpec {
     pub flow_control: FlowControl,
     /// Room for what has arrived and is not yet consumed, per class.
     pub buffer: Vec<ClassBuffer>,
-    /// How fast it consumes, in bits per second of frames; `None` is at once.
+    /// How fast it consumes, in bits per second, frame overhead counted; `None` is at once.
     pub service: Option<Rate>,
     /// Changes of the service rate. A rate of zero stops it.
     pub service_changes: Vec<(Time, Option<Rate>)>,

@@ -37,7 +37,7 @@ pub struct Waiting {
 /// A circle of buffers that wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When it was found; it closed at most one checkpoint before.
+    /// When it was found: at the second checkpoint after it closed, or later if pauses were just being renewed.
     pub at: Time,
     /// Each waits for the next and the last for the first.
     pub cycle: Vec<Waiting>,

@@ -286,7 +286,7 @@ pub const NOTICES: Table = Table {
 /// Frames that came to nothing.
 pub const DROPS: Table = Table {
     name: "drops",
-    meaning: "One row per frame that came to nothing.",
+    meaning: "One row per data frame or acknowledgement that came to nothing. Lost PAUSE, PFC and credit frames are only counted, in the manifest.",
     order: &[0, 1],
     time: Some(0),
     columns: &[

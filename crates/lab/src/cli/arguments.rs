@@ -118,10 +118,10 @@ pub struct Compare {
     /// Protocols to compare, such as none,qcn
     #[arg(long, value_delimiter = ',', value_name = "A,B,...")]
     pub protocols: Vec<String>,
-    /// Any other key to compare values of, such as switches.0.flow_control=pfc,pause
+    /// Any other key to compare values of, such as switches[0].buffers[0].xoff=50KB,100KB
     #[arg(long, value_name = "PATH=A,B,...")]
     pub vary: Option<String>,
-    /// Directory for the results and the picture [default: results/NAME-compared]
+    /// Directory for the results and the picture [default: results/NAME-compared, or the next free one]
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Replace older results there

@@ -4,11 +4,11 @@ use super::arguments::Compare;
 use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::run::{say, slug};
+use super::run::{free_place, say, slug};
 use super::{INTERRUPT, picture, sweep};
 use lab::study::{Options, Recording, execute};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// `tailback compare`
 pub fn compare(arguments: &Compare) -> Exit {
@@ -37,7 +37,7 @@ pub fn compare(arguments: &Compare) -> Exit {
     }
     let Some(first) = plans.first() else { return Exit::BadInput };
     let name = format!("{}-compared", slug(&first.name));
-    let out = arguments.out.clone().unwrap_or_else(|| Path::new("results").join(name));
+    let out = arguments.out.clone().unwrap_or_else(|| free_place(&name));
     let mut rows = Vec::new();
     let mut lines: Vec<Value> = Vec::new();
     let mut made: Vec<(String, PathBuf)> = Vec::new();

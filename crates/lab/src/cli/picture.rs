@@ -135,7 +135,16 @@ pub fn draw_sweep(axes: &[(String, Vec<String>)], curves: &[Curve], out: &Path) 
             chart.series.push(Series::straight(&format!("{name}, high"), with(1.0)));
         }
     }
-    charts.iter().try_for_each(|(metric, chart)| write(&chart.draw(), &out.join("plots"), &slug(metric)))
+    // Two metrics may differ in a character that no file name keeps.
+    let mut names: Vec<String> = Vec::new();
+    for (metric, chart) in &charts {
+        let base = slug(metric.split(" (").next().unwrap_or(metric));
+        let taken = names.iter().filter(|name| **name == base).count();
+        let name = if taken == 0 { base.clone() } else { format!("{base}-{}", taken + 1) };
+        write(&chart.draw(), &out.join("plots"), &name)?;
+        names.push(base);
+    }
+    Ok(())
 }
 
 /// Draws the throughput of every workload over time, each variant a line.

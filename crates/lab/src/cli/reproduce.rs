@@ -8,7 +8,7 @@ use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::run::{cores, judgement_json, judgement_table, say};
 use super::{INTERRUPT, picture};
-use lab::scenario::{Plan, load};
+use lab::scenario::{Metric, Plan, load};
 use lab::study::{Judgement, Measures, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     for figure in chosen {
         let exit = match one(figure, arguments, &mut told) {
             Ok(judgements) if judgements.iter().any(|j| j.verdict == Verdict::Disagrees) => Exit::Disagreement,
-            Ok(_) => Exit::Success,
+            Ok(judgements) => unexpected(&judgements),
             Err(exit) => exit,
         };
         if matches!(exit, Exit::Interrupted | Exit::Failure | Exit::BadInput) {
@@ -91,6 +91,21 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         console::print(&format!("{:#}\n", json!(told)));
     }
     worst
+}
+
+/// How a figure ends the program whose numbers agree: a run that lost frames or stood still is no success unless the
+/// figure says that it does.
+fn unexpected(judgements: &[Judgement]) -> Exit {
+    if judgements.iter().any(|judgement| judgement.expectation.metric == Metric::Outcome) {
+        return Exit::Success;
+    }
+    let outcomes = || judgements.iter().flat_map(|judgement| judgement.outcomes.iter());
+    match () {
+        () if outcomes().any(|&outcome| outcome == "loss") => Exit::Loss,
+        () if outcomes().any(|&outcome| outcome == "deadlock") => Exit::Deadlock,
+        () if outcomes().any(|&outcome| outcome == "limit") => Exit::Limit,
+        () => Exit::Success,
+    }
 }
 
 /// The list of papers and figures.

@@ -26,7 +26,7 @@ pub fn slug(name: &str) -> String {
 }
 
 /// The first of `results/NAME`, `results/NAME-2`, ... that is not there.
-fn free_place(name: &str) -> PathBuf {
+pub fn free_place(name: &str) -> PathBuf {
     let base = Path::new("results").join(slug(name));
     let numbered = (2..).map(|number| Path::new("results").join(format!("{}-{number}", slug(name))));
     std::iter::once(base).chain(numbered).find(|path| !path.exists()).unwrap_or_default()

@@ -242,11 +242,13 @@ impl TableReader {
                     let read: Vec<ByteArray> = read_values(rows, present, |levels, values| {
                         reader.read_records(rows, Some(levels), None, values)
                     })?;
-                    let text = |bytes: &ByteArray| match bytes.is_empty() {
+                    // An empty cell has no bytes at all, and asking even for their number would be a panic.
+                    let absent = |row: usize| present.as_ref().is_some_and(|present| !present[row]);
+                    let text = |(row, bytes): (usize, &ByteArray)| match absent(row) {
                         true => Ok(String::new()),
                         false => bytes.as_utf8().map(str::to_owned),
                     };
-                    *cells = read.iter().map(text).collect::<ParquetResult<Vec<_>>>()?;
+                    *cells = read.iter().enumerate().map(text).collect::<ParquetResult<Vec<_>>>()?;
                 }
                 _ => return Err(ParquetError::General("a column is of another type".into())),
             }

@@ -80,10 +80,12 @@ impl From<ResultsError> for StudyError {
 pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     let probes = &plan.probes;
     let ports = plan.spec.graph.ports();
+    // An expectation of queues is judged by samples, so they are taken whether or not they were asked for.
+    let judged: Vec<u32> = queue_nodes(plan).collect();
     let mut chosen = Vec::new();
     let mut first = 0;
     for (node, ports) in ports.iter().enumerate() {
-        if probes.nodes.get(node).copied().unwrap_or(true) {
+        if probes.nodes.get(node).copied().unwrap_or(true) || judged.contains(&(node as u32)) {
             chosen.extend(first..first + ports.len() as u32);
         }
         first += ports.len() as u32;
@@ -92,7 +94,7 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     RecorderSpec {
         sample_every: Some(probes.sample_every),
         links: probes.links,
-        queues: probes.queues,
+        queues: probes.queues || !judged.is_empty(),
         rates: probes.rates,
         pauses: probes.pauses,
         drops: probes.drops,
@@ -104,9 +106,15 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     }
 }
 
+/// Nodes whose queues an expectation is about.
+fn queue_nodes(plan: &Plan) -> impl Iterator<Item = u32> {
+    let about = plan.expectations.iter().filter(|expectation| expectation.metric == Metric::Queue);
+    about.flat_map(|expectation| expectation.nodes.iter().copied())
+}
+
 /// What must be watched to judge a plan's expectations when nothing is recorded.
 fn watch_spec(plan: &Plan) -> RecorderSpec {
-    let queues = plan.expectations.iter().any(|expectation| expectation.metric == Metric::Queue);
+    let queues = queue_nodes(plan).next().is_some();
     RecorderSpec { sample_every: queues.then_some(plan.probes.sample_every), queues, ..RecorderSpec::nothing() }
 }
 
@@ -232,5 +240,68 @@ fn manifest(plan: &Plan, report: &Report, threads: usize, wall: Duration) -> Man
         wall_seconds: wall.as_secs_f64(),
         threads,
         ..Manifest::of(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Results;
+    use crate::scenario::{NoFiles, load_str};
+    use fabric::record::schema;
+
+    const SCENARIO: &str = r#"
+        schema_version = 1
+        name = "test"
+        [network]
+        topology = "single-switch"
+        hosts = 4
+        link = { rate = "10Gb/s", latency = "500ns" }
+        [[switches]]
+        flow_control = "pfc"
+        buffers = { capacity = "200KB" }
+        [[workloads]]
+        name = "many"
+        kind = "uniform-random"
+        rate = "2Gb/s"
+        [[workloads]]
+        name = "one"
+        kind = "greedy"
+        from = "h1"
+        to = "h0"
+        [run]
+        duration = "1ms"
+        warm_up = "200us"
+    "#;
+
+    fn run(record: Option<&Recording>, threads: usize) -> Execution {
+        let plan = load_str("test", SCENARIO, &[], &NoFiles, crate::scenario::Limits::default());
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let interrupt = std::sync::atomic::AtomicBool::new(false);
+        execute(&plan, &Options { threads, time_limit: None, interrupt: &interrupt, record }, |_| {}).unwrap()
+    }
+
+    #[test]
+    fn recording_and_threads_change_no_measurement() {
+        let out = std::env::temp_dir().join(format!("tailback-execute-{}", std::process::id()));
+        let recorded = run(Some(&Recording { out: out.clone(), overwrite: true }), 3);
+        let bare = run(None, 1);
+        assert_eq!(recorded.report.fingerprint, bare.report.fingerprint);
+        assert_eq!(recorded.measures.throughput, bare.measures.throughput);
+        // Flows to many have no single destination: an empty cell among others that are not.
+        let flows = Results::open(&out).unwrap().read(&schema::FLOWS).unwrap();
+        let destinations = flows.texts("destination");
+        assert_eq!(flows.len(), 5);
+        assert!(destinations.iter().any(|name| name == "h0") && destinations.iter().any(String::is_empty));
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+
+    #[test]
+    fn throughput_is_measured_after_the_warm_up() {
+        let measures = run(None, 1).measures;
+        // The greedy flow shares the link to h0 with a little noise, and starts at once.
+        let rate = measures.throughput[4];
+        assert!((8.0e9..9.9e9).contains(&rate), "{rate}");
+        assert!((measures.raw_throughput[4] / rate - 1520.0 / 1500.0).abs() < 1e-9);
     }
 }

@@ -201,7 +201,8 @@ impl Grid {
         let file = self.out.join("sweep.json");
         let same = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v["identity"] == identity.as_str());
         match fs::read_to_string(&file) {
-            Ok(text) if same(&text) => return Ok(()),
+            // Said again, for there may be more seeds now.
+            Ok(text) if same(&text) => {}
             Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
             Err(_) if holds_something(&self.out) => {
                 return Err(GridError::Occupied { path: self.out.clone() });

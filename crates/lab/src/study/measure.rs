@@ -9,7 +9,8 @@ use units::{Span, Time};
 #[derive(Clone, Debug)]
 pub struct Measures {
     /// Per flow: bits per second delivered, frame bytes without overhead, from the later of its start and the end of
-    /// the warm-up to the earliest of its completion, its stop and the end of the run. Not a number if that is no time.
+    /// the warm-up to its completion, or, if it was stopped, to its last delivery, or to the end of the run. Not a
+    /// number if that is no time.
     pub throughput: Vec<f64>,
     /// The same with preamble and gap counted for every frame: what the flow takes of its link.
     pub raw_throughput: Vec<f64>,
@@ -71,7 +72,8 @@ impl Measures {
         let mut completion = Vec::with_capacity(end.len());
         for (number, (flow, report)) in plan.spec.flows.iter().zip(end).enumerate() {
             let from = flow.start.max(warm_up);
-            let until = [Some(now), flow.stop, report.completed].into_iter().flatten().min().unwrap_or(now);
+            let stopped = flow.stop.filter(|&stop| stop < now).map(|stop| stop.max(report.last_received));
+            let until = report.completed.or(stopped).map_or(now, |until| until.min(now));
             let before = warm.get(number).map_or((0, 0), |report| (report.received_bytes, report.received_frames));
             let span = until.saturating_since(from);
             let bits = (report.received_bytes - before.0) as f64 * 8.0;
@@ -130,7 +132,9 @@ pub fn measured(expectation: &Expectation, measures: &Measures) -> Option<f64> {
         Metric::DroppedFrames => vec![totals.dropped_frames as f64],
         Metric::LostFrames => vec![totals.lost_frames as f64],
         Metric::PauseFrames => vec![totals.pause_frames as f64],
-        Metric::Queue => expectation.nodes.iter().map(|&node| measures.queue_peak[node as usize]).collect(),
+        Metric::Queue => {
+            return expectation.nodes.iter().map(|&node| measures.queue_peak[node as usize]).reduce(f64::max);
+        }
         Metric::Outcome => return None,
     };
     if values.is_empty() {

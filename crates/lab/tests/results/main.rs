@@ -4,6 +4,5 @@ mod killed;
 mod memory;
 mod network;
 mod pictures;
-mod python;
 mod round_trip;
 mod short;

@@ -135,7 +135,8 @@ fn survive(text: &str, overrides: &[String]) {
 }
 
 fn run_briefly(plan: &Plan) {
-    let mut simulation = Simulation::build(&plan.spec, &BuildOptions::default()).expect("it was built before");
+    let mut simulation =
+        fabric::Simulation::build(&plan.spec, &fabric::BuildOptions::default()).expect("it was built before");
     let interrupt = AtomicBool::new(false);
     let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(10), &interrupt);
     limits.checkpoint = Span::from_micros(1);

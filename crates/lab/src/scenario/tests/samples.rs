@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
 fn run(plan: &Plan, until: Span) -> (fabric::Report, Vec<fabric::FlowReport>) {
-    let mut simulation = Simulation::build(&plan.spec, &BuildOptions::default()).expect("a network");
+    let mut simulation = fabric::Simulation::build(&plan.spec, &fabric::BuildOptions::default()).expect("a network");
     let interrupt = AtomicBool::new(false);
     let mut limits = RunLimits::until(Time::ZERO + until, &interrupt);
     limits.checkpoint = plan.run.checkpoint;

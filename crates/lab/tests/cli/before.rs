@@ -1,0 +1,59 @@
+//! `check` and `explain`: what can be known before running.
+
+use crate::program::{SOUND, Scratch};
+
+#[test]
+fn explain_says_where_every_value_came_from() {
+    let scratch = Scratch::new("explain");
+    scratch.file("small.toml", SOUND);
+    scratch.run(&["explain", "small.toml", "--set", "run.duration=2ms"]).ends(0).matches("explain");
+}
+
+#[test]
+fn a_sound_scenario_passes() {
+    let scratch = Scratch::new("check-sound");
+    scratch.file("small.toml", SOUND).run(&["check", "small.toml"]).ends(0).matches("check-sound");
+}
+
+#[test]
+fn too_little_headroom_is_an_error() {
+    let scratch = Scratch::new("check-headroom");
+    scratch.file("a.toml", SOUND.replace("60KB", "98KB"));
+    scratch.run(&["check", "a.toml"]).ends(2).matches("check-headroom");
+    let findings = scratch.run(&["check", "a.toml", "--json"]).ends(2).json();
+    let worst = &findings[0];
+    assert_eq!(worst["severity"], "error");
+    assert!(worst["remedy"].as_str().expect("a remedy").contains("capacity"), "{findings:#}");
+}
+
+#[test]
+fn the_remedy_for_too_little_headroom_helps() {
+    let scratch = Scratch::new("check-remedy");
+    scratch.file("a.toml", SOUND.replace("60KB", "98KB"));
+    let findings = scratch.run(&["check", "a.toml", "--json"]).ends(2).json();
+    let remedy = findings[0]["remedy"].as_str().expect("a remedy").to_owned();
+    let capacity = remedy.split('"').nth(1).expect("a size");
+    let change = format!("switches[0].buffers[0].capacity={capacity}");
+    scratch.run(&["check", "a.toml", "--set", &change]).ends(0);
+}
+
+#[test]
+fn a_ring_that_can_deadlock_is_a_warning() {
+    let scratch = Scratch::new("check-ring");
+    scratch.scenario("ring-deadlock.toml").run(&["check", "ring-deadlock.toml"]).ends(0).matches("check-ring");
+}
+
+#[test]
+fn a_receiver_that_cannot_be_reached_is_found() {
+    let scratch = Scratch::new("check-unreachable");
+    let routes = "routing = \"explicit\"\nroutes = [{ at = \"sw0\", to = \"h0\", via = \"h0\" }]\n[[switches]]";
+    scratch.file("a.toml", SOUND.replace("[[switches]]", routes));
+    scratch.run(&["check", "a.toml"]).ends(2).matches("check-unreachable");
+}
+
+#[test]
+fn more_than_the_network_takes_is_found() {
+    let scratch = Scratch::new("check-overload");
+    scratch.file("a.toml", SOUND.replace("\"greedy\"", "\"paced\"\nrate = \"8Gb/s\""));
+    scratch.run(&["check", "a.toml"]).ends(0).matches("check-overload");
+}

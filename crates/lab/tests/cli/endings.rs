@@ -1,0 +1,98 @@
+//! Exit codes: 0, 1, 2, 3, 4, 5, 6 and 130, each on its occasion.
+
+use crate::program::{SOUND, Said, Scratch, wait_until};
+use std::process::Command;
+
+#[test]
+fn success_is_0() {
+    let scratch = Scratch::new("exit-0");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "--no-record"]).ends(0);
+    scratch.run(&["--version"]).ends(0);
+}
+
+#[test]
+fn what_the_system_refuses_is_1() {
+    let scratch = Scratch::new("exit-1");
+    scratch.file("a.toml", SOUND).file("plain", "").run(&["run", "a.toml", "--out", "plain/r"]).ends(1);
+}
+
+#[test]
+fn bad_input_is_2() {
+    let scratch = Scratch::new("exit-2");
+    for arguments in [
+        &[][..],
+        &["rnu"],
+        &["run"],
+        &["run", "missing.toml"],
+        &["run", "missing.toml", "--threads", "many"],
+        &["plot", "missing"],
+        &["csv", "missing"],
+        &["diff", "missing", "missing"],
+        &["reproduce", "--papers", "missing"],
+        &["compare", "missing.toml"],
+    ] {
+        let said = scratch.run(arguments).ends(2);
+        assert!(said.out.is_empty() && !said.err.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn loss_in_a_lossless_class_is_3() {
+    let scratch = Scratch::new("exit-3");
+    scratch.file("a.toml", SOUND.replace("60KB", "98KB"));
+    scratch.run(&["run", "a.toml", "--out", "r"]).ends(3).matches("run-loss");
+    let expected = "\n[[expectations]]\nmetric = \"outcome\"\nvalue = \"loss\"\n";
+    scratch.file("b.toml", SOUND.replace("60KB", "98KB") + expected);
+    scratch.run(&["run", "b.toml", "--no-record"]).ends(0);
+}
+
+#[test]
+fn a_deadlock_that_nobody_expects_is_4() {
+    let scratch = Scratch::new("exit-4");
+    scratch.scenario("ring-deadlock.toml");
+    let text = std::fs::read_to_string(scratch.path("ring-deadlock.toml")).expect("a copy");
+    let (text, _) = text.split_once("[[expectations]]").expect("it expects the deadlock");
+    scratch.file("ring.toml", text).run(&["run", "ring.toml", "--no-record"]).ends(4);
+    scratch.run(&["run", "ring-deadlock.toml", "--no-record"]).ends(0);
+}
+
+#[test]
+fn a_limit_is_5() {
+    let scratch = Scratch::new("exit-5");
+    scratch.file("a.toml", SOUND);
+    let said = scratch.run(&["run", "a.toml", "--out", "time", "--time-limit", "0"]).ends(5);
+    said.matches("run-time-limit");
+    scratch.run(&["run", "a.toml", "--out", "events", "--set", "run.max_events=100"]).ends(5).matches("run-max-events");
+    assert!(scratch.path("time/manifest.json").exists(), "what was recorded until then is kept");
+}
+
+#[test]
+fn what_is_not_as_expected_is_6() {
+    let scratch = Scratch::new("exit-6");
+    scratch.scenario("victim.toml");
+    let change = "expectations[0].value=1Gb/s";
+    scratch.run(&["run", "victim.toml", "--out", "r", "--set", change]).ends(6).matches("run-not-as-expected");
+}
+
+#[test]
+fn an_interrupted_run_is_130_and_leaves_a_whole_result() {
+    let scratch = Scratch::new("exit-130");
+    scratch.file("a.toml", SOUND);
+    let change =
+        ["--set", "run.duration=10000s", "--set", "probes.record=[\"flows\"]", "--set", "probes.sample_every=1ms"];
+    let child = scratch.start(&[&["run", "a.toml", "--out", "r", "--json"], &change[..]].concat());
+    let mark = scratch.path(&format!("r.partial-{}/ports.parquet", child.id()));
+    wait_until("the run has begun", || mark.exists());
+    // The handler is in place long before the first table.
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is everywhere");
+    assert!(sent.success());
+    let said = Said::new(&child.wait_with_output().expect("it ends")).ends(130);
+    assert_eq!(said.json()["outcome"], "interrupted");
+    assert!(said.err.contains("interrupted"), "{}", said.err);
+    assert_eq!(scratch.names(""), ["a.toml", "r"]);
+    let manifest = std::fs::read_to_string(scratch.path("r/manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    assert_eq!(manifest["outcome"]["kind"], "interrupted");
+    scratch.run(&["csv", "r"]).ends(0);
+    scratch.run(&["plot", "r"]).ends(0);
+}

@@ -1,0 +1,13 @@
+//! The command as a user meets it: what it prints and where, how it ends, and what it leaves on the disk.
+
+mod bad_input;
+mod before;
+mod endings;
+mod help;
+mod program;
+mod recorded;
+mod reproduce;
+mod robust;
+mod run;
+mod streams;
+mod study;

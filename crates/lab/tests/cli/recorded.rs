@@ -1,0 +1,73 @@
+//! `plot`, `diff` and `csv`: a recorded run looked at again.
+
+use crate::program::Scratch;
+
+/// Two runs of an incast that draws its jitter from the seed.
+fn runs(scratch: &Scratch) {
+    scratch.scenario("incast.toml");
+    for (seed, out) in [("1", "a"), ("1", "same"), ("2", "other")] {
+        scratch.run(&["run", "incast.toml", "--quiet", "--seed", seed, "--out", out]).ends(0);
+    }
+}
+
+#[test]
+fn plot_draws_what_the_papers_draw() {
+    let scratch = Scratch::new("plot");
+    scratch.scenario("victim.toml").run(&["run", "victim.toml", "--quiet", "--out", "r"]).ends(0);
+    let said = scratch.run(&["plot", "r"]).ends(0);
+    assert!(said.out.is_empty() && said.err.contains("r/plots"), "{}{}", said.out, said.err);
+    for name in ["throughput", "queues", "pauses"] {
+        let svg = std::fs::read_to_string(scratch.path(&format!("r/plots/{name}.svg"))).expect("a picture");
+        assert!(svg.contains("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
+        let png = std::fs::read(scratch.path(&format!("r/plots/{name}.png"))).expect("a picture");
+        assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 1000, "{name}");
+    }
+    scratch.run(&["plot", "r", "--out", "elsewhere"]).ends(0);
+    assert_eq!(scratch.names("elsewhere"), scratch.names("r/plots"));
+}
+
+#[test]
+fn diff_of_equal_runs_is_0() {
+    let scratch = Scratch::new("diff-equal");
+    runs(&scratch);
+    let said = scratch.run(&["diff", "a", "same"]).ends(0);
+    assert!(said.out.contains("fingerprint"), "{}", said.out);
+}
+
+#[test]
+fn diff_of_two_seeds_is_6_and_names_table_and_time() {
+    let scratch = Scratch::new("diff-differ");
+    runs(&scratch);
+    let said = scratch.run(&["diff", "a", "other"]).ends(6);
+    assert!(said.out.contains("fingerprints differ"), "{}", said.out);
+    let second = said.out.lines().nth(1).expect("where they differ");
+    let (time, rest) = second.strip_prefix("at ").and_then(|rest| rest.split_once(", table ")).expect(second);
+    assert!(time.ends_with('s') && time.starts_with(|c: char| c.is_ascii_digit()), "{time}");
+    assert!(rest.starts_with(|c: char| c.is_ascii_lowercase()), "{rest}");
+}
+
+#[test]
+fn csv_has_every_table_and_its_columns() {
+    let scratch = Scratch::new("csv");
+    scratch.scenario("victim.toml").run(&["run", "victim.toml", "--quiet", "--out", "r"]).ends(0);
+    scratch.run(&["csv", "r"]).ends(0);
+    let tables = |ending: &'static str, directory: &str| -> Vec<String> {
+        scratch.names(directory).iter().filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect()
+    };
+    let mut exported = tables(".csv", "r/csv");
+    exported.retain(|name| name != "columns");
+    assert_eq!(exported, tables(".parquet", "r"));
+    let flows = std::fs::read_to_string(scratch.path("r/csv/flows.csv")).expect("a table");
+    assert_eq!(flows.lines().count(), 6, "a head and five flows");
+}
+
+#[test]
+fn what_is_not_a_result_is_said_to_be_none() {
+    let scratch = Scratch::new("no-result");
+    scratch.file("thesis/chapter1.tex", "precious");
+    scratch.run(&["plot", "thesis"]).ends(2).matches("plot-no-result");
+    scratch.run(&["csv", "missing"]).ends(2).matches("csv-missing");
+    assert_eq!(scratch.names("thesis"), ["chapter1.tex"]);
+    scratch.file("later/manifest.json", "{\"format\": \"tailback results\", \"schema_version\": 999}");
+    scratch.run(&["diff", "later", "later"]).ends(2);
+}

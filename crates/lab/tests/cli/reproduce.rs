@@ -1,0 +1,54 @@
+//! `reproduce`: the list, the verdicts, and the near miss.
+
+use crate::program::{SOUND, Scratch};
+
+/// A paper with a figure that agrees and one that cannot be read.
+fn papers(scratch: &Scratch) {
+    let states = "\n[[expectations]]\nname = \"each sender\"\nmetric = \"throughput\"\nof = \"w\"\nvalue = \"4.9Gb/s\"\n\
+        tolerance = 0.1\nsource = \"section 2, second sentence\"\n";
+    let figure = SOUND.replace("\"small\"", "\"two share one\"").replace("topology", "overhead = \"20B\"\ntopology");
+    scratch.file("papers/incast-2024/paper.toml", "title = \"On incast\"\n");
+    scratch.file("papers/incast-2024/fig1.toml", figure + states);
+    scratch.file("papers/incast-2024/fig2.toml", "schema_version = 1\nnme = \"x\"\n");
+    scratch.file("papers/incast-2024/base.toml", SOUND);
+}
+
+#[test]
+fn without_a_figure_it_lists_them() {
+    let scratch = Scratch::new("reproduce-list");
+    papers(&scratch);
+    scratch.run(&["reproduce"]).ends(0).matches("reproduce-list");
+    let list = scratch.run(&["reproduce", "--json"]).ends(0).json();
+    assert_eq!(list[0]["figure"], "incast-2024/fig1");
+    assert_eq!(list[0]["numbers"], 1);
+}
+
+#[test]
+fn an_unknown_figure_is_met_with_the_near_miss() {
+    let scratch = Scratch::new("reproduce-unknown");
+    papers(&scratch);
+    scratch.run(&["reproduce", "incats-2024/fig1"]).ends(2).matches("reproduce-unknown");
+    std::fs::create_dir(scratch.path("none")).expect("there is room");
+    scratch.run(&["reproduce", "incast-2024", "--papers", "none"]).ends(2).matches("reproduce-no-papers");
+}
+
+#[test]
+fn a_figure_is_run_judged_and_drawn() {
+    let scratch = Scratch::new("reproduce-one");
+    papers(&scratch);
+    scratch.run(&["reproduce", "incast-2024/fig1", "--replications", "3"]).ends(0).matches("reproduce-agrees");
+    assert!(scratch.names("results/papers/incast-2024/fig1/plots").contains(&"throughput.svg".into()));
+    let told = scratch.run(&["reproduce", "incast-2024/fig1", "--json"]).ends(0).json();
+    assert_eq!(told[0]["numbers"][0]["verdict"], "agrees");
+    assert_eq!(told[0]["numbers"][0]["source"], "section 2, second sentence");
+}
+
+#[test]
+fn disagreement_is_told_apart_from_failure() {
+    let scratch = Scratch::new("reproduce-disagrees");
+    papers(&scratch);
+    let slow = ["--set", "network.link.rate=1Gb/s"];
+    let said = scratch.run(&[&["reproduce", "incast-2024/fig1", "--json"], &slow[..]].concat()).ends(6);
+    assert_eq!(said.json()[0]["numbers"][0]["verdict"], "disagrees");
+    scratch.run(&["reproduce", "incast-2024/fig2"]).ends(2).matches("reproduce-broken");
+}

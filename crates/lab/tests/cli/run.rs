@@ -1,0 +1,98 @@
+//! `run`: the summary for people and for programs.
+
+use crate::program::{SOUND, Scratch};
+
+#[test]
+fn the_summary_of_the_victim_is_as_it_was() {
+    let scratch = Scratch::new("victim");
+    scratch.scenario("victim.toml");
+    scratch.run(&["run", "victim.toml", "--seed", "1", "--out", "r"]).ends(0).matches("run-victim");
+}
+
+#[test]
+fn the_summary_of_a_deadlock_names_the_circle() {
+    let scratch = Scratch::new("ring");
+    scratch.scenario("ring-deadlock.toml");
+    scratch.run(&["run", "ring-deadlock.toml", "--out", "r"]).ends(0).matches("run-ring-deadlock");
+}
+
+#[test]
+fn the_summary_as_json_has_all_of_it() {
+    let scratch = Scratch::new("json");
+    scratch.scenario("victim.toml");
+    let summary = scratch.run(&["run", "victim.toml", "--json", "--seed", "3", "--out", "r"]).ends(0).json();
+    let keys: Vec<&str> = summary.as_object().expect("an object").keys().map(String::as_str).collect();
+    let expected = [
+        "delivered_bytes",
+        "dropped_frames",
+        "expectations",
+        "fingerprint",
+        "lost_frames",
+        "name",
+        "outcome",
+        "outcome_details",
+        "outcome_text",
+        "packet_hops",
+        "pause_frames",
+        "results",
+        "seed",
+        "simulated_seconds",
+        "wall_seconds",
+        "workloads",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!(
+        (&summary["name"], &summary["seed"], &summary["outcome"]),
+        (&"victim".into(), &3.into(), &"finished".into())
+    );
+    assert_eq!(summary["results"], "r");
+    assert_eq!(summary["expectations"][0]["comparison"], "<");
+    assert_eq!(summary["expectations"][1]["comparison"], "=");
+    let rate = summary["workloads"][1]["throughput_bits_per_second"]["mean"].as_f64().expect("a rate");
+    assert!((1e9..6e9).contains(&rate), "{rate}");
+}
+
+#[test]
+fn threads_and_recording_do_not_change_the_result() {
+    let scratch = Scratch::new("threads");
+    scratch.scenario("fat-tree.toml");
+    let run = |more: &[&str]| {
+        let arguments = ["run", "fat-tree.toml", "--json", "--set", "run.duration=200us"];
+        let said = scratch.run(&[&arguments, more].concat());
+        assert!(matches!(said.code, Some(0 | 6)), "{}", said.err);
+        said.json()["fingerprint"].clone()
+    };
+    let one = run(&["--no-record"]);
+    assert_eq!(one, run(&["--no-record", "--threads", "2"]));
+    assert_eq!(one, run(&["--threads", "4", "--out", "r"]));
+    assert_ne!(one, run(&["--no-record", "--seed", "99"]));
+}
+
+#[test]
+fn results_without_a_name_go_to_the_next_free_place() {
+    let scratch = Scratch::new("free-place");
+    scratch.file("small.toml", SOUND);
+    for _ in 0..3 {
+        scratch.run(&["run", "small.toml", "--quiet"]).ends(0);
+    }
+    assert_eq!(scratch.names("results"), ["small", "small-2", "small-3"]);
+    scratch.run(&["run", "small.toml", "--quiet", "--no-record"]).ends(0);
+    assert_eq!(scratch.names("results").len(), 3);
+}
+
+#[test]
+fn a_run_may_draw_and_export_at_once() {
+    let scratch = Scratch::new("at-once");
+    scratch.file("small.toml", SOUND).run(&["run", "small.toml", "--plot", "--csv", "--out", "r"]).ends(0);
+    assert!(scratch.names("r/plots").contains(&"throughput.svg".into()));
+    assert!(scratch.names("r/csv").contains(&"flows.csv".into()));
+    scratch.run(&["run", "small.toml", "--no-record", "--plot"]).ends(2);
+}
+
+#[test]
+fn run_says_that_it_makes_one_run_of_several() {
+    let scratch = Scratch::new("replications");
+    scratch.file("small.toml", SOUND);
+    let said = scratch.run(&["run", "small.toml", "--no-record", "--set", "run.replications=4"]).ends(0);
+    assert!(said.err.contains("tailback sweep"), "{}", said.err);
+}

@@ -1,0 +1,140 @@
+//! `sweep` and `compare`: many runs, one table, and nothing done twice.
+
+use crate::program::{SOUND, Scratch, wait_until};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+/// Two by two cells and two seeds.
+const GRID: [&str; 6] = [
+    "--axis",
+    "switches[0].buffers[0].xoff=60KB,70KB",
+    "--axis",
+    "workloads[w].frame=1500B,500B",
+    "--replications",
+    "2",
+];
+
+fn sweep(scratch: &Scratch, more: &[&str]) -> crate::program::Said {
+    scratch.run(&[&["sweep", "a.toml"], &GRID[..], more].concat())
+}
+
+/// The finished runs of a sweep and when each was written.
+fn finished(scratch: &Scratch, out: &str) -> BTreeMap<String, SystemTime> {
+    let names = scratch.names(&format!("{out}/points")).into_iter().filter(|name| name.ends_with(".json"));
+    let written = |name: &String| {
+        let file = std::fs::metadata(scratch.path(&format!("{out}/points/{name}"))).expect("it is there");
+        file.modified().expect("the system knows")
+    };
+    names.map(|name| (name.clone(), written(&name))).collect()
+}
+
+#[test]
+fn a_small_grid_is_as_it_was() {
+    let scratch = Scratch::new("sweep");
+    scratch.file("a.toml", SOUND);
+    sweep(&scratch, &["--out", "s"]).ends(0).matches("sweep");
+    for name in ["sweep.json", "table.csv", "table.json"] {
+        assert!(scratch.path("s").join(name).exists(), "{name}");
+    }
+    assert!(scratch.names("s/plots").iter().any(|name| name.ends_with(".svg")));
+    let csv = std::fs::read_to_string(scratch.path("s/table.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 5, "a head and four cells");
+}
+
+#[test]
+fn a_sweep_that_is_done_is_not_done_again() {
+    let scratch = Scratch::new("sweep-again");
+    scratch.file("a.toml", SOUND);
+    let first = sweep(&scratch, &["--out", "s", "--json"]).ends(0).json();
+    assert_eq!(first.as_array().map(Vec::len), Some(4));
+    for cell in first.as_array().expect("cells") {
+        assert_eq!(cell["outcomes"]["finished"], 2);
+        assert_eq!(cell["metrics"]["w: throughput (b/s)"]["runs"], 2);
+        assert_eq!(cell["values"].as_object().map(serde_json::Map::len), Some(2));
+    }
+    let before = finished(&scratch, "s");
+    assert_eq!(before.len(), 8);
+    assert_eq!(sweep(&scratch, &["--out", "s", "--json"]).ends(0).json(), first);
+    assert_eq!(finished(&scratch, "s"), before);
+    // More seeds are added to those that are there.
+    sweep(&scratch, &["--out", "s", "--set", "run.replications=9"]).ends(0);
+    let arguments = [&["sweep", "a.toml", "--out", "s"], &GRID[..4], &["--replications", "3"]].concat();
+    scratch.run(&arguments).ends(0);
+    let after = finished(&scratch, "s");
+    assert_eq!(after.len(), 12);
+    assert!(before.iter().all(|(name, written)| after.get(name) == Some(written)));
+    let said = std::fs::read_to_string(scratch.path("s/sweep.json")).expect("it is there");
+    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(said["seeds"], serde_json::json!([1, 2, 3]));
+}
+
+#[test]
+fn a_killed_sweep_goes_on_where_it_stopped() {
+    let scratch = Scratch::new("sweep-killed");
+    scratch.file("a.toml", SOUND.replace("1ms", "100ms"));
+    let mut child = scratch.start(&[&["sweep", "a.toml", "--out", "s", "--threads", "1"], &GRID[..]].concat());
+    wait_until("two runs are done", || finished(&scratch, "s").len() >= 2);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let before = finished(&scratch, "s");
+    assert!(before.len() < 8, "it was killed on its way");
+    let said = sweep(&scratch, &["--out", "s", "--json"]).ends(0);
+    let after = finished(&scratch, "s");
+    assert_eq!(after.len(), 8);
+    assert!(before.iter().all(|(name, written)| after.get(name) == Some(written)), "nothing finished is done again");
+    let fresh = sweep(&scratch, &["--out", "fresh", "--json"]).ends(0);
+    assert_eq!(said.json(), fresh.json(), "as if it had not been killed");
+}
+
+#[test]
+fn a_sweep_keeps_off_what_is_not_its_own() {
+    let scratch = Scratch::new("sweep-other");
+    scratch.file("a.toml", SOUND).file("thesis/chapter1.tex", "precious");
+    sweep(&scratch, &["--out", "thesis"]).ends(2).matches("sweep-occupied");
+    assert_eq!(scratch.names("thesis"), ["chapter1.tex"]);
+    sweep(&scratch, &["--out", "s"]).ends(0);
+    scratch.file("a.toml", SOUND.replace("1us", "2us"));
+    sweep(&scratch, &["--out", "s"]).ends(2);
+}
+
+#[test]
+fn a_misspelt_axis_costs_nothing() {
+    let scratch = Scratch::new("sweep-misspelt");
+    scratch.file("a.toml", SOUND);
+    let axis = ["--axis", "switches[0].buffers[0].xoff=60KB,70KX"];
+    scratch.run(&[&["sweep", "a.toml", "--out", "s"], &axis[..]].concat()).ends(2).matches("sweep-misspelt");
+    assert_eq!(scratch.names(""), ["a.toml"], "the place is still free");
+    scratch.run(&["sweep", "a.toml", "--axis", "xoff"]).ends(2);
+    sweep(&scratch, &["--out", "s"]).ends(0);
+}
+
+#[test]
+fn a_sweep_killed_while_it_claimed_its_place_is_not_in_the_way() {
+    let scratch = Scratch::new("sweep-claim");
+    scratch.file("a.toml", SOUND).file("s/sweep.partial-4194999", "{");
+    std::fs::create_dir(scratch.path("s/points")).expect("there is room");
+    sweep(&scratch, &["--out", "s"]).ends(0);
+}
+
+#[test]
+fn compare_puts_two_values_side_by_side() {
+    let scratch = Scratch::new("compare");
+    scratch.file("a.toml", SOUND);
+    let vary = ["compare", "a.toml", "--vary", "workloads[w].frame=1500B,500B", "--out", "c"];
+    scratch.run(&vary).ends(0).matches("compare");
+    assert_eq!(scratch.names("c"), ["1500b", "500b", "throughput.png", "throughput.svg"]);
+    scratch.run(&vary).ends(2);
+    let table = scratch.run(&[&vary[..], &["--overwrite", "--json"]].concat()).ends(0).json();
+    assert_eq!(table["key"], "workloads[w].frame");
+    let rate = |row: usize| table["rows"][row]["mean_bits_per_second"].as_f64().expect("a rate");
+    assert!(rate(0) > rate(1), "longer frames have less overhead: {table:#}");
+}
+
+#[test]
+fn compare_loads_all_before_it_runs_any() {
+    let scratch = Scratch::new("compare-wrong");
+    scratch.file("a.toml", SOUND);
+    scratch.run(&["compare", "a.toml", "--protocols", "none,nine"]).ends(2).matches("compare-wrong");
+    scratch.run(&["compare", "a.toml"]).ends(2).matches("compare-nothing");
+    assert_eq!(scratch.names(""), ["a.toml"]);
+}

@@ -1,0 +1,34 @@
+//! What any text is put through: loaded, checked, explained and run for a moment. It may be refused, but in words.
+
+use fabric::{BuildOptions, RunLimits, Simulation, Wish};
+use lab::scenario::{Limits, NoFiles, Plan, check, explain, load_str};
+use std::sync::atomic::AtomicBool;
+use units::{Span, Time};
+
+/// Small enough that a wild number costs no time.
+const SMALL: Limits = Limits { nodes: 300, cables: 1000, routes: 40_000, flows: 500 };
+
+/// Puts a scenario with overrides through everything that happens to one.
+pub fn survive(text: &str, overrides: &[String]) {
+    match load_str("any.toml", text, overrides, &NoFiles, SMALL) {
+        Ok(plan) => {
+            let _ = check(&plan);
+            assert!(!explain(&plan).is_empty());
+            run_briefly(&plan);
+        }
+        Err(errors) => {
+            assert!(errors.count() > 0);
+            assert!(!errors.render(true).is_empty());
+            assert!(errors.complaints().all(|complaint| complaint.line > 0 && !complaint.message.is_empty()));
+        }
+    }
+}
+
+fn run_briefly(plan: &Plan) {
+    let mut simulation = Simulation::build(&plan.spec, &BuildOptions::default()).expect("it was built before");
+    let interrupt = AtomicBool::new(false);
+    let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(5), &interrupt);
+    limits.checkpoint = Span::from_micros(1);
+    limits.events = Some(5_000);
+    simulation.run(&limits, |_, _| Wish::GoOn);
+}

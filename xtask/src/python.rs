@@ -1,0 +1,93 @@
+//! Other people's readers: results read with pandas, polars and DuckDB, and every value compared with the CSV export.
+//!
+//! They live in a virtual environment under the target directory and nowhere else. Without Python there is nothing to
+//! try them with; that is said, and on a machine that calls itself CI it is a failure.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const REQUIREMENTS: &str = "crates/lab/tests/python/requirements.txt";
+const READER: &str = "crates/lab/tests/python/read_results.py";
+const SCENARIO: &str = "scenarios/victim.toml";
+
+/// What kept the readers from being tried or satisfied.
+enum Trouble {
+    /// There is no Python, no pip, or no way to fetch the readers.
+    Missing(String),
+    /// The results cannot be written or read.
+    Wrong(String),
+}
+
+/// Records a run with the program as it is built now, and has it read.
+pub fn check() -> Result<(), String> {
+    let target = target();
+    let tried = environment(&target).map_err(Trouble::Missing).and_then(|python| {
+        let results = target.join("python-check");
+        record(&results).and_then(|()| read(&python, &results)).map_err(Trouble::Wrong)
+    });
+    match tried {
+        Ok(()) => Ok(()),
+        Err(Trouble::Wrong(reason)) => Err(reason),
+        Err(Trouble::Missing(reason))
+            if std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false") =>
+        {
+            Err(format!("results were not read with pandas, polars and DuckDB: {reason}"))
+        }
+        Err(Trouble::Missing(reason)) => {
+            eprintln!("SKIPPED: results were not read with pandas, polars and DuckDB: {reason}");
+            eprintln!(
+                "         install Python 3 with venv and pip, and a way to PyPI, to try it; in CI this is a failure"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
+}
+
+/// The interpreter of an environment that has the readers; made now if it is not there.
+fn environment(target: &Path) -> Result<PathBuf, String> {
+    let home = target.join("python");
+    let scripts = if cfg!(windows) { "Scripts" } else { "bin" };
+    let python = home.join(scripts).join("python");
+    // The list that was installed is kept beside it: a changed list installs again, the same one asks nobody.
+    let wanted = std::fs::read_to_string(REQUIREMENTS).map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
+    let installed = home.join("installed.txt");
+    if python.exists() && std::fs::read_to_string(&installed).is_ok_and(|list| list == wanted) {
+        return Ok(python);
+    }
+    let home_text = home.to_string_lossy();
+    crate::run("python3", &["-m", "venv", "--clear", &home_text])?;
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
+    crate::run(&python.to_string_lossy(), &pip)?;
+    std::fs::write(&installed, wanted).map_err(|error| format!("{}: {error}", installed.display()))?;
+    Ok(python)
+}
+
+/// Runs a scenario into a results directory, with its tables as CSV.
+fn record(results: &Path) -> Result<(), String> {
+    let out = results.to_string_lossy();
+    // The profile of the tests, so that nothing is compiled twice.
+    let cargo = ["run", "--quiet", "--locked", "--profile", "test", "-p", "tailback-lab", "--bin", "tailback", "--"];
+    let tailback = ["run", SCENARIO, "--quiet", "--csv", "--overwrite", "--out", &out];
+    crate::run("cargo", &[&cargo[..], &tailback].concat())
+}
+
+/// Has the results read. The script says what it has compared; its last line is the verdict.
+fn read(python: &Path, results: &Path) -> Result<(), String> {
+    eprintln!("> {} {READER} {}", python.display(), results.display());
+    let output = Command::new(python)
+        .arg(READER)
+        .args([results, &results.join("csv")])
+        .output()
+        .map_err(|error| format!("{}: {error}", python.display()))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() && said.trim_end().ends_with("all tables agree") {
+        eprintln!("pandas, polars and DuckDB read all {} tables", said.lines().count() - 1);
+        return Ok(());
+    }
+    Err(format!("{READER}: {}\n{said}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+}
