@@ -7,7 +7,7 @@
 use crate::frame::{List, NIL};
 use crate::network::{Ctx, Device, Network, Switch};
 use crate::plan::WaitingRoom;
-use crate::port::{CREDITS, INPUT_QUEUED};
+use crate::port::INPUT_QUEUED;
 use crate::probe::Probe;
 use crate::spec::{Arbitration, BypassReading};
 use crate::transmit::leaves;
@@ -249,7 +249,7 @@ impl<P: Probe> Network<P> {
         let output = usize::from(self.ports[p as usize].number);
         let found = self.candidate(switch, output, class)?;
         let len = self.pool[found.place].len;
-        if self.ports[p as usize].flags & CREDITS != 0 && !self.spend(p, class, len) {
+        if !self.spend(p, class, len) {
             return None;
         }
         self.take_candidate(switch, output, class, found, ctx);

@@ -3,7 +3,7 @@
 use crate::frame::{Frame, Kind};
 use crate::network::{Ctx, Device, Message, Network};
 use crate::plan::{Hold, Rule, units};
-use crate::port::{CREDITS, DOWN, Signal};
+use crate::port::{DOWN, Signal};
 use crate::probe::Probe;
 use units::{Rate, Span, Time};
 
@@ -332,7 +332,6 @@ impl<P: Probe> Network<P> {
     #[inline]
     pub(crate) fn spend(&mut self, p: u32, class: u8, len: u16) -> bool {
         let port = &self.ports[p as usize];
-        debug_assert!(port.flags & CREDITS != 0);
         if port.credited >> class & 1 == 0 {
             return true;
         }

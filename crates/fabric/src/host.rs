@@ -55,25 +55,13 @@ impl<P: Probe> Network<P> {
     #[inline]
     pub(crate) fn take_from_host(&mut self, now: Time, p: u32, host: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
         let lane = self.lane(p, class);
-        let head = self.lanes[lane].queue.head;
         let smallest = self.plan.smallest_frame;
         let tail = self.lanes[lane].ready;
-        let credits = self.ports[p as usize].flags & CREDITS != 0;
-        if head != NIL {
-            let len = self.pool[head].len;
-            if credits && !self.spend(p, class, len) {
-                return None;
-            }
-            let lane = &mut self.lanes[lane];
-            lane.queue.head = self.pool[head].next;
-            lane.bytes -= u32::from(len);
-            if lane.queue.head == NIL && lane.ready == NIL {
-                self.ports[p as usize].waiting &= !(1 << class);
-            }
-            return Some(head);
+        if !self.lanes[lane].queue.is_empty() {
+            return self.take_from_queue(p, class);
         }
         let slot = self.flows[tail as usize].next_ready;
-        if credits {
+        if self.ports[p as usize].flags & CREDITS != 0 {
             let len = self.next_flow_len(tail) as u16;
             if !self.spend(p, class, len) {
                 return None;

@@ -110,25 +110,30 @@ impl<P: Probe> Network<P> {
         if port.flags & INPUT_QUEUED != 0 {
             return self.take_from_inputs(p, switch, class, ctx);
         }
-        let (credits, output_queued) = (port.flags & CREDITS != 0, port.flags & OUTPUT_QUEUED != 0);
+        let head = self.take_from_queue(p, class)?;
+        let port = &mut self.ports[p as usize];
+        if port.flags & OUTPUT_QUEUED != 0 {
+            leaves(port, &self.pool[head]);
+        } else {
+            // Room behind the crossbar.
+            self.kick_crossbar(p, ctx);
+        }
+        Some(head)
+    }
+
+    /// The first frame of a port's own queue, which is not empty, if it has the credits it needs.
+    pub(crate) fn take_from_queue(&mut self, p: u32, class: u8) -> Option<u32> {
         let lane = self.lane(p, class);
         let head = self.lanes[lane].queue.head;
         let len = self.pool[head].len;
-        if credits && !self.spend(p, class, len) {
+        if !self.spend(p, class, len) {
             return None;
         }
         let lane = &mut self.lanes[lane];
         lane.queue.head = self.pool[head].next;
         lane.bytes -= u32::from(len);
-        let port = &mut self.ports[p as usize];
-        if lane.queue.is_empty() {
-            port.waiting &= !(1 << class);
-        }
-        if output_queued {
-            leaves(port, &self.pool[head]);
-        } else {
-            // Room behind the crossbar.
-            self.kick_crossbar(p, ctx);
+        if lane.queue.is_empty() && lane.ready == NIL {
+            self.ports[p as usize].waiting &= !(1 << class);
         }
         Some(head)
     }

@@ -1,7 +1,8 @@
 //! Networks and probes that the tests share.
 
-use fabric::graph::{Graph, HostId, LinkSpec};
+use fabric::graph::{Graph, HostId, LinkSpec, NodeId};
 use fabric::spec::*;
+use fabric::topology::{self, Links};
 use fabric::workload::FlowSpec;
 use fabric::{BuildOptions, Frame, NoProbe, Probe, Report, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
@@ -91,4 +92,24 @@ impl Probe for Deliveries {
         self.out_of_order += u64::from(frame.seq < self.next[flow]);
         self.next[flow] = frame.seq + 1;
     }
+}
+
+/// A ring whose switches all send clockwise, each host to the one two switches on: a circle of full buffers.
+pub fn clockwise_ring(switches: u32, latency: Span, control: FlowControl, buffer: ClassBuffer) -> NetworkSpec {
+    let graph = topology::ring(switches, 1, Links::same(link(10, latency))).unwrap();
+    let mut spec = network(graph, switch(buffer, control), lossless());
+    let ends = spec.graph.ports();
+    let hosts = spec.graph.hosts();
+    let switch_of: Vec<NodeId> = hosts.iter().map(|host| ends[host.0 as usize][0].peer).collect();
+    for (place, &here) in switch_of.iter().enumerate() {
+        let next = switch_of[(place + 1) % switch_of.len()];
+        let clockwise = ends[here.0 as usize].iter().position(|end| end.peer == next).unwrap() as u16;
+        for target in 0..switches {
+            if target as usize != place {
+                spec.routes.set(here, HostId(target), &[clockwise]).unwrap();
+            }
+        }
+    }
+    spec.flows = (0..switches).map(|host| greedy(host, (host + 2) % switches, 1000)).collect();
+    spec
 }

@@ -1,7 +1,7 @@
 //! How runs end, and who is named for it.
 
 use crate::kit::*;
-use fabric::graph::{HostId, NodeId};
+use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
@@ -9,31 +9,11 @@ use fabric::{BuildOptions, Limit, Outcome, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
-/// A ring whose switches all send clockwise, each host to the one two switches on: a circle of full buffers.
-fn clockwise_ring(switches: u32, control: FlowControl, buffer: ClassBuffer) -> NetworkSpec {
-    let graph = topology::ring(switches, 1, Links::same(link(10, Span::from_nanos(500)))).unwrap();
-    let mut spec = network(graph, switch(buffer, control), lossless());
-    let ends = spec.graph.ports();
-    let hosts = spec.graph.hosts();
-    let switch_of: Vec<NodeId> = hosts.iter().map(|host| ends[host.0 as usize][0].peer).collect();
-    for (place, &here) in switch_of.iter().enumerate() {
-        let next = switch_of[(place + 1) % switch_of.len()];
-        let clockwise = ends[here.0 as usize].iter().position(|end| end.peer == next).unwrap() as u16;
-        for target in 0..switches {
-            if target as usize != place {
-                spec.routes.set(here, HostId(target), &[clockwise]).unwrap();
-            }
-        }
-    }
-    spec.flows = (0..switches).map(|host| greedy(host, (host + 2) % switches, 1000)).collect();
-    spec
-}
-
 #[test]
 fn a_ring_under_pfc_deadlocks_and_the_circle_is_named() {
     let buffer = ClassBuffer::lossless(Bytes::new(100_000), Bytes::new(20_000), Bytes::new(10_000));
     for control in [pfc(), FlowControl::Pause(PauseSpec::default())] {
-        let (_, report) = run(&clockwise_ring(5, control, buffer), Span::from_millis(20));
+        let (_, report) = run(&clockwise_ring(5, Span::from_nanos(500), control, buffer), Span::from_millis(20));
         let Outcome::Deadlock(deadlock) = report.outcome else { panic!("{control:?}: {:?}", report.outcome) };
         assert_eq!(deadlock.cycle.len(), 5, "{deadlock}");
         assert!(deadlock.at < at(Span::from_millis(2)), "found late: {}", deadlock.at);
@@ -46,7 +26,8 @@ fn a_ring_under_pfc_deadlocks_and_the_circle_is_named() {
 
 #[test]
 fn a_ring_under_credits_deadlocks_with_nothing_left_to_happen() {
-    let spec = clockwise_ring(4, slots(Span::from_nanos(20)), ClassBuffer::drop_tail(Bytes::new(4)));
+    let spec =
+        clockwise_ring(4, Span::from_nanos(500), slots(Span::from_nanos(20)), ClassBuffer::drop_tail(Bytes::new(4)));
     let (_, report) = run(&spec, Span::from_millis(20));
     let Outcome::Deadlock(deadlock) = report.outcome else { panic!("{:?}", report.outcome) };
     assert_eq!(deadlock.cycle.len(), 4);
@@ -54,8 +35,12 @@ fn a_ring_under_credits_deadlocks_with_nothing_left_to_happen() {
 
 #[test]
 fn shortest_ways_round_a_small_ring_do_not_deadlock() {
-    let mut spec =
-        clockwise_ring(3, pfc(), ClassBuffer::lossless(Bytes::new(100_000), Bytes::new(20_000), Bytes::new(10_000)));
+    let mut spec = clockwise_ring(
+        3,
+        Span::from_nanos(500),
+        pfc(),
+        ClassBuffer::lossless(Bytes::new(100_000), Bytes::new(20_000), Bytes::new(10_000)),
+    );
     spec.routes = fabric::routing::Routes::shortest_paths(&spec.graph);
     assert_eq!(run(&spec, Span::from_millis(20)).1.outcome, Outcome::Finished);
 }

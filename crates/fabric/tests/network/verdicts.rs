@@ -2,9 +2,7 @@
 //! again, and nothing that has stopped for ever may be called finished.
 
 use crate::kit::*;
-use fabric::graph::{HostId, NodeId};
 use fabric::spec::*;
-use fabric::topology::{self, Links};
 use fabric::workload::*;
 use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
@@ -14,25 +12,6 @@ fn b(n: u64) -> Bytes {
 }
 fn us(n: u64) -> Span {
     Span::from_micros(n)
-}
-
-fn ring(switches: u32, latency: Span, control: FlowControl, buffer: ClassBuffer) -> NetworkSpec {
-    let graph = topology::ring(switches, 1, Links::same(link(10, latency))).unwrap();
-    let mut spec = network(graph, switch(buffer, control), lossless());
-    let ends = spec.graph.ports();
-    let hosts = spec.graph.hosts();
-    let switch_of: Vec<NodeId> = hosts.iter().map(|host| ends[host.0 as usize][0].peer).collect();
-    for (place, &here) in switch_of.iter().enumerate() {
-        let next = switch_of[(place + 1) % switch_of.len()];
-        let clockwise = ends[here.0 as usize].iter().position(|end| end.peer == next).unwrap() as u16;
-        for target in 0..switches {
-            if target as usize != place {
-                spec.routes.set(here, HostId(target), &[clockwise]).unwrap();
-            }
-        }
-    }
-    spec.flows = (0..switches).map(|host| greedy(host, (host + 2) % switches, 1000)).collect();
-    spec
 }
 
 /// Runs on after the verdict; returns (bytes delivered at the verdict, at the end) if a deadlock was claimed.
@@ -55,7 +34,7 @@ fn claim(spec: &NetworkSpec, until: Span) -> Option<(units::Time, u64, u64)> {
 #[test]
 fn a_class_that_moves_does_not_hide_one_that_cannot() {
     let buffer = ClassBuffer::lossless(b(100_000), b(20_000), b(10_000));
-    let mut spec = ring(5, Span::from_nanos(500), pfc(), buffer);
+    let mut spec = clockwise_ring(5, Span::from_nanos(500), pfc(), buffer);
     spec.classes = vec![lossless(); 2];
     spec.switches[0].buffer = Buffer::Static(vec![buffer; 2]);
     for h in 0..5 {
@@ -79,7 +58,7 @@ fn long_cables_are_not_deadlocks() {
                 for latency in [1, 50, 200] {
                     for (seed, rate) in [(1, 0), (2, 3), (3, 4), (4, 5)] {
                         let buffer = ClassBuffer::lossless(b(xoff + 900_000), b(xoff), b(xon));
-                        let mut spec = ring(n, us(latency), pfc(), buffer);
+                        let mut spec = clockwise_ring(n, us(latency), pfc(), buffer);
                         if hops >= n {
                             continue;
                         }
@@ -123,7 +102,7 @@ fn room_behind_the_crossbar_is_not_a_deadlock() {
                     for speedup in [(1, 1), (1, 2), (2, 1)] {
                         for rate in [0, 4, 6] {
                             let buffer = ClassBuffer::lossless(b(xoff + 200_000), b(xoff), b(xon));
-                            let mut spec = ring(n, us(latency), pfc(), buffer);
+                            let mut spec = clockwise_ring(n, us(latency), pfc(), buffer);
                             spec.switches[0].queueing = Queueing::Combined { output_buffer: b(out) };
                             spec.switches[0].crossbar = Some(Crossbar { speedup, ..Crossbar::default() });
                             if rate > 0 {
@@ -161,7 +140,7 @@ fn small_frames_pass_where_a_large_one_would_not() {
         unit: CreditUnit::Block(b(64)),
         give_back: CreditReturn::Signal { delay: Span::from_nanos(20) },
     });
-    let mut spec = ring(3, Span::from_nanos(500), control, ClassBuffer::drop_tail(b(9_024)));
+    let mut spec = clockwise_ring(3, Span::from_nanos(500), control, ClassBuffer::drop_tail(b(9_024)));
     spec.flows = (0..3)
         .map(|h| FlowSpec {
             pattern: Pattern::Paced { rate: Rate::from_gigabits(3), gaps: Gaps::Exponential, backlog: None },
@@ -191,7 +170,7 @@ fn shared_buffers_open_within_their_guarantee() {
                 for latency in [1, 4] {
                     for rate in [0, 3, 4, 5] {
                         let class = ClassBuffer { capacity: b(cap), xoff: b(0), xon: b(2_000), headroom: b(60_000) };
-                        let mut spec = ring(n, us(latency), pfc(), class);
+                        let mut spec = clockwise_ring(n, us(latency), pfc(), class);
                         spec.switches[0].buffer =
                             Buffer::Shared { total: b(total), alpha: (1, 2), classes: vec![class] };
                         if rate > 0 {
@@ -231,7 +210,7 @@ fn per_packet_bypass_runs_out() {
             for light in [1000u64, 3000, 5000, 8000] {
                 for seed in 1..4 {
                     let buffer = ClassBuffer::lossless(b(100_000), b(20_000), b(19_000));
-                    let mut spec = ring(n, Span::from_nanos(500), pfc(), buffer);
+                    let mut spec = clockwise_ring(n, Span::from_nanos(500), pfc(), buffer);
                     spec.seed = seed;
                     spec.switches[0].queueing = Queueing::InputFifo { bypass, reading: BypassReading::PerPacket };
                     spec.switches[0].crossbar = Some(Crossbar { read_ports: 0, ..Crossbar::default() });
