@@ -8,7 +8,8 @@ use std::process::Command;
 
 const REQUIREMENTS: &str = "crates/lab/tests/python/requirements.txt";
 const READER: &str = "crates/lab/tests/python/read_results.py";
-const SCENARIO: &str = "scenarios/victim.toml";
+/// Flows without end, and flows that complete: cells that may be empty are empty in one and full in the other.
+const SCENARIOS: [&str; 2] = ["victim", "incast"];
 
 /// What kept the readers from being tried or satisfied.
 enum Trouble {
@@ -22,8 +23,10 @@ enum Trouble {
 pub fn check() -> Result<(), String> {
     let target = target();
     let tried = environment(&target).map_err(Trouble::Missing).and_then(|python| {
-        let results = target.join("python-check");
-        record(&results).and_then(|()| read(&python, &results)).map_err(Trouble::Wrong)
+        SCENARIOS.into_iter().try_for_each(|scenario| {
+            let results = target.join("python-check").join(scenario);
+            record(scenario, &results).and_then(|()| read(&python, &results)).map_err(Trouble::Wrong)
+        })
     });
     match tried {
         Ok(()) => Ok(()),
@@ -68,11 +71,11 @@ fn environment(target: &Path) -> Result<PathBuf, String> {
 }
 
 /// Runs a scenario into a results directory, with its tables as CSV.
-fn record(results: &Path) -> Result<(), String> {
-    let out = results.to_string_lossy();
+fn record(scenario: &str, results: &Path) -> Result<(), String> {
+    let (file, out) = (format!("scenarios/{scenario}.toml"), results.to_string_lossy());
     // The profile of the tests, so that nothing is compiled twice.
     let cargo = ["run", "--quiet", "--locked", "--profile", "test", "-p", "tailback-lab", "--bin", "tailback", "--"];
-    let tailback = ["run", SCENARIO, "--quiet", "--csv", "--overwrite", "--out", &out];
+    let tailback = ["run", &file, "--quiet", "--csv", "--overwrite", "--out", &out];
     crate::run("cargo", &[&cargo[..], &tailback].concat())
 }
 

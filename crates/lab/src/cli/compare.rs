@@ -1,11 +1,11 @@
 //! `compare`: one scenario run several ways, one table, one picture.
 
 use super::arguments::Compare;
-use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::run::{free_place, say, slug};
 use super::{INTERRUPT, picture, sweep};
+use lab::scenario::load;
 use lab::study::{Options, Recording, execute};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -27,11 +27,11 @@ pub fn compare(arguments: &Compare) -> Exit {
     for value in &values {
         let mut scenario = arguments.scenario.clone();
         scenario.set.push(format!("{path}={value}"));
-        match load_or_say(&scenario) {
+        match load(&scenario.file, &scenario.set) {
             Ok(plan) => plans.push(plan),
-            Err(exit) => {
-                console::note(&format!("with {path}={value}"));
-                return exit;
+            Err(errors) => {
+                console::note(&format!("with {path}={value}:"));
+                return console::problems(&errors);
             }
         }
     }

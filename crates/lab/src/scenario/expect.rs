@@ -236,7 +236,15 @@ mod tests {
     #[test]
     fn every_metric_of_the_table_is_known() {
         let names: Vec<&str> = super::super::keys::METRICS.iter().map(|(name, _)| *name).collect();
-        let known = ["throughput", "raw-throughput", "delivered", "completion-time", "fairness", "dropped-frames", "lost-frames"];
+        let known = [
+            "throughput",
+            "raw-throughput",
+            "delivered",
+            "completion-time",
+            "fairness",
+            "dropped-frames",
+            "lost-frames",
+        ];
         assert_eq!(names, [&known[..], &["pause-frames", "queue", "outcome"]].concat());
     }
 }

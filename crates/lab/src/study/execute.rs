@@ -299,9 +299,9 @@ mod tests {
     #[test]
     fn throughput_is_measured_after_the_warm_up() {
         let measures = run(None, 1).measures;
-        // The greedy flow shares the link to h0 with a little noise, and starts at once.
+        // The greedy flow gets what the 2 Gb/s of noise from its own host leave of the link.
         let rate = measures.throughput[4];
-        assert!((8.0e9..9.9e9).contains(&rate), "{rate}");
+        assert!((measures.raw_throughput[4] / 8e9 - 1.0).abs() < 0.04, "{rate}");
         assert!((measures.raw_throughput[4] / rate - 1520.0 / 1500.0).abs() < 1e-9);
     }
 }

@@ -89,7 +89,7 @@ impl std::fmt::Display for GridError {
             GridError::Occupied { path } => write!(
                 f,
                 "{} holds something that is not this sweep: the scenario, an input or the program has changed since, or \
-                 it is not a sweep; choose another --out, or remove it",
+                 it is not a sweep\n  choose another --out, or remove it",
                 path.display()
             ),
             GridError::Io { what, path, source } => write!(f, "cannot {what} {}: {source}", path.display()),

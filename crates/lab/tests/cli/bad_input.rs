@@ -15,7 +15,7 @@ const CHANGES: [(&str, &str, &str); 21] = [
     ("parameter-of-another-topology", "hosts = 3", "hosts = 3\nk = 4"),
     ("impossible-combination", "\"pfc\"", "\"none\""),
     ("contradiction", "xoff = \"60KB\"", "xoff = \"200KB\""),
-    ("to-itself", "to = \"h2\"", "to = \"h0\""),
+    ("to-itself", "[\"h0\", \"h1\"]", "\"h2\""),
     ("syntax", "hosts = 3", "hosts = = 3"),
     ("unclosed", "name = \"w\"", "name = \"w"),
     ("key-twice", "hosts = 3", "hosts = 3\nhosts = 4"),

@@ -32,9 +32,12 @@ fn the_remedy_for_too_little_headroom_helps() {
     scratch.file("a.toml", SOUND.replace("60KB", "98KB"));
     let findings = scratch.run(&["check", "a.toml", "--json"]).ends(2).json();
     let remedy = findings[0]["remedy"].as_str().expect("a remedy").to_owned();
-    let capacity = remedy.split('"').nth(1).expect("a size");
-    let change = format!("switches[0].buffers[0].capacity={capacity}");
-    scratch.run(&["check", "a.toml", "--set", &change]).ends(0);
+    for key in ["xoff", "capacity"] {
+        let size = remedy.split_once(&format!("{key} = \"")).and_then(|(_, rest)| rest.split('"').next());
+        let change = format!("switches[0].buffers[0].{key}={}", size.expect(&remedy));
+        scratch.run(&["check", "a.toml", "--set", &change]).ends(0);
+        scratch.run(&["run", "a.toml", "--no-record", "--set", &change]).ends(0);
+    }
 }
 
 #[test]

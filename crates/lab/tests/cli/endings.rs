@@ -79,7 +79,7 @@ fn an_interrupted_run_is_130_and_leaves_a_whole_result() {
     let scratch = Scratch::new("exit-130");
     scratch.file("a.toml", SOUND);
     let change =
-        ["--set", "run.duration=10000s", "--set", "probes.record=[\"flows\"]", "--set", "probes.sample_every=1ms"];
+        ["--set", "run.duration=3000s", "--set", "probes.record=[\"flows\"]", "--set", "probes.sample_every=1ms"];
     let child = scratch.start(&[&["run", "a.toml", "--out", "r", "--json"], &change[..]].concat());
     let mark = scratch.path(&format!("r.partial-{}/ports.parquet", child.id()));
     wait_until("the run has begun", || mark.exists());

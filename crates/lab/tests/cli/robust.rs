@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A run that lasts until it is killed.
-const ENDLESS: [&str; 4] = ["--set", "run.duration=10000s", "--set", "probes.sample_every=1ms"];
+const ENDLESS: [&str; 4] = ["--set", "run.duration=3000s", "--set", "probes.sample_every=1ms"];
 
 fn fingerprint(scratch: &Scratch, out: &str) -> String {
     let text = std::fs::read_to_string(scratch.path(out).join("manifest.json")).expect("a manifest");

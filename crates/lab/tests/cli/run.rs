@@ -57,7 +57,7 @@ fn threads_and_recording_do_not_change_the_result() {
     let scratch = Scratch::new("threads");
     scratch.scenario("fat-tree.toml");
     let run = |more: &[&str]| {
-        let arguments = ["run", "fat-tree.toml", "--json", "--set", "run.duration=200us"];
+        let arguments = ["run", "fat-tree.toml", "--json", "--set", "run.duration=400us"];
         let said = scratch.run(&[&arguments, more].concat());
         assert!(matches!(said.code, Some(0 | 6)), "{}", said.err);
         said.json()["fingerprint"].clone()

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::{folder, samples};
-use fabric::{Outcome, RunLimits, Simulation, Wish};
+use fabric::{Outcome, RunLimits, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
