@@ -93,7 +93,7 @@ pub fn rate(bits: f64) -> String {
 /// Seconds for people.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
-        s if s == 0.0 => "0 s".into(),
+        0.0 => "0 s".into(),
         s if s < 1e-6 => format!("{:.1} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.2} us", s * 1e6),
         s if s < 1.0 => format!("{:.2} ms", s * 1e3),

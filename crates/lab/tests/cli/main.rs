@@ -1,5 +1,7 @@
 //! The command as a user meets it: what it prints and where, how it ends, and what it leaves on the disk.
 
+#![allow(clippy::disallowed_macros)] // A test that cannot try something says so.
+
 mod bad_input;
 mod before;
 mod endings;
