@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::run::{cores, judgement_json, judgement_table, say};
 use super::{INTERRUPT, picture};
 use lab::scenario::{Metric, Plan, load};
-use lab::study::{Judgement, Measures, Options, Recording, StudyError, Verdict, execute, judge};
+use lab::study::{Judgement, Measures, Options, Recording, Verdict, execute, judge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -170,7 +170,13 @@ fn all_seeds(
 ) -> Result<Vec<Measures>, Exit> {
     let record = Recording { out: out.to_owned(), overwrite: true };
     let found: Mutex<Vec<(usize, Measures)>> = Mutex::new(Vec::new());
-    let failed: Mutex<Option<StudyError>> = Mutex::new(None);
+    let failed: Mutex<Option<Exit>> = Mutex::new(None);
+    // Only the first failure is told.
+    let fail = |tell: &dyn Fn() -> Exit| {
+        if let Ok(mut failed) = failed.lock() {
+            failed.get_or_insert_with(tell);
+        }
+    };
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, seeds.len().max(1)) {
@@ -178,8 +184,10 @@ fn all_seeds(
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&seed) = seeds.get(place) else { return };
-                    // Another seed draws other flows of the same scenario; that it loads has been seen.
-                    let Ok(plan) = plan.with_seed(seed) else { return };
+                    let plan = match plan.with_seed(seed) {
+                        Ok(plan) => plan,
+                        Err(errors) => return fail(&|| console::problems(&errors)),
+                    };
                     let record = (place == 0).then_some(&record);
                     let options = Options { threads: 1, time_limit: None, interrupt: &INTERRUPT, record };
                     match execute(&plan, &options, |_| {}) {
@@ -189,12 +197,7 @@ fn all_seeds(
                             }
                             progress.see(done.fetch_add(1, Ordering::Relaxed) + 1, seeds.len());
                         }
-                        Err(error) => {
-                            if let Ok(mut failed) = failed.lock() {
-                                failed.get_or_insert(error);
-                            }
-                            return;
-                        }
+                        Err(error) => return fail(&|| say(&error)),
                     }
                     if INTERRUPT.load(Ordering::Relaxed) {
                         return;
@@ -203,8 +206,8 @@ fn all_seeds(
             });
         }
     });
-    if let Some(error) = failed.into_inner().unwrap_or_default() {
-        return Err(say(&error));
+    if let Some(exit) = failed.into_inner().unwrap_or_default() {
+        return Err(exit);
     }
     if INTERRUPT.load(Ordering::Relaxed) {
         return Err(Exit::Interrupted);

@@ -26,4 +26,4 @@ pub use manifest::{COMMIT, Input, Manifest, OutcomeRecord, SCHEMA_VERSION, Table
 pub use parquet_file::{ROWS_PER_GROUP, TableReader, TableWriter};
 pub use reader::Results;
 pub use reference::reference;
-pub use run::{Recorded, record_run};
+pub use run::{Recorded, record_run, write_ending};

@@ -2,16 +2,17 @@
 
 use super::directory::ResultWriter;
 use super::error::ResultsError;
-use fabric::record::{Recorder, drain, finish, flow_rows, port_rows};
+use fabric::record::{Ending, FlowRow, Recorder, drain, finish, flow_rows, port_rows};
 use fabric::spec::NetworkSpec;
-use fabric::{Progress, Report, RunLimits, Simulation, Wish};
+use fabric::{FlowReport, Progress, Report, RunLimits, Simulation, Wish};
+use units::Time;
 
 /// A run whose rows are all written.
 pub struct Recorded {
     /// How it went.
     pub report: Report,
     /// What became of each flow, as it was written.
-    pub flows: Vec<fabric::record::FlowRow>,
+    pub flows: Vec<FlowRow>,
 }
 
 /// Runs a simulation and writes its tables; the manifest and the commit are the caller's. `names` gives flows names in
@@ -43,11 +44,27 @@ pub fn record_run(
     let ending = finish(&mut probes, report.now);
     // A run in which nothing is left to do ends at the last checkpoint, which may lie before the last frame.
     report.now = ending.end;
-    writer.end(&ending)?;
-    let mut flows = flow_rows(spec, &simulation.flows(), &ending.deliveries, report.now);
+    let flows = write_ending(spec, &simulation.flows(), &ending, report.now, names, writer)?;
+    Ok(Recorded { report, flows })
+}
+
+/// Writes what is left when a run has ended, and what became of each flow.
+///
+/// # Errors
+/// If a table cannot be written.
+pub fn write_ending(
+    spec: &NetworkSpec,
+    reports: &[FlowReport],
+    ending: &Ending,
+    now: Time,
+    names: &[String],
+    writer: &mut ResultWriter,
+) -> Result<Vec<FlowRow>, ResultsError> {
+    writer.end(ending)?;
+    let mut flows = flow_rows(spec, reports, &ending.deliveries, now);
     for (flow, name) in flows.iter_mut().zip(names) {
         flow.name.clone_from(name);
     }
     writer.write(&flows)?;
-    Ok(Recorded { report, flows })
+    Ok(flows)
 }

@@ -1,9 +1,9 @@
 //! One run of a plan: built, run, measured and, if asked, recorded.
 
 use super::measure::Measures;
-use crate::results::{Input, Manifest, ResultWriter, ResultsError};
+use crate::results::{Input, Manifest, ResultWriter, ResultsError, write_ending};
 use crate::scenario::{Metric, Plan, Source, explain};
-use fabric::record::{Ending, Recorder, RecorderSpec, Rows, Selection, drain, finish, flow_rows, port_rows};
+use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
 use fabric::{BuildError, BuildOptions, Outcome, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
 use std::path::PathBuf;
@@ -134,11 +134,15 @@ impl Sink {
         Sink { writer, peaks: vec![0.0; ports.len()], node_of_port, failed: None }
     }
 
-    fn take(&mut self, rows: &Rows) {
+    fn watch(&mut self, rows: &Rows) {
         for row in &rows.queues {
             let peak = &mut self.peaks[self.node_of_port[row.queue.port as usize] as usize];
             *peak = peak.max(f64::from(row.queue.output_bytes));
         }
+    }
+
+    fn take(&mut self, rows: &Rows) {
+        self.watch(rows);
         if let Some(writer) = &mut self.writer
             && self.failed.is_none()
         {
@@ -199,19 +203,14 @@ pub fn execute(
     let flows = simulation.flows();
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     let ending = finish(&mut probes, report.now);
-    sink.take(&ending.rows);
+    sink.watch(&ending.rows);
     if let Some(error) = sink.failed {
         return Err(error.into());
     }
     let measures = Measures::new(plan, &warm, &flows, report.now, sink.peaks, &report);
     let mut recorded = None;
     if let Some(mut writer) = sink.writer {
-        writer.end(&Ending { rows: Rows::default(), ..ending.clone() })?;
-        let mut rows = flow_rows(&plan.spec, &flows, &ending.deliveries, report.now);
-        for (row, name) in rows.iter_mut().zip(&plan.flow_names) {
-            row.name.clone_from(name);
-        }
-        writer.write(&rows)?;
+        write_ending(&plan.spec, &flows, &ending, report.now, &plan.flow_names, &mut writer)?;
         writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
         recorded = Some(writer.commit(manifest(plan, &report, options.threads, start.elapsed()))?);
     }

@@ -105,9 +105,10 @@ fn parameters() -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
     for topology in TOPOLOGIES {
         for parameter in topology.parameters {
+            let meaning = sentence(parameter.meaning);
             let same = |key: &&mut Key| {
                 key.name == parameter.name
-                    && key.meaning == sentence(parameter.meaning)
+                    && key.meaning == meaning
                     && matches!(key.default, Default::Value(text, _) if text == parameter.default)
             };
             if let Some(known) = keys.iter_mut().find(same) {
@@ -119,7 +120,8 @@ fn parameters() -> Vec<Key> {
                 name: parameter.name,
                 kind: if list { Kind::Counts(1, 1 << 20) } else { Kind::Count(0, 1 << 20) },
                 default: Default::Value(parameter.default, "our choice: a small example of the topology"),
-                meaning: sentence(parameter.meaning),
+                // The table is made once and kept.
+                meaning: meaning.leak(),
                 only: vec![Condition { key: "topology", values: vec![written(topology.name)] }],
             });
         }
@@ -127,11 +129,11 @@ fn parameters() -> Vec<Key> {
     keys
 }
 
-/// The catalogue's half sentences made whole; the table is made once and kept.
-fn sentence(words: &'static str) -> &'static str {
+/// The catalogue's half sentences made whole.
+fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
-    String::leak(format!("{first}{}.", letters.as_str()))
+    format!("{first}{}.", letters.as_str())
 }
 
 fn link() -> Section {
