@@ -131,6 +131,14 @@ impl Pool {
         }
     }
 
+    /// Takes a frame out and gives its place back.
+    #[inline]
+    pub(crate) fn take(&mut self, place: u32) -> Frame {
+        let frame = self[place];
+        self.release(place);
+        frame
+    }
+
     /// Gives a frame's place back. The last one given back is the first one used again: it is still in the cache.
     #[inline]
     pub(crate) fn release(&mut self, place: u32) {

@@ -388,7 +388,7 @@ impl<P: Probe> Network<P> {
     /// The host's application takes a frame.
     #[inline]
     fn consume(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
-        let frame = self.discard(place);
+        let frame = self.pool.take(place);
         match frame.kind {
             Kind::Data => self.deliver(now, p, host, &frame, ctx),
             Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),

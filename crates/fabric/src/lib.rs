@@ -32,7 +32,6 @@ pub mod workload;
 pub use build::BuildOptions;
 pub use census::Census;
 pub use frame::{Frame, Kind};
-pub use network::{Message, Network};
 pub use partition::Partition;
 pub use probe::{DropCause, NoProbe, Probe, QueueSample};
 pub use result::{Limit, Loss, LossReport, Outcome, Totals};

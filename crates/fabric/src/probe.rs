@@ -46,7 +46,7 @@ pub trait Probe: Send {
     /// The last byte of a finite flow has been received.
     #[inline]
     fn on_complete(&mut self, _now: Time, _flow: u32) {}
-    /// A frame came to nothing at that port.
+    /// A data frame or acknowledgement came to nothing at that port. Link-local frames are only counted.
     #[inline]
     fn on_drop(&mut self, _now: Time, _port: u32, _frame: &Frame, _cause: DropCause) {}
     /// A sender begins or ceases to obey a pause: bit n of `classes` stands for class n.

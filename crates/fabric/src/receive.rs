@@ -65,7 +65,7 @@ impl<P: Probe> Network<P> {
 
     /// PAUSE, PFC or a credit update: for this port alone.
     fn on_link_local(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
-        let frame = self.discard(place);
+        let frame = self.pool.take(place);
         if frame.flags & CORRUPT != 0 {
             self.totals.lost_control += 1;
             return;
@@ -237,8 +237,10 @@ impl<P: Probe> Network<P> {
     /// Counts a frame that came to nothing.
     #[cold]
     pub(crate) fn lose(&mut self, now: Time, p: u32, place: u32, cause: DropCause) {
-        let frame = self.discard(place);
-        self.probe.on_drop(now, self.ports[p as usize].global, &frame, cause);
+        let frame = self.pool.take(place);
+        if !frame.is_link_local() {
+            self.probe.on_drop(now, self.ports[p as usize].global, &frame, cause);
+        }
         if frame.kind != Kind::Data {
             self.totals.lost_control += 1;
             return;

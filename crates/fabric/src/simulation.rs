@@ -211,14 +211,6 @@ impl<P: Probe> Simulation<P> {
         Fingerprint::combine(self.built.node_at.iter().map(node)).value()
     }
 
-    /// The fingerprint of each node so far, in node order: where two runs differ, the nodes that differ.
-    #[must_use]
-    pub fn node_fingerprints(&self) -> Vec<u64> {
-        let node =
-            |&(shard, node): &(u32, u32)| self.built.shards[shard as usize].model.fingerprints[node as usize].value();
-        self.built.node_at.iter().map(node).collect()
-    }
-
     /// Sums over all shards.
     #[must_use]
     pub fn totals(&self) -> Totals {

@@ -1,6 +1,6 @@
 //! Sending: what a port does when its wire is free.
 
-use crate::frame::{CORRUPT, Frame, Kind, LAST, NIL};
+use crate::frame::{CORRUPT, Frame, NIL};
 use crate::network::{Ctx, Device, Message, Network};
 use crate::port::{CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, OUTPUT_QUEUED, Port};
 use crate::probe::Probe;
@@ -164,8 +164,7 @@ impl<P: Probe> Network<P> {
         if shard == NIL {
             return self.put_on_wire(peer, place, ctx);
         }
-        let frame = self.pool[place];
-        self.pool.release(place);
+        let frame = self.pool.take(place);
         ctx.send(shard, Message::Frame { port: peer, frame });
     }
 
@@ -221,14 +220,6 @@ impl<P: Probe> Network<P> {
             Some(stream) => stream.unit_f64() >= probability,
             None => false,
         }
-    }
-
-    /// Frees a frame's place; `LAST` and marks go with it.
-    pub(crate) fn discard(&mut self, place: u32) -> Frame {
-        let frame = self.pool[place];
-        debug_assert!(frame.flags & LAST == 0 || frame.kind == Kind::Data || frame.kind == Kind::Acknowledgement);
-        self.pool.release(place);
-        frame
     }
 }
 
