@@ -1,13 +1,26 @@
 //! Congestion control as pure state machines: a sender's reaction point states what it may send and when it next
-//! wants to be asked; it cannot schedule anything and cannot see the network.
+//! wants to be asked; a switch's congestion point marks frames and says whom to notify. Neither can schedule anything.
 //!
-//! A protocol is one file with documented parameters, one line in `protocols!` below, and one scenario. Everything
-//! that handles a reaction point goes through [`ReactionPoint`] and the generated [`Reaction`]; no device names a
-//! protocol.
+//! A protocol is one file with documented parameters, one line in `protocols!` or `points!` below, and one scenario.
+//! Everything that handles a reaction point goes through [`ReactionPoint`] and the generated [`Reaction`], everything
+//! that handles a congestion point through [`CongestionPoint`] and [`Point`]; no device names a protocol.
 
+mod cct;
+mod fecn;
+mod marking;
 mod none;
+pub mod parameter;
+pub mod point;
+mod rate_law;
 
+pub use cct::CongestionTable;
+pub use fecn::Fecn;
+pub use marking::Marking;
 pub use none::NoControl;
+use parameter::{Invalid, Parameter, Values};
+pub use point::CongestionPoint;
+use point::{Drawn, Notice, Passage, Surroundings, View, Wish};
+pub use rate_law::{Law, RateLaw};
 use units::{Bytes, Rate, Span, Time};
 
 /// What a sender may do now. `None` means that nothing limits it.
@@ -17,6 +30,16 @@ pub struct Allowance {
     pub rate: Option<Rate>,
     /// Bytes that may be on their way without an acknowledgement.
     pub window: Option<Bytes>,
+}
+
+/// What a changed rate means for a frame that waits for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// What was left of the wait is stretched or shortened: the next frame goes when the rate, summed over time, has paid
+    /// for the last.
+    Remaining,
+    /// The wait is counted anew, from the start of the last frame.
+    FromStart,
 }
 
 /// What comes back to a sender.
@@ -31,10 +54,51 @@ pub enum Feedback {
         /// From when the source made the data frame to now: what it waited at the adapter is counted.
         round_trip: Span,
     },
+    /// A congestion point sent a notice.
+    Notice {
+        /// Quantised feedback.
+        feedback: u8,
+        /// The set point less the queue, in bytes.
+        offset: i32,
+        /// How much the queue had grown since the sample before, in bytes.
+        growth: i32,
+        /// Which congestion point: port of the network and class.
+        point: (u32, u8),
+    },
+}
+
+/// The adapter a reaction point is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Adapter {
+    /// Rate of its link.
+    pub link: Rate,
+    /// The flow's frames, overhead not counted.
+    pub frame: Bytes,
+    /// Preamble and gap of a frame.
+    pub overhead: Bytes,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Number of the flow.
+    pub flow: u32,
+}
+
+impl Adapter {
+    /// An adapter with that link, for a flow with frames of that size.
+    #[must_use]
+    pub fn of(link: Rate, frame: Bytes) -> Adapter {
+        Adapter { link, frame, overhead: Bytes::ZERO, seed: 1, flow: 0 }
+    }
 }
 
 /// The sender's side of a protocol, one per flow.
 pub trait ReactionPoint {
+    /// Tells it where it is, before anything happens.
+    ///
+    /// # Errors
+    /// If its parameters do not fit there.
+    fn attach(&mut self, _adapter: &Adapter) -> Result<(), Invalid> {
+        Ok(())
+    }
     /// The flow started to send a frame of that length.
     fn on_sent(&mut self, now: Time, len: Bytes);
     /// Something came back.
@@ -45,20 +109,49 @@ pub trait ReactionPoint {
     fn deadline(&self) -> Option<Time>;
     /// What the flow may do now.
     fn allowance(&self) -> Allowance;
+    /// What a change of the allowed rate does to a wait that has begun.
+    fn pacing(&self) -> Pacing {
+        Pacing::Remaining
+    }
+    /// Whether marks are also for the host's other flows of the same class and protocol.
+    fn shares_feedback(&self) -> bool {
+        false
+    }
 }
 
-/// What `tailback protocols` says of a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a protocol is: its name, its parameters, and how to make a reaction point of them.
+#[derive(Clone, Copy, Debug)]
 pub struct ProtocolInfo {
     /// The name used in scenarios.
     pub name: &'static str,
     /// One line on what it does.
     pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Whether it does nothing without acknowledgements.
+    pub acknowledged: bool,
+    /// Makes a reaction point.
+    pub build: fn(&Values) -> Result<Reaction, Invalid>,
+}
+
+/// What a congestion point is: its name, its parameters, and how to make one of them.
+#[derive(Clone, Copy, Debug)]
+pub struct PointInfo {
+    /// The name used in scenarios.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Whether it sends notices; else it only marks.
+    pub notifies: bool,
+    /// Makes a congestion point.
+    pub build: fn(&Values) -> Result<Point, Invalid>,
 }
 
 /// Generates the closed set of reaction points: an enum without boxing, and the catalogue.
 macro_rules! protocols {
-    ($($variant:ident($type:ty) = $info:expr;)*) => {
+    ($($variant:ident($type:ty) = $($info:expr),*;)*) => {
         /// The reaction point of some protocol.
         #[derive(Clone, Debug)]
         pub enum Reaction {
@@ -66,6 +159,9 @@ macro_rules! protocols {
         }
 
         impl ReactionPoint for Reaction {
+            fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+                match self { $(Reaction::$variant(point) => point.attach(adapter),)* }
+            }
             #[inline]
             fn on_sent(&mut self, now: Time, len: Bytes) {
                 match self { $(Reaction::$variant(point) => point.on_sent(now, len),)* }
@@ -84,13 +180,64 @@ macro_rules! protocols {
             fn allowance(&self) -> Allowance {
                 match self { $(Reaction::$variant(point) => point.allowance(),)* }
             }
+            fn pacing(&self) -> Pacing {
+                match self { $(Reaction::$variant(point) => point.pacing(),)* }
+            }
+            fn shares_feedback(&self) -> bool {
+                match self { $(Reaction::$variant(point) => point.shares_feedback(),)* }
+            }
         }
 
         /// Every protocol there is.
-        pub const PROTOCOLS: &[ProtocolInfo] = &[$($info,)*];
+        pub const PROTOCOLS: &[ProtocolInfo] = &[$($($info,)*)*];
+    };
+}
+
+/// The same for congestion points.
+macro_rules! points {
+    ($($variant:ident($type:ty) = $($info:expr),*;)*) => {
+        /// The congestion point of some protocol.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Point {
+            $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
+        }
+
+        impl CongestionPoint for Point {
+            fn attach(&mut self, surroundings: &Surroundings) {
+                match self { $(Point::$variant(point) => point.attach(surroundings),)* }
+            }
+            fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
+                match self { $(Point::$variant(point) => point.on_arrival(frame, view),)* }
+            }
+            fn on_settled(&mut self, now: Time, view: &impl View) {
+                match self { $(Point::$variant(point) => point.on_settled(now, view),)* }
+            }
+            fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
+                match self { $(Point::$variant(point) => point.on_start(frame, view),)* }
+            }
+            fn on_drawn(&mut self, now: Time, drawn: &[Drawn]) -> Option<Notice> {
+                match self { $(Point::$variant(point) => point.on_drawn(now, drawn),)* }
+            }
+            fn deadline(&self) -> Option<Time> {
+                match self { $(Point::$variant(point) => point.deadline(),)* }
+            }
+            fn on_deadline(&mut self, now: Time, view: &impl View) -> Wish {
+                match self { $(Point::$variant(point) => point.on_deadline(now, view),)* }
+            }
+        }
+
+        /// Every kind of congestion point there is.
+        pub const POINTS: &[PointInfo] = &[$($($info,)*)*];
     };
 }
 
 protocols! {
     None(NoControl) = none::INFO;
+    RateLaw(RateLaw) = rate_law::LIPD, rate_law::FIMD, rate_law::AIMD;
+    CongestionTable(CongestionTable) = cct::INFO;
+}
+
+points! {
+    Marking(Marking) = marking::NAIVE, marking::INPUT_TRIGGERED, marking::INPUT_OUTPUT_TRIGGERED;
+    Fecn(Fecn) = fecn::INFO;
 }

@@ -2,11 +2,36 @@
 //!
 //! The baseline of every comparison, and what a lossless network does when only its flow control is at work.
 
-use crate::{Allowance, Feedback, ProtocolInfo, ReactionPoint};
+use crate::parameter::{Parameter, ParameterDefault, ParameterKind};
+use crate::{Allowance, Feedback, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Time};
 
-pub(crate) const INFO: ProtocolInfo =
-    ProtocolInfo { name: "none", summary: "no congestion control; a fixed rate and window, or neither" };
+/// The largest window: 1 PB.
+const LARGEST: u64 = 1_000_000_000_000_000;
+
+pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
+    name: "none",
+    summary: "no congestion control; a fixed rate and window, or neither",
+    parameters: &[
+        Parameter {
+            name: "rate",
+            kind: ParameterKind::Rate,
+            default: ParameterDefault::Absent("no rate limit"),
+            meaning: "A fixed limit at which frames may start.",
+        },
+        Parameter {
+            name: "window",
+            kind: ParameterKind::Size(1, LARGEST),
+            default: ParameterDefault::Absent("no window"),
+            meaning: "A fixed number of bytes that may be on their way; needs acknowledgements.",
+        },
+    ],
+    acknowledged: false,
+    build: |values| {
+        let allowance = Allowance { rate: values.maybe_rate("rate"), window: values.maybe_size("window") };
+        Ok(Reaction::None(NoControl { allowance }))
+    },
+};
 
 /// A reaction point that does not react.
 #[derive(Clone, Copy, Debug, Default)]

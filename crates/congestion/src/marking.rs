@@ -1,0 +1,219 @@
+//! Marking at switches with input buffers: naive, input-triggered and input-output-triggered (Santos, Turner and
+//! Janakiraman, HPL-2002-224).
+//!
+//! All three wait for an input buffer to fill. The naive one marks what is in that buffer; the others mark all that
+//! waits, in any buffer, for the outputs that buffer has frames for. Nothing is ever scanned: a buffer remembers until
+//! when what came to it is to be marked, and an output remembers how many marks it owes.
+
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
+use crate::point::{CongestionPoint, Passage, Surroundings, View, Wish};
+use crate::{Point, PointInfo};
+use units::{Span, Time};
+
+/// Which frames an event marks, and what makes an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Policy {
+    /// What is in the full buffer.
+    Naive,
+    /// What waits for the outputs that the full buffer has frames for.
+    InputTriggered,
+    /// Also when more than so many frames are in the switch for an output, the one on the wire counted.
+    InputOutputTriggered { threshold: u32 },
+}
+
+/// A congestion point of one of the three kinds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marking {
+    policy: Policy,
+    /// Fraction of a full buffer that counts as full.
+    full_at: f64,
+    /// Whether an arrival is judged only after it had its chance to start at once.
+    late: bool,
+    /// Whether outputs that may not send are left out of an event.
+    skip_blocked: bool,
+    /// Frames that leave by an output that was blocked so recently are not marked.
+    recently: Option<Span>,
+    classes: usize,
+    /// (input, class): frames that had come by then are marked.
+    until: Vec<Option<Time>>,
+    /// (output, class): how many of the next frames are marked.
+    owed: Vec<u32>,
+    /// Events of this instant that wait for it to settle.
+    filled: Vec<(u16, u8)>,
+    exceeded: Vec<(u16, u8)>,
+}
+
+const COMMON: [Parameter; 4] = [
+    Parameter {
+        name: "full_at",
+        kind: ParameterKind::Number(0.01, 1.0),
+        default: ParameterDefault::Value("1", "HPL-2002-224, section IV.A: a full buffer; footnote 3 allows less"),
+        meaning: "Part of an input buffer that must be in use to count as full. With PAUSE or PFC full means XOFF.",
+    },
+    Parameter {
+        name: "trigger",
+        kind: ParameterKind::Choice(&[
+            ("settled", "after the arriving frame had its chance to cut through"),
+            ("arrival", "at once, the arriving frame counted as waiting"),
+        ]),
+        default: ParameterDefault::Value(
+            "settled",
+            "our reading of HPL-2002-224, footnote 6: at arrival a frame that cuts through would be marked too",
+        ),
+        meaning: "When an arrival is judged.",
+    },
+    Parameter {
+        name: "skip_blocked",
+        kind: ParameterKind::Flag,
+        default: ParameterDefault::Value("false", "HPL-2002-224, section IV.A: any packet in a full buffer counts"),
+        meaning: "Whether outputs that may not send, for want of credits or because they are paused, are left out of an event.",
+    },
+    Parameter {
+        name: "recently_blocked",
+        kind: ParameterKind::Time,
+        default: ParameterDefault::Absent("frames are marked whether or not their link was blocked"),
+        meaning: "Frames are not marked if their output was blocked so recently (the policy of footnote 4).",
+    },
+];
+
+const THRESHOLD: Parameter = Parameter {
+    name: "threshold",
+    kind: ParameterKind::Count(1, 1 << 20),
+    default: ParameterDefault::Value("8", "HPL-2002-224, figure 3(d): high utilisation and better fairness"),
+    meaning: "More frames than this in the switch for one output, the one being sent counted, make an event.",
+};
+
+pub(crate) const NAIVE: PointInfo = PointInfo {
+    name: "naive",
+    summary: "marks what is in an input buffer when it fills",
+    parameters: &COMMON,
+    notifies: false,
+    build: |values| build(values, Policy::Naive),
+};
+
+pub(crate) const INPUT_TRIGGERED: PointInfo = PointInfo {
+    name: "input-triggered",
+    summary: "when an input buffer fills, marks all that waits in the switch for the outputs it has frames for",
+    parameters: &COMMON,
+    notifies: false,
+    build: |values| build(values, Policy::InputTriggered),
+};
+
+pub(crate) const INPUT_OUTPUT_TRIGGERED: PointInfo = PointInfo {
+    name: "input-output-triggered",
+    summary: "input-triggered, and also when too many frames in the switch are for one output",
+    parameters: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], THRESHOLD],
+    notifies: false,
+    build: |values| {
+        let threshold = values.count("threshold") as u32;
+        build(values, Policy::InputOutputTriggered { threshold })
+    },
+};
+
+fn build(values: &Values, policy: Policy) -> Result<Point, Invalid> {
+    Ok(Point::Marking(Marking {
+        policy,
+        full_at: values.number("full_at"),
+        late: values.choice("trigger") == "settled",
+        skip_blocked: values.flag("skip_blocked"),
+        recently: values.maybe_time("recently_blocked"),
+        classes: 0,
+        until: Vec::new(),
+        owed: Vec::new(),
+        filled: Vec::new(),
+        exceeded: Vec::new(),
+    }))
+}
+
+impl Marking {
+    fn at(&self, port: u16, class: u8) -> usize {
+        usize::from(port) * self.classes + usize::from(class)
+    }
+
+    /// Whether this arrival has filled its input buffer.
+    fn fills(&self, frame: &Passage, view: &impl View) -> bool {
+        let held = view.held(frame.input, frame.class);
+        // At least one unit: a buffer without anything in it is never full.
+        let full = ((f64::from(view.full(frame.input, frame.class)) * self.full_at) as u32).max(1);
+        held >= full && held - view.units(frame.input, frame.class, frame.len) < full
+    }
+
+    fn buffer_filled(&mut self, now: Time, input: u16, class: u8, view: &impl View) {
+        if self.policy == Policy::Naive {
+            let at = self.at(input, class);
+            self.until[at] = Some(now);
+            return;
+        }
+        let mut outputs = view.wanted(input, class);
+        while outputs != 0 {
+            let output = outputs.trailing_zeros() as u16;
+            outputs &= outputs - 1;
+            self.owe(output, class, view);
+        }
+    }
+
+    fn owe(&mut self, output: u16, class: u8, view: &impl View) {
+        if !(self.skip_blocked && view.blocked(output, class)) {
+            let at = self.at(output, class);
+            self.owed[at] = view.waiting_frames(output, class);
+        }
+    }
+}
+
+impl CongestionPoint for Marking {
+    fn attach(&mut self, surroundings: &Surroundings) {
+        self.classes = surroundings.classes;
+        let cells = surroundings.rates.len() * surroundings.classes;
+        (self.until, self.owed) = (vec![None; cells], vec![0; cells]);
+    }
+
+    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
+        let fills = self.fills(frame, view);
+        let exceeds = match self.policy {
+            Policy::InputOutputTriggered { threshold } => {
+                let sending = u32::from(view.sending(frame.output, frame.class));
+                view.waiting_frames(frame.output, frame.class) + sending > threshold
+            }
+            Policy::Naive | Policy::InputTriggered => false,
+        };
+        if fills {
+            self.filled.push((frame.input, frame.class));
+        }
+        if exceeds {
+            self.exceeded.push((frame.output, frame.class));
+        }
+        match (fills || exceeds, self.late) {
+            (false, _) => Wish::Nothing,
+            (true, true) => Wish::Settle,
+            (true, false) => {
+                self.on_settled(frame.now, view);
+                Wish::Nothing
+            }
+        }
+    }
+
+    fn on_settled(&mut self, now: Time, view: &impl View) {
+        while let Some((input, class)) = self.filled.pop() {
+            self.buffer_filled(now, input, class, view);
+        }
+        while let Some((output, class)) = self.exceeded.pop() {
+            self.owe(output, class, view);
+        }
+    }
+
+    fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
+        let marked = match self.policy {
+            Policy::Naive => self.until[self.at(frame.input, frame.class)].is_some_and(|until| frame.since <= until),
+            Policy::InputTriggered | Policy::InputOutputTriggered { .. } => {
+                let at = self.at(frame.output, frame.class);
+                let owed = self.owed[at];
+                self.owed[at] = owed.saturating_sub(1);
+                owed > 0
+            }
+        };
+        let recently = |span: Span| {
+            view.last_blocked(frame.output, frame.class).is_some_and(|at| frame.now.saturating_since(at) <= span)
+        };
+        marked && !self.recently.is_some_and(recently)
+    }
+}

@@ -1,0 +1,173 @@
+//! Parameters of protocols and congestion points: one table per protocol, from which scenario keys, the reference and
+//! `tailback protocols` are made, and the values that a scenario gives them.
+
+use units::{Bytes, Rate, Span};
+
+/// One parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// The key in a scenario.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: ParameterKind,
+    /// What holds if it is not given.
+    pub default: ParameterDefault,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterKind {
+    /// Bits per second, not zero.
+    Rate,
+    /// Bytes, from the first to the second.
+    Size(u64, u64),
+    /// A length of time.
+    Time,
+    /// A whole number, from the first to the second.
+    Count(u64, u64),
+    /// A number, from the first to the second.
+    Number(f64, f64),
+    /// True or false.
+    Flag,
+    /// One of these names, each with its meaning.
+    Choice(&'static [(&'static str, &'static str)]),
+}
+
+/// What holds if a parameter is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterDefault {
+    /// This, as a scenario would have it, and where it comes from.
+    Value(&'static str, &'static str),
+    /// Nothing; this is what that means.
+    Absent(&'static str),
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Bits per second.
+    Rate(Rate),
+    /// Bytes.
+    Size(Bytes),
+    /// A length of time.
+    Time(Span),
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Flag(bool),
+    /// One of the names of a choice.
+    Choice(String),
+}
+
+/// Values for a table of parameters. A protocol reads them once, when it is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    given: Vec<(&'static str, Value)>,
+}
+
+/// Why values make no protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// The parameter to change.
+    pub parameter: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Invalid {
+    /// That this parameter is wrong, and what to do.
+    #[must_use]
+    pub fn new(parameter: &'static str, message: impl Into<String>, help: impl Into<String>) -> Invalid {
+        Invalid { parameter, message: message.into(), help: help.into() }
+    }
+}
+
+impl std::fmt::Display for Invalid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}`: {}: {}", self.parameter, self.message, self.help)
+    }
+}
+
+impl Values {
+    /// The defaults of a table.
+    ///
+    /// # Panics
+    /// If a default does not fit its own kind; a test makes every protocol from its defaults.
+    #[must_use]
+    pub fn defaults(parameters: &[Parameter]) -> Values {
+        let given = parameters.iter().filter_map(|parameter| {
+            let ParameterDefault::Value(text, _) = parameter.default else { return None };
+            let value = match parameter.kind {
+                ParameterKind::Rate => text.parse().ok().map(Value::Rate),
+                ParameterKind::Size(..) => text.parse().ok().map(Value::Size),
+                ParameterKind::Time => text.parse().ok().map(Value::Time),
+                ParameterKind::Count(..) => text.parse().ok().map(Value::Count),
+                ParameterKind::Number(..) => text.parse().ok().map(Value::Number),
+                ParameterKind::Flag => text.parse().ok().map(Value::Flag),
+                ParameterKind::Choice(_) => Some(Value::Choice(text.to_owned())),
+            };
+            Some((parameter.name, value.unwrap_or_else(|| panic!("`{}` has no default {text}", parameter.name))))
+        });
+        Values { given: given.collect() }
+    }
+
+    /// The same with one value set.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: Value) -> Values {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets a value.
+    pub fn set(&mut self, name: &'static str, value: Value) {
+        self.given.retain(|(other, _)| *other != name);
+        self.given.push((name, value));
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.given.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+}
+
+/// Readers: one that may be absent, and one for parameters that have a default and so always have a value.
+macro_rules! readers {
+    ($($variant:ident: $type:ty = $maybe:ident, $must:ident;)*) => {
+        impl Values {
+            $(
+                /// The value, if it was given or has a default.
+                #[must_use]
+                pub fn $maybe(&self, name: &str) -> Option<$type> {
+                    match self.get(name) {
+                        Some(Value::$variant(value)) => Some(value.clone()),
+                        _ => None,
+                    }
+                }
+
+                /// The value of a parameter that has a default.
+                ///
+                /// # Panics
+                /// If the table has no such parameter: a slip that the test of all defaults finds.
+                #[must_use]
+                pub fn $must(&self, name: &str) -> $type {
+                    self.$maybe(name).unwrap_or_else(|| panic!("no value for `{name}`"))
+                }
+            )*
+        }
+    };
+}
+
+readers! {
+    Rate: Rate = maybe_rate, rate;
+    Size: Bytes = maybe_size, size;
+    Time: Span = maybe_time, time;
+    Count: u64 = maybe_count, count;
+    Number: f64 = maybe_number, number;
+    Flag: bool = maybe_flag, flag;
+    Choice: String = maybe_choice, choice;
+}

@@ -1,0 +1,148 @@
+//! What a congestion point is: the part of a switch that notices congestion and tells the sources.
+//!
+//! A switch has at most one. It sees frames come and start to leave, looks at buffers through a [`View`], marks
+//! frames, and asks for notices to be sent. It cannot schedule: it states a [`CongestionPoint::deadline`].
+
+use units::{Rate, Time};
+
+/// A frame at a congestion point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When.
+    pub now: Time,
+    /// When the frame came to the switch, as far as its queues are concerned.
+    pub since: Time,
+    /// Number of its flow.
+    pub flow: u32,
+    /// Port by which it came.
+    pub input: u16,
+    /// Port by which it goes.
+    pub output: u16,
+    /// Its class.
+    pub class: u8,
+    /// Its length in bytes, overhead not counted.
+    pub len: u16,
+}
+
+/// What a congestion point can see of its switch. Everything costs a look at a counter, never a scan.
+pub trait View {
+    /// What is held of what came by an input: bytes, or slots where credits count frames.
+    fn held(&self, input: u16, class: u8) -> u32;
+    /// How much must be held for the sender to be stopped: the last slot, XOFF, or too little room for one more frame.
+    fn full(&self, input: u16, class: u8) -> u32;
+    /// What one more frame of that length adds to [`View::held`].
+    fn units(&self, input: u16, class: u8, len: u16) -> u32;
+    /// Outputs for which frames of a class from an input wait, those already leaving not counted; bit n stands for output n.
+    fn wanted(&self, input: u16, class: u8) -> u128;
+    /// Bytes that wait for an output, the frame on the wire not counted.
+    fn waiting_bytes(&self, output: u16, class: u8) -> u32;
+    /// Frames that wait for an output, the frame on the wire not counted.
+    fn waiting_frames(&self, output: u16, class: u8) -> u32;
+    /// Whether a frame of that class is being sent by an output, where the input holds it until it has left.
+    fn sending(&self, output: u16, class: u8) -> bool;
+    /// Whether an output may not send now, for want of credits or because the far end has stopped it.
+    fn blocked(&self, output: u16, class: u8) -> bool;
+    /// When an output was last blocked with something to send; now, if it is.
+    fn last_blocked(&self, output: u16, class: u8) -> Option<Time>;
+    /// Whether the sender of an input has been told to stop.
+    fn stopped(&self, input: u16, class: u8) -> bool;
+}
+
+/// What a congestion point tells a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The flow it is about.
+    pub flow: u32,
+    /// Quantised feedback, as the frame carries it.
+    pub feedback: u8,
+    /// The set point less the queue, in bytes.
+    pub offset: i32,
+    /// How much the queue has grown since the last sample, in bytes.
+    pub growth: i32,
+    /// Number of the port whose buffer or queue it is about.
+    pub port: u16,
+    /// And the class.
+    pub class: u8,
+}
+
+/// What a congestion point wants done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Nothing.
+    Nothing,
+    /// To be asked again when everything that can start at this instant has started.
+    Settle,
+    /// That a source be told.
+    Notify(Notice),
+    /// That so many frames be drawn from the buffer of an input, each with the probability of the room it holds there.
+    Draw {
+        /// The input.
+        input: u16,
+        /// The class.
+        class: u8,
+        /// How many, one or two.
+        count: u8,
+    },
+}
+
+/// A frame drawn from a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Its flow.
+    pub flow: u32,
+    /// The output it waits for.
+    pub output: u16,
+    /// How congested its way on from here is: the fill of the first buffer behind the one it was drawn from.
+    pub path: u32,
+}
+
+/// The switch a congestion point is in.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Rates of its ports.
+    pub rates: Vec<Rate>,
+    /// Classes.
+    pub classes: usize,
+    /// Whether each port leads to a host.
+    pub to_host: Vec<bool>,
+    /// The largest frame of each class in bytes, overhead not counted.
+    pub largest_frame: Vec<u32>,
+    /// The buffer of an input for each class in bytes.
+    pub buffer: Vec<u32>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Number of the switch among the nodes of the network.
+    pub node: u32,
+}
+
+/// A switch's congestion point.
+pub trait CongestionPoint {
+    /// Tells it where it is, before anything happens.
+    fn attach(&mut self, surroundings: &Surroundings);
+
+    /// A frame has come, is counted, and waits for its output.
+    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish;
+
+    /// Everything that could start at this instant has started.
+    fn on_settled(&mut self, _now: Time, _view: &impl View) {}
+
+    /// A frame starts to leave. Returns whether it is marked.
+    fn on_start(&mut self, _frame: &Passage, _view: &impl View) -> bool {
+        false
+    }
+
+    /// The frames asked for.
+    fn on_drawn(&mut self, _now: Time, _drawn: &[Drawn]) -> Option<Notice> {
+        None
+    }
+
+    /// When it next wants to be asked, if ever.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// The deadline has come.
+    fn on_deadline(&mut self, _now: Time, _view: &impl View) -> Wish {
+        Wish::Nothing
+    }
+}
