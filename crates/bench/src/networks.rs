@@ -27,6 +27,7 @@ fn switch() -> SwitchSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
+        congestion: None,
     }
 }
 

@@ -6,18 +6,21 @@ use crate::flow::Flow;
 use crate::frame::{List, NIL, Pool};
 use crate::graph::{Graph, NodeId, Role};
 use crate::host::{Host, Service};
+use crate::monitor::Monitor;
 use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
 use crate::partition::{Partition, assign};
 use crate::plan::{AdapterKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, WaitingRoom};
-use crate::port::{CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port};
+use crate::port::{CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, WATCHED};
 use crate::probe::Probe;
 use crate::result::Totals;
 use crate::routing::{flow_entropy, salt};
 use crate::spec::{
-    Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath,
-    NetworkSpec, Queueing, Share,
+    Arbitration, Buffer, ClassBuffer, CongestionSpec, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding,
+    Multipath, NetworkSpec, Queueing, Share,
 };
-use crate::validate::{BuildError, largest_frame, validate};
+use crate::validate::{BuildError, adapter_of, largest_frame, validate};
+use congestion::CongestionPoint;
+use congestion::point::Surroundings;
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -196,6 +199,7 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
         spray: spec.multipath == Multipath::Spray,
         rules,
         shared_rules,
+        largest_frames: (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u16).collect(),
         switches,
         adapters,
         egress,
@@ -472,9 +476,14 @@ impl Layout<'_> {
             let fifo = self.plan.switches[kind as usize].fifo.is_some();
             Box::new(Crossbar::new(ports.iter().map(speed).collect(), network.classes, fifo))
         });
+        let congestion = &self.spec.switches[kind as usize].congestion;
+        let monitor =
+            congestion.as_ref().map(|congestion| Box::new(self.monitor(network, node, first_port, congestion)));
+        let room = self.plan.switches[kind as usize].room;
         network.switches.push(Switch {
             kind,
-            room: self.plan.switches[kind as usize].room,
+            room,
+            plain: room == WaitingRoom::Output && monitor.is_none(),
             latency: self.plan.switches[kind as usize].pipeline,
             first_port,
             row,
@@ -483,7 +492,42 @@ impl Layout<'_> {
             pipeline: List::EMPTY,
             shared_used: 0,
             crossbar,
+            monitor,
         });
+    }
+
+    fn monitor<P: Probe>(
+        &self,
+        network: &mut Network<P>,
+        node: usize,
+        first_port: u32,
+        congestion: &CongestionSpec,
+    ) -> Monitor {
+        let ports = &mut network.ports[first_port as usize..];
+        ports.iter_mut().for_each(|port| port.flags |= WATCHED);
+        let to_host = |port: &Port| {
+            let peer = self.plan.ports[self.plan.ports[port.global as usize].peer as usize].node;
+            self.spec.graph.nodes[peer as usize].role == Role::Host
+        };
+        let rules = &self.plan.rules[node_rules(self.spec, node)];
+        let largest_frame: Vec<u32> = self.plan.largest_frames.iter().map(|&len| u32::from(len)).collect();
+        let buffer = |(class, rule): (usize, &Rule)| match rule.unit {
+            0 => rule.capacity.saturating_mul(largest_frame[class]),
+            _ => rule.capacity,
+        };
+        let surroundings = Surroundings {
+            rates: ports.iter().map(|port| port.wire.rate()).collect(),
+            to_host: ports.iter().map(to_host).collect(),
+            classes: network.classes,
+            buffer: rules.iter().enumerate().map(buffer).collect(),
+            largest_frame,
+            seed: self.spec.seed,
+            node: node as u32,
+        };
+        let mut point = congestion.point.clone();
+        point.attach(&surroundings);
+        let notice = (congestion.notice_class, congestion.notice_size.get() as u16);
+        Monitor::new(point, ports.len(), network.classes, notice)
     }
 
     fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32, by_host: &[Vec<u32>]) {
@@ -497,7 +541,8 @@ impl Layout<'_> {
             };
             let entropy = flow_entropy(number, destination, flow, self.spec.seed);
             network.flow_slot[flow as usize] = network.flows.len() as u32;
-            network.flows.push(Flow::new(flow, place, spec, entropy, self.spec.seed));
+            let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
+            network.flows.push(Flow::new(flow, place, spec, entropy, &adapter));
         }
         let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
         network.hosts.push(Host {

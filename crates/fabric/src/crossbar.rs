@@ -77,6 +77,12 @@ impl Crossbar {
         self.queues.iter().copied()
     }
 
+    /// Outputs for which frames of a class from an input wait.
+    pub(crate) fn wanted(&self, classes: usize, input: usize, class: usize) -> u128 {
+        let waits = |output: &usize| self.from[output * classes + class] >> input & 1 == 1;
+        in_turn(self.toward[input], 0).filter(waits).fold(0, |mask, output| mask | 1 << output)
+    }
+
     fn forget(&mut self, classes: usize, output: usize, class: usize, input: usize) {
         let cell = self.cell(classes, output, class, input);
         self.counts[cell] -= 1;

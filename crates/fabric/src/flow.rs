@@ -2,8 +2,8 @@
 
 use crate::frame::{Frame, Kind, LAST, List, NIL};
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
-use congestion::{Allowance, Reaction, ReactionPoint};
-use units::{Bytes, Span, Stream, Time, Wire};
+use congestion::{Adapter, Allowance, Pacing, Reaction, ReactionPoint};
+use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
 /// The timers a flow may have, as numbers in its host's heap.
 pub(crate) const TIMERS: u32 = 4;
@@ -15,6 +15,12 @@ pub(crate) const SOURCE: u32 = 1;
 pub(crate) const DEADLINE: u32 = 2;
 /// The source turns on or off, or stops.
 pub(crate) const ACTIVITY: u32 = 3;
+
+/// How long so many bits take at a rate.
+fn span_of(bits: u64, rate: Rate) -> Span {
+    let span = u128::from(bits) * 1_000_000_000_000 / u128::from(rate.as_bits_per_sec().max(1));
+    Span::from_picos(u64::try_from(span).unwrap_or(u64::MAX / 2))
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -48,6 +54,10 @@ pub(crate) struct Flow {
     pub(crate) outstanding: u64,
     /// The rate limiter holds the next frame until then.
     pub(crate) not_before: Time,
+    /// When the last frame started, its bits on the wire, and the rate that `not_before` follows from.
+    last_start: Time,
+    last_bits: u64,
+    paced_at: Option<Rate>,
     pub(crate) entropy: u32,
     pub(crate) destination: u32,
     pub(crate) frame: u16,
@@ -57,10 +67,12 @@ pub(crate) struct Flow {
     pub(crate) reaction: Reaction,
     pub(crate) pace: Option<Wire>,
     pub(crate) stream: Stream,
+    /// Congestion notices it has had.
+    pub(crate) notices: u64,
 }
 
 impl Flow {
-    pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, seed: u64) -> Flow {
+    pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, adapter: &Adapter) -> Flow {
         let (greedy, pace) = match spec.pattern {
             Pattern::Greedy => (true, None),
             Pattern::Paced { rate, .. } => (false, Some(Wire::new(rate))),
@@ -69,7 +81,10 @@ impl Flow {
             Destination::Host(host) => host.0,
             Destination::Uniform(_) => NIL,
         };
-        let unlimited = spec.reaction.allowance() == Allowance::default() && spec.reaction.deadline().is_none();
+        let mut reaction = spec.reaction.clone();
+        // What does not fit was refused before.
+        let _ = reaction.attach(adapter);
+        let unlimited = reaction.allowance() == Allowance::default() && reaction.deadline().is_none();
         Flow {
             number,
             host,
@@ -87,14 +102,18 @@ impl Flow {
             settled: 0,
             outstanding: 0,
             not_before: Time::ZERO,
+            last_start: Time::ZERO,
+            last_bits: 0,
+            paced_at: None,
             entropy,
             destination,
             frame: spec.frame.get() as u16,
             greedy,
             plain: unlimited && matches!(spec.reaction, Reaction::None(_)) && spec.acknowledge.is_none(),
-            reaction: spec.reaction.clone(),
+            reaction,
             pace,
-            stream: Stream::new(seed, u64::from(number), "flow"),
+            stream: Stream::new(adapter.seed, u64::from(number), "flow"),
+            notices: 0,
         }
     }
 
@@ -177,11 +196,29 @@ impl Flow {
         if acknowledged {
             self.outstanding += u64::from(len);
         }
-        if let Some(rate) = self.reaction.allowance().rate {
-            let bits = u128::from(size.bits()) * 1_000_000_000_000;
-            let span = bits / u128::from(rate.as_bits_per_sec().max(1));
-            self.not_before = now.saturating_add(Span::from_picos(u64::try_from(span).unwrap_or(u64::MAX / 2)));
+        self.paced_at = self.reaction.allowance().rate;
+        if let Some(rate) = self.paced_at {
+            (self.last_start, self.last_bits) = (now, size.bits());
+            self.not_before = now.saturating_add(span_of(self.last_bits, rate));
         }
+    }
+
+    /// Brings a wait that has begun in line with the rate that holds now.
+    pub(crate) fn repace(&mut self, now: Time) {
+        let rate = self.reaction.allowance().rate;
+        if rate == self.paced_at || self.not_before <= now {
+            return;
+        }
+        self.not_before = match (self.reaction.pacing(), self.paced_at, rate) {
+            (_, _, None) => now,
+            (Pacing::Remaining, Some(before), Some(rate)) => {
+                let left = u128::from((self.not_before - now).as_picos()) * u128::from(before.as_bits_per_sec());
+                let left = left / u128::from(rate.as_bits_per_sec().max(1));
+                now.saturating_add(Span::from_picos(u64::try_from(left).unwrap_or(u64::MAX / 2)))
+            }
+            (_, _, Some(rate)) => self.last_start.saturating_add(span_of(self.last_bits, rate)),
+        };
+        self.paced_at = rate;
     }
 
     /// The time until a paced source makes its next frame.

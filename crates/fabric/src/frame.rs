@@ -18,6 +18,8 @@ pub enum Kind {
     Acknowledgement,
     /// PAUSE or PFC; see [`Frame::pause`].
     Pause,
+    /// Tells a source of congestion; see [`Frame::notice`].
+    Notice,
     /// Tells a sender of freed room; `dst` is the class, `born` the total ever granted.
     Credit,
 }
@@ -94,6 +96,18 @@ impl Frame {
     #[must_use]
     pub fn pause(&self) -> (u8, u16) {
         ((self.seq >> 16) as u8, self.seq as u16)
+    }
+
+    /// Of a notice: (feedback, port of the network, class, offset, growth).
+    #[must_use]
+    pub fn notice(&self) -> (u8, u32, u8, i32, i32) {
+        let (seq, born) = (self.seq, self.born.as_picos());
+        ((seq & 63) as u8, seq >> 9, (seq >> 6 & 7) as u8, (born >> 32) as i32, born as i32)
+    }
+
+    pub(crate) fn set_notice(&mut self, feedback: u8, port: u32, class: u8, offset: i32, growth: i32) {
+        self.seq = port << 9 | u32::from(class & 7) << 6 | u32::from(feedback & 63);
+        self.born = Time::from_picos(u64::from(offset as u32) << 32 | u64::from(growth as u32));
     }
 
     pub(crate) fn set_pause(&mut self, classes: u8, quanta: u16) {

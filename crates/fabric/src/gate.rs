@@ -232,6 +232,10 @@ impl<P: Probe> Network<P> {
         }
         if freed != 0 {
             self.probe.on_pause(now, port.global, freed, false);
+            let waiting = freed & port.waiting;
+            if waiting != 0 && self.is_watched(p) {
+                self.monitor_blocked(now, p, waiting, false);
+            }
             self.kick(p, ctx);
         }
     }

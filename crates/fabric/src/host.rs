@@ -166,7 +166,8 @@ impl<P: Probe> Network<P> {
     /// Brings a flow's place in the ring in line with what it may do.
     fn settle_flow(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
         let p = self.hosts[host as usize].port;
-        let flow = &self.flows[slot as usize];
+        let flow = &mut self.flows[slot as usize];
+        flow.repace(now);
         match (flow.may_send(now), flow.in_ring) {
             (true, false) => self.join_ring(p, slot, ctx),
             (false, true) => self.leave_ring(p, slot),
@@ -216,7 +217,10 @@ impl<P: Probe> Network<P> {
 
     /// Timers of a host's flows that are due.
     pub(crate) fn on_flow_timers(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
-        let Device::Host(host) = self.nodes[node as usize].device else { return };
+        let host = match self.nodes[node as usize].device {
+            Device::Host(host) => host,
+            Device::Switch(switch) => return self.on_monitor(now, switch, ctx),
+        };
         while let Some((at, number)) = self.hosts[host as usize].timers.peek() {
             if at > now {
                 break;
@@ -392,6 +396,7 @@ impl<P: Probe> Network<P> {
         match frame.kind {
             Kind::Data => self.deliver(now, p, host, &frame, ctx),
             Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),
+            Kind::Notice => self.noticed(now, &frame, ctx),
             Kind::Pause | Kind::Credit => {}
         }
     }
@@ -405,6 +410,7 @@ impl<P: Probe> Network<P> {
         let received = &mut self.received[frame.flow as usize];
         received.bytes += u64::from(frame.len);
         received.frames += 1;
+        received.marked += u64::from(frame.flags & MARKED != 0);
         received.last = now;
         if let Some(size) = spec.size
             && received.completed.is_none()
@@ -458,9 +464,44 @@ impl<P: Probe> Network<P> {
             marked: frame.flags & MARKED != 0,
             round_trip: now - frame.born,
         };
-        flow.reaction.on_feedback(now, &feedback);
-        let host = flow.host;
+        self.feed_back(now, slot, &feedback, ctx);
+    }
+
+    /// A notice of congestion has come to its flow's source.
+    fn noticed(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
+        let slot = self.flow_slot[frame.flow as usize];
+        if slot == NIL {
+            return;
+        }
+        let (feedback, port, class, offset, growth) = frame.notice();
+        self.probe.on_notice(now, frame);
+        self.flows[slot as usize].notices += 1;
+        let feedback = Feedback::Notice { feedback, offset, growth, point: (port, class) };
+        self.feed_back(now, slot, &feedback, ctx);
+    }
+
+    /// Gives a flow's reaction point what came back, and marks to those that share them.
+    fn feed_back(&mut self, now: Time, slot: u32, feedback: &Feedback, ctx: &mut Ctx) {
+        let flow = &mut self.flows[slot as usize];
+        flow.reaction.on_feedback(now, feedback);
+        let (host, class, kind) = (flow.host, flow.class, std::mem::discriminant(&flow.reaction));
+        let shared =
+            flow.reaction.shares_feedback() && matches!(feedback, Feedback::Acknowledgement { marked: true, .. });
         self.settle_flow(now, host, slot, ctx);
+        if !shared {
+            return;
+        }
+        let Host { first_flow, flows, .. } = self.hosts[host as usize];
+        for other in (first_flow..first_flow + flows).filter(|&other| other != slot) {
+            let flow = &mut self.flows[other as usize];
+            let joined = flow.class == class
+                && std::mem::discriminant(&flow.reaction) == kind
+                && flow.reaction.shares_feedback();
+            if joined {
+                flow.reaction.on_feedback(now, feedback);
+                self.settle_flow(now, host, other, ctx);
+            }
+        }
     }
 
     // ---- sampling ----

@@ -12,6 +12,7 @@ mod frame;
 mod gate;
 pub mod graph;
 mod host;
+mod monitor;
 mod network;
 pub mod partition;
 mod plan;

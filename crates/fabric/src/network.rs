@@ -8,6 +8,7 @@ use crate::crossbar::Crossbar;
 use crate::flow::Flow;
 use crate::frame::{Frame, List, Pool};
 use crate::host::Host;
+use crate::monitor::Monitor;
 use crate::plan::{Plan, WaitingRoom};
 use crate::port::{Gate, Lane, Port, Signal};
 use crate::probe::Probe;
@@ -119,6 +120,8 @@ pub(crate) struct Switch {
     /// Position of its kind in [`Plan::switches`].
     pub(crate) kind: u32,
     pub(crate) room: WaitingRoom,
+    /// Frames wait in output queues and nobody watches them: the short path.
+    pub(crate) plain: bool,
     /// Between arrival and queue.
     pub(crate) latency: Span,
     pub(crate) first_port: u32,
@@ -134,6 +137,8 @@ pub(crate) struct Switch {
     pub(crate) shared_used: u64,
     /// Inputs, outputs and who serves whom; absent with output queues.
     pub(crate) crossbar: Option<Box<Crossbar>>,
+    /// Its congestion point.
+    pub(crate) monitor: Option<Box<Monitor>>,
 }
 
 /// One shard of a network.
@@ -171,6 +176,8 @@ pub struct Network<P> {
 pub(crate) struct Received {
     pub(crate) bytes: u64,
     pub(crate) frames: u64,
+    /// Frames that carried a congestion mark.
+    pub(crate) marked: u64,
     /// Frames not yet acknowledged.
     pub(crate) unacknowledged: u32,
     pub(crate) completed: Option<Time>,

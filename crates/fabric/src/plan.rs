@@ -248,6 +248,8 @@ pub(crate) struct Plan {
     pub(crate) rules: Vec<Vec<Rule>>,
     /// For each of `rules` whether its buffer is shared.
     pub(crate) shared_rules: Vec<bool>,
+    /// The largest frame of each class in bytes.
+    pub(crate) largest_frames: Vec<u16>,
     pub(crate) switches: Vec<SwitchKind>,
     pub(crate) adapters: Vec<AdapterKind>,
     pub(crate) egress: Vec<EgressPlan>,

@@ -16,6 +16,10 @@ pub(crate) const CUT_THROUGH: u8 = 8;
 pub(crate) const OUTPUT_QUEUED: u8 = 16;
 /// Frames for this output wait at the inputs.
 pub(crate) const INPUT_QUEUED: u8 = 32;
+/// The port's switch has a congestion point.
+pub(crate) const WATCHED: u8 = 64;
+/// Notices of that congestion point wait for this output.
+pub(crate) const NOTICES: u8 = 128;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]

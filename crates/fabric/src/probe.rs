@@ -52,6 +52,9 @@ pub trait Probe: Send {
     /// A sender begins or ceases to obey a pause: bit n of `classes` stands for class n.
     #[inline]
     fn on_pause(&mut self, _now: Time, _port: u32, _classes: u8, _paused: bool) {}
+    /// A congestion notice has reached the source it is for.
+    #[inline]
+    fn on_notice(&mut self, _now: Time, _frame: &Frame) {}
     /// A sampling instant, once for every queue.
     fn on_queue(&mut self, _now: Time, _sample: QueueSample) {}
     /// A sampling instant, once for every flow that has started: its allowed rate in bits per second, if limited,

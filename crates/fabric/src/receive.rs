@@ -81,7 +81,7 @@ impl<P: Probe> Network<P> {
                 }
             }
             Kind::Credit => self.grant(p, frame.dst as u8, frame.born.as_picos(), ctx),
-            Kind::Data | Kind::Acknowledgement => {}
+            Kind::Data | Kind::Acknowledgement | Kind::Notice => {}
         }
     }
 
@@ -127,16 +127,38 @@ impl<P: Probe> Network<P> {
         frame.output = output;
         frame.at = now;
         frame.next = NIL;
-        let (class, len) = (frame.class, u32::from(frame.len));
         let out = state.first_port + u32::from(output);
-        if state.room != WaitingRoom::Output {
-            return self.wait_at_input(switch, out, place, ctx);
+        if !state.plain {
+            return self.forward_otherwise(now, switch, out, place, ctx);
         }
+        self.wait_at_output(now, switch, out, place, ctx);
+    }
+
+    /// A frame waits at an input, or somebody watches it wait.
+    #[inline(never)]
+    fn forward_otherwise(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) {
+        let state = &self.switches[switch as usize];
+        let watched = state.monitor.is_some();
+        if state.room != WaitingRoom::Output {
+            self.wait_at_input(switch, out, place, ctx);
+        } else if !self.wait_at_output(now, switch, out, place, ctx) {
+            return;
+        }
+        if watched {
+            self.monitor_arrival(now, switch, place, ctx);
+        }
+    }
+
+    /// Puts a frame into the queue of its output. Returns whether there was room.
+    #[inline(always)]
+    fn wait_at_output(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) -> bool {
+        let (class, len) = (self.pool[place].class, u32::from(self.pool[place].len));
         let place_of_lane = out as usize * self.classes + class as usize;
         let mut lane = &mut self.lanes[place_of_lane];
         if lane.bytes + len > lane.limit {
             if !self.fits_output(switch, out, class, len) {
-                return self.drop_inside(now, switch, place, DropCause::Full, ctx);
+                self.drop_inside(now, switch, place, DropCause::Full, ctx);
+                return false;
             }
             lane = &mut self.lanes[place_of_lane];
         }
@@ -149,11 +171,14 @@ impl<P: Probe> Network<P> {
         }
         lane.queue.tail = place;
         self.kick(out, ctx);
+        true
     }
 
     /// New tables hold: frames that wait for an output whose cable has failed look for another way.
     pub(crate) fn reroute(&mut self, now: Time, switch: u32, node: u32, ctx: &mut Ctx) {
         let Node { first_port, ports, .. } = self.nodes[node as usize];
+        // The congestion point is not shown frames that come a second time.
+        let monitor = self.switches[switch as usize].monitor.take();
         for out in first_port..first_port + u32::from(ports) {
             if self.ports[out as usize].flags & DOWN == 0 {
                 continue;
@@ -168,6 +193,10 @@ impl<P: Probe> Network<P> {
                     self.forward(now, switch, place, ctx);
                 }
             }
+        }
+        if let Some(mut monitor) = monitor {
+            self.recount(switch, &mut monitor);
+            self.switches[switch as usize].monitor = Some(monitor);
         }
     }
 

@@ -14,7 +14,7 @@ pub mod schema;
 mod window;
 
 pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
-pub use rows::{Cell, DropRow, FlowSample, LinkSample, PauseRow, QueueRow, RateRow, Row, Rows};
+pub use rows::{Cell, DropRow, FlowSample, LinkSample, NoticeRow, PauseRow, QueueRow, RateRow, Row, Rows};
 pub use window::{Interval, sliding_window};
 
 use crate::frame::{Frame, Kind};
@@ -77,6 +77,8 @@ pub struct RecorderSpec {
     pub pauses: bool,
     /// The table drops.
     pub drops: bool,
+    /// The table notices.
+    pub notices: bool,
     /// The tables waits and wait_buckets.
     pub waits: bool,
     /// The table flow_samples.
@@ -85,7 +87,7 @@ pub struct RecorderSpec {
     pub deliveries: bool,
     /// The ports that links, queues, pauses, drops and waits are about.
     pub ports: Selection,
-    /// The flows that flow_samples, rates and deliveries are about.
+    /// The flows that flow_samples, rates, notices and deliveries are about.
     pub flows: Selection,
 }
 
@@ -99,6 +101,7 @@ impl Default for RecorderSpec {
             rates: true,
             pauses: true,
             drops: true,
+            notices: true,
             waits: false,
             flow_samples: true,
             deliveries: true,
@@ -119,6 +122,7 @@ impl RecorderSpec {
             rates: false,
             pauses: false,
             drops: false,
+            notices: false,
             waits: false,
             flow_samples: false,
             deliveries: false,
@@ -127,7 +131,7 @@ impl RecorderSpec {
         }
     }
 
-    /// Whether a table gets its rows. The tables of ports and flows always do, notices never.
+    /// Whether a table gets its rows. The tables of ports and flows always do.
     #[must_use]
     pub fn records(&self, table: &schema::Table) -> bool {
         let sampled = self.sample_every.is_some();
@@ -139,7 +143,7 @@ impl RecorderSpec {
             "pauses" => self.pauses,
             "drops" => self.drops,
             "waits" | "wait_buckets" => self.waits,
-            "notices" => false,
+            "notices" => self.notices,
             _ => true,
         }
     }
@@ -323,6 +327,15 @@ impl Probe for Recorder {
                 self.rows.pauses.push(PauseRow { start, end: now, port, class, cut_off: false });
             }
         }
+    }
+
+    fn on_notice(&mut self, now: Time, frame: &Frame) {
+        if !self.spec.notices || !self.spec.flows.contains(frame.flow) {
+            return;
+        }
+        self.latest = now;
+        let (feedback, port, class, offset, growth) = frame.notice();
+        self.rows.notices.push(NoticeRow { time: now, flow: frame.flow, port, class, feedback, offset, growth });
     }
 
     fn on_queue(&mut self, now: Time, sample: QueueSample) {

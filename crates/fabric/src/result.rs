@@ -35,6 +35,10 @@ pub struct Totals {
     pub credit_frames: u64,
     /// Acknowledgements sent.
     pub acknowledgements: u64,
+    /// Congestion marks put on data frames; a frame may be marked by several switches.
+    pub marked_frames: u64,
+    /// Congestion notices sent.
+    pub notices: u64,
 }
 
 impl Totals {
@@ -60,6 +64,8 @@ impl Totals {
         self.pause_frames += other.pause_frames;
         self.credit_frames += other.credit_frames;
         self.acknowledgements += other.acknowledgements;
+        self.marked_frames += other.marked_frames;
+        self.notices += other.notices;
     }
 }
 

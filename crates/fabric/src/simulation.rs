@@ -84,6 +84,10 @@ pub struct FlowReport {
     pub received_bytes: u64,
     /// Frames its destinations have consumed.
     pub received_frames: u64,
+    /// Those of them that carried a congestion mark.
+    pub marked_frames: u64,
+    /// Congestion notices its source has had.
+    pub notices: u64,
     /// When the last byte of a finite flow arrived.
     pub completed: Option<Time>,
     /// When its destinations last consumed a frame; zero if they never did.
@@ -237,10 +241,12 @@ impl<P: Probe> Simulation<P> {
                     let received = shard.model.received[flow];
                     report.received_bytes += received.bytes;
                     report.received_frames += received.frames;
+                    report.marked_frames += received.marked;
                     report.completed = report.completed.or(received.completed);
                     report.last_received = report.last_received.max(received.last);
                     if let Some(state) = shard.model.flows.get(shard.model.flow_slot[flow] as usize) {
                         report.made_frames = state.made;
+                        report.notices = state.notices;
                     }
                 }
                 report

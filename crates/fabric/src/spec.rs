@@ -6,6 +6,7 @@
 use crate::graph::Graph;
 use crate::routing::Routes;
 use crate::workload::FlowSpec;
+use congestion::Point;
 use units::{Bytes, Rate, Span, Time};
 
 /// How many priorities or virtual lanes a network may have.
@@ -263,6 +264,27 @@ pub struct SwitchSpec {
     pub forwarding: Forwarding,
     /// Between a frame's arrival and its joining a queue. The frame is in the input's buffer meanwhile.
     pub pipeline: Span,
+    /// What notices congestion and tells the sources, if anything.
+    pub congestion: Option<CongestionSpec>,
+}
+
+/// A switch's congestion point and the frames it sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CongestionSpec {
+    /// The congestion point as it is at the start.
+    pub point: Point,
+    /// Class of the notices it sends; they go before all data where they are made.
+    pub notice_class: u8,
+    /// Size of a notice, overhead not counted.
+    pub notice_size: Bytes,
+}
+
+impl CongestionSpec {
+    /// With notices of 64 bytes in class 0.
+    #[must_use]
+    pub fn new(point: Point) -> CongestionSpec {
+        CongestionSpec { point, notice_class: 0, notice_size: Bytes::new(64) }
+    }
 }
 
 /// One kind of adapter: a host's attachment to the network.

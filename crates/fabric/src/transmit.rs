@@ -2,7 +2,7 @@
 
 use crate::frame::{CORRUPT, Frame, NIL};
 use crate::network::{Ctx, Device, Message, Network};
-use crate::port::{CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, OUTPUT_QUEUED, Port};
+use crate::port::{CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, WATCHED};
 use crate::probe::Probe;
 use units::{Bytes, Span, Time};
 
@@ -28,9 +28,9 @@ impl<P: Probe> Network<P> {
             }
         }
         let classes = port.waiting & !port.blocked;
-        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN) == OUTPUT_QUEUED;
+        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | WATCHED) == OUTPUT_QUEUED;
         if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
-            if classes != 0 || !port.control.is_empty() {
+            if classes != 0 || !port.control.is_empty() || port.flags & NOTICES != 0 {
                 self.transmit_otherwise(now, p, ctx);
             }
             return;
@@ -63,6 +63,12 @@ impl<P: Probe> Network<P> {
         if !port.control.is_empty() {
             return self.send_link_local(now, p, ctx);
         }
+        if port.flags & NOTICES != 0
+            && let Some(place) = self.take_notice(p)
+        {
+            return self.start(now, p, place, ctx);
+        }
+        let port = &self.ports[p as usize];
         if port.flags & (CREDITS | INPUT_QUEUED) != 0 && self.schedules[p as usize].is_some() {
             // A class that cannot send must not spend its turn.
             classes = self.affordable(p, classes);
@@ -74,6 +80,26 @@ impl<P: Probe> Network<P> {
                 return self.start(now, p, place, ctx);
             }
             classes &= !(1 << class);
+        }
+        if self.is_watched(p) {
+            self.note_short_of_credits(now, p);
+        }
+    }
+
+    /// Nothing of what waits for a watched output could start: which classes lack credits?
+    #[cold]
+    fn note_short_of_credits(&mut self, now: Time, p: u32) {
+        let port = &self.ports[p as usize];
+        let mut short = 0;
+        for class in (0..self.classes as u8).filter(|class| (port.waiting & port.credited) >> class & 1 == 1) {
+            let gate = &self.gates[self.lane(p, class)];
+            let need = u64::from(crate::plan::units(port.credit_unit, self.shortest_waiting(p, class) as u16));
+            if gate.limit < gate.spent + need {
+                short |= 1 << class;
+            }
+        }
+        if short != 0 {
+            self.monitor_blocked(now, p, short, true);
         }
     }
 
@@ -140,6 +166,9 @@ impl<P: Probe> Network<P> {
 
     /// Occupies the wire with a frame.
     fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
+        if self.is_watched(p) {
+            self.monitor_start(now, p, place);
+        }
         let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
         let busy = self.ports[p as usize].wire.serialise(size);
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.

@@ -8,7 +8,7 @@ use crate::spec::{
     NetworkSpec, PauseSpec, Queueing, Share, SwitchSpec,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
-use congestion::ReactionPoint;
+use congestion::{Adapter, Point, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
 /// Why a network cannot be built: what is wrong, where, and what to do.
@@ -126,10 +126,15 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             check_adapter(spec, adapter, &mut reasons);
             errors.extend(reasons.into_iter().map(|reason| BuildError::Adapter { kind, reason }));
         }
-        let hosts = spec.graph.hosts().len();
+        let hosts = host_rates(spec);
         for (flow, entry) in spec.flows.iter().enumerate() {
             let mut reasons = Vec::new();
-            check_flow(spec, hosts, entry, &mut reasons);
+            let link = hosts.get(entry.source.0 as usize).copied().unwrap_or_default();
+            let mut reaction = entry.reaction.clone();
+            if let Err(invalid) = reaction.attach(&adapter_of(spec, flow as u32, link)) {
+                reasons.push(invalid.to_string());
+            }
+            check_flow(spec, hosts.len(), entry, &reaction, &mut reasons);
             errors.extend(reasons.into_iter().map(|reason| BuildError::Flow { flow, reason }));
         }
     }
@@ -209,6 +214,43 @@ pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
     data.chain(acks).max().unwrap_or(Bytes::ZERO)
 }
 
+/// The adapter a flow's reaction point is told of.
+pub(crate) fn adapter_of(spec: &NetworkSpec, flow: u32, link: Rate) -> Adapter {
+    let frame = spec.flows[flow as usize].frame;
+    Adapter { link, frame, overhead: spec.overhead, seed: spec.seed, flow }
+}
+
+/// For every host the rate of its cable.
+fn host_rates(spec: &NetworkSpec) -> Vec<Rate> {
+    let ends = spec.graph.ports();
+    let rate = |host: &NodeId| {
+        let cable = ends[host.0 as usize].first().map(|end| end.cable as usize);
+        cable.and_then(|cable| spec.graph.cables.get(cable)).map_or(Rate::ZERO, |cable| cable.link.rate)
+    };
+    spec.graph.hosts().iter().map(rate).collect()
+}
+
+fn check_congestion(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mut Vec<String>) {
+    let Some(congestion) = &switch.congestion else { return };
+    if usize::from(congestion.notice_class) >= spec.classes.len() {
+        wrong.push(format!("notices in class {} of {}", congestion.notice_class, spec.classes.len()));
+    }
+    if congestion.notice_size < spec.smallest_frame || congestion.notice_size.get() > 65_000 {
+        let (size, least) = (congestion.notice_size, spec.smallest_frame);
+        wrong.push(format!("notices of {size}: {least} to 65000 B"));
+    }
+    if ports >= 1 << 16 {
+        wrong.push(format!("{ports} ports: a congestion point watches up to 65535"));
+    }
+    let direct = matches!(switch.queueing, Queueing::InputFifo { .. } | Queueing::VirtualOutput);
+    if matches!(congestion.point, Point::Marking(_)) && !direct {
+        wrong.push(
+            "this congestion point watches input buffers from which outputs send: use input-fifo or virtual-output queueing"
+                .into(),
+        );
+    }
+}
+
 fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mut Vec<String>) {
     let mut degree = vec![0usize; spec.graph.nodes.len()];
     for cable in &spec.graph.cables {
@@ -267,6 +309,7 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
         }
     }
     check_egress(&switch.egress, spec.classes.len(), wrong);
+    check_congestion(spec, switch, ports, wrong);
     let buffers = match &switch.buffer {
         Buffer::Static(buffers) => buffers,
         Buffer::Shared { classes, alpha, total } => {
@@ -416,7 +459,7 @@ fn check_buffers(
     }
 }
 
-fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, wrong: &mut Vec<String>) {
+fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reaction, wrong: &mut Vec<String>) {
     let known = |host: u32| (host as usize) < hosts;
     let destinations: &[crate::graph::HostId] = match &flow.destination {
         Destination::Host(host) => std::slice::from_ref(host),
@@ -470,7 +513,7 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, wrong: &mut Vec
     {
         wrong.push("frames to many destinations are acknowledged one by one: set every to 1".into());
     }
-    if let (Some(how), Some(window)) = (flow.acknowledge, flow.reaction.allowance().window)
+    if let (Some(how), Some(window)) = (flow.acknowledge, reaction.allowance().window)
         && window.get() < u64::from(how.every).saturating_mul(flow.frame.get())
         && how.every > 1
     {
@@ -480,14 +523,12 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, wrong: &mut Vec
             how.every
         ));
     }
-    if flow.reaction.allowance().window.is_some()
-        && spec.classes.get(usize::from(flow.class)).is_some_and(|c| !c.lossless)
-    {
+    if reaction.allowance().window.is_some() && spec.classes.get(usize::from(flow.class)).is_some_and(|c| !c.lossless) {
         wrong
             .push("a window in a lossy class would close for ever: nothing is sent again; use a lossless class".into());
     }
     match flow.acknowledge {
-        None if flow.reaction.allowance().window.is_some() => {
+        None if reaction.allowance().window.is_some() => {
             wrong.push("a window needs acknowledgements".into());
         }
         Some(how) if usize::from(how.class) >= spec.classes.len() || how.size == Bytes::ZERO || how.every == 0 => {

@@ -155,6 +155,8 @@ impl Row for FlowRow {
         put(Cell::count(self.report.made_frames));
         put(Cell::count(self.report.received_frames));
         put(Cell::count(self.report.received_bytes));
+        put(Cell::count(self.report.marked_frames));
+        put(Cell::count(self.report.notices));
         put(Cell::maybe(self.report.completed, Cell::at));
         put(Cell::maybe(self.report.completed, |at| Cell::span(at.saturating_since(self.start))));
         put(Cell::maybe(self.throughput, Cell::Real));

@@ -219,6 +219,7 @@ impl Row for DropRow {
             Kind::Acknowledgement => "acknowledgement",
             Kind::Pause => "pause",
             Kind::Credit => "credit",
+            Kind::Notice => "notice",
         }));
         put(Cell::Text(match self.cause {
             DropCause::Full => "full",
@@ -227,6 +228,38 @@ impl Row for DropRow {
             DropCause::Unreachable => "unreachable",
             DropCause::AtSource => "at-source",
         }));
+    }
+}
+
+/// A row of the table notices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoticeRow {
+    /// When it reached the source.
+    pub time: Time,
+    /// The flow it is about.
+    pub flow: u32,
+    /// Port of the congestion point.
+    pub port: u32,
+    /// Its class.
+    pub class: u8,
+    /// Quantised feedback.
+    pub feedback: u8,
+    /// The set point less the queue.
+    pub offset: i32,
+    /// How much the queue had grown.
+    pub growth: i32,
+}
+
+impl Row for NoticeRow {
+    const TABLE: &'static Table = &schema::NOTICES;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::at(self.time));
+        put(Cell::count(self.flow));
+        put(Cell::count(self.port));
+        put(Cell::count(self.class));
+        put(Cell::count(self.feedback));
+        put(Cell::Real(f64::from(self.offset)));
+        put(Cell::Real(f64::from(self.growth)));
     }
 }
 
@@ -245,6 +278,8 @@ pub struct Rows {
     pub pauses: Vec<PauseRow>,
     /// Of the table drops.
     pub drops: Vec<DropRow>,
+    /// Of the table notices.
+    pub notices: Vec<NoticeRow>,
 }
 
 impl Rows {
@@ -261,6 +296,7 @@ impl Rows {
             all.rates.append(&mut rows.rates);
             all.pauses.append(&mut rows.pauses);
             all.drops.append(&mut rows.drops);
+            all.notices.append(&mut rows.notices);
         }
         all.flow_samples.sort_by_key(|row| (row.time, row.flow));
         all.flow_samples.dedup_by(|later, kept| {
@@ -277,6 +313,7 @@ impl Rows {
         all.pauses.sort_by_key(|row| (row.end, row.port, row.class));
         // Drops of one port at one instant stay in the order in which they happened: the sort is stable.
         all.drops.sort_by_key(|row| (row.time, row.port));
+        all.notices.sort_by_key(|row| (row.time, row.flow));
         all
     }
 
@@ -289,6 +326,7 @@ impl Rows {
             + self.rates.len()
             + self.pauses.len()
             + self.drops.len()
+            + self.notices.len()
     }
 
     /// Whether there is no row at all.
@@ -338,6 +376,7 @@ mod tests {
         fits(&PauseRow { start: time, end: time, port: 1, class: 7, cut_off: true });
         let (kind, cause) = (Kind::Pause, DropCause::Corrupt);
         fits(&DropRow { time, port: 0, flow: None, class: 0, length: 64, kind, cause });
+        fits(&NoticeRow { time, flow: 1, port: 2, class: 0, feedback: 63, offset: -1, growth: i32::MIN });
     }
 
     #[test]

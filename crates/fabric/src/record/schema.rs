@@ -158,6 +158,8 @@ pub const FLOWS: Table = Table {
         integer("made_frames", Unit::Frames, "frames its source has made"),
         integer("frames", Unit::Frames, "frames its destination has consumed"),
         integer("bytes", Unit::Bytes, "bytes its destination has consumed"),
+        integer("marked_frames", Unit::Frames, "frames its destination has consumed that carried a congestion mark"),
+        integer("notices", Unit::None, "congestion notices its source has had"),
         maybe(integer("completed", Unit::Picoseconds, "instant at which the last byte arrived; empty if it did not")),
         maybe(integer("duration", Unit::Picoseconds, "from the start to the arrival of the last byte")),
         maybe(column(
@@ -272,30 +274,33 @@ pub const PAUSES: Table = Table {
 /// What congestion points told senders.
 pub const NOTICES: Table = Table {
     name: "notices",
-    meaning: "One row per congestion notice. Reserved: no protocol of this version sends notices, so the table is not written.",
-    order: &[0, 1, 2],
+    meaning: "One row per congestion notice that reached the source it was for.",
+    order: &[0, 1],
     time: Some(0),
     columns: &[
-        integer("time", Unit::Picoseconds, "instant at which the notice was made"),
-        integer("port", Unit::None, "number of the port whose queue made it"),
+        integer("time", Unit::Picoseconds, "instant at which the source had it"),
         FLOW,
-        column("value", Kind::Real, Unit::None, "what it says, in the protocol's own unit"),
+        integer("port", Unit::None, "number of the port whose buffer or queue it is about, see the table ports"),
+        CLASS,
+        integer("feedback", Unit::None, "quantised feedback, as the frame carries it"),
+        column("offset", Kind::Real, Unit::Bytes, "set point less the queue"),
+        column("growth", Kind::Real, Unit::Bytes, "how much the queue had grown since the sample before"),
     ],
 };
 
 /// Frames that came to nothing.
 pub const DROPS: Table = Table {
     name: "drops",
-    meaning: "One row per data frame or acknowledgement that came to nothing. Lost PAUSE, PFC and credit frames are only counted, in the manifest.",
+    meaning: "One row per data frame, acknowledgement or notice that came to nothing. Lost PAUSE, PFC and credit frames are only counted, in the manifest.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
         integer("time", Unit::Picoseconds, "when"),
         integer("port", Unit::None, "number of the port by which it came, or at whose source it was thrown away"),
-        maybe(integer("flow", Unit::None, "number of its flow; empty for PAUSE, PFC and credits")),
+        maybe(integer("flow", Unit::None, "number of its flow")),
         CLASS,
         integer("length", Unit::Bytes, "its length"),
-        text("kind", "data, acknowledgement, pause or credit"),
+        text("kind", "data, acknowledgement or notice"),
         text("cause", "full, corrupt, link-down, unreachable or at-source"),
     ],
 };

@@ -29,6 +29,7 @@ fn network(lossless: bool) -> NetworkSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
+        congestion: None,
     };
     let class = ClassSpec { name: "storage".into(), lossless };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);

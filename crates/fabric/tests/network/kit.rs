@@ -39,6 +39,7 @@ pub fn switch(buffer: ClassBuffer, flow_control: FlowControl) -> SwitchSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
+        congestion: None,
     }
 }
 
