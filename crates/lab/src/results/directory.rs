@@ -164,7 +164,8 @@ impl ResultWriter {
         self.write(&rows.queues)?;
         self.write(&rows.rates)?;
         self.write(&rows.pauses)?;
-        self.write(&rows.drops)
+        self.write(&rows.drops)?;
+        self.write(&rows.notices)
     }
 
     /// Writes what is left when the run has ended. The flows are the caller's to write: it knows their names.

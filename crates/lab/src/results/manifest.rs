@@ -144,6 +144,8 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         pause_frames,
         credit_frames,
         acknowledgements,
+        marked_frames,
+        notices,
     } = *totals;
     let pairs = [
         ("hops", hops),
@@ -161,6 +163,8 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         ("pause_frames", pause_frames),
         ("credit_frames", credit_frames),
         ("acknowledgements", acknowledgements),
+        ("marked_frames", marked_frames),
+        ("notices", notices),
     ];
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }

@@ -14,6 +14,7 @@ mod keys;
 mod load;
 mod lower;
 mod overrides;
+mod parameters;
 mod pattern;
 mod plan;
 mod problem;

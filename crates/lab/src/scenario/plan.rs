@@ -70,6 +70,8 @@ pub struct ProbeSettings {
     pub pauses: bool,
     /// Frames that came to nothing.
     pub drops: bool,
+    /// Congestion notices.
+    pub notices: bool,
     /// Between two samples of queues and rates.
     pub sample_every: Span,
     /// Over which throughputs are averaged.

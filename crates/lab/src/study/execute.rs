@@ -98,6 +98,7 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
         rates: probes.rates,
         pauses: probes.pauses,
         drops: probes.drops,
+        notices: probes.notices,
         waits: probes.links,
         flow_samples: probes.flows,
         deliveries: probes.flows,

@@ -27,6 +27,7 @@ pub fn incast() -> NetworkSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
+        congestion: None,
     };
     let class = ClassSpec { name: "storage".into(), lossless: true };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);

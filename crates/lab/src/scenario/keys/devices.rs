@@ -2,6 +2,7 @@
 
 use super::buffers::{LARGEST_BUFFER, adapter_buffers, switch_buffers};
 use crate::scenario::key::{Default, Key, Kind, Section, key};
+use crate::scenario::parameters;
 
 const EVERYTHING: Default = Default::Value("*", "our choice: one kind for all");
 const CONTROLLED: &[&str] = &["pause", "pfc"];
@@ -132,8 +133,38 @@ pub(super) fn switches() -> Section {
             "Room and thresholds. Of several entries for a class the last one applies."),
         key("egress", Kind::Tables(Box::new(egress())), Default::Absent("strict priority: the highest class first"),
             "Groups of classes that share a link: the strict ones first, the last named first; weighted ones share the rest."),
+        key("congestion_point", Kind::Table(Box::new(congestion_point())), Default::Absent("nothing is marked and nobody is told"),
+            "What notices congestion and tells the sources."),
     ]);
     Section { about: "A kind of switch: a product of choices.", keys }
+}
+
+fn congestion_point() -> Section {
+    let names = congestion::POINTS.iter().map(|point| (point.name.to_owned(), point.summary.to_owned()));
+    let tables: Vec<_> = congestion::POINTS.iter().map(|point| (point.name, point.parameters)).collect();
+    let notifying: Vec<&str> =
+        congestion::POINTS.iter().filter(|point| point.notifies).map(|point| point.name).collect();
+    let mut keys = vec![key("name", Kind::Choice(names.collect()), Default::Required, "Which kind.")];
+    keys.push(
+        key(
+            "notice_class",
+            Kind::Text,
+            Default::Computed("the last class", "our choice: the most urgent one, unless `egress` says otherwise"),
+            "Class of the notices it sends, by name. Where they are made they go before all data.",
+        )
+        .only("name", &notifying),
+    );
+    keys.push(
+        key(
+            "notice_size",
+            Kind::size(1, 65_000),
+            Default::Value("64B", "IEEE 802.3 clause 4.4.2: the smallest frame"),
+            "Size of a notice, overhead not counted.",
+        )
+        .only("name", &notifying),
+    );
+    keys.extend(parameters::keys(&tables));
+    Section { about: "A switch's congestion point and its parameters.", keys }
 }
 
 pub(super) fn adapters() -> Section {

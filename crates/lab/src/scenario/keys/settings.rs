@@ -54,9 +54,10 @@ pub(super) fn probes() -> Section {
                     ("rates", "what congestion control allows every flow, sample by sample"),
                     ("pauses", "when each sender begins and ceases to obey a pause"),
                     ("drops", "every frame that came to nothing, and why"),
+                    ("notices", "every congestion notice that reached a source"),
                 ]),
                 Default::Value(
-                    "flows, links, queues, rates, pauses, drops",
+                    "flows, links, queues, rates, pauses, drops, notices",
                     "our choice: all of it, a first run should miss nothing",
                 ),
                 "The tables to write.",

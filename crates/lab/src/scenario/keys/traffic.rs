@@ -1,6 +1,7 @@
 //! Keys of `[protocol]` and `[[workloads]]`.
 
 use crate::scenario::key::{Default, Key, Kind, Section, key};
+use crate::scenario::parameters;
 
 /// The largest frame the fabric takes.
 const LARGEST_FRAME: u64 = 65_000;
@@ -14,26 +15,15 @@ const SIZED: &[&str] = &["greedy", "paced", "on-off", "incast", "permutation", "
 
 pub(super) fn protocol() -> Section {
     let names = congestion::PROTOCOLS.iter().map(|protocol| (protocol.name.to_owned(), protocol.summary.to_owned()));
-    Section {
-        about: "A congestion control and its parameters.",
-        keys: vec![
-            key(
-                "name",
-                Kind::Choice(names.collect()),
-                Default::Value("none", "our choice: the baseline of every comparison"),
-                "Which one.",
-            ),
-            key("rate", Kind::rate(), Default::Absent("no rate limit"), "A fixed limit at which frames may start.")
-                .only("name", &["none"]),
-            key(
-                "window",
-                Kind::size(1, LARGEST_FLOW),
-                Default::Absent("no window"),
-                "A fixed number of bytes that may be on their way; needs acknowledgements.",
-            )
-            .only("name", &["none"]),
-        ],
-    }
+    let tables: Vec<_> = congestion::PROTOCOLS.iter().map(|protocol| (protocol.name, protocol.parameters)).collect();
+    let mut keys = vec![key(
+        "name",
+        Kind::Choice(names.collect()),
+        Default::Value("none", "our choice: the baseline of every comparison"),
+        "Which one.",
+    )];
+    keys.extend(parameters::keys(&tables));
+    Section { about: "A congestion control and its parameters.", keys }
 }
 
 pub(super) fn workloads() -> Section {
@@ -91,7 +81,16 @@ pub(super) fn workloads() -> Section {
             Default::Value("0s", "our choice: all start at once, the worst case"),
             "Flows start within this time after start, drawn uniformly.",
         )
-        .only("kind", &["incast"]),
+        .only("kind", &["greedy", "paced", "on-off", "incast"]),
+    );
+    keys.push(
+        key(
+            "stagger",
+            Kind::time(),
+            Default::Value("0s", "our choice: all start together"),
+            "Each flow starts so much later than the one before, in the order in which the hosts are named.",
+        )
+        .only("kind", &["greedy", "paced", "on-off"]),
     );
     keys.extend(poisson_keys());
     let on_kinds = |key: Key, kinds: &[&str]| key.only("kind", kinds);

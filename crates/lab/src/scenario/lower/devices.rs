@@ -2,12 +2,13 @@
 
 use super::buffers::Rules;
 use super::names::Names;
+use crate::scenario::parameters;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use fabric::graph::Role;
 use fabric::spec::{
-    AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CreditReturn, CreditSpec, CreditUnit, Crossbar, Egress,
-    EgressGroup, FlowControl, Forwarding, MAX_CLASSES, PauseSpec, Queueing, Share, SwitchSpec,
+    AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CongestionSpec, CreditReturn, CreditSpec, CreditUnit,
+    Crossbar, Egress, EgressGroup, FlowControl, Forwarding, MAX_CLASSES, PauseSpec, Queueing, Share, SwitchSpec,
 };
 use std::collections::BTreeMap;
 use units::Time;
@@ -153,7 +154,32 @@ fn switch(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>, members: 
         _ => Forwarding::StoreAndForward,
     };
     let pipeline = node.time("pipeline")?;
-    Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress: egress?, forwarding, pipeline })
+    let congestion = match node.table("congestion_point") {
+        Some(point) => Some(congestion_point(gathered, point, rules)?),
+        None if node.given("congestion_point") => return None,
+        None => None,
+    };
+    Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress: egress?, forwarding, pipeline, congestion })
+}
+
+fn congestion_point(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<CongestionSpec> {
+    let name = node.text("name")?;
+    let info = congestion::POINTS.iter().find(|info| info.name == name)?;
+    let values = parameters::values(node, info.parameters)?;
+    let point = parameters::built(gathered, node, (info.build)(&values))?;
+    let mut spec = CongestionSpec::new(point);
+    if info.notifies {
+        spec.notice_size = node.size("notice_size")?;
+        spec.notice_class = match node.text("notice_class") {
+            Some(name) => rules.class_names.one(gathered, &name, node.place_of("notice_class"))? as u8,
+            None => {
+                let last = rules.class_names.len() as u32 - 1;
+                gathered.computed(&node.path, "notice_class", format!("{:?}", rules.class_names.name(last)));
+                last as u8
+            }
+        };
+    }
+    Some(spec)
 }
 
 pub(crate) fn adapters(gathered: &mut Gathered<'_>, root: &Node, rules: &Rules<'_>) -> Option<Kinds<AdapterSpec>> {

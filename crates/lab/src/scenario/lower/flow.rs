@@ -1,10 +1,11 @@
 //! What a flow is besides its ends: class, times, pattern, bursts, acknowledgements and congestion control.
 
 use crate::scenario::Subject;
+use crate::scenario::parameters;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
-use congestion::{Allowance, NoControl, Reaction, ReactionPoint};
+use congestion::{Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern};
 use units::{Rate, Span, Time};
@@ -31,7 +32,14 @@ pub(super) fn template(
     let acknowledge =
         entry.table("acknowledge").map(|node| acknowledge(gathered, subject, node, class_number.unwrap_or(0)));
     let protocol = entry.table("protocol").or(root.table("protocol"))?;
-    let reaction = reaction(gathered, protocol)?;
+    let (reaction, acknowledged) = reaction(gathered, protocol)?;
+    if acknowledged && acknowledge.is_none() {
+        let name = protocol.text("name").unwrap_or_default();
+        let message = format!("{name} learns of congestion by acknowledgements");
+        let problem = Problem::new(protocol.place_of("name"), message, "add acknowledge = {} to the workload");
+        gathered.problems.push(problem.and(entry.place, "nobody acknowledges this workload"));
+        return None;
+    }
     if reaction.allowance().window.is_some() && acknowledge.is_none() {
         let help = "add acknowledge = {} to the workload, or leave the window out";
         let problem = Problem::new(protocol.place_of("window"), "a window needs acknowledgements", help);
@@ -98,19 +106,13 @@ pub(super) fn acknowledge(
     })
 }
 
-/// The reaction point that a protocol's parameters make. A new protocol gets its arm here and its keys in the table.
-pub(super) fn reaction(gathered: &mut Gathered<'_>, node: &Node) -> Option<Reaction> {
-    match node.text("name")?.as_str() {
-        "none" => {
-            let allowance = Allowance { rate: node.rate("rate"), window: node.size("window") };
-            Some(Reaction::None(NoControl { allowance }))
-        }
-        other => {
-            let message = format!("the protocol \"{other}\" has no parameters in scenarios yet");
-            gathered.refuse(node.place_of("name"), message, "choose another");
-            None
-        }
-    }
+/// The reaction point that a protocol's parameters make, and whether it needs acknowledgements.
+pub(super) fn reaction(gathered: &mut Gathered<'_>, node: &Node) -> Option<(Reaction, bool)> {
+    let name = node.text("name")?;
+    let info = congestion::PROTOCOLS.iter().find(|info| info.name == name)?;
+    let values = parameters::values(node, info.parameters)?;
+    let reaction = parameters::built(gathered, node, (info.build)(&values))?;
+    Some((reaction, info.acknowledged))
 }
 
 pub(super) fn pattern(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Pattern> {

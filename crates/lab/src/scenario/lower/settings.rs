@@ -89,6 +89,7 @@ pub(crate) fn probes(
         rates: record.contains("rates"),
         pauses: record.contains("pauses"),
         drops: record.contains("drops"),
+        notices: record.contains("notices"),
         sample_every,
         throughput_window,
         nodes,

@@ -2,6 +2,7 @@
 
 use super::flow::{class, order, pattern, template};
 use super::names::Names;
+use crate::scenario::key::LONGEST;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
@@ -200,7 +201,7 @@ impl Work<'_> {
             destination: Destination::Host(target),
             ..template.clone()
         };
-        let flows: Vec<FlowSpec> = if self.entry.text("pairing")? == "in-order" {
+        let mut flows: Vec<FlowSpec> = if self.entry.text("pairing")? == "in-order" {
             if from.len() != to.len() {
                 let message = format!("{} senders cannot be paired with {} receivers", from.len(), to.len());
                 gathered.refuse(self.entry.place_of("pairing"), message, "name as many of each");
@@ -217,7 +218,24 @@ impl Work<'_> {
             gathered.refuse(self.entry.place_of("to"), "its destination is its source", "name another host");
             return None;
         }
+        self.spread(gathered, &mut flows)?;
         Some(flows)
+    }
+
+    /// Starts flows one after the other, as `stagger` and `start_jitter` say.
+    fn spread(&self, gathered: &mut Gathered<'_>, flows: &mut [FlowSpec]) -> Option<()> {
+        let (stagger, jitter) = (self.entry.time("stagger")?, self.entry.time("start_jitter")?);
+        let mut stream = Stream::new(self.seed, 0, "start");
+        for (number, flow) in (0..).zip(flows.iter_mut()) {
+            let wait = stagger.as_picos().saturating_mul(number).min(LONGEST.as_picos());
+            flow.start += Span::from_picos(wait) + stream.span_between(Span::ZERO, jitter);
+        }
+        if let Some(late) = flows.iter().find(|flow| flow.stop.is_some_and(|stop| stop <= flow.start)) {
+            let message = format!("the last flows would start, at {}, after they stop", late.start);
+            gathered.refuse(self.entry.place_of("stagger"), message, "give a smaller `stagger`, or a later `stop`");
+            return None;
+        }
+        Some(())
     }
 
     fn uniform(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Vec<FlowSpec>> {
