@@ -16,6 +16,8 @@ pub(crate) const CUT_THROUGH: u8 = 8;
 pub(crate) const OUTPUT_QUEUED: u8 = 16;
 /// Frames for this output wait at the inputs.
 pub(crate) const INPUT_QUEUED: u8 = 32;
+/// Two tables choose among its classes, and are told of every frame.
+pub(crate) const ARBITRATED: u8 = 64;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::frame::{CORRUPT, Frame, NIL};
 use crate::network::{Ctx, Device, Message, Network};
-use crate::port::{CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, OUTPUT_QUEUED, Port};
+use crate::port::{ARBITRATED, CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, OUTPUT_QUEUED, Port};
 use crate::probe::Probe;
 use units::{Bytes, Span, Time};
 
@@ -28,7 +28,7 @@ impl<P: Probe> Network<P> {
             }
         }
         let classes = port.waiting & !port.blocked;
-        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN) == OUTPUT_QUEUED;
+        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | ARBITRATED) == OUTPUT_QUEUED;
         if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
             if classes != 0 || !port.control.is_empty() {
                 self.transmit_otherwise(now, p, ctx);
@@ -63,9 +63,14 @@ impl<P: Probe> Network<P> {
         if !port.control.is_empty() {
             return self.send_link_local(now, p, ctx);
         }
-        if port.flags & (CREDITS | INPUT_QUEUED) != 0 && self.schedules[p as usize].is_some() {
-            // A class that cannot send must not spend its turn.
-            classes = self.affordable(p, classes);
+        if port.flags & (CREDITS | INPUT_QUEUED | ARBITRATED) != 0 {
+            if port.flags & ARBITRATED != 0 {
+                return self.transmit_by_tables(now, p, classes, ctx);
+            }
+            if self.schedules[p as usize].is_some() {
+                // A class that cannot send must not spend its turn.
+                classes = self.affordable(p, classes);
+            }
         }
         while classes != 0 {
             let class = self.choose_class(p, classes);
@@ -101,7 +106,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// The next frame of a class for this port, if it can start now.
-    fn take(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
+    pub(crate) fn take(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
         let port = &self.ports[p as usize];
         let switch = match port.device {
             Device::Host(host) => return self.take_from_host(now, p, host, class, ctx),
@@ -139,7 +144,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Occupies the wire with a frame.
-    fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
+    pub(crate) fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
         let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
         let busy = self.ports[p as usize].wire.serialise(size);
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.
