@@ -1,5 +1,6 @@
 //! From a description to shards that can run.
 
+use crate::arbiter::Arbiter;
 use crate::crossbar::Crossbar;
 use crate::egress::Schedule;
 use crate::flow::Flow;
@@ -9,8 +10,10 @@ use crate::host::{Host, Service};
 use crate::monitor::Monitor;
 use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
 use crate::partition::{Partition, assign};
-use crate::plan::{AdapterKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, WaitingRoom};
-use crate::port::{CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, WATCHED};
+use crate::plan::{
+    AdapterKind, EgressKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, VlPlan, WaitingRoom,
+};
+use crate::port::{ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, WATCHED};
 use crate::probe::Probe;
 use crate::result::Totals;
 use crate::routing::{flow_entropy, salt};
@@ -148,7 +151,7 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
     for change in &spec.route_changes {
         tables.push(Tables::new(&change.routes, &switch_nodes, &attached)?);
     }
-    let mut egress = Vec::new();
+    let (mut egress, mut vl) = (Vec::new(), Vec::new());
     let mut rules = Vec::new();
     let mut shared_rules = Vec::new();
     let mut switches = Vec::new();
@@ -179,7 +182,7 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
                 Queueing::Combined { output_buffer } => output_buffer.get().min(u64::from(u32::MAX / 2)) as u32,
                 _ => 0,
             },
-            egress: resolve_egress(&switch.egress, &mut egress),
+            egress: resolve_egress(&switch.egress, &mut egress, &mut vl),
         });
     }
     let mut adapters = Vec::new();
@@ -190,7 +193,7 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
         let buffers = if served { &adapter.buffer } else { &unlimited };
         rules.push(class_rules(spec, buffers, adapter.flow_control, false));
         shared_rules.push(false);
-        let egress = resolve_egress(&adapter.egress, &mut egress);
+        let egress = resolve_egress(&adapter.egress, &mut egress, &mut vl);
         adapters.push(AdapterKind { service: adapter.service, served, egress });
     }
     Ok(Plan {
@@ -203,6 +206,7 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
         switches,
         adapters,
         egress,
+        vl,
         tables,
         ports: port_plans(spec),
         flows: spec.flows.clone(),
@@ -210,8 +214,15 @@ fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
     })
 }
 
-fn resolve_egress(egress: &Egress, plans: &mut Vec<EgressPlan>) -> Option<u16> {
-    let Egress::Groups(groups) = egress else { return None };
+fn resolve_egress(egress: &Egress, plans: &mut Vec<EgressPlan>, vl: &mut Vec<VlPlan>) -> EgressKind {
+    let groups = match egress {
+        Egress::Strict => return EgressKind::Strict,
+        Egress::Groups(groups) => groups,
+        Egress::Tables(tables) => {
+            vl.push(VlPlan::new(tables));
+            return EgressKind::Tables((vl.len() - 1) as u16);
+        }
+    };
     let mut strict: Vec<u8> =
         groups.iter().filter(|group| group.share == Share::Strict).map(|group| group.classes).collect();
     // The group with the highest class first.
@@ -221,7 +232,7 @@ fn resolve_egress(egress: &Egress, plans: &mut Vec<EgressPlan>) -> Option<u16> {
         Share::Strict => None,
     });
     plans.push(EgressPlan { strict, weighted: weighted.collect() });
-    Some((plans.len() - 1) as u16)
+    EgressKind::Groups((plans.len() - 1) as u16)
 }
 
 /// The rules of a device, class by class. `output_only`: lossy classes are limited at the output queue.
@@ -371,6 +382,7 @@ impl Layout<'_> {
             signals: vec![VecDeque::new(); ports],
             noise: vec![None; ports],
             schedules: vec![None; ports],
+            arbiters: vec![None; ports],
             nodes: Vec::with_capacity(members.len()),
             fingerprints: vec![engine::Fingerprint::default(); members.len()],
             switches: Vec::new(),
@@ -459,8 +471,17 @@ impl Layout<'_> {
             Role::Switch => self.plan.switches[self.spec.kind_of[node] as usize].egress,
             Role::Host => self.plan.adapters[self.spec.kind_of[node] as usize].egress,
         };
-        network.schedules[place] =
-            egress.map(|plan| Box::new(Schedule::new(plan, self.plan.egress[plan as usize].weighted.len())));
+        match egress {
+            EgressKind::Strict => {}
+            EgressKind::Groups(plan) => {
+                let groups = self.plan.egress[plan as usize].weighted.len();
+                network.schedules[place] = Some(Box::new(Schedule::new(plan, groups)));
+            }
+            EgressKind::Tables(plan) => {
+                port.flags |= ARBITRATED;
+                network.arbiters[place] = Some(Box::new(Arbiter::new(plan, &self.plan.vl[plan as usize])));
+            }
+        }
         network.ports.push(port);
     }
 

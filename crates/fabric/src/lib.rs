@@ -3,6 +3,7 @@
 //! A [`spec::NetworkSpec`] is built into a [`Simulation`], which runs to an [`Outcome`]. Running cannot fail: it
 //! finishes, finds a deadlock, loses a frame it had promised to keep, or reaches a limit.
 
+mod arbiter;
 mod build;
 mod census;
 mod crossbar;

@@ -156,6 +156,8 @@ pub struct Network<P> {
     pub(crate) noise: Vec<Option<Box<Stream>>>,
     /// Deficits and turns of weighted scheduling, one per port that has it.
     pub(crate) schedules: Vec<Option<Box<crate::egress::Schedule>>>,
+    /// Turns of virtual-lane arbitration, one per port that has it.
+    pub(crate) arbiters: Vec<Option<Box<crate::arbiter::Arbiter>>>,
     pub(crate) nodes: Vec<Node>,
     /// Of each node, apart because every arrival touches it.
     pub(crate) fingerprints: Vec<Fingerprint>,

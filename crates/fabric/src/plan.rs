@@ -3,7 +3,7 @@
 use crate::graph::NodeId;
 use crate::port::Lane;
 use crate::routing::Routes;
-use crate::spec::{Arbitration, BypassReading};
+use crate::spec::{Arbitration, BypassReading, VlArbitration, VlEntry};
 use crate::workload::FlowSpec;
 use units::{Bytes, Rate, Span};
 
@@ -122,8 +122,7 @@ pub(crate) struct SwitchKind {
     pub(crate) read_ports: u8,
     /// Room behind the crossbar per output and class.
     pub(crate) output_buffer: u32,
-    /// Position in [`Plan::egress`].
-    pub(crate) egress: Option<u16>,
+    pub(crate) egress: EgressKind,
 }
 
 /// A kind of adapter.
@@ -132,8 +131,18 @@ pub(crate) struct AdapterKind {
     pub(crate) service: Option<Rate>,
     /// Whether frames wait to be consumed at all.
     pub(crate) served: bool,
+    pub(crate) egress: EgressKind,
+}
+
+/// How the ports of a device choose among classes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum EgressKind {
+    /// The highest first.
+    Strict,
     /// Position in [`Plan::egress`].
-    pub(crate) egress: Option<u16>,
+    Groups(u16),
+    /// Position in [`Plan::vl`].
+    Tables(u16),
 }
 
 /// Weighted egress scheduling, resolved.
@@ -143,6 +152,43 @@ pub(crate) struct EgressPlan {
     pub(crate) strict: Vec<u8>,
     /// Weighted groups with their bytes a turn.
     pub(crate) weighted: Vec<(u8, u32)>,
+}
+
+/// Virtual-lane arbitration, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct VlPlan {
+    /// The high and the low table.
+    pub(crate) tables: [VlTable; 2],
+    /// When the high table has sent so many blocks of 64 bytes, a frame of the low one goes first.
+    pub(crate) limit: u64,
+}
+
+/// The entries of a table that have weight.
+#[derive(Clone, Debug)]
+pub(crate) struct VlTable {
+    /// Class and weight in blocks.
+    pub(crate) entries: Vec<(u8, u32)>,
+    /// All its classes.
+    pub(crate) classes: u8,
+}
+
+impl VlPlan {
+    pub(crate) fn new(spec: &VlArbitration) -> VlPlan {
+        let table = |entries: &[VlEntry]| {
+            let weighty = || entries.iter().filter(|entry| entry.weight > 0);
+            VlTable {
+                entries: weighty().map(|entry| (entry.class, u32::from(entry.weight))).collect(),
+                classes: weighty().fold(0, |classes, entry| classes | 1 << entry.class),
+            }
+        };
+        let limit = match spec.high_limit {
+            // One frame, which is a block at least.
+            0 => 1,
+            u8::MAX => u64::MAX,
+            units => u64::from(units) * (4096 / 64),
+        };
+        VlPlan { tables: [table(&spec.high), table(&spec.low)], limit }
+    }
 }
 
 /// Forwarding tables of all switches.
@@ -253,6 +299,7 @@ pub(crate) struct Plan {
     pub(crate) switches: Vec<SwitchKind>,
     pub(crate) adapters: Vec<AdapterKind>,
     pub(crate) egress: Vec<EgressPlan>,
+    pub(crate) vl: Vec<VlPlan>,
     pub(crate) tables: Vec<Tables>,
     pub(crate) ports: Vec<PortPlan>,
     pub(crate) flows: Vec<FlowSpec>,

@@ -5,21 +5,23 @@ use crate::network::Device;
 use units::{Rate, Span, Time, Wire};
 
 /// The cable of this port does not work.
-pub(crate) const DOWN: u8 = 1;
+pub(crate) const DOWN: u16 = 1;
 /// What this port sends needs credits.
-pub(crate) const CREDITS: u8 = 2;
+pub(crate) const CREDITS: u16 = 2;
 /// What this port sends may be damaged.
-pub(crate) const NOISY: u8 = 4;
+pub(crate) const NOISY: u16 = 4;
 /// The far end takes frames by their header.
-pub(crate) const CUT_THROUGH: u8 = 8;
+pub(crate) const CUT_THROUGH: u16 = 8;
 /// Frames for this output wait in its own queues, and the room they hold is freed when they have left.
-pub(crate) const OUTPUT_QUEUED: u8 = 16;
+pub(crate) const OUTPUT_QUEUED: u16 = 16;
 /// Frames for this output wait at the inputs.
-pub(crate) const INPUT_QUEUED: u8 = 32;
+pub(crate) const INPUT_QUEUED: u16 = 32;
 /// The port's switch has a congestion point.
-pub(crate) const WATCHED: u8 = 64;
+pub(crate) const WATCHED: u16 = 64;
 /// Notices of that congestion point wait for this output.
-pub(crate) const NOTICES: u8 = 128;
+pub(crate) const NOTICES: u16 = 128;
+/// Two tables choose among its classes, and are told of every frame.
+pub(crate) const ARBITRATED: u16 = 256;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]
@@ -66,7 +68,7 @@ pub(crate) struct Port {
     pub(crate) credited: u8,
     /// Classes of which a credit frame waits in `control`.
     pub(crate) credit_due: u8,
-    pub(crate) flags: u8,
+    pub(crate) flags: u16,
     /// How often the cable has failed.
     pub(crate) epoch: u8,
     /// Classes of which a frame has started since the last checkpoint.

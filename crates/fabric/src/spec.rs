@@ -77,6 +77,8 @@ pub enum Egress {
     Strict,
     /// Groups of classes: strict groups first, the highest first; weighted ones share the rest.
     Groups(Vec<EgressGroup>),
+    /// Two tables of classes and weights, as in InfiniBand.
+    Tables(VlArbitration),
 }
 
 impl Egress {
@@ -110,6 +112,32 @@ pub enum Share {
         /// Bytes a turn, frame overhead counted.
         quantum: Bytes,
     },
+}
+
+/// How many entries a table of [`VlArbitration`] may have.
+pub const MAX_VL_ENTRIES: usize = 64;
+
+/// The virtual-lane arbitration of InfiniBand: the high table goes first, up to a limit; inside a table the entries
+/// take turns. Every class needs weight in one of the tables; it may be in both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VlArbitration {
+    /// Entries of the high table, in the order of their turns.
+    pub high: Vec<VlEntry>,
+    /// Entries of the low table.
+    pub low: Vec<VlEntry>,
+    /// What the high table may send before a frame of the low one goes, in units of 4096 bytes: 0 is one frame, 255
+    /// all it wants. A frame may be sent while anything is left.
+    pub high_limit: u8,
+}
+
+/// A turn in a table of [`VlArbitration`]. A class may have several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VlEntry {
+    /// The class that may send.
+    pub class: u8,
+    /// How much, in units of 64 bytes, frame overhead not counted; a frame may be sent while anything is left. An entry
+    /// of weight 0 is skipped.
+    pub weight: u8,
 }
 
 /// When a switch may pass a frame on.

@@ -2,7 +2,7 @@
 
 use crate::frame::{CORRUPT, Frame, NIL};
 use crate::network::{Ctx, Device, Message, Network};
-use crate::port::{CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, WATCHED};
+use crate::port::{ARBITRATED, CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, WATCHED};
 use crate::probe::Probe;
 use units::{Bytes, Span, Time};
 
@@ -28,7 +28,7 @@ impl<P: Probe> Network<P> {
             }
         }
         let classes = port.waiting & !port.blocked;
-        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | WATCHED) == OUTPUT_QUEUED;
+        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | WATCHED | ARBITRATED) == OUTPUT_QUEUED;
         if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
             if classes != 0 || !port.control.is_empty() || port.flags & NOTICES != 0 {
                 self.transmit_otherwise(now, p, ctx);
@@ -69,9 +69,14 @@ impl<P: Probe> Network<P> {
             return self.start(now, p, place, ctx);
         }
         let port = &self.ports[p as usize];
-        if port.flags & (CREDITS | INPUT_QUEUED) != 0 && self.schedules[p as usize].is_some() {
-            // A class that cannot send must not spend its turn.
-            classes = self.affordable(p, classes);
+        if port.flags & (CREDITS | INPUT_QUEUED | ARBITRATED) != 0 {
+            if port.flags & ARBITRATED != 0 {
+                return self.transmit_by_tables(now, p, classes, ctx);
+            }
+            if self.schedules[p as usize].is_some() {
+                // A class that cannot send must not spend its turn.
+                classes = self.affordable(p, classes);
+            }
         }
         while classes != 0 {
             let class = self.choose_class(p, classes);
@@ -127,7 +132,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// The next frame of a class for this port, if it can start now.
-    fn take(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
+    pub(crate) fn take(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
         let port = &self.ports[p as usize];
         let switch = match port.device {
             Device::Host(host) => return self.take_from_host(now, p, host, class, ctx),
@@ -165,7 +170,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Occupies the wire with a frame.
-    fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
+    pub(crate) fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
         if self.is_watched(p) {
             self.monitor_start(now, p, place);
         }

@@ -5,7 +5,7 @@ use crate::graph::{GraphError, NodeId, Role};
 use crate::routing::Routes;
 use crate::spec::{
     AdapterSpec, Buffer, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl, Forwarding, MAX_CLASSES,
-    NetworkSpec, PauseSpec, Queueing, Share, SwitchSpec,
+    MAX_VL_ENTRIES, NetworkSpec, PauseSpec, Queueing, Share, SwitchSpec, VlArbitration,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, Point, Reaction, ReactionPoint};
@@ -344,7 +344,11 @@ fn check_adapter(spec: &NetworkSpec, adapter: &AdapterSpec, wrong: &mut Vec<Stri
 }
 
 fn check_egress(egress: &Egress, classes: usize, wrong: &mut Vec<String>) {
-    let Egress::Groups(groups) = egress else { return };
+    let groups = match egress {
+        Egress::Strict => return,
+        Egress::Groups(groups) => groups,
+        Egress::Tables(tables) => return check_tables(tables, classes, wrong),
+    };
     let mut seen = 0u8;
     for group in groups {
         if group.classes & seen != 0 {
@@ -358,6 +362,20 @@ fn check_egress(egress: &Egress, classes: usize, wrong: &mut Vec<String>) {
     let all = ((1u16 << classes) - 1) as u8;
     if groups.len() > 8 || seen & all != all {
         wrong.push("every class must be in an egress group, and there are at most 8 groups".into());
+    }
+}
+
+fn check_tables(tables: &VlArbitration, classes: usize, wrong: &mut Vec<String>) {
+    if tables.high.len().max(tables.low.len()) > MAX_VL_ENTRIES {
+        wrong.push(format!("a table of virtual-lane arbitration has at most {MAX_VL_ENTRIES} entries: use fewer"));
+    }
+    let entries = || tables.high.iter().chain(&tables.low);
+    if let Some(entry) = entries().find(|entry| usize::from(entry.class) >= classes) {
+        wrong.push(format!("virtual-lane arbitration names class {} of {classes}: name one there is", entry.class));
+    }
+    let weighs = |class: &usize| entries().any(|entry| usize::from(entry.class) == *class && entry.weight > 0);
+    for class in (0..classes).filter(|class| !weighs(class)) {
+        wrong.push(format!("class {class} has no weight in either arbitration table and never sends: give it some"));
     }
 }
 

@@ -97,6 +97,23 @@ fn mixed() -> NetworkSpec {
     spec
 }
 
+/// Virtual lanes by table in every kind of switch and in adapters, under every flow control.
+fn arbitrated() -> NetworkSpec {
+    let mut spec = mixed();
+    spec.classes = vec![lossless(); 3];
+    let tables = |limit| lanes(&[(2, 30), (1, 8)], &[(0, 40), (1, 20), (0, 3)], limit);
+    for (switch, limit) in spec.switches.iter_mut().zip([0, 1, 3, 255, 0]) {
+        switch.egress = tables(limit);
+        let Buffer::Static(buffers) = &mut switch.buffer else { continue };
+        buffers.push(buffers[0]);
+    }
+    spec.adapters[0].egress = tables(1);
+    let all = hosts(&spec);
+    let urgent = FlowSpec { class: 2, ..greedy(0, 1, 250) };
+    spec.flows.extend(workload::uniform_frames(&all, Rate::from_megabits(900), Gaps::Exponential, &urgent));
+    spec
+}
+
 fn fingerprint(
     spec: &NetworkSpec,
     threads: usize,
@@ -153,6 +170,11 @@ fn mixed_flow_control_is_the_same_everywhere() {
 }
 
 #[test]
+fn virtual_lanes_by_table_are_the_same_everywhere() {
+    same_everywhere(&arbitrated());
+}
+
+#[test]
 fn another_seed_is_another_run() {
     let mut spec = mixed();
     let first = fingerprint(&spec, 1, Partition::One, 1, None).fingerprint;
@@ -182,6 +204,7 @@ fn fingerprints_are_those_on_record() {
         ("fat-tree", fat_tree(), 0x2c0b_981f_3ef5_836c),
         ("ring", ring(), 0xd291_2d0f_89d7_be47),
         ("mixed", mixed(), 0xed6c_f513_9b52_0665),
+        ("arbitrated", arbitrated(), 0x17fd_d072_113b_96c1),
     ];
     let found: Vec<String> = table
         .iter()

@@ -29,6 +29,12 @@ pub fn slots(delay: Span) -> FlowControl {
     FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, give_back: CreditReturn::Signal { delay } })
 }
 
+/// Virtual-lane arbitration by these tables of classes and weights.
+pub fn lanes(high: &[(u8, u8)], low: &[(u8, u8)], high_limit: u8) -> Egress {
+    let table = |entries: &[(u8, u8)]| entries.iter().map(|&(class, weight)| VlEntry { class, weight }).collect();
+    Egress::Tables(VlArbitration { high: table(high), low: table(low), high_limit })
+}
+
 /// An output-queued, storing switch for one class.
 pub fn switch(buffer: ClassBuffer, flow_control: FlowControl) -> SwitchSpec {
     SwitchSpec {

@@ -80,7 +80,10 @@ fn spec(case: &Case) -> NetworkSpec {
     let kind = &mut spec.switches[0];
     kind.buffer = Buffer::Static(vec![buffer; case.classes]);
     if case.weighted {
-        kind.egress = Egress::weighted(&vec![Bytes::new(2500); case.classes]);
+        kind.egress = match case.seed % 2 {
+            0 => Egress::weighted(&vec![Bytes::new(2500); case.classes]),
+            _ => lanes(&[(0, 9)], &(0..case.classes as u8).map(|class| (class, 20)).collect::<Vec<_>>(), 1),
+        };
     }
     kind.pipeline = if case.pipeline { Span::from_nanos(350) } else { Span::ZERO };
     if case.cut_through {

@@ -7,6 +7,7 @@ mod determinism;
 mod faults;
 mod headroom;
 mod kit;
+mod lanes;
 mod laws;
 mod outcomes;
 mod refusals;

@@ -66,6 +66,9 @@ fn impossible_combinations_are_refused_with_the_reason() {
         let group = EgressGroup { classes: 1, share: Share::Strict };
         s.switches[0].egress = Egress::Groups(vec![group, group]);
     });
+    refused("names class 1 of 1", |s| s.switches[0].egress = lanes(&[(1, 4)], &[(0, 4)], 0));
+    refused("class 0 has no weight", |s| s.adapters[0].egress = lanes(&[(0, 0)], &[], 0));
+    refused("at most 64 entries", |s| s.switches[0].egress = lanes(&[], &[(0, 4); 65], 0));
     refused("cut-through in no time", |s| {
         s.switches[0].forwarding = Forwarding::CutThrough { header_delay: Span::ZERO };
         s.graph.cables[0].link.latency = Span::ZERO;

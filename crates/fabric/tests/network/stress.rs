@@ -135,10 +135,10 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
         } else {
             Buffer::Static(buffers)
         };
-        let egress = if r.p(40) {
-            Egress::weighted(&(0..classes).map(|c| b([500, 2500, 5000][c])).collect::<Vec<_>>())
-        } else {
-            Egress::Strict
+        let egress = match r.n(100) {
+            0..40 => Egress::weighted(&(0..classes).map(|c| b([500, 2500, 5000][c])).collect::<Vec<_>>()),
+            40..60 => lanes(&[(classes as u8 - 1, 8)], &[(0, 1), (classes as u8 / 2, 40), (0, 9)], seed as u8),
+            _ => Egress::Strict,
         };
         spec.switches.push(SwitchSpec {
             queueing,

@@ -11,7 +11,7 @@ pub use load::{FairShare, fair_shares};
 use super::plan::Plan;
 use fabric::graph::{Graph, NodeId};
 use fabric::routing::{Routes, dependency_cycle};
-use fabric::spec::{Egress, FlowControl};
+use fabric::spec::{Egress, FlowControl, NetworkSpec};
 use paths::Walker;
 use std::collections::BTreeMap;
 use units::Time;
@@ -57,6 +57,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     let walker = Walker::new(&plan.spec.graph);
     buffers::check(plan, &mut findings);
     groups(plan, &mut findings);
+    starvation(plan, &mut findings);
     deadlocks(plan, &mut findings);
     let reached = reachable(plan, &walker, &mut findings);
     timing(plan, &mut findings);
@@ -73,13 +74,42 @@ fn holds_back(plan: &Plan) -> bool {
         && plan.spec.switches.iter().any(|switch| switch.flow_control != FlowControl::None)
 }
 
-/// Lossless and lossy classes that share an egress group.
-fn groups(plan: &Plan, findings: &mut Findings) {
-    let spec = &plan.spec;
+/// How the kinds of devices choose among classes.
+fn outputs(spec: &NetworkSpec) -> impl Iterator<Item = (String, &Egress)> {
     let switches = spec.switches.iter().enumerate().map(|(kind, switch)| (format!("switches[{kind}]"), &switch.egress));
     let adapters =
         spec.adapters.iter().enumerate().map(|(kind, adapter)| (format!("adapters[{kind}]"), &adapter.egress));
-    for (device, egress) in switches.chain(adapters) {
+    switches.chain(adapters)
+}
+
+/// Virtual lanes that send only what a high table without a limit leaves.
+fn starvation(plan: &Plan, findings: &mut Findings) {
+    for (device, egress) in outputs(&plan.spec) {
+        let Egress::Tables(tables) = egress else { continue };
+        let high = || tables.high.iter().filter(|entry| entry.weight > 0);
+        if tables.high_limit < u8::MAX || high().next().is_none() {
+            continue;
+        }
+        let classes = (0..).zip(&plan.spec.classes);
+        let left: Vec<&str> = classes
+            .filter(|(class, _)| high().all(|entry| entry.class != *class))
+            .map(|(_, class)| class.name.as_str())
+            .collect();
+        if !left.is_empty() {
+            findings.add(
+                Severity::Warning,
+                format!("{device}.vl_arbitration"),
+                format!("{} may starve: the high table has no limit", left.join(", ")),
+                "set high_limit below 255",
+            );
+        }
+    }
+}
+
+/// Lossless and lossy classes that share an egress group.
+fn groups(plan: &Plan, findings: &mut Findings) {
+    let spec = &plan.spec;
+    for (device, egress) in outputs(spec) {
         let Egress::Groups(groups) = egress else { continue };
         for (number, group) in groups.iter().enumerate() {
             let members = || spec.classes.iter().enumerate().filter(|(class, _)| group.classes >> class & 1 == 1);

@@ -133,6 +133,7 @@ pub(super) fn switches() -> Section {
             "Room and thresholds. Of several entries for a class the last one applies."),
         key("egress", Kind::Tables(Box::new(egress())), Default::Absent("strict priority: the highest class first"),
             "Groups of classes that share a link: the strict ones first, the last named first; weighted ones share the rest."),
+        vl_arbitration(),
         key("congestion_point", Kind::Table(Box::new(congestion_point())), Default::Absent("nothing is marked and nobody is told"),
             "What notices congestion and tells the sources."),
     ]);
@@ -196,6 +197,7 @@ pub(super) fn adapters() -> Section {
             Default::Absent("strict priority: the highest class first"),
             "How it chooses among its classes when sending.",
         ),
+        vl_arbitration(),
     ]);
     Section { about: "A kind of adapter: a host's attachment to the network.", keys }
 }
@@ -328,6 +330,48 @@ fn service_changes() -> Section {
                 Kind::Rate(units::Rate::ZERO, crate::scenario::key::FASTEST),
                 Default::Absent("at once from then on"),
                 "How fast it consumes from then on; \"0b/s\" stops it.",
+            ),
+        ],
+    }
+}
+
+fn vl_arbitration() -> Key {
+    let table = || Kind::Tables(Box::new(vl_entry()));
+    let keys = vec![
+        key("high", table(), Default::Absent("no entries"), "The table that goes first: at most 64 entries, in turn."),
+        key(
+            "low",
+            table(),
+            Default::Absent("no entries"),
+            "The table that has its chance when the high one may not or has nothing to send.",
+        ),
+        key(
+            "high_limit",
+            Kind::Count(0, 255),
+            Default::Value("0", "OpenSM: its default of qos_high_limit"),
+            "What the high table may send before a frame of the low one goes, in units of 4096 B; 0 is one frame, 255 all it wants.",
+        ),
+    ];
+    let about =
+        "Two tables of classes and weights. Every class needs weight in one; it may be in both and several times.";
+    key(
+        "vl_arbitration",
+        Kind::Table(Box::new(Section { about, keys })),
+        Default::Absent("as `egress` says"),
+        "Virtual-lane arbitration as in InfiniBand, instead of `egress`.",
+    )
+}
+
+fn vl_entry() -> Section {
+    Section {
+        about: "A turn of a class. A frame may be sent while any weight is left.",
+        keys: vec![
+            key("class", Kind::Text, Default::Required, "Whose turn it is, by name."),
+            key(
+                "weight",
+                Kind::Count(0, 255),
+                Default::Required,
+                "What it may send, in units of 64 B, frame overhead not counted; an entry of weight 0 is skipped.",
             ),
         ],
     }

@@ -8,7 +8,8 @@ use crate::scenario::resolve::{Gathered, Node};
 use fabric::graph::Role;
 use fabric::spec::{
     AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CongestionSpec, CreditReturn, CreditSpec, CreditUnit,
-    Crossbar, Egress, EgressGroup, FlowControl, Forwarding, MAX_CLASSES, PauseSpec, Queueing, Share, SwitchSpec,
+    Crossbar, Egress, EgressGroup, FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, PauseSpec, Queueing, Share,
+    SwitchSpec, VlArbitration, VlEntry,
 };
 use std::collections::BTreeMap;
 use units::Time;
@@ -276,6 +277,9 @@ fn class_bits(
 }
 
 fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<Egress> {
+    if node.given("vl_arbitration") {
+        return vl_arbitration(gathered, node, rules).map(Egress::Tables);
+    }
     let entries = node.tables("egress");
     if entries.is_empty() {
         return Some(Egress::Strict);
@@ -303,4 +307,54 @@ fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option
         return None;
     }
     Some(Egress::Groups(groups))
+}
+
+fn vl_arbitration(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<VlArbitration> {
+    let place = node.place_of("vl_arbitration");
+    if node.given("egress") {
+        let message = "`egress` and `vl_arbitration` both say which class is next";
+        let problem = Problem::new(place, message, "remove one of them");
+        gathered.problems.push(problem.and(node.place_of("egress"), "the other"));
+        return None;
+    }
+    let node = node.table("vl_arbitration")?;
+    let (high, low) = (vl_table(gathered, node, "high", rules), vl_table(gathered, node, "low", rules));
+    let (high, low) = (high?, low?);
+    let entries = || high.iter().chain(&low);
+    let mut good = true;
+    for class in 0..rules.class_names.len() as u32 {
+        let mut mine = entries().filter(|entry| u32::from(entry.class) == class).peekable();
+        let name = rules.class_names.name(class);
+        if mine.peek().is_none() {
+            let message = format!("class `{name}` is in neither table and would never send");
+            gathered.refuse(place, message, format!("add {{ class = \"{name}\", weight = 4 }} to `low`, say"));
+            good = false;
+        } else if mine.all(|entry| entry.weight == 0) {
+            let message = format!("class `{name}` has weight 0 in every entry and would never send");
+            gathered.refuse(place, message, "an entry of weight 0 is skipped: give it some in one of them");
+            good = false;
+        }
+    }
+    let high_limit = u8::try_from(node.count("high_limit")?).unwrap_or(u8::MAX);
+    good.then_some(VlArbitration { high, low, high_limit })
+}
+
+fn vl_table(gathered: &mut Gathered<'_>, node: &Node, name: &str, rules: &Rules<'_>) -> Option<Vec<VlEntry>> {
+    let nodes = node.tables(name);
+    if let Some(beyond) = nodes.get(MAX_VL_ENTRIES) {
+        let message = format!("`{name}` has {} entries, and a table holds {MAX_VL_ENTRIES}", nodes.len());
+        gathered.refuse(beyond.place, message, "remove this one and those after it");
+        return None;
+    }
+    let mut entries = Vec::new();
+    for node in nodes {
+        let class = node.text("class").and_then(|name| rules.class_names.one(gathered, &name, node.place_of("class")));
+        let (Some(class), Some(weight)) = (class, node.count("weight")) else { continue };
+        entries.push(VlEntry {
+            class: u8::try_from(class).unwrap_or(u8::MAX),
+            weight: u8::try_from(weight).unwrap_or(u8::MAX),
+        });
+    }
+    let readable = node.has(name) == node.given(name);
+    (readable && entries.len() == nodes.len()).then_some(entries)
 }

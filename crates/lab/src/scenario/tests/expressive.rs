@@ -4,7 +4,7 @@ use super::super::*;
 use fabric::graph::{HostId, Role};
 use fabric::spec::{
     Arbitration, Buffer, BypassReading, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath, Queueing,
-    Share,
+    Share, VlArbitration, VlEntry,
 };
 use fabric::workload::{Activity, Destination, Gaps, Overflow, Pattern};
 use units::{Bytes, Rate, Span, Time};
@@ -161,6 +161,28 @@ egress = [{ classes = "*", quantum = "9KB" }]
         [(Time::ZERO + Span::from_micros(1), Some(Rate::ZERO)), (Time::ZERO + Span::from_micros(2), None),]
     );
     assert!(check(&plan).iter().any(|finding| finding.message.contains("lossless kept and lossy lossy share a group")));
+}
+
+#[test]
+fn virtual_lanes_by_table() {
+    let entry = |class, weight| VlEntry { class, weight };
+    let devices = r#"
+[[switches]]
+buffers = { capacity = "100KB" }
+vl_arbitration = { high = [{ class = "acks", weight = 4 }], low = [{ class = "lossy", weight = 255 }, { class = "kept", weight = 0 }, { class = "kept", weight = 16 }], high_limit = 255 }
+[[adapters]]
+vl_arbitration = { low = [{ class = "lossy", weight = 1 }, { class = "acks", weight = 2 }, { class = "kept", weight = 3 }] }
+"#;
+    let plan = plan(&format!("{NODES}{devices}{REST}"));
+    let low = vec![entry(0, 255), entry(1, 0), entry(1, 16)];
+    let expected = VlArbitration { high: vec![entry(2, 4)], low, high_limit: 255 };
+    assert_eq!(plan.spec.switches[0].egress, Egress::Tables(expected));
+    let low = vec![entry(0, 1), entry(2, 2), entry(1, 3)];
+    assert_eq!(plan.spec.adapters[0].egress, Egress::Tables(VlArbitration { high: vec![], low, high_limit: 0 }));
+    let starving: Vec<_> = check(&plan).into_iter().filter(|finding| finding.message.contains("may starve")).collect();
+    assert_eq!(starving.len(), 1, "{starving:?}");
+    assert_eq!(starving[0].subject, "switches[0].vl_arbitration");
+    assert!(starving[0].message.starts_with("lossy, kept may starve"), "{starving:?}");
 }
 
 #[test]

@@ -110,6 +110,29 @@ fn one_mistake_each() {
 }
 
 #[test]
+fn mistakes_in_arbitration_tables() {
+    let lanes = |tables: &str, column, words: &str| {
+        refused("[[switches]]", &format!("[[switches]]\nvl_arbitration = {tables}"), (7, column), words);
+    };
+    lanes("{ high_limit = 3 }", 18, "class `data` is in neither table");
+    lanes("{ low = [] }", 18, "add { class = \"data\", weight = 4 } to `low`");
+    lanes("{ low = { class = \"data\", weight = 0 } }", 18, "weight 0 in every entry");
+    lanes("{ low = { class = \"dta\", weight = 4 } }", 36, "did you mean `data`?");
+    lanes("{ low = { class = \"data\", weight = 256 } }", 53, "out of range");
+    lanes("{ low = { class = \"data\" } }", 26, "has no `weight`");
+    lanes("{ low = { class = \"data\", weight = 4 }, high_limit = 256 }", 71, "out of range");
+    lanes("{ low = 4 }", 26, "list of tables");
+    lanes("{ lo = [] }", 20, "did you mean `low`?");
+    lanes("4", 18, "a table");
+    let entries = vec!["{ class = \"data\", weight = 4 }"; 65].join(", ");
+    lanes(&format!("{{ low = [{entries}] }}"), 27 + 64 * 32, "has 65 entries, and a table holds 64");
+    let both = "{ low = { class = \"data\", weight = 4 } }\negress = { classes = \"data\" }";
+    lanes(both, 18, "remove one of them");
+    let adapter = "[[adapters]]\nvl_arbitration = { high = { class = \"dat\", weight = 4 } }\n[run]";
+    refused("[run]", adapter, (14, 37), "did you mean `data`?");
+}
+
+#[test]
 fn what_the_fabric_refuses_points_at_its_section() {
     let text = SOUND
         .replace("[run]", "[[classes]]\nlossless = false\n[run]")
