@@ -27,7 +27,8 @@ fn switch() -> SwitchSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
-        congestion: None,
+        order: fabric::spec::Order::Arrival,
+        watch: None,
     }
 }
 

@@ -209,6 +209,12 @@ macro_rules! points {
             fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
                 match self { $(Point::$variant(point) => point.on_arrival(frame, view),)* }
             }
+            fn draws(&self) -> bool {
+                match self { $(Point::$variant(point) => point.draws(),)* }
+            }
+            fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
+                match self { $(Point::$variant(point) => point.on_output(frame, view),)* }
+            }
             fn on_settled(&mut self, now: Time, view: &impl View) {
                 match self { $(Point::$variant(point) => point.on_settled(now, view),)* }
             }

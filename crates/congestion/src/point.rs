@@ -120,8 +120,21 @@ pub trait CongestionPoint {
     /// Tells it where it is, before anything happens.
     fn attach(&mut self, surroundings: &Surroundings);
 
-    /// A frame has come, is counted, and waits for its output.
-    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish;
+    /// Whether it may wish to draw frames, so that the switch keeps account of them.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    /// A frame has come, is counted against its input, and waits for its output.
+    fn on_arrival(&mut self, _frame: &Passage, _view: &impl View) -> Wish {
+        Wish::Nothing
+    }
+
+    /// A frame has joined the queue of its output: at once, or, where there is room behind the crossbar, when it has
+    /// come through.
+    fn on_output(&mut self, _frame: &Passage, _view: &impl View) -> Wish {
+        Wish::Nothing
+    }
 
     /// Everything that could start at this instant has started.
     fn on_settled(&mut self, _now: Time, _view: &impl View) {}

@@ -9,6 +9,8 @@ use crate::graph::{Graph, NodeId, Role};
 use crate::host::{Host, Service};
 use crate::monitor::Monitor;
 use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
+use crate::occupancy::Occupancy;
+use crate::order::Turns;
 use crate::partition::{Partition, assign};
 use crate::plan::{
     AdapterKind, EgressKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, VlPlan, WaitingRoom,
@@ -18,8 +20,8 @@ use crate::probe::Probe;
 use crate::result::Totals;
 use crate::routing::{flow_entropy, salt};
 use crate::spec::{
-    Arbitration, Buffer, ClassBuffer, CongestionSpec, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding,
-    Multipath, NetworkSpec, Queueing, Share,
+    Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath,
+    NetworkSpec, Order, Queueing, Share, SwitchSpec, WatchSpec,
 };
 use crate::validate::{BuildError, adapter_of, largest_frame, validate};
 use congestion::CongestionPoint;
@@ -497,14 +499,18 @@ impl Layout<'_> {
             let fifo = self.plan.switches[kind as usize].fifo.is_some();
             Box::new(Crossbar::new(ports.iter().map(speed).collect(), network.classes, fifo))
         });
-        let congestion = &self.spec.switches[kind as usize].congestion;
-        let monitor =
-            congestion.as_ref().map(|congestion| Box::new(self.monitor(network, node, first_port, congestion)));
+        let SwitchSpec { watch, order, .. } = &self.spec.switches[kind as usize];
+        let monitor = watch.as_ref().map(|watch| Box::new(self.monitor(network, node, first_port, watch)));
+        let order = (*order != Order::Arrival)
+            .then(|| Box::new(Turns::new(*order, network.ports.len() - first_port as usize, network.classes)));
+        if monitor.is_some() || order.is_some() {
+            network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= WATCHED);
+        }
         let room = self.plan.switches[kind as usize].room;
         network.switches.push(Switch {
             kind,
             room,
-            plain: room == WaitingRoom::Output && monitor.is_none(),
+            plain: room == WaitingRoom::Output && monitor.is_none() && order.is_none(),
             latency: self.plan.switches[kind as usize].pipeline,
             first_port,
             row,
@@ -514,22 +520,17 @@ impl Layout<'_> {
             shared_used: 0,
             crossbar,
             monitor,
+            order,
         });
     }
 
-    fn monitor<P: Probe>(
-        &self,
-        network: &mut Network<P>,
-        node: usize,
-        first_port: u32,
-        congestion: &CongestionSpec,
-    ) -> Monitor {
-        let ports = &mut network.ports[first_port as usize..];
-        ports.iter_mut().for_each(|port| port.flags |= WATCHED);
+    fn monitor<P: Probe>(&self, network: &mut Network<P>, node: usize, first_port: u32, watch: &WatchSpec) -> Monitor {
+        let ports = &network.ports[first_port as usize..];
         let to_host = |port: &Port| {
             let peer = self.plan.ports[self.plan.ports[port.global as usize].peer as usize].node;
             self.spec.graph.nodes[peer as usize].role == Role::Host
         };
+        let to_host: Vec<bool> = ports.iter().map(to_host).collect();
         let rules = &self.plan.rules[node_rules(self.spec, node)];
         let largest_frame: Vec<u32> = self.plan.largest_frames.iter().map(|&len| u32::from(len)).collect();
         let buffer = |(class, rule): (usize, &Rule)| match rule.unit {
@@ -538,17 +539,25 @@ impl Layout<'_> {
         };
         let surroundings = Surroundings {
             rates: ports.iter().map(|port| port.wire.rate()).collect(),
-            to_host: ports.iter().map(to_host).collect(),
+            to_host: to_host.clone(),
             classes: network.classes,
             buffer: rules.iter().enumerate().map(buffer).collect(),
             largest_frame,
             seed: self.spec.seed,
             node: node as u32,
         };
-        let mut point = congestion.point.clone();
-        point.attach(&surroundings);
-        let notice = (congestion.notice_class, congestion.notice_size.get() as u16);
-        Monitor::new(point, ports.len(), network.classes, notice)
+        let mut point = watch.point.clone();
+        if let Some(point) = &mut point {
+            point.attach(&surroundings);
+        }
+        let draws = watch.occupancy || point.as_ref().is_some_and(CongestionPoint::draws);
+        let occupancy = draws.then(|| {
+            let stream = Stream::new(self.spec.seed, node as u64, "occupancy");
+            Occupancy::new(ports.len(), &self.plan.largest_frames, watch.unit.get() as u32, stream)
+        });
+        let notice = (watch.notice_class, watch.notice_size.get() as u16);
+        let sizes = (ports.len(), network.classes, self.spec.flows.len());
+        Monitor::new(point, occupancy, if watch.reliable { to_host } else { Vec::new() }, sizes, notice)
     }
 
     fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32, by_host: &[Vec<u32>]) {

@@ -394,7 +394,9 @@ impl<P: Probe> Network<P> {
         self.lanes[lane].queue.push(&mut self.pool, place);
         self.ports[p as usize].waiting |= 1 << class;
         self.kick(p, ctx);
-        self.release(now, input, class, len, ctx);
+        if !(self.is_watched(p) && self.monitor_crossed(now, switch, place, ctx)) {
+            self.release(now, input, class, len, ctx);
+        }
         self.input_done(switch, input, ctx);
     }
 

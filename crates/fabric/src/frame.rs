@@ -20,6 +20,8 @@ pub enum Kind {
     Pause,
     /// Tells a source of congestion; see [`Frame::notice`].
     Notice,
+    /// Tells the near side of a fabric that the far side has a frame of that flow.
+    Receipt,
     /// Tells a sender of freed room; `dst` is the class, `born` the total ever granted.
     Credit,
 }

@@ -397,7 +397,7 @@ impl<P: Probe> Network<P> {
             Kind::Data => self.deliver(now, p, host, &frame, ctx),
             Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),
             Kind::Notice => self.noticed(now, &frame, ctx),
-            Kind::Pause | Kind::Credit => {}
+            Kind::Pause | Kind::Credit | Kind::Receipt => {}
         }
     }
 
@@ -523,6 +523,18 @@ impl<P: Probe> Network<P> {
                         input_held: lane.held,
                     },
                 );
+            }
+        }
+        if let Device::Switch(switch) = state.device
+            && let Some(occupancy) =
+                self.switches[switch as usize].monitor.as_ref().and_then(|it| it.occupancy.as_ref())
+        {
+            for p in state.first_port..state.first_port + u32::from(state.ports) {
+                for class in 0..self.classes {
+                    let cell = (p - state.first_port) as usize * self.classes + class;
+                    let held = occupancy.by_flow(cell);
+                    self.probe.on_occupancy(now, self.ports[p as usize].global, class as u8, &held);
+                }
             }
         }
         if let Device::Host(host) = state.device {

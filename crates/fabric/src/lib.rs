@@ -15,6 +15,8 @@ pub mod graph;
 mod host;
 mod monitor;
 mod network;
+mod occupancy;
+mod order;
 pub mod partition;
 mod plan;
 mod port;

@@ -1,15 +1,18 @@
-//! A switch's congestion point at work: what it is shown, what it is told, and what becomes of its wishes.
+//! A switch's congestion point at work: what it is shown, what it is told, and what becomes of its wishes. Also the
+//! account of who holds its buffers, and the copies it keeps until the far side of the fabric has a frame.
 //!
 //! Only switches that have one pay for it: their ports carry [`WATCHED`] and take the general paths.
 
 use crate::frame::{Frame, Kind, List, MARKED, NIL};
 use crate::network::{Ctx, Device, Network};
-use crate::plan::Hold;
+use crate::occupancy::{Occupancy, Occupant};
+use crate::plan::{Hold, WaitingRoom};
 use crate::port::{NOTICES, WATCHED};
 use crate::probe::Probe;
-use congestion::point::{Notice, Passage, View, Wish};
+use congestion::point::{Drawn, Notice, Passage, View, Wish};
 use congestion::{CongestionPoint, Point};
-use units::Time;
+use std::collections::VecDeque;
+use units::{Span, Time};
 
 /// The input of a frame that a switch made itself: it holds no room there.
 pub(crate) const OWN: u16 = u16::MAX;
@@ -17,14 +20,33 @@ pub(crate) const OWN: u16 = u16::MAX;
 /// A switch's congestion point and what is counted for it.
 #[derive(Debug)]
 pub(crate) struct Monitor {
-    pub(crate) point: Point,
+    pub(crate) point: Option<Point>,
     sight: Sight,
+    /// Who holds the input buffers, if anybody wants to know.
+    pub(crate) occupancy: Option<Occupancy>,
+    /// By output: what becomes of the room of the frame on the wire.
+    leaving: Vec<Leaving>,
+    /// Which ports lead to hosts, if frames are kept until the far side has them; else empty.
+    to_host: Vec<bool>,
+    /// By flow: copies kept, the oldest first, as (handle, class, length).
+    copies: Vec<VecDeque<(u32, u8, u16)>>,
     /// Notices that wait for each output; they go before data.
     notices: Vec<List>,
     /// Class and size of a notice.
     notice: (u8, u16),
     /// The point wants to be asked when this instant has settled.
     settle: bool,
+    /// Frames look for their outputs anew: the point is not shown those that come a second time.
+    pub(crate) muted: bool,
+}
+
+/// What becomes of the room of a frame that is on the wire when it has left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leaving {
+    /// Its handle, if there is an account of who holds the buffer.
+    handle: Option<u32>,
+    /// The flow of a frame of which a copy stays.
+    kept: Option<u32>,
 }
 
 /// What is counted for a congestion point, by (output, class).
@@ -39,10 +61,44 @@ struct Sight {
 }
 
 impl Monitor {
-    pub(crate) fn new(point: Point, ports: usize, classes: usize, notice: (u8, u16)) -> Monitor {
+    /// `to_host` says which ports lead to hosts, if frames are kept until the far side has them, and is empty if not.
+    pub(crate) fn new(
+        point: Option<Point>,
+        occupancy: Option<Occupancy>,
+        to_host: Vec<bool>,
+        (ports, classes, flows): (usize, usize, usize),
+        notice: (u8, u16),
+    ) -> Monitor {
         let cells = ports * classes;
         let sight = Sight { waiting: vec![0; cells], blocked: vec![false; cells], last_blocked: vec![None; cells] };
-        Monitor { point, sight, notices: vec![List::EMPTY; ports], notice, settle: false }
+        let copies = vec![VecDeque::new(); if to_host.is_empty() { 0 } else { flows }];
+        let (leaving, notices) = (vec![Leaving::default(); ports], vec![List::EMPTY; ports]);
+        Monitor { point, sight, occupancy, leaving, to_host, copies, notices, notice, settle: false, muted: false }
+    }
+
+    /// Whether a copy of a frame is kept here: it came from a host and goes on into the fabric.
+    fn keeps(&self, frame: &Frame) -> bool {
+        let leads = |port: u16| self.to_host.get(usize::from(port)).copied();
+        frame.kind == Kind::Data && leads(frame.input) == Some(true) && leads(frame.output) == Some(false)
+    }
+
+    /// Whether this is the far side of the fabric for a frame: it came from inside and goes to a host.
+    fn ends(&self, frame: &Frame) -> bool {
+        let leads = |port: u16| self.to_host.get(usize::from(port)).copied();
+        frame.kind == Kind::Data && leads(frame.input) == Some(false) && leads(frame.output) == Some(true)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.point.as_ref().and_then(CongestionPoint::deadline)
+    }
+
+    /// A frame has left its input's buffer; of a flow in `kept` a copy stays.
+    fn let_go(&mut self, handle: Option<u32>, kept: Option<u32>, class: u8, len: u16) {
+        match (kept, handle, &mut self.occupancy) {
+            (Some(flow), handle, _) => self.copies[flow as usize].push_back((handle.unwrap_or(NIL), class, len)),
+            (None, Some(handle), Some(occupancy)) => occupancy.leave(handle),
+            _ => {}
+        }
     }
 
     /// Notices that wait.
@@ -143,9 +199,10 @@ impl<P: Probe> Network<P> {
         let mut monitor = self.switches[switch as usize].monitor.take()?;
         let first_port = self.switches[switch as usize].first_port;
         let Monitor { point, sight, settle, .. } = &mut *monitor;
-        let said = ask(point, settle, &Seen { network: self, sight, first_port, switch, now });
+        let seen = Seen { network: self, sight, first_port, switch, now };
+        let said = point.as_mut().map(|point| ask(point, settle, &seen));
         self.switches[switch as usize].monitor = Some(monitor);
-        Some(said)
+        said
     }
 
     /// The cell of an output of a watched switch.
@@ -161,9 +218,20 @@ impl<P: Probe> Network<P> {
             return;
         }
         let passage = passage(now, frame);
-        let cell = usize::from(frame.output) * self.classes + usize::from(frame.class);
-        if let Some(monitor) = &mut self.switches[switch as usize].monitor {
+        let Frame { flow, dst, input, output, class, len, .. } = *frame;
+        let cell = usize::from(output) * self.classes + usize::from(class);
+        let state = &mut self.switches[switch as usize];
+        let direct = state.room != WaitingRoom::Both;
+        let mut ends = false;
+        if let Some(monitor) = &mut state.monitor {
             monitor.sight.waiting[cell] += 1;
+            if let Some(occupancy) = &mut monitor.occupancy {
+                occupancy.enter(usize::from(input) * self.classes + usize::from(class), place, flow, dst, output, len);
+            }
+            ends = monitor.ends(frame);
+        }
+        if ends {
+            self.send_receipt(now, switch, flow, ctx);
         }
         let wish = self.consult(now, switch, |point, settle, seen| {
             let wish = point.on_arrival(&passage, seen);
@@ -171,6 +239,37 @@ impl<P: Probe> Network<P> {
             wish
         });
         self.grant_wish(now, switch, wish, ctx);
+        if direct {
+            self.monitor_output(now, switch, passage, ctx);
+        }
+    }
+
+    /// A frame has joined the queue of its output.
+    fn monitor_output(&mut self, now: Time, switch: u32, passage: Passage, ctx: &mut Ctx) {
+        let wish = self.consult(now, switch, |point, settle, seen| {
+            let wish = point.on_output(&passage, seen);
+            *settle |= wish == Wish::Settle;
+            wish
+        });
+        self.grant_wish(now, switch, wish, ctx);
+    }
+
+    /// A frame has come through the crossbar of a watched switch. Returns whether its input keeps its room.
+    #[inline(never)]
+    pub(crate) fn monitor_crossed(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) -> bool {
+        let frame = &self.pool[place];
+        if frame.kind != Kind::Data {
+            return false;
+        }
+        let passage = passage(now, frame);
+        let mut kept = false;
+        if let Some(monitor) = &mut self.switches[switch as usize].monitor {
+            kept = monitor.keeps(frame);
+            let handle = monitor.occupancy.as_ref().map(|occupancy| occupancy.handle(place));
+            monitor.let_go(handle, kept.then_some(frame.flow), frame.class, frame.len);
+        }
+        self.monitor_output(now, switch, passage, ctx);
+        kept
     }
 
     /// A frame starts by an output of a watched switch.
@@ -183,10 +282,16 @@ impl<P: Probe> Network<P> {
         }
         let passage = passage(now, frame);
         let cell = self.watched_cell(p, frame.class);
+        let direct = self.switches[switch as usize].room != WaitingRoom::Both;
         if let Some(monitor) = &mut self.switches[switch as usize].monitor {
             monitor.sight.waiting[cell] -= 1;
             if std::mem::take(&mut monitor.sight.blocked[cell]) {
                 monitor.sight.last_blocked[cell] = Some(now);
+            }
+            if direct {
+                let handle = monitor.occupancy.as_ref().map(|occupancy| occupancy.handle(place));
+                let kept = monitor.keeps(frame).then_some(frame.flow);
+                monitor.leaving[usize::from(frame.output)] = Leaving { handle, kept };
             }
         }
         let marked = self.consult(now, switch, |point, _, seen| point.on_start(&passage, seen));
@@ -194,6 +299,51 @@ impl<P: Probe> Network<P> {
             self.pool[place].flags |= MARKED;
             self.totals.marked_frames += 1;
         }
+    }
+
+    /// The frame on the wire of a watched switch has left. Returns whether its input keeps its room.
+    #[inline(never)]
+    pub(crate) fn monitor_left(&mut self, p: u32, class: u8, len: u16) -> bool {
+        let (Device::Switch(switch), number) = (self.ports[p as usize].device, self.ports[p as usize].number) else {
+            return false;
+        };
+        let Some(monitor) = &mut self.switches[switch as usize].monitor else { return false };
+        let Leaving { handle, kept } = std::mem::take(&mut monitor.leaving[usize::from(number)]);
+        monitor.let_go(handle, kept, class, len);
+        kept.is_some()
+    }
+
+    /// Tells the near side of the fabric that the far side has a frame.
+    fn send_receipt(&mut self, now: Time, switch: u32, flow: u32, ctx: &mut Ctx) {
+        let Some(monitor) = &self.switches[switch as usize].monitor else { return };
+        let (class, size) = monitor.notice;
+        let mut frame = Frame::control(Kind::Receipt, size, now);
+        frame.class = class;
+        self.totals.receipts += 1;
+        self.send_to_source(now, switch, flow, frame, ctx);
+    }
+
+    /// A receipt has come to the near side of the fabric: the room of the oldest copy of its flow is free. Returns
+    /// whether it was for this switch.
+    pub(crate) fn take_receipt(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) -> bool {
+        let Some(output) = self.output_of(switch, place) else { return false };
+        let Frame { flow, input, class, len, .. } = self.pool[place];
+        let state = &mut self.switches[switch as usize];
+        let first_port = state.first_port;
+        let Some(monitor) = &mut state.monitor else { return false };
+        if monitor.to_host.get(usize::from(output)) != Some(&true) {
+            return false;
+        }
+        // The way to the source is the way its frames came.
+        if let Some((handle, class, len)) = monitor.copies.get_mut(flow as usize).and_then(VecDeque::pop_front) {
+            if let Some(occupancy) = monitor.occupancy.as_mut().filter(|_| handle != NIL) {
+                occupancy.leave(handle);
+            }
+            self.release(now, first_port + u32::from(output), class, len, ctx);
+        }
+        self.release(now, first_port + u32::from(input), class, len, ctx);
+        self.pool.release(place);
+        true
     }
 
     /// An output of a watched switch has something to send in these classes and could not, or has been let go.
@@ -209,24 +359,47 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// A frame that waited in a watched switch came to nothing.
+    #[cold]
+    pub(crate) fn monitor_drop(&mut self, switch: u32, place: u32) {
+        if let Some(monitor) = &mut self.switches[switch as usize].monitor
+            && monitor.muted
+            && self.pool[place].kind == Kind::Data
+            && let Some(occupancy) = &mut monitor.occupancy
+        {
+            occupancy.leave(occupancy.handle(place));
+        }
+    }
+
     /// What waits in a watched switch has found other outputs: it is counted anew.
-    pub(crate) fn recount(&mut self, switch: u32, monitor: &mut Monitor) {
+    pub(crate) fn recount(&mut self, switch: u32) {
+        let Some(mut monitor) = self.switches[switch as usize].monitor.take() else { return };
+        monitor.muted = false;
         monitor.sight.waiting.fill(0);
         let state = &self.switches[switch as usize];
         let ports = monitor.notices.len();
         let lanes = state.first_port as usize * self.classes..(state.first_port as usize + ports) * self.classes;
         let queues = self.lanes[lanes].iter().map(|lane| lane.queue);
         let virtual_queues = state.crossbar.iter().flat_map(|crossbar| crossbar.queues());
-        let moving = state.crossbar.iter().flat_map(|crossbar| crossbar.moving()).map(|place| &self.pool[place]);
-        let waiting = queues.chain(virtual_queues).flat_map(|list| list.iter(&self.pool).map(|(_, frame)| frame));
-        for frame in waiting.chain(moving).filter(|frame| frame.kind == Kind::Data) {
+        let moving = state.crossbar.iter().flat_map(|crossbar| crossbar.moving());
+        let places = queues.chain(virtual_queues).flat_map(|list| list.iter(&self.pool).map(|(place, _)| place));
+        for place in places.chain(moving) {
+            let frame = &self.pool[place];
+            if frame.kind != Kind::Data {
+                continue;
+            }
             monitor.sight.waiting[usize::from(frame.output) * self.classes + usize::from(frame.class)] += 1;
+            // What is behind the crossbar has left its input.
+            if let Some(occupancy) = monitor.occupancy.as_mut().filter(|_| state.room != WaitingRoom::Both) {
+                occupancy.redirect(place, frame.output);
+            }
         }
+        self.switches[switch as usize].monitor = Some(monitor);
     }
 
     /// The instant has settled, or the point's deadline has come.
     pub(crate) fn on_monitor(&mut self, now: Time, switch: u32, ctx: &mut Ctx) {
-        let due = |monitor: &Monitor| monitor.point.deadline().is_some_and(|at| at <= now);
+        let due = |monitor: &Monitor| monitor.deadline().is_some_and(|at| at <= now);
         let Some(monitor) = &self.switches[switch as usize].monitor else { return };
         let (settle, due) = (monitor.settle, due(monitor));
         if settle {
@@ -241,14 +414,16 @@ impl<P: Probe> Network<P> {
 
     /// Does what a congestion point wants, and sees to it that it is asked again in time.
     fn grant_wish(&mut self, now: Time, switch: u32, wish: Option<Wish>, ctx: &mut Ctx) {
-        if let Some(Wish::Notify(notice)) = wish {
-            self.notify(now, switch, notice, ctx);
+        match wish {
+            Some(Wish::Notify(notice)) => self.notify(now, switch, notice, ctx),
+            Some(Wish::Draw { input, class, count }) => self.draw(now, switch, (input, class), count, ctx),
+            Some(Wish::Nothing | Wish::Settle) | None => {}
         }
         let state = &self.switches[switch as usize];
         let Some(monitor) = &state.monitor else { return };
         let alarm = self.numbers.flow + self.ports[state.first_port as usize].node;
         let settle = monitor.settle.then_some(now);
-        if let Some(at) = settle.into_iter().chain(monitor.point.deadline()).min() {
+        if let Some(at) = settle.into_iter().chain(monitor.deadline()).min() {
             ctx.alarms.arm_no_later(alarm, at.max(now));
         }
     }
@@ -258,17 +433,73 @@ impl<P: Probe> Network<P> {
         let state = &self.switches[switch as usize];
         let Some(monitor) = &state.monitor else { return };
         let (class, size) = monitor.notice;
-        let spec = &self.plan.flows[notice.flow as usize];
         let mut frame = Frame::control(Kind::Notice, size, now);
-        frame.flow = notice.flow;
-        frame.dst = spec.source.0;
-        frame.entropy = crate::routing::flow_entropy(notice.flow, spec.source.0, notice.flow, self.plan.seed);
         frame.class = class;
-        frame.input = OWN;
         let point = self.ports[state.first_port as usize].global + u32::from(notice.port);
         frame.set_notice(notice.feedback, point, notice.class, notice.offset, notice.growth);
-        let place = self.pool.put(frame);
         self.totals.notices += 1;
+        self.send_to_source(now, switch, notice.flow, frame, ctx);
+    }
+
+    /// Draws frames from an input's buffer for the congestion point and does what it makes of them.
+    fn draw(&mut self, now: Time, switch: u32, (input, class): (u16, u8), count: u8, ctx: &mut Ctx) {
+        let cell = usize::from(input) * self.classes + usize::from(class);
+        let mut found: [Option<Occupant>; 2] = [None; 2];
+        let Some(monitor) = &mut self.switches[switch as usize].monitor else { return };
+        if let Some(occupancy) = &mut monitor.occupancy {
+            found.iter_mut().take(usize::from(count)).for_each(|slot| *slot = occupancy.draw(cell, class));
+        }
+        let seen = |it: Occupant| Drawn { flow: it.flow, output: it.output, path: self.path_fill(switch, class, &it) };
+        // From a buffer that is not empty all draws succeed, from an empty one none.
+        let said = match found.map(|it| it.map(seen)) {
+            [Some(first), Some(second)] => {
+                self.consult(now, switch, |point, _, _| point.on_drawn(now, &[first, second]))
+            }
+            [Some(only), None] => self.consult(now, switch, |point, _, _| point.on_drawn(now, &[only])),
+            [None, _] => None,
+        };
+        if let Some(Some(notice)) = said {
+            self.notify(now, switch, notice, ctx);
+        }
+    }
+
+    /// How full the first buffer behind a frame's own is, in parts of 65536: that behind the crossbar, or, over a cable
+    /// of no length, the one before the next wire. Nothing is known of what is farther away.
+    fn path_fill(&self, switch: u32, class: u8, occupant: &Occupant) -> u32 {
+        let state = &self.switches[switch as usize];
+        let out = state.first_port + u32::from(occupant.output);
+        if state.room == WaitingRoom::Both {
+            return self.fill(switch, out, class);
+        }
+        let port = &self.ports[out as usize];
+        if port.peer_shard != NIL || port.flight != Span::ZERO {
+            return 0;
+        }
+        let Device::Switch(next) = self.ports[port.peer as usize].device else { return 0 };
+        let there = &self.switches[next as usize];
+        let outputs = self.plan.tables[there.tables as usize].outputs(there.row, occupant.dst);
+        outputs.iter().map(|&output| self.fill(next, there.first_port + u32::from(output), class)).min().unwrap_or(0)
+    }
+
+    /// How full the queue of an output is, in parts of 65536 of its room, or of an input's room if it has none of its own.
+    fn fill(&self, switch: u32, out: u32, class: u8) -> u32 {
+        let kind = &self.plan.switches[self.switches[switch as usize].kind as usize];
+        let room = match kind.output_buffer {
+            0 => self.rule(out, class).capacity,
+            room => room,
+        };
+        let bytes = u64::from(self.lanes[self.lane(out, class)].bytes);
+        (bytes * 65_536 / u64::from(room.max(1))).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Sends a frame that the switch itself has made to the source of a flow.
+    fn send_to_source(&mut self, now: Time, switch: u32, flow: u32, mut frame: Frame, ctx: &mut Ctx) {
+        let source = self.plan.flows[flow as usize].source.0;
+        frame.flow = flow;
+        frame.dst = source;
+        frame.entropy = crate::routing::flow_entropy(flow, source, flow, self.plan.seed);
+        frame.input = OWN;
+        let place = self.pool.put(frame);
         let Some(output) = self.output_of(switch, place) else {
             return self.lose(now, self.switches[switch as usize].first_port, place, crate::DropCause::Unreachable);
         };

@@ -9,6 +9,7 @@ use crate::flow::Flow;
 use crate::frame::{Frame, List, Pool};
 use crate::host::Host;
 use crate::monitor::Monitor;
+use crate::order::Turns;
 use crate::plan::{Plan, WaitingRoom};
 use crate::port::{Gate, Lane, Port, Signal};
 use crate::probe::Probe;
@@ -137,8 +138,10 @@ pub(crate) struct Switch {
     pub(crate) shared_used: u64,
     /// Inputs, outputs and who serves whom; absent with output queues.
     pub(crate) crossbar: Option<Box<Crossbar>>,
-    /// Its congestion point.
+    /// Its congestion point, and what else is watched.
     pub(crate) monitor: Option<Box<Monitor>>,
+    /// Turns of the destinations that share an output, if they are not served in order of arrival.
+    pub(crate) order: Option<Box<Turns>>,
 }
 
 /// One shard of a network.

@@ -57,6 +57,8 @@ pub trait Probe: Send {
     fn on_notice(&mut self, _now: Time, _frame: &Frame) {}
     /// A sampling instant, once for every queue.
     fn on_queue(&mut self, _now: Time, _sample: QueueSample) {}
+    /// A sampling instant, once for every input buffer of which account is kept: the flows in it and their bytes.
+    fn on_occupancy(&mut self, _now: Time, _port: u32, _class: u8, _held: &[(u32, u32)]) {}
     /// A sampling instant, once for every flow that has started: its allowed rate in bits per second, if limited,
     /// and its window in bytes, if limited.
     fn on_rate(&mut self, _now: Time, _flow: u32, _rate: Option<u64>, _window: Option<u64>) {}

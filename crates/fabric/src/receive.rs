@@ -81,7 +81,7 @@ impl<P: Probe> Network<P> {
                 }
             }
             Kind::Credit => self.grant(p, frame.dst as u8, frame.born.as_picos(), ctx),
-            Kind::Data | Kind::Acknowledgement | Kind::Notice => {}
+            Kind::Data | Kind::Acknowledgement | Kind::Notice | Kind::Receipt => {}
         }
     }
 
@@ -137,8 +137,11 @@ impl<P: Probe> Network<P> {
     /// A frame waits at an input, or somebody watches it wait.
     #[inline(never)]
     fn forward_otherwise(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) {
+        if self.pool[place].kind == Kind::Receipt && self.take_receipt(now, switch, place, ctx) {
+            return;
+        }
         let state = &self.switches[switch as usize];
-        let watched = state.monitor.is_some();
+        let watched = state.monitor.as_ref().is_some_and(|monitor| !monitor.muted);
         if state.room != WaitingRoom::Output {
             self.wait_at_input(switch, out, place, ctx);
         } else if !self.wait_at_output(now, switch, out, place, ctx) {
@@ -177,8 +180,9 @@ impl<P: Probe> Network<P> {
     /// New tables hold: frames that wait for an output whose cable has failed look for another way.
     pub(crate) fn reroute(&mut self, now: Time, switch: u32, node: u32, ctx: &mut Ctx) {
         let Node { first_port, ports, .. } = self.nodes[node as usize];
-        // The congestion point is not shown frames that come a second time.
-        let monitor = self.switches[switch as usize].monitor.take();
+        if let Some(monitor) = &mut self.switches[switch as usize].monitor {
+            monitor.muted = true;
+        }
         for out in first_port..first_port + u32::from(ports) {
             if self.ports[out as usize].flags & DOWN == 0 {
                 continue;
@@ -194,10 +198,7 @@ impl<P: Probe> Network<P> {
                 }
             }
         }
-        if let Some(mut monitor) = monitor {
-            self.recount(switch, &mut monitor);
-            self.switches[switch as usize].monitor = Some(monitor);
-        }
+        self.recount(switch);
     }
 
     /// The output the tables give a frame, if they give one.
@@ -259,6 +260,7 @@ impl<P: Probe> Network<P> {
     fn drop_inside(&mut self, now: Time, switch: u32, place: u32, cause: DropCause, ctx: &mut Ctx) {
         let frame = self.pool[place];
         let input = self.switches[switch as usize].first_port + u32::from(frame.input);
+        self.monitor_drop(switch, place);
         self.release(now, input, frame.class, frame.len, ctx);
         self.lose(now, input, place, cause);
     }

@@ -39,6 +39,8 @@ pub struct Totals {
     pub marked_frames: u64,
     /// Congestion notices sent.
     pub notices: u64,
+    /// Receipts sent from the far to the near side of a fabric.
+    pub receipts: u64,
 }
 
 impl Totals {
@@ -66,6 +68,7 @@ impl Totals {
         self.acknowledgements += other.acknowledgements;
         self.marked_frames += other.marked_frames;
         self.notices += other.notices;
+        self.receipts += other.receipts;
     }
 }
 

@@ -292,26 +292,55 @@ pub struct SwitchSpec {
     pub forwarding: Forwarding,
     /// Between a frame's arrival and its joining a queue. The frame is in the input's buffer meanwhile.
     pub pipeline: Span,
-    /// What notices congestion and tells the sources, if anything.
-    pub congestion: Option<CongestionSpec>,
+    /// In what order an output serves the destinations that share it. Output queueing only.
+    pub order: Order,
+    /// What is watched in it, if anything: a congestion point, who holds its buffers, copies kept.
+    pub watch: Option<WatchSpec>,
 }
 
-/// A switch's congestion point and the frames it sends.
+/// In what order an output serves frames of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The oldest first.
+    #[default]
+    Arrival,
+    /// The destinations in turn, the oldest frame of each.
+    RoundRobin,
+    /// The destination with the most bytes waiting.
+    Longest,
+}
+
+/// What is watched in a switch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CongestionSpec {
-    /// The congestion point as it is at the start.
-    pub point: Point,
-    /// Class of the notices it sends; they go before all data where they are made.
+pub struct WatchSpec {
+    /// A congestion point as it is at the start.
+    pub point: Option<Point>,
+    /// Whether it keeps account of which flow holds how much of an input's buffer. A point that draws frames needs it.
+    pub occupancy: bool,
+    /// Bytes of a unit of buffer memory: what a draw draws.
+    pub unit: Bytes,
+    /// Reliable delivery across a fabric. A frame that comes from a host and goes on inside is kept, and its room with it,
+    /// until a receipt says that the switch of its destination has it.
+    pub reliable: bool,
+    /// Class of the notices and receipts it sends; they go before all data where they are made.
     pub notice_class: u8,
-    /// Size of a notice, overhead not counted.
+    /// Size of a notice or receipt, overhead not counted.
     pub notice_size: Bytes,
 }
 
-impl CongestionSpec {
-    /// With notices of 64 bytes in class 0.
+impl WatchSpec {
+    /// A congestion point, with notices of 64 bytes in class 0 and nothing else.
     #[must_use]
-    pub fn new(point: Point) -> CongestionSpec {
-        CongestionSpec { point, notice_class: 0, notice_size: Bytes::new(64) }
+    pub fn point(point: Point) -> WatchSpec {
+        WatchSpec { point: Some(point), ..WatchSpec::default() }
+    }
+}
+
+impl Default for WatchSpec {
+    /// Nothing watched; frames of 64 bytes, as the smallest of Ethernet, and units of as much.
+    fn default() -> WatchSpec {
+        let size = Bytes::new(64);
+        WatchSpec { point: None, occupancy: false, unit: size, reliable: false, notice_class: 0, notice_size: size }
     }
 }
 

@@ -19,7 +19,7 @@ impl<P: Probe> Network<P> {
             port.leaving_len = 0;
             let input = port.first_port + u32::from(port.leaving_input);
             let lane = &mut self.lanes[input as usize * self.classes + usize::from(port.leaving_class)];
-            if lane.calm == 0 && port.flags & INPUT_QUEUED == 0 {
+            if lane.calm == 0 && port.flags & (INPUT_QUEUED | WATCHED) == 0 {
                 lane.held = lane.held.wrapping_sub(u32::from(len));
             } else {
                 let class = port.leaving_class;
@@ -93,7 +93,7 @@ impl<P: Probe> Network<P> {
 
     /// Nothing of what waits for a watched output could start: which classes lack credits?
     #[cold]
-    fn note_short_of_credits(&mut self, now: Time, p: u32) {
+    pub(crate) fn note_short_of_credits(&mut self, now: Time, p: u32) {
         let port = &self.ports[p as usize];
         let mut short = 0;
         for class in (0..self.classes as u8).filter(|class| (port.waiting & port.credited) >> class & 1 == 1) {
@@ -119,7 +119,9 @@ impl<P: Probe> Network<P> {
     /// The frame that was on the wire has left the node, and there is more to it than counting.
     #[inline(never)]
     fn release_sent(&mut self, now: Time, p: u32, input: u32, class: u8, len: u16, ctx: &mut Ctx) {
-        self.release(now, input, class, len, ctx);
+        if !(self.is_watched(p) && self.monitor_left(p, class, len)) {
+            self.release(now, input, class, len, ctx);
+        }
         if self.lanes[p as usize * self.classes + class as usize].limit == 0 {
             self.release_output(p, class, len);
         }
@@ -141,7 +143,10 @@ impl<P: Probe> Network<P> {
         if port.flags & INPUT_QUEUED != 0 {
             return self.take_from_inputs(p, switch, class, ctx);
         }
-        let head = self.take_from_queue(p, class)?;
+        let head = match &self.switches[switch as usize].order {
+            Some(_) => self.take_in_order(p, switch, class)?,
+            None => self.take_from_queue(p, class)?,
+        };
         let port = &mut self.ports[p as usize];
         if port.flags & OUTPUT_QUEUED != 0 {
             leaves(port, &self.pool[head]);

@@ -5,7 +5,7 @@ use crate::graph::{GraphError, NodeId, Role};
 use crate::routing::Routes;
 use crate::spec::{
     AdapterSpec, Buffer, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl, Forwarding, MAX_CLASSES,
-    MAX_VL_ENTRIES, NetworkSpec, PauseSpec, Queueing, Share, SwitchSpec, VlArbitration,
+    MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec, VlArbitration,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, Point, Reaction, ReactionPoint};
@@ -230,20 +230,29 @@ fn host_rates(spec: &NetworkSpec) -> Vec<Rate> {
     spec.graph.hosts().iter().map(rate).collect()
 }
 
-fn check_congestion(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mut Vec<String>) {
-    let Some(congestion) = &switch.congestion else { return };
-    if usize::from(congestion.notice_class) >= spec.classes.len() {
-        wrong.push(format!("notices in class {} of {}", congestion.notice_class, spec.classes.len()));
+fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mut Vec<String>) {
+    if switch.order != Order::Arrival && switch.queueing != Queueing::Output {
+        wrong.push("destinations take turns in output queues only: use output queueing, or order of arrival".into());
     }
-    if congestion.notice_size < spec.smallest_frame || congestion.notice_size.get() > 65_000 {
-        let (size, least) = (congestion.notice_size, spec.smallest_frame);
+    let Some(watch) = &switch.watch else { return };
+    if usize::from(watch.notice_class) >= spec.classes.len() {
+        wrong.push(format!("notices in class {} of {}", watch.notice_class, spec.classes.len()));
+    }
+    if watch.notice_size < spec.smallest_frame || watch.notice_size.get() > 65_000 {
+        let (size, least) = (watch.notice_size, spec.smallest_frame);
         wrong.push(format!("notices of {size}: {least} to 65000 B"));
+    }
+    if watch.unit == Bytes::ZERO || watch.unit.get() > 65_000 {
+        wrong.push(format!("units of {}: 1 B to 65000 B", watch.unit));
+    }
+    if watch.reliable && matches!(switch.buffer, Buffer::Shared { .. }) {
+        wrong.push("copies are kept in an input's own buffer: use a static one".into());
     }
     if ports >= 1 << 16 {
         wrong.push(format!("{ports} ports: a congestion point watches up to 65535"));
     }
     let direct = matches!(switch.queueing, Queueing::InputFifo { .. } | Queueing::VirtualOutput);
-    if matches!(congestion.point, Point::Marking(_)) && !direct {
+    if matches!(watch.point, Some(Point::Marking(_))) && !direct {
         wrong.push(
             "this congestion point watches input buffers from which outputs send: use input-fifo or virtual-output queueing"
                 .into(),
@@ -309,7 +318,7 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
         }
     }
     check_egress(&switch.egress, spec.classes.len(), wrong);
-    check_congestion(spec, switch, ports, wrong);
+    check_watch(spec, switch, ports, wrong);
     let buffers = match &switch.buffer {
         Buffer::Static(buffers) => buffers,
         Buffer::Shared { classes, alpha, total } => {

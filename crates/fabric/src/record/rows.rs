@@ -220,6 +220,7 @@ impl Row for DropRow {
             Kind::Pause => "pause",
             Kind::Credit => "credit",
             Kind::Notice => "notice",
+            Kind::Receipt => "receipt",
         }));
         put(Cell::Text(match self.cause {
             DropCause::Full => "full",

@@ -29,7 +29,8 @@ fn network(lossless: bool) -> NetworkSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
-        congestion: None,
+        order: crate::spec::Order::Arrival,
+        watch: None,
     };
     let class = ClassSpec { name: "storage".into(), lossless };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);

@@ -45,7 +45,8 @@ pub fn switch(buffer: ClassBuffer, flow_control: FlowControl) -> SwitchSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
-        congestion: None,
+        order: fabric::spec::Order::Arrival,
+        watch: None,
     }
 }
 

@@ -152,7 +152,8 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
                 Forwarding::StoreAndForward
             },
             pipeline: r.of(&[Span::ZERO, Span::ZERO, Span::from_nanos(350)]),
-            congestion: None,
+            order: fabric::spec::Order::Arrival,
+            watch: None,
         });
     }
     // adapters

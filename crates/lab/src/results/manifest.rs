@@ -146,6 +146,7 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         acknowledgements,
         marked_frames,
         notices,
+        receipts,
     } = *totals;
     let pairs = [
         ("hops", hops),
@@ -165,6 +166,7 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         ("acknowledgements", acknowledgements),
         ("marked_frames", marked_frames),
         ("notices", notices),
+        ("receipts", receipts),
     ];
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }

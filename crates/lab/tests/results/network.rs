@@ -27,7 +27,8 @@ pub fn incast() -> NetworkSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
-        congestion: None,
+        order: fabric::spec::Order::Arrival,
+        watch: None,
     };
     let class = ClassSpec { name: "storage".into(), lossless: true };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);

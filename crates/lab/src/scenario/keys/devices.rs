@@ -61,6 +61,17 @@ pub(super) fn switches() -> Section {
         )
         .only("queueing", fifo),
         key(
+            "order",
+            Kind::choice(&[
+                ("arrival", "the oldest frame first"),
+                ("round-robin", "the destinations in turn, the oldest frame of each"),
+                ("longest", "the destination with the most bytes waiting"),
+            ]),
+            Default::Value("arrival", "our choice: one first-in first-out queue per output and class"),
+            "How an output serves the destinations that share it. All but arrival look through the queue for each frame.",
+        )
+        .only("queueing", &["output"]),
+        key(
             "output_buffer",
             Kind::size(1, LARGEST_BUFFER),
             Default::Required,
@@ -136,6 +147,36 @@ pub(super) fn switches() -> Section {
         vl_arbitration(),
         key("congestion_point", Kind::Table(Box::new(congestion_point())), Default::Absent("nothing is marked and nobody is told"),
             "What notices congestion and tells the sources."),
+        key(
+            "notice_class",
+            Kind::Text,
+            Default::Computed("the last class", "our choice: the most urgent one, unless `egress` says otherwise"),
+            "Class of the notices and receipts it sends, by name. Where they are made they go before all data.",
+        ),
+        key(
+            "notice_size",
+            Kind::size(1, 65_000),
+            Default::Value("64B", "IEEE 802.3 clause 4.4.2: the smallest frame"),
+            "Size of a notice or receipt, overhead not counted.",
+        ),
+        key(
+            "occupancy",
+            Kind::Flag,
+            Default::Value("false", "our choice: it costs memory and time; a congestion point that draws frames has it anyway"),
+            "Whether it keeps account of which flow holds how much of each input's buffer: the table occupancy.",
+        ),
+        key(
+            "buffer_unit",
+            Kind::size(1, 65_000),
+            Default::Value("64B", "our choice: the smallest frame"),
+            "Unit of buffer memory: a congestion point that draws frames draws a unit and takes the frame in it.",
+        ),
+        key(
+            "reliable_delivery",
+            Kind::Flag,
+            Default::Value("false", "our choice: cables inside a fabric lose nothing"),
+            "Reliable delivery across a fabric of such switches: a frame from a host that goes on inside keeps its room until a receipt says that the last switch has it.",
+        ),
     ]);
     Section { about: "A kind of switch: a product of choices.", keys }
 }
@@ -143,27 +184,7 @@ pub(super) fn switches() -> Section {
 fn congestion_point() -> Section {
     let names = congestion::POINTS.iter().map(|point| (point.name.to_owned(), point.summary.to_owned()));
     let tables: Vec<_> = congestion::POINTS.iter().map(|point| (point.name, point.parameters)).collect();
-    let notifying: Vec<&str> =
-        congestion::POINTS.iter().filter(|point| point.notifies).map(|point| point.name).collect();
     let mut keys = vec![key("name", Kind::Choice(names.collect()), Default::Required, "Which kind.")];
-    keys.push(
-        key(
-            "notice_class",
-            Kind::Text,
-            Default::Computed("the last class", "our choice: the most urgent one, unless `egress` says otherwise"),
-            "Class of the notices it sends, by name. Where they are made they go before all data.",
-        )
-        .only("name", &notifying),
-    );
-    keys.push(
-        key(
-            "notice_size",
-            Kind::size(1, 65_000),
-            Default::Value("64B", "IEEE 802.3 clause 4.4.2: the smallest frame"),
-            "Size of a notice, overhead not counted.",
-        )
-        .only("name", &notifying),
-    );
     keys.extend(parameters::keys(&tables));
     Section { about: "A switch's congestion point and its parameters.", keys }
 }

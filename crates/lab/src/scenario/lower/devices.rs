@@ -7,9 +7,9 @@ use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use fabric::graph::Role;
 use fabric::spec::{
-    AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CongestionSpec, CreditReturn, CreditSpec, CreditUnit,
-    Crossbar, Egress, EgressGroup, FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, PauseSpec, Queueing, Share,
-    SwitchSpec, VlArbitration, VlEntry,
+    AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CreditReturn, CreditSpec, CreditUnit, Crossbar, Egress,
+    EgressGroup, FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Order, PauseSpec, Queueing, Share, SwitchSpec,
+    VlArbitration, VlEntry, WatchSpec,
 };
 use std::collections::BTreeMap;
 use units::Time;
@@ -155,32 +155,51 @@ fn switch(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>, members: 
         _ => Forwarding::StoreAndForward,
     };
     let pipeline = node.time("pipeline")?;
-    let congestion = match node.table("congestion_point") {
-        Some(point) => Some(congestion_point(gathered, point, rules)?),
+    let order = match node.text("order").as_deref() {
+        Some("round-robin") => Order::RoundRobin,
+        Some("longest") => Order::Longest,
+        _ => Order::Arrival,
+    };
+    let watch = watch(gathered, node, rules)?;
+    let egress = egress?;
+    Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress, forwarding, pipeline, order, watch })
+}
+
+/// What is watched in a switch: `Some(None)` if nothing is.
+fn watch(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<Option<WatchSpec>> {
+    let mut notifies = false;
+    let point = match node.table("congestion_point") {
+        Some(inner) => {
+            let name = inner.text("name")?;
+            let info = congestion::POINTS.iter().find(|info| info.name == name)?;
+            let values = parameters::values(inner, info.parameters)?;
+            notifies = info.notifies;
+            Some(parameters::built(gathered, inner, (info.build)(&values))?)
+        }
         None if node.given("congestion_point") => return None,
         None => None,
     };
-    Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress: egress?, forwarding, pipeline, congestion })
-}
-
-fn congestion_point(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<CongestionSpec> {
-    let name = node.text("name")?;
-    let info = congestion::POINTS.iter().find(|info| info.name == name)?;
-    let values = parameters::values(node, info.parameters)?;
-    let point = parameters::built(gathered, node, (info.build)(&values))?;
-    let mut spec = CongestionSpec::new(point);
-    if info.notifies {
-        spec.notice_size = node.size("notice_size")?;
-        spec.notice_class = match node.text("notice_class") {
-            Some(name) => rules.class_names.one(gathered, &name, node.place_of("notice_class"))? as u8,
-            None => {
-                let last = rules.class_names.len() as u32 - 1;
-                gathered.computed(&node.path, "notice_class", format!("{:?}", rules.class_names.name(last)));
-                last as u8
-            }
-        };
+    let (occupancy, reliable) = (node.flag("occupancy")?, node.flag("reliable_delivery")?);
+    let notice_class = match node.text("notice_class") {
+        Some(name) => rules.class_names.one(gathered, &name, node.place_of("notice_class"))?,
+        None => {
+            let last = rules.class_names.len() as u32 - 1;
+            gathered.computed(&node.path, "notice_class", format!("{:?}", rules.class_names.name(last)));
+            last
+        }
+    };
+    if let Some(key) = ["notice_class", "notice_size"].into_iter().find(|key| node.given(key))
+        && !notifies
+        && !reliable
+    {
+        let message = format!("`{key}` does nothing: this switch sends no notices and no receipts");
+        gathered.refuse(node.place_of(key), message, "remove it, or choose a congestion point that notifies");
+        return None;
     }
-    Some(spec)
+    let (unit, notice_size) = (node.size("buffer_unit")?, node.size("notice_size")?);
+    let watched = point.is_some() || occupancy || reliable;
+    let spec = WatchSpec { point, occupancy, unit, reliable, notice_class: notice_class as u8, notice_size };
+    Some(watched.then_some(spec))
 }
 
 pub(crate) fn adapters(gathered: &mut Gathered<'_>, root: &Node, rules: &Rules<'_>) -> Option<Kinds<AdapterSpec>> {
