@@ -92,14 +92,19 @@ pub struct RunPlan<'a> {
     pub lookahead: Span,
     /// How many threads to use; more than there are shards is of no use and not done.
     pub threads: usize,
+    /// Instants, ascending, at which the model is shown beside the checkpoints. They decide nothing and change nothing.
+    /// One that no alarm follows is not shown: the model stays what it is at the end.
+    pub marks: &'a [Time],
     /// Set from outside to end the run early.
     pub interrupt: &'a AtomicBool,
 }
 
 /// What a checkpoint sees.
 pub struct Checkpoint<'a, 'b, M> {
-    /// Everything before this instant has happened, nothing at or after it.
+    /// Everything before this instant has happened, nothing at or after it; at a mark, nothing after it.
     pub now: Time,
+    /// Whether this is a mark, and the verdict is not asked.
+    pub mark: bool,
     /// Alarms fired so far, in all shards.
     pub fired: u64,
     /// The model, all shards of it in order.
@@ -203,6 +208,7 @@ where
     let mut windows = 0;
     let mut looks = 0;
     let mut reached = plan.from;
+    let mut marks = plan.marks.iter().copied().filter(|&mark| mark >= plan.from).peekable();
     let mut held: Vec<_> = own().map(|shard| lock(&shared.shards[shard])).collect();
     let (end, now) = loop {
         let mut earliest = u64::MAX;
@@ -230,6 +236,16 @@ where
         if start >= limit.as_picos() {
             break (End::Until, plan.until);
         }
+        if let Some(mark) = marks.next_if(|&mark| mark < checkpoint && mark.as_picos() < start) {
+            held.clear();
+            shared.barrier.wait();
+            if thread == 0 {
+                let _ = inspect(mark, true, shared);
+            }
+            shared.barrier.wait();
+            held = own().map(|shard| lock(&shared.shards[shard])).collect();
+            continue;
+        }
         if start >= checkpoint.as_picos() {
             // Where nothing happens for long, two looks are enough: what they see does not change. The rest is skipped.
             looks += 1;
@@ -239,7 +255,8 @@ where
             held.clear();
             shared.barrier.wait();
             if thread == 0 {
-                inspect(here, shared);
+                let verdict = inspect(here, false, shared);
+                shared.stopped.store(verdict == Verdict::Stop, Ordering::Relaxed);
             }
             shared.barrier.wait();
             held = own().map(|shard| lock(&shared.shards[shard])).collect();
@@ -254,6 +271,9 @@ where
         looks = 0;
         windows += 1;
         let mut end = limit.min(checkpoint);
+        if let Some(mark) = marks.peek() {
+            end = end.min(Time::from_picos(mark.as_picos().saturating_add(1)));
+        }
         if !alone {
             end = end.min(Time::from_picos(start).saturating_add(plan.lookahead));
         }
@@ -305,7 +325,7 @@ fn post<M>(outbox: &mut Vec<(u32, M)>, inboxes: &[Mutex<Vec<M>>]) {
 }
 
 /// Shows the whole model to the supervisor.
-fn inspect<M, F>(now: Time, shared: &Shared<'_, '_, M, F>)
+fn inspect<M, F>(now: Time, mark: bool, shared: &Shared<'_, '_, M, F>) -> Verdict
 where
     M: Model,
     F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
@@ -313,6 +333,5 @@ where
     let mut held: Vec<_> = shared.shards.iter().map(lock).collect();
     let fired = held.iter().map(|shard| shard.context.alarms.fired()).sum();
     let mut models: Vec<&mut M> = held.iter_mut().map(|shard| &mut shard.model).collect();
-    let verdict = (lock(&shared.supervise))(Checkpoint { now, fired, models: &mut models });
-    shared.stopped.store(verdict == Verdict::Stop, Ordering::Relaxed);
+    (lock(&shared.supervise))(Checkpoint { now, mark, fired, models: &mut models })
 }

@@ -101,6 +101,7 @@ fn threads_and_shards_do_not_change_the_bits() {
             checkpoint: Span::from_picos(300_000),
             lookahead: HOP,
             threads,
+            marks: &[],
             interrupt: &quiet,
         };
         let mut checkpoints = Vec::new();
@@ -125,6 +126,7 @@ fn a_checkpoint_ends_the_run_at_its_own_instant() {
         checkpoint: Span::from_picos(300_000),
         lookahead: HOP,
         threads: 2,
+        marks: &[],
         interrupt: &quiet,
     };
     let mut ring = ring(8, 2);
@@ -143,6 +145,7 @@ fn an_interrupt_ends_serial_and_parallel_runs() {
             checkpoint: Span::from_secs(1),
             lookahead: HOP,
             threads: 2,
+            marks: &[],
             interrupt: &set,
         };
         assert_eq!(run(&mut ring(8, shards), plan, |_| Verdict::Continue).end, End::Interrupted);
@@ -161,7 +164,37 @@ fn a_run_with_nothing_pending_is_quiet() {
         checkpoint: Span::from_secs(1),
         lookahead: Span::MAX,
         threads: 1,
+        marks: &[],
         interrupt: &quiet,
     };
     assert_eq!(run(&mut shards, plan, |_| Verdict::Continue).end, End::Quiet);
+}
+
+#[test]
+fn marks_show_the_model_and_change_nothing() {
+    let quiet = AtomicBool::new(false);
+    let marks = [0, 450_000, 600_000, 600_001, 5_000_000].map(Time::from_picos);
+    let mut seen = Vec::new();
+    for (shards, threads, marks) in [(4, 1, &marks[..0]), (4, 1, &marks[..]), (4, 3, &marks[..])] {
+        let mut ring = ring(16, shards);
+        let plan = RunPlan {
+            from: Time::ZERO,
+            until: Time::from_picos(2_000_000),
+            checkpoint: Span::from_picos(300_000),
+            lookahead: HOP,
+            threads,
+            marks,
+            interrupt: &quiet,
+        };
+        let (mut checkpoints, mut marked) = (Vec::new(), Vec::new());
+        let report = run(&mut ring, plan, |look| {
+            if look.mark { &mut marked } else { &mut checkpoints }.push(look.now.as_picos());
+            // At a mark nobody is asked.
+            if look.mark { Verdict::Stop } else { Verdict::Continue }
+        });
+        assert_eq!(marked.len(), marks.len().saturating_sub(1), "{marked:?}");
+        seen.push((fingerprint(&ring), report.fired, report.now, checkpoints));
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 1, "{seen:?}");
 }

@@ -39,6 +39,6 @@ pub use frame::{Frame, Kind};
 pub use partition::Partition;
 pub use probe::{DropCause, NoProbe, Probe, QueueSample};
 pub use result::{Limit, Loss, LossReport, Outcome, Totals};
-pub use simulation::{FlowReport, Progress, Report, RunLimits, Simulation, Wish};
+pub use simulation::{FlowReport, Mark, Progress, Report, RunLimits, Simulation, Wish};
 pub use validate::{BuildError, validate};
 pub use watchdog::{Deadlock, Held, Waiting};

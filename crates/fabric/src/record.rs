@@ -228,6 +228,13 @@ impl Recorder {
         std::mem::take(&mut self.rows)
     }
 
+    /// How long the wire of a port has been in use up to now; nothing if the port is in another shard, or links are not
+    /// recorded.
+    #[must_use]
+    pub fn busy(&self, port: u32, now: Time) -> Span {
+        self.meters.get(port as usize).map_or(Span::ZERO, |meter| meter.busy(now))
+    }
+
     /// Writes the rows of links and flows for the interval that ends now. Sampling is the last thing to happen at an
     /// instant, so everything of this instant has been counted.
     fn close_interval(&mut self, now: Time) {

@@ -49,6 +49,18 @@ pub struct Progress {
     pub hops: u64,
 }
 
+/// What the caller sees at an instant it asked for: everything up to and including it has happened.
+pub struct Mark<'a, 'b, P> {
+    /// The instant.
+    pub now: Time,
+    /// What has become of each flow, in the order of the description.
+    pub flows: Vec<FlowReport>,
+    /// Sums so far.
+    pub totals: Totals,
+    /// The probes, shard by shard.
+    pub probes: &'a mut [&'b mut P],
+}
+
 /// What the caller wants at a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -138,9 +150,19 @@ impl<P: Probe> Simulation<P> {
 
     /// Runs on from where it is. At every checkpoint the caller sees the progress and the probes of all shards, and
     /// may take out what they have recorded.
-    pub fn run<F>(&mut self, limits: &RunLimits<'_>, mut progress: F) -> Report
+    pub fn run<F>(&mut self, limits: &RunLimits<'_>, progress: F) -> Report
     where
         F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
+    {
+        self.run_marked(limits, &[], progress, |_| {})
+    }
+
+    /// The same, and shows what there is at each of the instants in `marks`, which ascend. That changes nothing. An
+    /// instant after which nothing happens any more is not shown: what there is at the end serves.
+    pub fn run_marked<F, G>(&mut self, limits: &RunLimits<'_>, marks: &[Time], mut progress: F, mut show: G) -> Report
+    where
+        F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
+        G: FnMut(Mark<'_, '_, P>) + Send,
     {
         let plan = RunPlan {
             from: self.now,
@@ -148,6 +170,7 @@ impl<P: Probe> Simulation<P> {
             checkpoint: limits.checkpoint,
             lookahead: self.built.lookahead,
             threads: limits.threads,
+            marks,
             interrupt: limits.interrupt,
         };
         let (network_plan, graph, port_at) = (&self.built.plan, &self.graph, &self.built.port_at);
@@ -155,6 +178,14 @@ impl<P: Probe> Simulation<P> {
         let mut ended: Option<Outcome> = None;
         let mut lost: Option<Loss> = None;
         let report = engine::run(&mut self.built.shards, plan, |look| {
+            if look.mark {
+                let models = || look.models.iter().map(|model| &**model);
+                let flows = flow_reports(network_plan.flows.len(), models);
+                let totals = sum_of_totals(models());
+                let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
+                show(Mark { now: look.now, flows, totals, probes: &mut probes });
+                return Verdict::Continue;
+            }
             lost = earliest_loss(look.models.iter().map(|model| &**model));
             let mut suspicious = false;
             look.models.iter_mut().for_each(|model| suspicious |= model.anything_stuck());
@@ -218,9 +249,11 @@ impl<P: Probe> Simulation<P> {
     /// Sums over all shards.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        self.built.shards.iter().for_each(|shard| totals.add(&shard.model.totals));
-        totals
+        sum_of_totals(self.models())
+    }
+
+    fn models(&self) -> impl Iterator<Item = &Network<P>> {
+        self.built.shards.iter().map(|shard| &shard.model)
     }
 
     /// Counts every frame that is in the network now by looking at each.
@@ -234,24 +267,7 @@ impl<P: Probe> Simulation<P> {
     /// What became of each flow, in the order of the description.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowReport> {
-        (0..self.built.plan.flows.len())
-            .map(|flow| {
-                let mut report = FlowReport::default();
-                for shard in &self.built.shards {
-                    let received = shard.model.received[flow];
-                    report.received_bytes += received.bytes;
-                    report.received_frames += received.frames;
-                    report.marked_frames += received.marked;
-                    report.completed = report.completed.or(received.completed);
-                    report.last_received = report.last_received.max(received.last);
-                    if let Some(state) = shard.model.flows.get(shard.model.flow_slot[flow] as usize) {
-                        report.made_frames = state.made;
-                        report.notices = state.notices;
-                    }
-                }
-                report
-            })
-            .collect()
+        flow_reports(self.built.plan.flows.len(), || self.models())
     }
 
     /// Number of ports in the network; ports are numbered node by node.
@@ -303,4 +319,34 @@ impl<P: Probe> Simulation<P> {
 /// The first loss in the order (time, port).
 fn earliest_loss<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>) -> Option<Loss> {
     models.filter_map(|model| model.loss).min_by_key(|loss| (loss.at, loss.port))
+}
+
+fn sum_of_totals<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>) -> Totals {
+    let mut totals = Totals::default();
+    models.for_each(|model| totals.add(&model.totals));
+    totals
+}
+
+/// What became of each flow, put together from all shards.
+fn flow_reports<'a, P: Probe + 'a, I>(flows: usize, models: impl Fn() -> I) -> Vec<FlowReport>
+where
+    I: Iterator<Item = &'a Network<P>>,
+{
+    let report = |flow: usize| {
+        let mut report = FlowReport::default();
+        for model in models() {
+            let received = model.received[flow];
+            report.received_bytes += received.bytes;
+            report.received_frames += received.frames;
+            report.marked_frames += received.marked;
+            report.completed = report.completed.or(received.completed);
+            report.last_received = report.last_received.max(received.last);
+            if let Some(state) = model.flows.get(model.flow_slot[flow] as usize) {
+                report.made_frames = state.made;
+                report.notices = state.notices;
+            }
+        }
+        report
+    };
+    (0..flows).map(report).collect()
 }

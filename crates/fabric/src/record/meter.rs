@@ -32,9 +32,19 @@ impl Meter {
         (self.last_len, self.last_busy, self.last_end) = (len, busy, now.saturating_add(busy));
     }
 
+    /// How long the wire has been in use up to now.
+    pub(super) fn busy(&self, now: Time) -> Span {
+        self.busy - self.left(now)
+    }
+
+    /// What is left of the latest frame.
+    fn left(&self, now: Time) -> Span {
+        self.last_end.saturating_since(now).min(self.last_busy)
+    }
+
     /// The row of the interval that ends now, if anything was sent in it.
     pub(super) fn close(&mut self, now: Time, port: u32, interval: Span) -> Option<LinkSample> {
-        let left = self.last_end.saturating_since(now).min(self.last_busy);
+        let left = self.left(now);
         let unsent = u128::from(self.last_len) * u128::from(left.as_picos());
         let unsent = unsent / u128::from(self.last_busy.as_picos().max(1));
         let (total_bytes, total_busy) = (self.bytes - unsent as u64, self.busy - left);
@@ -66,12 +76,14 @@ mod tests {
         let mut meter = Meter { active: true, ..Meter::default() };
         let interval = Span::from_nanos(1000);
         meter.note(at(800), 1000, Span::from_nanos(800));
+        assert_eq!(meter.busy(at(900)), Span::from_nanos(100));
         let first = meter.close(at(1000), 4, interval).expect("a quarter was sent");
         assert_eq!((first.bytes, first.frames, first.busy), (250, 1, Span::from_nanos(200)));
         assert!(meter.active);
         let second = meter.close(at(2000), 4, interval).expect("the rest was sent");
         assert_eq!((second.bytes, second.frames, second.busy), (750, 0, Span::from_nanos(600)));
         assert_eq!(second.total_bytes, 1000);
+        assert_eq!(meter.busy(at(2000)), Span::from_nanos(800));
         assert!(!meter.active);
         assert_eq!(meter.close(at(3000), 4, interval), None);
     }

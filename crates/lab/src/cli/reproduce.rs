@@ -96,7 +96,8 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
 /// How a figure ends the program whose numbers agree: a run that lost frames or stood still is no success unless the
 /// figure says that it does.
 fn unexpected(judgements: &[Judgement]) -> Exit {
-    if judgements.iter().any(|judgement| judgement.expectation.metric == Metric::Outcome) {
+    let stated = |judgement: &Judgement| judgement.expectation.expected.is_some();
+    if judgements.iter().any(|judgement| judgement.expectation.metric == Metric::Outcome && stated(judgement)) {
         return Exit::Success;
     }
     let outcomes = || judgements.iter().flat_map(|judgement| judgement.outcomes.iter());
@@ -113,7 +114,10 @@ fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
     let mut rows = Vec::new();
     for figure in all {
         let (name, numbers) = match load(&figure.file, &arguments.set) {
-            Ok(plan) => (plan.name, plan.expectations.len().to_string()),
+            Ok(plan) => {
+                let stated = plan.expectations.iter().filter(|expectation| expectation.expected.is_some()).count();
+                (plan.name, stated.to_string())
+            }
             Err(errors) => (format!("{} errors in the file", errors.count()), String::new()),
         };
         rows.push(vec![format!("{}/{}", figure.paper, figure.name), name, numbers]);

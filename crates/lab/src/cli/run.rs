@@ -6,7 +6,7 @@ use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, picture};
 use lab::results::OutcomeRecord;
-use lab::scenario::{Comparison, Metric, Plan};
+use lab::scenario::{Comparison, Metric, Plan, Unit};
 use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -122,15 +122,15 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
     }
 }
 
-/// The number of a judgement for people.
-pub fn shown(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Throughput | Metric::RawThroughput => console::rate(value),
-        Metric::Delivered | Metric::Queue => console::scaled(value, "B", 1000.0),
-        Metric::CompletionTime => console::seconds(value),
-        Metric::Fairness => format!("{value:.4}"),
-        Metric::DroppedFrames | Metric::LostFrames | Metric::PauseFrames => format!("{value:.0}"),
-        Metric::Outcome => String::new(),
+/// A measured number for people.
+pub fn shown(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Rate => console::rate(value),
+        Unit::Size => console::scaled(value, "B", 1000.0),
+        Unit::Time => console::seconds(value),
+        Unit::Number => format!("{value:.4}"),
+        Unit::Count => format!("{value:.0}"),
+        Unit::Outcome => String::new(),
     }
 }
 
@@ -217,22 +217,23 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
     let rows: Vec<Vec<String>> = judgements
         .iter()
         .map(|judgement| {
-            let metric = judgement.expectation.metric;
+            let (metric, unit) = (judgement.expectation.metric, judgement.expectation.unit());
             let measured = match judgement.summary {
                 Some(summary) if summary.count > 1 => format!(
                     "{} ({} to {})",
-                    shown(metric, summary.median),
-                    shown(metric, summary.p10),
-                    shown(metric, summary.p90)
+                    shown(unit, summary.median),
+                    shown(unit, summary.p10),
+                    shown(unit, summary.p90)
                 ),
-                Some(summary) => shown(metric, summary.mean),
+                Some(summary) => shown(unit, summary.mean),
                 None if metric == Metric::Outcome => ended(&judgement.outcomes),
                 None => "nothing".into(),
             };
-            let expected = match judgement.expectation.comparison {
+            let expected = match (&judgement.expectation.expected, judgement.expectation.comparison) {
+                (None, _) => String::new(),
                 // An equality needs no sign.
-                Comparison::Equal => judgement.expectation.expected.to_string(),
-                other => format!("{} {}", symbol(other), judgement.expectation.expected),
+                (Some(expected), Comparison::Equal) => expected.to_string(),
+                (Some(expected), other) => format!("{} {expected}", symbol(other)),
             };
             let source = judgement.expectation.source.clone().unwrap_or_default();
             vec![judgement.expectation.name.clone(), expected, measured, judgement.verdict.word().into(), source]
@@ -246,10 +247,11 @@ pub fn judgement_json(judgement: &Judgement) -> Value {
     let summary = judgement
         .summary
         .map(|s| json!({ "runs": s.count, "mean": s.mean, "median": s.median, "p10": s.p10, "p90": s.p90 }));
+    let expected = judgement.expectation.expected.as_ref();
     json!({
         "name": judgement.expectation.name,
-        "comparison": symbol(judgement.expectation.comparison),
-        "expected": judgement.expectation.expected.to_string(),
+        "comparison": expected.map(|_| symbol(judgement.expectation.comparison)),
+        "expected": expected.map(ToString::to_string),
         "tolerance": judgement.expectation.tolerance,
         "measured": summary,
         "outcomes": judgement.outcomes,

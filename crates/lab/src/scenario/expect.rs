@@ -1,36 +1,14 @@
 //! What results should be: parsed and checked here, judged by whoever has results.
 
 use super::key::Kind;
+use super::metric::{METRICS, Metric, Subject, Unit};
+use super::plan::RunSettings;
+use super::problem::Problem;
 use super::resolve::{Gathered, Node};
 use super::tree::Data;
-use super::value::read;
+use super::value::{Value, read};
 use std::fmt;
 use units::{Bytes, Rate, Span};
-
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Bits per second delivered of a flow after the warm-up.
-    Throughput,
-    /// The same with preamble and gap counted.
-    RawThroughput,
-    /// Bytes delivered of a flow.
-    Delivered,
-    /// From a finite flow's start to its last byte.
-    CompletionTime,
-    /// Jain's index of throughputs.
-    Fairness,
-    /// Data frames dropped for want of room or route.
-    DroppedFrames,
-    /// Data frames lost on a cable.
-    LostFrames,
-    /// PAUSE and PFC frames sent.
-    PauseFrames,
-    /// Largest bytes waiting for an output.
-    Queue,
-    /// How the run ended.
-    Outcome,
-}
 
 /// How several values become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +21,21 @@ pub enum Statistic {
     Most,
     /// The sum.
     Sum,
+}
+
+impl Statistic {
+    /// One number of several; `None` of none. What is not a number is left out.
+    #[must_use]
+    pub fn of(self, values: impl IntoIterator<Item = f64>) -> Option<f64> {
+        let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
+        match self {
+            _ if values.is_empty() => None,
+            Statistic::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
+            Statistic::Least => values.into_iter().reduce(f64::min),
+            Statistic::Most => values.into_iter().reduce(f64::max),
+            Statistic::Sum => Some(values.iter().sum()),
+        }
+    }
 }
 
 /// How a result is compared with what is expected.
@@ -119,29 +112,65 @@ impl fmt::Display for Expected {
     }
 }
 
-/// What a result should be.
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where it begins, from the start of the run.
+    pub from: Span,
+    /// Where it ends.
+    pub until: Span,
+}
+
+/// What an expectation is about. Which lists are used is for the metric to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subjects {
+    /// Flows, as positions in the plan.
+    pub flows: Vec<u32>,
+    /// Flows to which the first are compared; none if the number itself is meant.
+    pub over: Option<Vec<u32>>,
+    /// Nodes, as positions in the graph.
+    pub nodes: Vec<u32>,
+    /// Ports, by their global numbers: the sender of a direction of a link, for a buffer the receiver.
+    pub ports: Vec<u32>,
+}
+
+/// What is measured, and what it should be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// What it is called.
     pub name: String,
+    /// Its position in the plan.
+    pub number: usize,
     /// What is measured.
     pub metric: Metric,
-    /// The flows it is about, as positions in the plan; empty for metrics of the run or of nodes.
-    pub flows: Vec<u32>,
-    /// The nodes it is about, as positions in the graph; empty for metrics of the run or of flows.
-    pub nodes: Vec<u32>,
+    /// Of what.
+    pub subjects: Subjects,
+    /// When.
+    pub window: Window,
     /// How several values become one.
     pub statistic: Statistic,
     /// How to compare.
     pub comparison: Comparison,
-    /// With what.
-    pub expected: Expected,
+    /// With what; without it, it is measured and not judged.
+    pub expected: Option<Expected>,
     /// Fraction of what is expected by which the result may differ.
     pub tolerance: f64,
+    /// For pause phases: how long without a pause ends one.
+    pub quiet: Span,
+    /// For settling times: the fraction of its last mean within which a rate must stay.
+    pub within: f64,
     /// Where the number comes from, for people.
     pub source: Option<String>,
     /// Line of the scenario that states it, as `file:line`.
     pub stated_at: String,
+}
+
+impl Expectation {
+    /// What the measured number is given in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        if self.subjects.over.is_some() { Unit::Number } else { self.metric.unit() }
+    }
 }
 
 const OUTCOMES: &[(&str, &str)] = &[
@@ -152,25 +181,17 @@ const OUTCOMES: &[(&str, &str)] = &[
     ("interrupted", "somebody stopped it"),
 ];
 
-/// Reads one expectation; `find` turns its names into flows and nodes.
+/// Reads one expectation; `find` turns its names into flows, nodes and ports.
 pub(crate) fn expectation(
     gathered: &mut Gathered<'_>,
     node: &Node,
-    find: impl FnOnce(&mut Gathered<'_>, Metric) -> Option<(Vec<u32>, Vec<u32>)>,
+    number: usize,
+    run: Option<&RunSettings>,
+    find: impl FnOnce(&mut Gathered<'_>, Subject, Metric) -> Option<Subjects>,
 ) -> Option<Expectation> {
     let name = node.text("metric")?;
-    let (metric, kind) = match name.as_str() {
-        "throughput" => (Metric::Throughput, Kind::Rate(Rate::ZERO, super::key::FASTEST)),
-        "raw-throughput" => (Metric::RawThroughput, Kind::Rate(Rate::ZERO, super::key::FASTEST)),
-        "delivered" => (Metric::Delivered, Kind::size(0, u64::MAX)),
-        "completion-time" => (Metric::CompletionTime, Kind::time()),
-        "fairness" => (Metric::Fairness, Kind::Number(0.0, 1.0)),
-        "dropped-frames" => (Metric::DroppedFrames, Kind::Count(0, u64::MAX)),
-        "lost-frames" => (Metric::LostFrames, Kind::Count(0, u64::MAX)),
-        "pause-frames" => (Metric::PauseFrames, Kind::Count(0, u64::MAX)),
-        "queue" => (Metric::Queue, Kind::size(0, u64::MAX)),
-        _ => (Metric::Outcome, Kind::choice(OUTCOMES)),
-    };
+    let info = METRICS.iter().find(|info| info.name == name)?;
+    let metric = info.metric;
     let comparison = match node.text("op")?.as_str() {
         "<" => Comparison::Below,
         "<=" => Comparison::AtMost,
@@ -181,31 +202,21 @@ pub(crate) fn expectation(
     if metric == Metric::Outcome && comparison != Comparison::Equal {
         gathered.refuse(node.place_of("op"), "an outcome is not more or less than another", "leave `op` out");
     }
-    let item = node.any("value")?;
-    let expected = match read(&kind, &item) {
-        Ok(super::value::Value::Rate(rate)) => Expected::Rate(rate),
-        Ok(super::value::Value::Size(size)) => Expected::Size(size),
-        Ok(super::value::Value::Time(time)) => Expected::Time(time),
-        Ok(super::value::Value::Count(count)) => Expected::Count(count),
-        Ok(super::value::Value::Number(number)) => Expected::Number(number),
-        Ok(super::value::Value::Text(outcome)) => Expected::Outcome(outcome),
-        Ok(_) => return None,
-        Err(problems) => {
-            gathered.problems.extend(problems);
-            return None;
-        }
-    };
-    if matches!(item.data, Data::Table(_)) {
-        return None;
+    let good = expected(gathered, node, metric);
+    let window = window(gathered, node, metric, run);
+    let subjects = find(gathered, info.subject, metric);
+    let quiet = node.time("quiet").unwrap_or_default();
+    if metric == Metric::PausePhase && node.given("quiet") && quiet == Span::ZERO {
+        gathered.refuse(node.place_of("quiet"), "a gap of no time ends every phase", "give a time above zero");
     }
-    let (flows, nodes) = find(gathered, metric)?;
     let (line, _) = gathered.sources.position(node.place);
     let file = gathered.sources.get(node.place.source).map(|source| source.name.clone()).unwrap_or_default();
     Some(Expectation {
         name: node.text("name").unwrap_or(name),
+        number,
         metric,
-        flows,
-        nodes,
+        subjects: subjects?,
+        window: window?,
         statistic: match node.text("statistic").as_deref() {
             Some("least") => Statistic::Least,
             Some("most") => Statistic::Most,
@@ -213,11 +224,75 @@ pub(crate) fn expectation(
             _ => Statistic::Mean,
         },
         comparison,
-        expected,
+        expected: good?,
         tolerance: node.number("tolerance").unwrap_or(0.0),
+        quiet,
+        within: node.number("within").unwrap_or(0.0),
         source: node.text("source"),
         stated_at: format!("{file}:{line}"),
     })
+}
+
+/// What is expected: nothing if nothing is said, `None` if it is said wrongly.
+fn expected(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Option<Expected>> {
+    let Some(item) = node.any("value") else {
+        for key in ["op", "tolerance"] {
+            if node.given(key) {
+                let message = format!("`{key}` does nothing without `value`");
+                gathered.refuse(node.place_of(key), message, "remove it, or add `value = ...`");
+            }
+        }
+        return Some(None);
+    };
+    let kind = match (metric.unit(), node.has("over")) {
+        (_, true) => Kind::Number(0.0, f64::INFINITY),
+        (Unit::Rate, _) => Kind::Rate(Rate::ZERO, super::key::FASTEST),
+        (Unit::Size, _) => Kind::size(0, u64::MAX),
+        (Unit::Time, _) => Kind::time(),
+        (Unit::Count, _) => Kind::Count(0, u64::MAX),
+        (Unit::Number, _) => Kind::Number(0.0, 1.0),
+        (Unit::Outcome, _) => Kind::choice(OUTCOMES),
+    };
+    if matches!(item.data, Data::Table(_)) {
+        let message = format!("this is a table, where {} is expected", kind.expected());
+        gathered.refuse(item.place, message, format!("write {}", kind.describe()));
+        return None;
+    }
+    match read(&kind, &item) {
+        Ok(Value::Rate(rate)) => Some(Some(Expected::Rate(rate))),
+        Ok(Value::Size(size)) => Some(Some(Expected::Size(size))),
+        Ok(Value::Time(time)) => Some(Some(Expected::Time(time))),
+        Ok(Value::Count(count)) => Some(Some(Expected::Count(count))),
+        Ok(Value::Number(number)) => Some(Some(Expected::Number(number))),
+        Ok(Value::Text(outcome)) => Some(Some(Expected::Outcome(outcome))),
+        Ok(_) => None,
+        Err(problems) => {
+            gathered.problems.extend(problems);
+            None
+        }
+    }
+}
+
+/// When it is measured: what `between` says, or what the metric does without it.
+fn window(gathered: &mut Gathered<'_>, node: &Node, metric: Metric, run: Option<&RunSettings>) -> Option<Window> {
+    // Without the run nothing can be said of its parts.
+    let run = run?;
+    let Some([(from, begins), (until, ends)]) = node.interval("between") else {
+        let from = if metric.of_whole_run() { Span::ZERO } else { run.warm_up };
+        return (!node.given("between")).then_some(Window { from, until: run.duration });
+    };
+    if until > run.duration {
+        let message = format!("the window ends at {until}, after the run of {}", run.duration);
+        gathered.refuse(ends, message, "end it within the run, or lengthen run.duration");
+        return None;
+    }
+    if from >= until {
+        let message = format!("the window ends at {until} and begins at {from}");
+        let problem = Problem::new(ends, message, "write the earlier time first, and another one after it");
+        gathered.problems.push(problem.and(begins, "it begins"));
+        return None;
+    }
+    Some(Window { from, until })
 }
 
 #[cfg(test)]
@@ -234,17 +309,10 @@ mod tests {
     }
 
     #[test]
-    fn every_metric_of_the_table_is_known() {
-        let names: Vec<&str> = super::super::keys::METRICS.iter().map(|(name, _)| *name).collect();
-        let known = [
-            "throughput",
-            "raw-throughput",
-            "delivered",
-            "completion-time",
-            "fairness",
-            "dropped-frames",
-            "lost-frames",
-        ];
-        assert_eq!(names, [&known[..], &["pause-frames", "queue", "outcome"]].concat());
+    fn statistics() {
+        let of = |statistic: Statistic| statistic.of([1.0, f64::NAN, 4.0]);
+        assert_eq!([Statistic::Mean, Statistic::Least].map(of), [Some(2.5), Some(1.0)]);
+        assert_eq!([Statistic::Most, Statistic::Sum].map(of), [Some(4.0), Some(5.0)]);
+        assert_eq!(Statistic::Sum.of([f64::NAN]), None);
     }
 }

@@ -80,6 +80,8 @@ pub(crate) enum Kind {
     Pair,
     /// A list of pairs of names.
     Pairs,
+    /// Two times.
+    Interval,
     /// A table.
     Table(Box<Section>),
     /// A list of tables; a single table counts as a list of one.
@@ -144,6 +146,7 @@ impl Kind {
             Kind::Counts(..) => "a list of whole numbers, such as [4, 4]".into(),
             Kind::Pair => "a list of two names, such as [\"sw0\", \"sw1\"]".into(),
             Kind::Pairs => "a list of pairs of names, such as [[\"sw0\", \"sw1\"]]".into(),
+            Kind::Interval => "a list of two times, such as [\"2ms\", \"5ms\"]".into(),
             Kind::Table(_) => "a table".into(),
             Kind::Tables(_) => "a list of tables".into(),
             Kind::Any => "a value".into(),
@@ -153,7 +156,7 @@ impl Kind {
     /// The kind with its article, as an error message names it.
     pub(crate) fn expected(&self) -> String {
         match self.word() {
-            word @ ("true or false" | "names" | "two names") => word.to_owned(),
+            word @ ("true or false" | "names" | "two names" | "two times") => word.to_owned(),
             word => format!("a {word}"),
         }
     }
@@ -176,6 +179,7 @@ impl Kind {
             Kind::Counts(..) => "list of whole numbers",
             Kind::Pair => "two names",
             Kind::Pairs => "list of pairs of names",
+            Kind::Interval => "two times",
             Kind::Table(_) => "table",
             Kind::Tables(_) => "list of tables",
             Kind::Any => "value",

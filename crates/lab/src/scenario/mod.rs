@@ -13,6 +13,7 @@ mod key;
 mod keys;
 mod load;
 mod lower;
+mod metric;
 mod overrides;
 mod parameters;
 mod pattern;
@@ -28,8 +29,9 @@ mod tree;
 mod value;
 
 pub use check::{FairShare, Finding, Severity, check, fair_shares};
-pub use expect::{Comparison, Expectation, Expected, Metric, Statistic};
+pub use expect::{Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use load::{Disk, load, load_str};
+pub use metric::{Metric, Unit};
 pub use plan::{Axis, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
 pub use problem::{Complaint, Errors};
 pub use reference::reference;

@@ -331,6 +331,8 @@ getters! {
     names: Names -> Vec<(String, Place)>;
     /// Pairs of names with their places.
     pairs: Pairs -> Vec<[(String, Place); 2]>;
+    /// Two times with their places.
+    interval: Interval -> [(Span, Place); 2];
     /// Whatever it is.
     any: Any -> Item;
 }

@@ -117,6 +117,10 @@ fn shape(kind: &Kind, path: &str, definitions: &mut Map<String, Value>) -> Value
             let pair = json!({ "type": "array", "items": name, "minItems": 2, "maxItems": 2 });
             json!({ "type": "array", "items": pair })
         }
+        Kind::Interval => {
+            let time = json!({ "type": "string", "pattern": TIME });
+            json!({ "type": "array", "items": time, "minItems": 2, "maxItems": 2 })
+        }
         Kind::Table(inner) => section(inner, path, definitions),
         Kind::Tables(inner) => {
             let object = section(inner, path, definitions);

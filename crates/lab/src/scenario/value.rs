@@ -22,6 +22,7 @@ pub(crate) enum Value {
     Counts(Vec<(u64, Place)>),
     Names(Vec<(String, Place)>),
     Pairs(Vec<[(String, Place); 2]>),
+    Interval([(Span, Place); 2]),
     Table(Box<Node>),
     Tables(Vec<Node>),
     Any(Item),
@@ -44,6 +45,7 @@ impl fmt::Display for Value {
             Value::Names(names) if names.len() == 1 => write!(f, "{:?}", names[0].0),
             Value::Names(names) => list(f, names.iter().map(|(name, _)| format!("{name:?}")).collect()),
             Value::Pairs(pairs) => list(f, pairs.iter().map(|[(a, _), (b, _)]| format!("[{a:?}, {b:?}]")).collect()),
+            Value::Interval([(from, _), (until, _)]) => write!(f, "[\"{from}\", \"{until}\"]"),
             Value::Table(_) | Value::Tables(_) => f.write_str("..."),
             Value::Any(item) => f.write_str(&written(item)),
         }
@@ -88,7 +90,23 @@ pub(crate) fn read(kind: &Kind, item: &Item) -> Result<Value, Vec<Problem>> {
             let pairs = items(kind, item)?.iter().map(|item| pair(&Kind::Pair, item)).collect::<Result<_, _>>()?;
             Ok(Value::Pairs(pairs))
         }
+        Kind::Interval => interval(kind, item).map(Value::Interval),
         _ => alone(scalar(kind, item)),
+    }
+}
+
+fn interval(kind: &Kind, item: &Item) -> Result<[(Span, Place); 2], Vec<Problem>> {
+    let time = |item: &Item| match scalar(&Kind::time(), item) {
+        Ok(Value::Time(time)) => Ok((time, item.place)),
+        Ok(_) => Err(Problem::new(item.place, "no time", format!("write {}", kind.describe()))),
+        Err(problem) => Err(problem),
+    };
+    match items(kind, item)? {
+        [from, until] => split(vec![time(from), time(until)])?.try_into().map_err(|_| Vec::new()),
+        items => {
+            let message = format!("a window has a beginning and an end, this list has {}", items.len());
+            Err(vec![Problem::new(item.place, message, format!("write {}", kind.describe()))])
+        }
     }
 }
 
@@ -315,6 +333,7 @@ mod tests {
             (Kind::Names, "[\"h0\", \"h1\"]"),
             (Kind::Counts(1, 9), "[4, 4]"),
             (Kind::Pairs, "[[\"a\", \"b\"]]"),
+            (Kind::Interval, "[\"2ms\", \"5ms\"]"),
             (Kind::Any, "{ a = [1, 2.5, \"x\"] }"),
         ] {
             assert_eq!(read(&kind, &item(text)).unwrap().to_string(), text);
@@ -331,6 +350,8 @@ mod tests {
         assert!(wrong(&Kind::Ratio, "\"1/0\"").contains("no ratio"));
         assert!(wrong(&Kind::choice(&[("pfc", ""), ("credits", "")]), "\"pcf\"").contains("did you mean \"pfc\""));
         assert!(wrong(&Kind::Pair, "[\"a\"]").contains("two ends"));
+        assert!(wrong(&Kind::Interval, "[\"1ms\"]").contains("a beginning and an end"));
+        assert!(wrong(&Kind::Interval, "[\"1ms\", 2]").contains("has no unit"));
         assert!(wrong(&Kind::Names, "[]").contains("at least one"));
     }
 

@@ -1,15 +1,17 @@
 //! One run of a plan: built, run, measured and, if asked, recorded.
 
-use super::measure::Measures;
+use super::measure::{Course, Measures, Snapshot, boundaries};
+use super::watch::{Needs, Watch};
 use crate::results::{Input, Manifest, ResultWriter, ResultsError, write_ending};
 use crate::scenario::{Metric, Plan, Source, explain};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
-use fabric::{BuildError, BuildOptions, Outcome, Partition, Progress, Report, RunLimits, Simulation, Wish};
+use fabric::{BuildError, BuildOptions, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use units::Time;
+use units::{Span, Time};
 
 /// Where to record a run.
 #[derive(Clone, Debug)]
@@ -80,23 +82,22 @@ impl From<ResultsError> for StudyError {
 pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     let probes = &plan.probes;
     let ports = plan.spec.graph.ports();
-    // An expectation of queues is judged by samples, so they are taken whether or not they were asked for.
-    let judged: Vec<u32> = queue_nodes(plan).collect();
+    // What expectations are judged by is recorded whether or not it was asked for.
+    let needs = Needs::of(plan);
     let mut chosen = Vec::new();
     let mut first = 0;
     for (node, ports) in ports.iter().enumerate() {
-        if probes.nodes.get(node).copied().unwrap_or(true) || judged.contains(&(node as u32)) {
-            chosen.extend(first..first + ports.len() as u32);
-        }
+        let all = probes.nodes.get(node).copied().unwrap_or(true);
+        chosen.extend((first..first + ports.len() as u32).filter(|port| all || needs.ports.contains(port)));
         first += ports.len() as u32;
     }
     let all = chosen.len() as u32 == first;
     RecorderSpec {
         sample_every: Some(probes.sample_every),
-        links: probes.links,
-        queues: probes.queues || !judged.is_empty(),
-        rates: probes.rates,
-        pauses: probes.pauses,
+        links: probes.links || needs.links,
+        queues: probes.queues || needs.queues,
+        rates: probes.rates || needs.rates,
+        pauses: probes.pauses || needs.pauses,
         drops: probes.drops,
         notices: probes.notices,
         waits: probes.links,
@@ -107,39 +108,16 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     }
 }
 
-/// Nodes whose queues an expectation is about.
-fn queue_nodes(plan: &Plan) -> impl Iterator<Item = u32> {
-    let about = plan.expectations.iter().filter(|expectation| expectation.metric == Metric::Queue);
-    about.flat_map(|expectation| expectation.nodes.iter().copied())
-}
-
-/// What must be watched to judge a plan's expectations when nothing is recorded.
-fn watch_spec(plan: &Plan) -> RecorderSpec {
-    let queues = queue_nodes(plan).next().is_some();
-    RecorderSpec { sample_every: queues.then_some(plan.probes.sample_every), queues, ..RecorderSpec::nothing() }
-}
-
-/// Takes the rows of a run as they come: to the results, if there are any, and to the peaks of queues.
+/// Takes the rows of a run as they come: to the results, if there are any, and to what expectations add up.
 struct Sink {
     writer: Option<ResultWriter>,
-    /// For every node the most bytes seen waiting for one of its outputs.
-    peaks: Vec<f64>,
-    node_of_port: Vec<u32>,
+    watches: Vec<Watch>,
     failed: Option<ResultsError>,
 }
 
 impl Sink {
-    fn new(plan: &Plan, writer: Option<ResultWriter>) -> Sink {
-        let ports = plan.spec.graph.ports();
-        let node_of_port = (0..).zip(&ports).flat_map(|(node, ports)| ports.iter().map(move |_| node)).collect();
-        Sink { writer, peaks: vec![0.0; ports.len()], node_of_port, failed: None }
-    }
-
     fn watch(&mut self, rows: &Rows) {
-        for row in &rows.queues {
-            let peak = &mut self.peaks[self.node_of_port[row.queue.port as usize] as usize];
-            *peak = peak.max(f64::from(row.queue.output_bytes));
-        }
+        self.watches.iter_mut().for_each(|watch| watch.take(rows));
     }
 
     fn take(&mut self, rows: &Rows) {
@@ -150,6 +128,14 @@ impl Sink {
             self.failed = writer.append(rows).err();
         }
     }
+}
+
+/// How long the wires of the ports that expectations are about have been busy.
+fn busy(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, Span> {
+    let about = plan.expectations.iter().filter(|expectation| expectation.metric == Metric::Utilisation);
+    let ports = about.flat_map(|expectation| expectation.subjects.ports.iter().copied());
+    let sum = |port: u32| probes.iter().fold(Span::ZERO, |sum, probe| sum + probe.busy(port, now));
+    ports.map(|port| (port, sum(port))).collect()
 }
 
 /// Runs a plan. `progress` is told at every checkpoint.
@@ -163,7 +149,8 @@ pub fn execute(
 ) -> Result<Execution, StudyError> {
     #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
     let start = Instant::now();
-    let watch = if options.record.is_some() { recorder_spec(plan) } else { watch_spec(plan) };
+    let watch =
+        if options.record.is_some() { recorder_spec(plan) } else { Needs::of(plan).alone(plan.probes.sample_every) };
     let mut writer = match options.record {
         Some(Recording { out, overwrite }) => Some(ResultWriter::create(out, *overwrite, &watch)?),
         None => None,
@@ -174,41 +161,41 @@ pub fn execute(
     let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
     let mut simulation =
         Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
-    let mut sink = Sink::new(plan, writer);
-    // First the warm-up, so that what arrives after it can be told apart; then the rest.
-    let mut warm = Vec::new();
-    let mut report = None;
-    for until in [plan.run.warm_up, plan.run.duration] {
-        let limits = RunLimits {
-            threads: options.threads,
-            events: plan.run.max_events,
-            checkpoint: plan.run.checkpoint,
-            ..RunLimits::until(Time::ZERO + until, options.interrupt)
-        };
-        let part = simulation.run(&limits, |seen, probes| {
+    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, expectation)).collect();
+    let mut sink = Sink { writer, watches, failed: None };
+    let mut marks = Vec::new();
+    let limits = RunLimits {
+        threads: options.threads,
+        events: plan.run.max_events,
+        checkpoint: plan.run.checkpoint,
+        ..RunLimits::until(Time::ZERO + plan.run.duration, options.interrupt)
+    };
+    let report = simulation.run_marked(
+        &limits,
+        &boundaries(plan),
+        |seen, probes| {
             sink.take(&drain(probes));
             progress(seen);
             let over = options.time_limit.is_some_and(|limit| start.elapsed() >= limit);
             if over || sink.failed.is_some() { Wish::Enough } else { Wish::GoOn }
-        });
-        if warm.is_empty() {
-            warm = simulation.flows();
-        }
-        let goes_on = part.outcome == Outcome::Finished && sink.failed.is_none();
-        report = Some(part);
-        if !goes_on {
-            break;
-        }
-    }
-    let Some(report) = report else { return Err(StudyError::Build(Vec::new())) };
+        },
+        |mark| {
+            let busy = busy(plan, mark.probes, mark.now);
+            marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, busy });
+        },
+    );
     let flows = simulation.flows();
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
+    let busy = busy(plan, &probes, report.now);
     let ending = finish(&mut probes, report.now);
     sink.watch(&ending.rows);
     if let Some(error) = sink.failed {
         return Err(error.into());
     }
-    let measures = Measures::new(plan, &warm, &flows, report.now, sink.peaks, &report);
+    let end = Snapshot { at: report.now, flows, totals: report.totals, busy };
+    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end };
+    let measures = Measures::new(&course, sink.watches);
+    let flows = course.end.flows;
     let mut recorded = None;
     if let Some(mut writer) = sink.writer {
         write_ending(&plan.spec, &flows, &ending, report.now, &plan.flow_names, &mut writer)?;

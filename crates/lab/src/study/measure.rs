@@ -1,7 +1,9 @@
 //! What is measured in a run, defined once: the summary, expectations, sweeps and papers all use these numbers.
 
-use crate::scenario::{Expectation, Metric, Plan, Statistic};
+use super::watch::{Slot, Watch};
+use crate::scenario::{Expectation, Metric, Plan, Window};
 use fabric::{FlowReport, Outcome, Report, Totals};
+use std::collections::{BTreeMap, BTreeSet};
 use theory::fairness::jain_index;
 use units::{Span, Time};
 
@@ -18,8 +20,9 @@ pub struct Measures {
     pub delivered: Vec<u64>,
     /// Per flow: seconds from its start to its last byte, if it is finite and completed.
     pub completion: Vec<Option<f64>>,
-    /// Per node: the most bytes seen waiting for one of its outputs at a sampling instant.
-    pub queue_peak: Vec<f64>,
+    /// Per expectation of the plan: the number it speaks of; `None` if there is none, as for an outcome or a flow that
+    /// never completed.
+    pub values: Vec<Option<f64>>,
     /// Sums of the run.
     pub totals: Totals,
     /// `finished`, `deadlock`, `loss`, `limit` or `interrupted`.
@@ -54,38 +57,166 @@ pub(crate) fn outcome_word(outcome: &Outcome) -> &'static str {
     }
 }
 
-impl Measures {
-    /// Measures a run from what its flows had received at the end of the warm-up and at the end.
-    #[must_use]
-    pub fn new(
-        plan: &Plan,
-        warm: &[FlowReport],
-        end: &[FlowReport],
-        now: Time,
-        queue_peak: Vec<f64>,
-        report: &Report,
-    ) -> Measures {
-        let warm_up = Time::ZERO + plan.run.warm_up;
-        let mut throughput = Vec::with_capacity(end.len());
-        let mut raw_throughput = Vec::with_capacity(end.len());
-        let overhead = plan.spec.overhead.bits() as f64;
-        let mut completion = Vec::with_capacity(end.len());
-        for (number, (flow, report)) in plan.spec.flows.iter().zip(end).enumerate() {
-            let from = flow.start.max(warm_up);
-            let stopped = flow.stop.filter(|&stop| stop < now).map(|stop| stop.max(report.last_received));
-            let until = report.completed.or(stopped).map_or(now, |until| until.min(now));
-            let before = warm.get(number).map_or((0, 0), |report| (report.received_bytes, report.received_frames));
-            let span = until.saturating_since(from);
-            let bits = (report.received_bytes - before.0) as f64 * 8.0;
-            let around = (report.received_frames - before.1) as f64 * overhead;
-            let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
-            throughput.push(rate(bits));
-            raw_throughput.push(rate(bits + around));
-            completion.push(report.completed.map(|at| at.saturating_since(flow.start).as_secs_f64()));
+/// What there was at one instant of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Snapshot {
+    /// The instant.
+    pub(super) at: Time,
+    /// What had become of each flow; empty at the start.
+    pub(super) flows: Vec<FlowReport>,
+    /// Sums so far.
+    pub(super) totals: Totals,
+    /// How long the wires of ports had been busy, for those an expectation is about.
+    pub(super) busy: BTreeMap<u32, Span>,
+}
+
+impl Snapshot {
+    fn flow(&self, flow: usize) -> FlowReport {
+        self.flows.get(flow).copied().unwrap_or_default()
+    }
+}
+
+/// A run to be measured.
+pub(super) struct Course<'a> {
+    pub(super) plan: &'a Plan,
+    /// How it went.
+    pub(super) report: &'a Report,
+    /// At its start: nothing.
+    pub(super) start: Snapshot,
+    /// At the instants of [`boundaries`] it reached, in order.
+    pub(super) marks: Vec<Snapshot>,
+    /// At its end.
+    pub(super) end: Snapshot,
+}
+
+/// The instants at which windows begin or end, in order; the start and the end of the run are not among them.
+pub(super) fn boundaries(plan: &Plan) -> Vec<Time> {
+    let windows = plan.expectations.iter().map(|expectation| expectation.window);
+    let all = windows.flat_map(|window| [window.from, window.until]).chain([plan.run.warm_up]);
+    let inner: BTreeSet<Span> = all.filter(|&at| at > Span::ZERO && at < plan.run.duration).collect();
+    inner.into_iter().map(|at| Time::ZERO + at).collect()
+}
+
+impl Course<'_> {
+    /// How far it came: all the way if it finished, even if nothing happened in the end.
+    pub(super) fn reached(&self) -> Time {
+        match self.report.outcome {
+            Outcome::Finished => Time::ZERO + self.plan.run.duration,
+            _ => self.report.now,
         }
-        let delivered = end.iter().map(|report| report.received_bytes).collect();
-        let outcome = outcome_word(&report.outcome);
-        Measures { throughput, raw_throughput, delivered, completion, queue_peak, totals: report.totals, outcome }
+    }
+
+    /// The window as far as it was lived through, with what there was at its two ends; `None` if nothing of it was.
+    fn lived(&self, window: Window) -> Option<(Slot, &Snapshot, &Snapshot)> {
+        let slot = Slot::from(window);
+        let at = |instant: Time| match instant {
+            Time::ZERO => &self.start,
+            // After the last thing that happened, all stays as it is.
+            _ => self.marks.iter().find(|mark| mark.at == instant).unwrap_or(&self.end),
+        };
+        let lived = Slot { until: slot.until.min(self.reached()), ..slot };
+        (lived.length() > Span::ZERO).then(|| (lived, at(slot.from), at(slot.until)))
+    }
+
+    /// Bits per second of a flow in a window, without and with preamble and gap. Not a number over no time.
+    fn throughput(&self, window: Window, flow: usize) -> (f64, f64) {
+        let Some((slot, before, after)) = self.lived(window) else { return (f64::NAN, f64::NAN) };
+        let (spec, before, after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
+        let stopped = spec.stop.filter(|&stop| stop < slot.until).map(|stop| stop.max(after.last_received));
+        let until = after.completed.or(stopped).map_or(slot.until, |until| until.min(slot.until));
+        let span = until.saturating_since(spec.start.max(slot.from));
+        let bits = (after.received_bytes - before.received_bytes) as f64 * 8.0;
+        let frames = (after.received_frames - before.received_frames) as f64;
+        let around = frames * self.plan.spec.overhead.bits() as f64;
+        let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
+        (rate(bits), rate(bits + around))
+    }
+
+    /// The number an expectation speaks of. `seen` is what was added up for it on the way.
+    fn value(&self, expectation: &Expectation, seen: &BTreeMap<u32, f64>) -> Option<f64> {
+        let window = expectation.window;
+        let subjects = &expectation.subjects;
+        let count = |of: fn(&Totals) -> u64| {
+            self.lived(window).map(|(_, before, after)| (of(&after.totals) - of(&before.totals)) as f64)
+        };
+        // What a flow has more of at the end of the window than at its beginning.
+        let flow_count = |flow: usize, of: fn(&FlowReport) -> u64| {
+            let grown = |(_, before, after): (Slot, &Snapshot, &Snapshot)| {
+                (of(&after.flow(flow)) - of(&before.flow(flow))) as f64
+            };
+            self.lived(window).map_or(f64::NAN, grown)
+        };
+        let of_flow = |&number: &u32| {
+            let flow = number as usize;
+            match expectation.metric {
+                Metric::Throughput | Metric::Fairness => self.throughput(window, flow).0,
+                Metric::RawThroughput => self.throughput(window, flow).1,
+                Metric::Delivered => flow_count(flow, |report| report.received_bytes),
+                Metric::MarkedFrames => flow_count(flow, |report| report.marked_frames),
+                Metric::Notices => flow_count(flow, |report| report.notices),
+                Metric::CompletionTime => completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
+                _ => seen.get(&number).copied().unwrap_or(f64::NAN),
+            }
+        };
+        match expectation.metric {
+            Metric::Throughput
+            | Metric::RawThroughput
+            | Metric::Delivered
+            | Metric::CompletionTime
+            | Metric::MarkedFrames
+            | Metric::Notices
+            | Metric::RateLimit
+            | Metric::SettlingTime => {
+                let value = |flows: &[u32]| expectation.statistic.of(flows.iter().map(of_flow));
+                match &subjects.over {
+                    None => value(&subjects.flows),
+                    Some(over) => Some(value(&subjects.flows)? / value(over)?).filter(|ratio| ratio.is_finite()),
+                }
+            }
+            Metric::Fairness => {
+                let rates: Vec<f64> = subjects.flows.iter().map(of_flow).filter(|rate| !rate.is_nan()).collect();
+                jain_index(&rates)
+            }
+            Metric::DroppedFrames => count(|totals| totals.dropped_frames),
+            Metric::LostFrames => count(|totals| totals.lost_frames),
+            Metric::PauseFrames => count(|totals| totals.pause_frames),
+            Metric::Utilisation => {
+                let (slot, before, after) = self.lived(window)?;
+                let busy = |snapshot: &Snapshot, port: &u32| snapshot.busy.get(port).copied().unwrap_or_default();
+                let share = |port: &u32| {
+                    (busy(after, port) - busy(before, port)).as_picos() as f64 / slot.length().as_picos() as f64
+                };
+                expectation.statistic.of(subjects.ports.iter().map(share))
+            }
+            Metric::Paused | Metric::PausePhase => expectation.statistic.of(seen.values().copied()),
+            Metric::Queue | Metric::Buffer => seen.values().copied().next(),
+            Metric::Outcome => None,
+        }
+    }
+}
+
+/// Seconds from a finite flow's start to its last byte.
+fn completion(plan: &Plan, end: &Snapshot, flow: usize) -> Option<f64> {
+    end.flow(flow).completed.map(|at| at.saturating_since(plan.spec.flows[flow].start).as_secs_f64())
+}
+
+impl Measures {
+    /// Measures a run from what there was at the ends of windows and what was added up on the way.
+    pub(super) fn new(course: &Course<'_>, watches: Vec<Watch>) -> Measures {
+        let (plan, end) = (course.plan, &course.end);
+        let usual = Window { from: plan.run.warm_up, until: plan.run.duration };
+        let flows = 0..plan.spec.flows.len();
+        let (throughput, raw_throughput) = flows.clone().map(|flow| course.throughput(usual, flow)).unzip();
+        let seen = watches.into_iter().map(|watch| watch.close(course.reached()));
+        Measures {
+            throughput,
+            raw_throughput,
+            delivered: flows.clone().map(|flow| end.flow(flow).received_bytes).collect(),
+            completion: flows.map(|flow| completion(plan, end, flow)).collect(),
+            values: plan.expectations.iter().zip(seen).map(|(one, seen)| course.value(one, &seen)).collect(),
+            totals: course.report.totals,
+            outcome: outcome_word(&course.report.outcome),
+        }
     }
 
     /// One line per workload.
@@ -115,35 +246,8 @@ impl Measures {
     }
 }
 
-/// The number an expectation speaks of, as measured; `None` if there is none, as for an outcome or a flow that never
-/// completed.
+/// The number an expectation speaks of, as measured; `None` if there is none.
 #[must_use]
 pub fn measured(expectation: &Expectation, measures: &Measures) -> Option<f64> {
-    let of_flows = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<f64> {
-        expectation.flows.iter().filter_map(|&flow| value(flow as usize)).filter(|value| !value.is_nan()).collect()
-    };
-    let totals = &measures.totals;
-    let values = match expectation.metric {
-        Metric::Throughput => of_flows(&|flow| Some(measures.throughput[flow])),
-        Metric::RawThroughput => of_flows(&|flow| Some(measures.raw_throughput[flow])),
-        Metric::Delivered => of_flows(&|flow| Some(measures.delivered[flow] as f64)),
-        Metric::CompletionTime => of_flows(&|flow| measures.completion[flow]),
-        Metric::Fairness => return jain_index(&of_flows(&|flow| Some(measures.throughput[flow]))),
-        Metric::DroppedFrames => vec![totals.dropped_frames as f64],
-        Metric::LostFrames => vec![totals.lost_frames as f64],
-        Metric::PauseFrames => vec![totals.pause_frames as f64],
-        Metric::Queue => {
-            return expectation.nodes.iter().map(|&node| measures.queue_peak[node as usize]).reduce(f64::max);
-        }
-        Metric::Outcome => return None,
-    };
-    if values.is_empty() {
-        return None;
-    }
-    Some(match expectation.statistic {
-        Statistic::Mean => values.iter().sum::<f64>() / values.len() as f64,
-        Statistic::Least => values.iter().copied().fold(f64::INFINITY, f64::min),
-        Statistic::Most => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        Statistic::Sum => values.iter().sum(),
-    })
+    measures.values.get(expectation.number).copied().flatten()
 }

@@ -7,8 +7,11 @@
 mod execute;
 mod grid;
 mod measure;
+#[cfg(test)]
+mod measure_tests;
 mod statistics;
 mod verdict;
+mod watch;
 
 pub use execute::{Execution, Options, Recording, StudyError, execute, recorder_spec};
 pub use grid::{Grid, GridError, Point, PointResult, Sample};

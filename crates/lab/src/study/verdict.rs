@@ -20,6 +20,8 @@ pub enum Verdict {
     TrendAgrees,
     /// It depends on the run, or nothing was measured.
     Undetermined,
+    /// Nothing was expected: it is only shown.
+    Measured,
 }
 
 impl Verdict {
@@ -31,6 +33,7 @@ impl Verdict {
             Verdict::Disagrees => "disagrees",
             Verdict::TrendAgrees => "trend agrees",
             Verdict::Undetermined => "undetermined",
+            Verdict::Measured => "measured",
         }
     }
 }
@@ -52,7 +55,7 @@ pub struct Judgement {
 #[must_use]
 pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
     let outcomes: Vec<&'static str> = runs.iter().map(|measures| measures.outcome).collect();
-    if let (Metric::Outcome, Expected::Outcome(expected)) = (expectation.metric, &expectation.expected) {
+    if let (Metric::Outcome, Some(Expected::Outcome(expected))) = (expectation.metric, &expectation.expected) {
         let met = outcomes.iter().filter(|&&outcome| outcome == expected).count();
         let verdict = match met {
             0 => Verdict::Disagrees,
@@ -63,8 +66,9 @@ pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
     }
     let values: Vec<f64> = runs.iter().filter_map(|measures| measured(expectation, measures)).collect();
     let summary = summarise(&values);
-    let verdict = match (summary, expectation.expected.as_number()) {
-        (Some(summary), Some(expected)) => verdict(expectation, &values, &summary, expected),
+    let verdict = match (summary, expectation.expected.as_ref().map(Expected::as_number)) {
+        (_, None) => Verdict::Measured,
+        (Some(summary), Some(Some(expected))) => verdict(expectation, &values, &summary, expected),
         _ => Verdict::Undetermined,
     };
     Judgement { expectation: expectation.clone(), summary, outcomes, verdict }
@@ -91,19 +95,22 @@ fn verdict(expectation: &Expectation, values: &[f64], summary: &Summary, expecte
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Statistic;
-    use units::Rate;
+    use crate::scenario::{Statistic, Subjects, Window};
+    use units::{Rate, Span};
 
     fn expectation(comparison: Comparison, gigabits: u64) -> Expectation {
         Expectation {
             name: "f1".into(),
+            number: 0,
             metric: Metric::Throughput,
-            flows: vec![0],
-            nodes: Vec::new(),
+            subjects: Subjects { flows: vec![0], ..Subjects::default() },
+            window: Window { from: Span::ZERO, until: Span::from_millis(1) },
             statistic: Statistic::Mean,
             comparison,
-            expected: Expected::Rate(Rate::from_gigabits(gigabits)),
+            expected: Some(Expected::Rate(Rate::from_gigabits(gigabits))),
             tolerance: 0.05,
+            quiet: Span::ZERO,
+            within: 0.0,
             source: None,
             stated_at: String::new(),
         }
@@ -115,7 +122,7 @@ mod tests {
             raw_throughput: vec![rate * 1e9],
             delivered: vec![0],
             completion: vec![None],
-            queue_peak: Vec::new(),
+            values: vec![Some(rate * 1e9)],
             totals: fabric::Totals::default(),
             outcome: "finished",
         };
@@ -138,5 +145,14 @@ mod tests {
         assert_eq!(judge(&above, &runs(&[2.1, 3.0, 4.0])).verdict, Verdict::TrendAgrees);
         assert_eq!(judge(&above, &runs(&[2.1, 1.0, 4.0])).verdict, Verdict::Undetermined);
         assert_eq!(judge(&above, &runs(&[1.1, 1.0, 1.9])).verdict, Verdict::Disagrees);
+    }
+
+    #[test]
+    fn what_is_not_expected_is_not_judged() {
+        let shown = Expectation { expected: None, ..expectation(Comparison::Equal, 2) };
+        let judgement = judge(&shown, &runs(&[1.0, 3.0]));
+        assert_eq!((judgement.verdict, judgement.summary.map(|s| s.mean)), (Verdict::Measured, Some(2e9)));
+        let outcome = Expectation { metric: Metric::Outcome, ..shown };
+        assert_eq!(judge(&outcome, &runs(&[1.0])).verdict, Verdict::Measured);
     }
 }

@@ -6,9 +6,6 @@ mod network;
 mod settings;
 mod traffic;
 
-#[cfg(test)]
-pub(crate) use settings::METRICS;
-
 use super::key::{Default, Key, Kind, Section, key};
 use std::sync::OnceLock;
 

@@ -1,23 +1,7 @@
 //! Keys of `[[faults]]`, `[probes]`, `[run]` and `[[expectations]]`.
 
-use crate::scenario::key::{Default, Kind, Section, key};
-
-/// What can be expected: name, what it is measured in, and its meaning.
-pub(crate) const METRICS: &[(&str, &str)] = &[
-    (
-        "throughput",
-        "bytes delivered per second of a flow between the end of the warm-up and the end of the run, as a rate",
-    ),
-    ("raw-throughput", "the same with preamble and gap counted: what the flow takes of its link, as a rate"),
-    ("delivered", "bytes delivered of a flow in the whole run, as a size"),
-    ("completion-time", "time from a finite flow's start to its last byte"),
-    ("fairness", "Jain's index of the throughputs, a number up to 1"),
-    ("dropped-frames", "data frames dropped for want of room or route, a count of the run"),
-    ("lost-frames", "data frames damaged or on a cable that failed, a count of the run"),
-    ("pause-frames", "PAUSE and PFC frames sent, a count of the run"),
-    ("queue", "largest bytes waiting for an output of the nodes named, as a size"),
-    ("outcome", "how the run ended: finished, deadlock, loss, limit or interrupted"),
-];
+use crate::scenario::key::{Default, Key, Kind, Section, key};
+use crate::scenario::metric::{METRICS, Subject, Usual, names};
 
 pub(super) fn faults() -> Section {
     Section {
@@ -130,51 +114,117 @@ pub(super) fn run() -> Section {
 }
 
 pub(super) fn expectations() -> Section {
-    Section {
-        about: "What a result should be.",
-        keys: vec![
-            key("name", Kind::Text, Default::Absent("the metric's name serves"), "What the expectation is called."),
-            key("metric", Kind::choice(METRICS), Default::Required, "What is measured."),
-            key(
-                "of",
-                Kind::Names,
-                Default::Value("*", "our choice: all of them"),
-                "Flows or workloads, by name; for queue, nodes.",
-            )
-            .only("metric", &["throughput", "raw-throughput", "delivered", "completion-time", "fairness", "queue"]),
-            key(
-                "statistic",
-                Kind::choice(&[
-                    ("mean", "of all that are named"),
-                    ("least", "of all that are named"),
-                    ("most", "of all that are named"),
-                    ("sum", "of all that are named"),
-                ]),
-                Default::Value("mean", "our choice: the usual one"),
-                "How several values become one.",
-            )
-            .only("metric", &["throughput", "raw-throughput", "delivered", "completion-time"]),
-            key(
-                "op",
-                Kind::choice(&[
-                    ("=", "as much, give or take the tolerance"),
-                    ("<", "less"),
-                    ("<=", "at most"),
-                    (">", "more"),
-                    (">=", "at least"),
-                ]),
-                Default::Value("=", "our choice: the usual one"),
-                "How to compare.",
+    let metrics: Vec<(&str, &str)> = METRICS.iter().map(|info| (info.name, info.about)).collect();
+    let mut keys = vec![
+        key("name", Kind::Text, Default::Absent("the metric's name serves"), "What the expectation is called."),
+        key("metric", Kind::choice(&metrics), Default::Required, "What is measured."),
+    ];
+    keys.extend(subjects());
+    keys.extend(statistics());
+    keys.extend([
+        key(
+            "between",
+            Kind::Interval,
+            Default::Absent(
+                "the whole run for delivered, queue and counts, else from the end of the warm-up to the end of the run",
             ),
-            key("value", Kind::Any, Default::Required, "What is expected, in the metric's unit."),
-            key(
-                "tolerance",
-                Kind::Number(0.0, 1000.0),
-                Default::Value("0.0", "our choice: exactly"),
-                "Fraction of value by which the result may differ.",
-            )
-            .only("op", &["="]),
-            key("source", Kind::Text, Default::Absent("nothing is said"), "Where the number comes from, for people."),
-        ],
-    }
+            "The part of the run that is measured.",
+        )
+        .only("metric", &names(|info| info.window != Usual::Never)),
+        key(
+            "quiet",
+            Kind::time(),
+            Default::Value("10ms", "our choice: many times what a pause takes to come and go"),
+            "How long without a pause ends a phase of pauses.",
+        )
+        .only("metric", &["pause-phase"]),
+        key(
+            "within",
+            Kind::Number(0.0, 1.0),
+            Default::Value("0.1", "our choice: a tenth up or down"),
+            "Fraction of its mean over the last quarter of the window within which a rate must stay to be settled.",
+        )
+        .only("metric", &["settling-time"]),
+        key(
+            "op",
+            Kind::choice(&[
+                ("=", "as much, give or take the tolerance"),
+                ("<", "less"),
+                ("<=", "at most"),
+                (">", "more"),
+                (">=", "at least"),
+            ]),
+            Default::Value("=", "our choice: the usual one"),
+            "How to compare.",
+        ),
+        key(
+            "value",
+            Kind::Any,
+            Default::Absent("it is measured and shown, not judged"),
+            "What is expected, in the metric's unit; with over, a plain number.",
+        ),
+        key(
+            "tolerance",
+            Kind::Number(0.0, 1000.0),
+            Default::Value("0.0", "our choice: exactly"),
+            "Fraction of value by which the result may differ.",
+        )
+        .only("op", &["="]),
+        key("source", Kind::Text, Default::Absent("nothing is said"), "Where the number comes from, for people."),
+    ]);
+    Section { about: "What is measured, and what it should be.", keys }
+}
+
+/// What an expectation is about, by metric.
+fn subjects() -> [Key; 4] {
+    let all = || Default::Value("*", "our choice: all of them");
+    let flows = names(|info| matches!(info.subject, Subject::Flows | Subject::AllFlows));
+    [
+        key("of", Kind::Names, all(), "Flows or workloads, by name.").only("metric", &flows),
+        key(
+            "of",
+            Kind::Names,
+            all(),
+            "Nodes, by name, or directions of links, such as `sw0->h1`: for queue what waits at the first to go there, \
+             for buffer what the second holds that came from there.",
+        )
+        .only("metric", &names(|info| info.subject == Subject::Places)),
+        key(
+            "of",
+            Kind::Names,
+            Default::Required,
+            "Directions of links, such as `sw0->h1`: the node that sends, then its neighbour.",
+        )
+        .only("metric", &names(|info| info.subject == Subject::Links)),
+        key(
+            "over",
+            Kind::Names,
+            Default::Absent("the number itself is meant"),
+            "Flows or workloads by whose number that of `of` is divided; value is then a plain number.",
+        )
+        .only("metric", &names(|info| info.subject == Subject::Flows)),
+    ]
+}
+
+/// How several values become one, by metric.
+fn statistics() -> [Key; 2] {
+    let each =
+        [("mean", "of all that are named"), ("least", "of all that are named"), ("most", "of all that are named")];
+    let sampled = [("mean", "over the window"), ("least", "of the samples"), ("most", "of the samples")];
+    [
+        key(
+            "statistic",
+            Kind::choice(&[&each[..], &[("sum", "of all that are named")]].concat()),
+            Default::Value("mean", "our choice: the usual one"),
+            "How several values become one.",
+        )
+        .only("metric", &names(|info| matches!(info.subject, Subject::Flows | Subject::Links))),
+        key(
+            "statistic",
+            Kind::choice(&sampled),
+            Default::Value("most", "our choice: what a buffer must be able to hold"),
+            "How several samples become one number.",
+        )
+        .only("metric", &names(|info| info.subject == Subject::Places)),
+    ]
 }

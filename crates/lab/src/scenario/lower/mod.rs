@@ -8,10 +8,11 @@ pub(crate) mod names;
 pub(crate) mod network;
 pub(crate) mod routes;
 pub(crate) mod settings;
+mod subjects;
 pub(crate) mod traffic;
 
 use super::Limits;
-use super::expect::{Metric, expectation};
+use super::expect::expectation;
 use super::plan::Plan;
 use super::resolve::{Gathered, Node};
 use super::{Recipe, Subject};
@@ -47,6 +48,7 @@ pub(crate) fn plan(
     let (Some(classes), Some(network)) = (classes, network) else { return (None, origins) };
     // What goes on without a part that is missing serves to find more mistakes: the plan is not made any more.
     let complete = run.is_some();
+    let stated = run;
     let run = run.unwrap_or_else(settings::some_run);
     let hosts = network.graph.hosts();
     let host_names = Names::new("host", hosts.iter().map(|host| network.graph.nodes[host.0 as usize].name.as_str()));
@@ -67,20 +69,18 @@ pub(crate) fn plan(
     let node_names = Names::new("node", network.graph.nodes.iter().map(|node| node.name.as_str()));
     let workload_names = Names::new("workload", traffic.workloads.iter().map(String::as_str));
     let flow_names = Names::new("flow or workload", traffic.names.iter().map(String::as_str));
+    let finder = subjects::Finder {
+        graph: &network.graph,
+        nodes: &node_names,
+        flows: &flow_names,
+        workloads: &workload_names,
+        traffic: complete.then_some(&traffic),
+    };
     let mut expectations = Vec::new();
     for node in root.tables("expectations") {
-        expectations.extend(expectation(gathered, node, |gathered, metric| match metric {
-            Metric::DroppedFrames | Metric::LostFrames | Metric::PauseFrames | Metric::Outcome => {
-                Some((Vec::new(), Vec::new()))
-            }
-            Metric::Queue => Some((Vec::new(), node_names.select(gathered, &node.names("of")?, node.place)?)),
-            _ if !complete => None,
-            _ => {
-                let of = node.names("of")?;
-                let chosen = settings::flows_of(gathered, &of, node.place, &flow_names, &workload_names, &traffic)?;
-                Some((chosen, Vec::new()))
-            }
-        }));
+        let number = expectations.len();
+        let find = |gathered: &mut Gathered<'_>, subject, metric| finder.find(gathered, node, subject, metric);
+        expectations.extend(expectation(gathered, node, number, stated.as_ref(), find));
     }
     let (Some(switches), Some(adapters)) = (switches, adapters) else { return (None, origins) };
     let (Some(faults), Some(probes)) = (faults, probes) else { return (None, origins) };

@@ -2,9 +2,7 @@
 
 use super::names::Names;
 use super::network::cables_between;
-use super::traffic::Traffic;
 use crate::scenario::overrides::{Path, kind_at};
-use crate::scenario::pattern::Pattern;
 use crate::scenario::plan::{Axis, ProbeSettings, RunSettings};
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node, join};
@@ -118,28 +116,6 @@ pub(crate) fn faults(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) ->
         faults.extend(cables.into_iter().map(fault));
     }
     good.then_some(faults)
-}
-
-/// The flows that names of flows and workloads stand for.
-pub(crate) fn flows_of(
-    gathered: &mut Gathered<'_>,
-    of: &[(String, Place)],
-    fallback: Place,
-    flows: &Names<'_>,
-    workloads: &Names<'_>,
-    traffic: &Traffic,
-) -> Option<Vec<u32>> {
-    let mut chosen = BTreeSet::new();
-    for (text, place) in of {
-        let groups = Pattern::parse(text).map(|pattern| workloads.matching(&pattern)).unwrap_or_default();
-        if groups.is_empty() {
-            chosen.extend(flows.select(gathered, std::slice::from_ref(&(text.clone(), *place)), fallback)?);
-            continue;
-        }
-        let member = |(_, workload): &(u32, &u32)| groups.contains(workload);
-        chosen.extend((0..).zip(&traffic.workload_of).filter(member).map(|(flow, _)| flow));
-    }
-    Some(chosen.into_iter().collect())
 }
 
 /// The axes of a sweep. Wrong ones are told and left out.

@@ -109,6 +109,45 @@ fn one_mistake_each() {
     refused("[run]", "[[classes]]\nname = \"a\"\n[[classes]]\nname = \"a\"\n[run]", (16, 8), "two classes");
 }
 
+/// That an expectation is refused at that line of it (the first is that of its metric) and column, with these words.
+fn unmeasured(expectation: &str, (line, column): (usize, usize), words: &str) {
+    refused("[run]", &format!("[[expectations]]\n{expectation}\n[run]"), (line + 13, column), words);
+}
+
+#[test]
+fn mistakes_of_expectations() {
+    let between = |window: &str| format!("metric = \"fairness\"\nbetween = {window}");
+    unmeasured(&between("[\"0.5ms\", \"1.5ms\"]"), (2, 21), "lengthen run.duration");
+    unmeasured(&between("[\"0.5ms\", \"0.2ms\"]"), (2, 21), "write the earlier time first");
+    unmeasured(&between("[\"0.5ms\", \"500us\"]"), (2, 21), "write the earlier time first");
+    unmeasured(&between("[\"0.5ms\"]"), (2, 11), "a beginning and an end, this list has 1");
+    unmeasured(&between("[\"0.5ms\", 1]"), (2, 21), "has no unit");
+    unmeasured(&between("\"1ms\""), (2, 11), "write a list of two times");
+    for metric in ["outcome", "completion-time"] {
+        let text = format!("metric = \"{metric}\"\nbetween = [\"0s\", \"1us\"]");
+        unmeasured(&text, (2, 1), &format!("`between` does nothing with metric = \"{metric}\""));
+    }
+    let link = |of: &str| format!("metric = \"utilisation\"\nof = \"{of}\"");
+    unmeasured("metric = \"utilisation\"", (0, 1), "has no `of`");
+    unmeasured(&link("sw0"), (2, 6), "write sender and receiver, such as \"sw0->h1\"");
+    unmeasured(&link("sw0->h9"), (2, 6), "there is no node `h9`");
+    unmeasured(&link("h0->h1"), (2, 6), "name two neighbours");
+    unmeasured("metric = \"queue\"\nof = \"x->y\"", (2, 6), "there is no node `x`");
+    unmeasured("metric = \"queue\"\nstatistic = \"sum\"", (2, 13), "choose one of");
+    unmeasured("metric = \"throughput\"\nover = \"ww\"", (2, 8), "did you mean `w`?");
+    unmeasured("metric = \"throughput\"\nover = \"w\"\nvalue = \"1Gb/s\"", (3, 9), "write a number");
+    unmeasured("metric = \"fairness\"\nover = \"w\"", (2, 1), "does nothing with metric = \"fairness\"");
+    unmeasured("metric = \"fairness\"\nop = \"<\"", (2, 6), "add `value = ...`");
+    unmeasured("metric = \"fairness\"\ntolerance = 0.1", (2, 13), "add `value = ...`");
+    unmeasured("metric = \"paused\"\nof = \"h0->sw0\"\nquiet = \"1ms\"", (3, 1), "choose metric = \"pause-phase\"");
+    unmeasured("metric = \"pause-phase\"\nof = \"h0->sw0\"\nquiet = \"0s\"", (3, 9), "above zero");
+    unmeasured("metric = \"settling-time\"\nwithin = 2", (2, 10), "out of range");
+    unmeasured("metric = \"fairness\"\nvalue = { a = 1 }", (2, 9), "write a number");
+    // Where the run itself is wrong, nothing is said of its parts.
+    let text = SOUND.replace("\"1ms\"", "\"0s\"") + "[[expectations]]\n" + &between("[\"2ms\", \"3ms\"]");
+    assert_eq!(complaints(&text, &[]).len(), 1);
+}
+
 #[test]
 fn mistakes_in_arbitration_tables() {
     let lanes = |tables: &str, column, words: &str| {

@@ -1,0 +1,292 @@
+//! What can be measured: one table from which the format, its reference and the readers of expectations come.
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Bits per second delivered of a flow.
+    Throughput,
+    /// The same with preamble and gap counted.
+    RawThroughput,
+    /// Bytes delivered of a flow.
+    Delivered,
+    /// From a finite flow's start to its last byte.
+    CompletionTime,
+    /// Jain's index of throughputs.
+    Fairness,
+    /// What a flow's reaction point allows.
+    RateLimit,
+    /// When a flow's rate limit has come to rest.
+    SettlingTime,
+    /// Frames of a flow that arrived marked.
+    MarkedFrames,
+    /// Congestion notices for a flow.
+    Notices,
+    /// Data frames dropped for want of room or route.
+    DroppedFrames,
+    /// Data frames lost on a cable.
+    LostFrames,
+    /// PAUSE and PFC frames sent.
+    PauseFrames,
+    /// Bytes waiting for an output.
+    Queue,
+    /// Bytes or slots held of what came in.
+    Buffer,
+    /// Part of the time during which a wire was busy.
+    Utilisation,
+    /// Part of the time during which a sender was paused.
+    Paused,
+    /// From the first pause to the last before a long gap.
+    PausePhase,
+    /// How the run ended.
+    Outcome,
+}
+
+/// What a metric is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The run as a whole.
+    Run,
+    /// Flows and workloads; each has its value.
+    Flows,
+    /// Flows and workloads, together.
+    AllFlows,
+    /// Nodes, or directions of links.
+    Places,
+    /// Directions of links; each has its value.
+    Links,
+}
+
+/// What a number is given in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bits per second.
+    Rate,
+    /// Bytes.
+    Size,
+    /// Seconds.
+    Time,
+    /// A count.
+    Count,
+    /// Nothing.
+    Number,
+    /// A word, not a number.
+    Outcome,
+}
+
+/// One metric.
+#[derive(Debug)]
+pub(crate) struct MetricInfo {
+    pub(crate) name: &'static str,
+    pub(crate) metric: Metric,
+    pub(crate) subject: Subject,
+    pub(crate) unit: Unit,
+    /// When it is measured if nobody says.
+    pub(crate) window: Usual,
+    pub(crate) about: &'static str,
+}
+
+/// The usual window of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Usual {
+    /// From the end of the warm-up to the end of the run.
+    AfterWarmUp,
+    /// The whole run.
+    WholeRun,
+    /// It has no window.
+    Never,
+}
+
+const fn row(
+    name: &'static str,
+    metric: Metric,
+    subject: Subject,
+    unit: Unit,
+    window: Usual,
+    about: &'static str,
+) -> MetricInfo {
+    MetricInfo { name, metric, subject, unit, window, about }
+}
+
+/// All of them. What is per flow needs a row here and a line in `study::measure`.
+pub(crate) const METRICS: &[MetricInfo] = &[
+    row(
+        "throughput",
+        Metric::Throughput,
+        Subject::Flows,
+        Unit::Rate,
+        Usual::AfterWarmUp,
+        "bits of frames delivered per second of a flow, as a rate",
+    ),
+    row(
+        "raw-throughput",
+        Metric::RawThroughput,
+        Subject::Flows,
+        Unit::Rate,
+        Usual::AfterWarmUp,
+        "the same with preamble and gap counted: what the flow takes of its link, as a rate",
+    ),
+    row(
+        "delivered",
+        Metric::Delivered,
+        Subject::Flows,
+        Unit::Size,
+        Usual::WholeRun,
+        "bytes delivered of a flow, as a size",
+    ),
+    row(
+        "completion-time",
+        Metric::CompletionTime,
+        Subject::Flows,
+        Unit::Time,
+        Usual::Never,
+        "time from a finite flow's start to its last byte",
+    ),
+    row(
+        "fairness",
+        Metric::Fairness,
+        Subject::AllFlows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "Jain's index of the throughputs, a number up to 1",
+    ),
+    row(
+        "rate-limit",
+        Metric::RateLimit,
+        Subject::Flows,
+        Unit::Rate,
+        Usual::AfterWarmUp,
+        "mean of what a flow's congestion control allows, sampled, as a rate; without a limit its link's rate counts",
+    ),
+    row(
+        "settling-time",
+        Metric::SettlingTime,
+        Subject::Flows,
+        Unit::Time,
+        Usual::AfterWarmUp,
+        "time from which on a flow's rate limit stays near its mean of the window's last quarter, sampled",
+    ),
+    row(
+        "marked-frames",
+        Metric::MarkedFrames,
+        Subject::Flows,
+        Unit::Count,
+        Usual::WholeRun,
+        "frames of a flow that arrived with a congestion mark, a count",
+    ),
+    row(
+        "notices",
+        Metric::Notices,
+        Subject::Flows,
+        Unit::Count,
+        Usual::WholeRun,
+        "congestion notices that reached a flow's source, a count",
+    ),
+    row(
+        "dropped-frames",
+        Metric::DroppedFrames,
+        Subject::Run,
+        Unit::Count,
+        Usual::WholeRun,
+        "data frames dropped for want of room or route, a count of the run",
+    ),
+    row(
+        "lost-frames",
+        Metric::LostFrames,
+        Subject::Run,
+        Unit::Count,
+        Usual::WholeRun,
+        "data frames damaged or on a cable that failed, a count of the run",
+    ),
+    row(
+        "pause-frames",
+        Metric::PauseFrames,
+        Subject::Run,
+        Unit::Count,
+        Usual::WholeRun,
+        "PAUSE and PFC frames sent, a count of the run",
+    ),
+    row(
+        "queue",
+        Metric::Queue,
+        Subject::Places,
+        Unit::Size,
+        Usual::WholeRun,
+        "bytes waiting for an output of the nodes or links named, the fullest at each sample, as a size",
+    ),
+    row(
+        "buffer",
+        Metric::Buffer,
+        Subject::Places,
+        Unit::Size,
+        Usual::AfterWarmUp,
+        "bytes (or slots) held of what came in by the nodes or links named, the fullest at each sample, as a size",
+    ),
+    row(
+        "utilisation",
+        Metric::Utilisation,
+        Subject::Links,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "part of the time during which the wire was busy, overhead counted, a number up to 1",
+    ),
+    row(
+        "paused",
+        Metric::Paused,
+        Subject::Links,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "part of the time during which the sender was paused, a number up to 1",
+    ),
+    row(
+        "pause-phase",
+        Metric::PausePhase,
+        Subject::Links,
+        Unit::Time,
+        Usual::AfterWarmUp,
+        "time from the sender's first pause to the end of the last one before a gap of `quiet`; 0 without a pause",
+    ),
+    row(
+        "outcome",
+        Metric::Outcome,
+        Subject::Run,
+        Unit::Outcome,
+        Usual::Never,
+        "how the run ended: finished, deadlock, loss, limit or interrupted",
+    ),
+];
+
+/// The names of all metrics that are so.
+pub(crate) fn names(wanted: impl Fn(&MetricInfo) -> bool) -> Vec<&'static str> {
+    METRICS.iter().filter(|info| wanted(info)).map(|info| info.name).collect()
+}
+
+impl Metric {
+    fn info(self) -> Option<&'static MetricInfo> {
+        METRICS.iter().find(|info| info.metric == self)
+    }
+
+    /// What it is given in.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        self.info().map_or(Unit::Number, |info| info.unit)
+    }
+
+    /// Whether it counts from the start of the run if nobody says when.
+    pub(crate) fn of_whole_run(self) -> bool {
+        self.info().is_some_and(|info| info.window != Usual::AfterWarmUp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_one_row_and_one_name() {
+        for (place, info) in METRICS.iter().enumerate() {
+            let others = || METRICS[..place].iter();
+            assert!(others().all(|other| other.name != info.name && other.metric != info.metric), "{}", info.name);
+            assert_eq!(info.metric.unit(), info.unit);
+        }
+    }
+}

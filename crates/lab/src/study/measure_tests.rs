@@ -1,0 +1,272 @@
+//! Every metric on a network small enough to be worked out by hand.
+
+use super::execute::{Execution, Options, Recording, execute};
+use super::measure::measured;
+use crate::scenario::{Limits, NoFiles, Plan, load_str};
+use std::sync::atomic::AtomicBool;
+
+/// One flow alone, from 400 us on a second one into the same output, under PFC.
+const NETWORK: &str = r#"
+    schema_version = 1
+    [network]
+    topology = "single-switch"
+    hosts = 3
+    link = { rate = "10Gb/s", latency = "500ns" }
+    [[switches]]
+    flow_control = "pfc"
+    buffers = { capacity = "100KB", xoff = "30KB", xon = "28KB" }
+    [[workloads]]
+    name = "first"
+    kind = "greedy"
+    from = "h0"
+    to = "h2"
+    [[workloads]]
+    name = "second"
+    kind = "greedy"
+    from = "h1"
+    to = "h2"
+    start = "400us"
+    [run]
+    duration = "1ms"
+    warm_up = "500us"
+    [probes]
+    sample_every = "1us"
+"#;
+
+fn plan(expectations: &[&str], overrides: &[&str]) -> Plan {
+    let each = |text: &&str| format!("[[expectations]]\n{}\n", text.replace("; ", "\n"));
+    let text = format!("{NETWORK}{}", expectations.iter().map(each).collect::<String>());
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    let plan = load_str("test", &text, &overrides, &NoFiles, Limits::default());
+    plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+fn run(plan: &Plan, threads: usize, record: Option<&Recording>) -> Execution {
+    let interrupt = AtomicBool::new(false);
+    execute(plan, &Options { threads, time_limit: None, interrupt: &interrupt, record }, |_| {}).unwrap()
+}
+
+fn values(expectations: &[&str], overrides: &[&str]) -> Vec<Option<f64>> {
+    let plan = plan(expectations, overrides);
+    let measures = run(&plan, 1, None).measures;
+    plan.expectations.iter().map(|expectation| measured(expectation, &measures)).collect()
+}
+
+/// That something measured lies that near to what it should be.
+fn near(expectation: &str, expected: f64, fraction: f64) {
+    let value = values(&[expectation], &[])[0].unwrap_or(f64::NAN);
+    assert!((value - expected).abs() <= fraction * expected.abs(), "{expectation}: {value}, not {expected}");
+}
+
+#[test]
+fn throughput_before_and_after_the_second_flow_begins() {
+    near("metric = 'raw-throughput'; of = 'first'; between = ['100us', '300us']", 10e9, 0.01);
+    near("metric = 'throughput'; of = 'first'; between = ['100us', '300us']", 10e9 * 1500.0 / 1520.0, 0.01);
+    near("metric = 'raw-throughput'; of = 'first'; between = ['600us', '900us']", 5e9, 0.02);
+    near("metric = 'raw-throughput'; of = 'second'", 5e9, 0.02);
+    near(
+        "metric = 'delivered'; of = 'first'; between = ['100us', '300us']",
+        200e-6 * 10e9 / 8.0 * 1500.0 / 1520.0,
+        0.01,
+    );
+    let before_it_began = "metric = 'throughput'; of = 'second'; between = ['100us', '300us']";
+    assert_eq!(values(&[before_it_began], &[]), [None]);
+}
+
+#[test]
+fn windows_add_up_to_the_run() {
+    let all = values(
+        &[
+            "metric = 'delivered'; of = 'first'",
+            "metric = 'delivered'; of = 'first'; between = ['0s', '437us']",
+            "metric = 'delivered'; of = 'first'; between = ['437us', '1ms']",
+            "metric = 'pause-frames'",
+            "metric = 'pause-frames'; between = ['0s', '400us']",
+            "metric = 'pause-frames'; between = ['400us', '700us']",
+            "metric = 'pause-frames'; between = ['700us', '1ms']",
+        ],
+        &[],
+    );
+    let all: Vec<f64> = all.into_iter().flatten().collect();
+    assert_eq!(all[0], all[1] + all[2]);
+    assert_eq!(all[3], all[4] + all[5] + all[6]);
+    assert!(all[4] == 0.0 && all[5] > 0.0 && all[6] > 0.0, "{all:?}");
+}
+
+#[test]
+fn ratios_and_fairness() {
+    near("metric = 'throughput'; of = 'first'; over = 'second'; between = ['600us', '900us']", 1.0, 0.02);
+    near(
+        "metric = 'throughput'; of = '*'; statistic = 'sum'; over = 'second'; between = ['600us', '900us']",
+        2.0,
+        0.02,
+    );
+    near("metric = 'fairness'; between = ['600us', '900us']", 1.0, 0.001);
+    // Nothing has been delivered of the second: there is no ratio.
+    let none = "metric = 'delivered'; of = 'first'; over = 'second'; between = ['100us', '300us']";
+    assert_eq!(values(&[none], &[]), [None]);
+}
+
+#[test]
+fn wires_are_busy_or_idle() {
+    near("metric = 'utilisation'; of = 'sw0->h2'; between = ['100us', '300us']", 1.0, 1e-9);
+    near("metric = 'utilisation'; of = 'sw0->h2'", 1.0, 1e-9);
+    near("metric = 'utilisation'; of = 'h1 -> sw0'; between = ['0s', '400us']", 0.0, 0.0);
+    near("metric = 'utilisation'; of = 'h{0..1}->sw0'; between = ['100us', '300us']", 0.5, 1e-9);
+    near("metric = 'utilisation'; of = 'h{0..1}->sw0'; statistic = 'sum'; between = ['600us', '900us']", 1.0, 0.02);
+    near("metric = 'utilisation'; of = 'h0->sw0'; between = ['600us', '900us']", 0.5, 0.03);
+}
+
+#[test]
+fn a_sender_is_paused_when_it_does_not_send() {
+    near("metric = 'paused'; of = 'h0->sw0'; between = ['0s', '400us']", 0.0, 0.0);
+    near("metric = 'pause-phase'; of = 'h0->sw0'; between = ['0s', '400us']", 0.0, 0.0);
+    let found = values(
+        &[
+            "metric = 'paused'; of = 'h0->sw0'; between = ['600us', '900us']",
+            "metric = 'utilisation'; of = 'h0->sw0'; between = ['600us', '900us']",
+            "metric = 'pause-phase'; of = 'h0->sw0'; between = ['400us', '1ms']",
+            "metric = 'pause-phase'; of = 'h0->sw0'; between = ['400us', '1ms']; quiet = '1us'",
+        ],
+        &[],
+    );
+    let found: Vec<f64> = found.into_iter().flatten().collect();
+    // It sends or is paused; only the frame that is on its way when the pause comes counts twice.
+    assert!((0.48..0.62).contains(&found[0]) && found[0] + found[1] >= 1.0, "{found:?}");
+    // 30 KB fill the buffer at 5 Gb/s in 48 us; from then on pause follows pause. A phase of its own lasts less.
+    assert!((540e-6..600e-6).contains(&found[2]), "{found:?}");
+    assert!(found[3] > 1e-6 && found[3] < 50e-6, "{found:?}");
+}
+
+#[test]
+fn buffers_fill_to_their_threshold_and_queues_hold_what_came_in() {
+    let found = values(
+        &[
+            "metric = 'buffer'; of = 'h0->sw0'; between = ['600us', '1ms']",
+            "metric = 'buffer'; of = 'h0->sw0'; between = ['600us', '1ms']; statistic = 'mean'",
+            "metric = 'buffer'; of = 'h0->sw0'; between = ['600us', '1ms']; statistic = 'least'",
+            "metric = 'buffer'; of = 'sw0'; between = ['600us', '1ms']; statistic = 'mean'",
+            "metric = 'queue'; of = 'sw0->h2'; between = ['600us', '1ms']; statistic = 'mean'",
+            "metric = 'buffer'; of = 'sw0'; between = ['100us', '300us']",
+            "metric = 'queue'; of = 'sw0'",
+        ],
+        &[],
+    );
+    let found: Vec<f64> = found.into_iter().flatten().collect();
+    // Full at XOFF and what arrives after it, drained to XON and what leaves before the sender is back.
+    assert!((30e3..36e3).contains(&found[0]), "{found:?}");
+    assert!((24e3..28e3).contains(&found[2]) && found[1] > found[2] && found[1] < found[0], "{found:?}");
+    // Both inputs, which are alike; the frame on the wire is held and does not wait.
+    assert!((found[3] / found[1] - 2.0).abs() < 0.1, "{found:?}");
+    assert!((found[3] - found[4] - 1500.0).abs() < 1e-6, "{found:?}");
+    // Alone, a frame leaves as it comes.
+    assert!(found[5] <= 3000.0, "{found:?}");
+    assert!(found[6] > 50e3 && found[6] < 2.0 * 36e3, "{found:?}");
+}
+
+#[test]
+fn a_rate_limit_is_what_the_protocol_allows_or_the_link() {
+    let both = ["metric = 'rate-limit'; of = 'first'", "metric = 'settling-time'; of = 'first'"];
+    assert_eq!(values(&both, &[]), [Some(10e9), Some(0.0)]);
+    assert_eq!(values(&both, &["protocol.rate=1Gb/s"]), [Some(1e9), Some(0.0)]);
+    assert_eq!(values(&["metric = 'rate-limit'; of = '*'; statistic = 'sum'"], &[]), [Some(20e9)]);
+    // Before a flow begins it has no limit and no settling.
+    assert_eq!(values(&["metric = 'rate-limit'; of = 'second'; between = ['0s', '400us']"], &[]), [None]);
+}
+
+/// One of everything.
+const EVERYTHING: &[&str] = &[
+    "metric = 'throughput'; of = 'first'; between = ['123456ns', '654321ns']",
+    "metric = 'throughput'; of = 'first'; over = 'second'",
+    "metric = 'fairness'; between = ['450us', '500us']",
+    "metric = 'queue'; of = 'sw0'; statistic = 'mean'",
+    "metric = 'buffer'; of = ['h0->sw0', 'sw0']; statistic = 'least'; between = ['777777ns', '888888ns']",
+    "metric = 'utilisation'; of = '*->sw0'; between = ['333333ns', '933333ns']",
+    "metric = 'paused'; of = '*->sw0'",
+    "metric = 'pause-phase'; of = 'h0->sw0'; quiet = '20us'",
+    "metric = 'rate-limit'",
+    "metric = 'settling-time'",
+    "metric = 'pause-frames'; between = ['450us', '950us']",
+];
+
+#[test]
+fn measuring_changes_nothing_and_threads_and_recording_change_no_measurement() {
+    let alone = run(&plan(&[], &[]), 1, None).report;
+    let plan = plan(EVERYTHING, &["probes.record=[\"drops\"]", "probes.nodes=h2"]);
+    let out = std::env::temp_dir().join(format!("tailback-measure-{}", std::process::id()));
+    let recording = Recording { out: out.clone(), overwrite: true };
+    let first = run(&plan, 1, None);
+    assert_eq!((first.report.fingerprint, first.report.totals), (alone.fingerprint, alone.totals));
+    assert!(first.measures.values.iter().all(Option::is_some), "{:?}", first.measures.values);
+    for (threads, record) in [(3, None), (1, Some(&recording)), (3, Some(&recording))] {
+        let other = run(&plan, threads, record);
+        assert_eq!((other.report.fingerprint, other.report.now), (first.report.fingerprint, first.report.now));
+        assert_eq!(other.measures.values, first.measures.values, "{threads} threads");
+    }
+    std::fs::remove_dir_all(&out).unwrap();
+}
+
+#[test]
+fn windows_do_not_move_the_end_of_a_run() {
+    // A run that ends early does so at the same checkpoint, wherever windows begin and end.
+    let limit = ["run.max_events=5000"];
+    let ends = |expectations: &[&str]| {
+        let report = run(&plan(expectations, &limit), 1, None).report;
+        (report.now, report.events, report.fingerprint, format!("{:?}", report.outcome))
+    };
+    let one = ends(&[]);
+    assert!(one.0 > units::Time::ZERO + units::Span::from_micros(100), "{one:?}");
+    let windows: Vec<String> =
+        (1..9).map(|n| format!("metric = 'delivered'; between = ['{n}00us', '{n}50123ns']")).collect();
+    assert_eq!(ends(&windows.iter().map(String::as_str).collect::<Vec<_>>()), one);
+    let late = "metric = 'throughput'; of = 'first'; between = ['800us', '900us']";
+    let cut = "metric = 'raw-throughput'; of = 'first'; between = ['100us', '900us']";
+    let found = values(&[late, cut, "metric = 'buffer'; of = 'sw0'; between = ['800us', '900us']"], &limit);
+    assert_eq!((found[0], found[2]), (None, None));
+    assert!(found[1].is_some_and(|rate| (rate / 10e9 - 1.0).abs() < 0.3), "{found:?}");
+}
+
+#[test]
+fn parallel_cables_are_averaged() {
+    let text = r#"
+        schema_version = 1
+        [network]
+        link = { rate = "10Gb/s", latency = "500ns" }
+        [[network.nodes]]
+        names = ["h0", "h1"]
+        role = "host"
+        [[network.nodes]]
+        names = ["a", "b"]
+        role = "switch"
+        [[network.links]]
+        between = ["h0", "a"]
+        [[network.links]]
+        between = ["a", "b"]
+        count = 2
+        [[network.links]]
+        between = ["b", "h1"]
+        [[switches]]
+        buffers = { capacity = "100KB" }
+        [[workloads]]
+        kind = "greedy"
+        from = "h0"
+        to = "h1"
+        [run]
+        duration = "1ms"
+        warm_up = "100us"
+        [[expectations]]
+        metric = "utilisation"
+        of = "a->b"
+        [[expectations]]
+        metric = "utilisation"
+        of = "a->b"
+        statistic = "most"
+        [[expectations]]
+        metric = "utilisation"
+        of = "b->a"
+    "#;
+    let plan = load_str("test", text, &[], &NoFiles, Limits::default());
+    let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let values = run(&plan, 1, None).measures.values;
+    assert_eq!(values, [Some(0.5), Some(1.0), Some(0.0)]);
+}

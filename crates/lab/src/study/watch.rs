@@ -1,0 +1,139 @@
+//! What is added up while a run goes on: samples and pauses, as they come, for one expectation each.
+//!
+//! Rows come in the order of their tables and say only what has changed, so a value holds from its row to the next.
+//! What is kept does not grow with the number of rows.
+
+mod level;
+mod pause;
+mod rate;
+
+use crate::scenario::{Expectation, Metric, Plan, Window};
+use fabric::record::{RecorderSpec, Rows, Selection};
+use level::Levels;
+use pause::Pauses;
+use rate::Rates;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Span, Time};
+
+/// The window as instants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) from: Time,
+    pub(super) until: Time,
+}
+
+impl From<Window> for Slot {
+    fn from(window: Window) -> Slot {
+        Slot { from: Time::ZERO + window.from, until: Time::ZERO + window.until }
+    }
+}
+
+impl Slot {
+    /// The part of a stretch of time that lies in it.
+    fn part(self, from: Time, until: Time) -> Slot {
+        Slot { from: from.max(self.from), until: until.min(self.until) }
+    }
+
+    /// How long it is; nothing if it ends before it begins.
+    pub(super) fn length(self) -> Span {
+        self.until.saturating_since(self.from)
+    }
+}
+
+/// What one expectation adds up.
+#[derive(Debug)]
+pub(super) enum Watch {
+    Nothing,
+    Levels(Levels),
+    Rates(Rates),
+    Pauses(Pauses),
+}
+
+impl Watch {
+    pub(super) fn new(plan: &Plan, expectation: &Expectation) -> Watch {
+        match expectation.metric {
+            Metric::Queue | Metric::Buffer => Watch::Levels(Levels::new(plan, expectation)),
+            Metric::RateLimit | Metric::SettlingTime => Watch::Rates(Rates::new(plan, expectation)),
+            Metric::Paused | Metric::PausePhase => Watch::Pauses(Pauses::new(expectation)),
+            _ => Watch::Nothing,
+        }
+    }
+
+    pub(super) fn take(&mut self, rows: &Rows) {
+        match self {
+            Watch::Nothing => {}
+            Watch::Levels(levels) => levels.take(&rows.queues),
+            Watch::Rates(rates) => rates.take(&rows.rates),
+            Watch::Pauses(pauses) => pauses.take(&rows.pauses),
+        }
+    }
+
+    /// What came of it in a run that reached `end`: a number for every flow or port, by its number, or one alone.
+    pub(super) fn close(self, end: Time) -> BTreeMap<u32, f64> {
+        match self {
+            Watch::Nothing => BTreeMap::new(),
+            Watch::Levels(levels) => levels.close(end).into_iter().map(|level| (0, level)).collect(),
+            Watch::Rates(rates) => rates.close(end),
+            Watch::Pauses(pauses) => pauses.close(end),
+        }
+    }
+}
+
+/// What must be recorded for the expectations of a plan.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    pub(super) links: bool,
+    pub(super) queues: bool,
+    pub(super) rates: bool,
+    pub(super) pauses: bool,
+    pub(super) ports: BTreeSet<u32>,
+    flows: BTreeSet<u32>,
+}
+
+impl Needs {
+    pub(super) fn of(plan: &Plan) -> Needs {
+        let mut needs = Needs::default();
+        let mut first = 0;
+        let ports_of: Vec<std::ops::Range<u32>> = plan
+            .spec
+            .graph
+            .ports()
+            .iter()
+            .map(|ports| {
+                let range = first..first + ports.len() as u32;
+                first = range.end;
+                range
+            })
+            .collect();
+        for expectation in &plan.expectations {
+            let subjects = &expectation.subjects;
+            match expectation.metric {
+                Metric::Utilisation => needs.links = true,
+                Metric::Queue | Metric::Buffer => needs.queues = true,
+                Metric::Paused | Metric::PausePhase => needs.pauses = true,
+                Metric::RateLimit | Metric::SettlingTime => {
+                    needs.rates = true;
+                    needs.flows.extend(subjects.flows.iter().chain(subjects.over.iter().flatten()));
+                }
+                _ => {}
+            }
+            needs.ports.extend(&subjects.ports);
+            needs.ports.extend(subjects.nodes.iter().flat_map(|&node| ports_of[node as usize].clone()));
+        }
+        needs
+    }
+
+    /// What to watch when nothing is recorded.
+    pub(super) fn alone(self, sample_every: Span) -> RecorderSpec {
+        RecorderSpec {
+            sample_every: (self.queues || self.rates).then_some(sample_every),
+            links: self.links,
+            queues: self.queues,
+            rates: self.rates,
+            pauses: self.pauses,
+            ports: Selection::only(self.ports),
+            flows: Selection::only(self.flows),
+            ..RecorderSpec::nothing()
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! How full queues and buffers are: the fullest of those named at each sample, over a window.
+
+use super::Slot;
+use crate::scenario::{Expectation, Metric, Plan, Statistic};
+use fabric::record::QueueRow;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// See the module.
+#[derive(Debug)]
+pub(in crate::study) struct Levels {
+    slot: Slot,
+    statistic: Statistic,
+    /// Whether what came in is meant, not what waits to go out.
+    input: bool,
+    /// For every port and class the positions in `levels` of what it is a part of.
+    levels_of: BTreeMap<(u32, u8), Vec<usize>>,
+    /// By port and class: what was last seen.
+    seen: BTreeMap<(u32, u8), u32>,
+    levels: Vec<u64>,
+    /// Since when the levels are what they are.
+    since: Time,
+    /// Of the fullest: the sum over the window of level times picoseconds, the most and the least.
+    sum: u128,
+    most: Option<u64>,
+    least: Option<u64>,
+}
+
+impl Levels {
+    pub(super) fn new(plan: &Plan, expectation: &Expectation) -> Levels {
+        let input = expectation.metric == Metric::Buffer;
+        let mut levels = Levels {
+            slot: expectation.window.into(),
+            statistic: expectation.statistic,
+            input,
+            levels_of: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            levels: Vec::new(),
+            since: Time::ZERO,
+            sum: 0,
+            most: None,
+            least: None,
+        };
+        let classes = plan.spec.classes.len() as u8;
+        // Every queue stands alone. A buffer is all that a node holds, or all that came in by one port.
+        let mut add = |groups: Vec<Vec<(u32, u8)>>| {
+            for group in groups {
+                let place = levels.levels.len();
+                levels.levels.push(0);
+                group.into_iter().for_each(|lane| levels.levels_of.entry(lane).or_default().push(place));
+            }
+        };
+        let lanes = |port: u32| (0..classes).map(move |class| (port, class));
+        let mut first = 0;
+        for (node, ports) in (0..).zip(plan.spec.graph.ports()) {
+            let ports = first..first + ports.len() as u32;
+            first = ports.end;
+            if !expectation.subjects.nodes.contains(&node) {
+                continue;
+            }
+            let all: Vec<(u32, u8)> = ports.flat_map(lanes).collect();
+            add(if input { vec![all] } else { all.into_iter().map(|lane| vec![lane]).collect() });
+        }
+        for &port in &expectation.subjects.ports {
+            add(if input { vec![lanes(port).collect()] } else { lanes(port).map(|lane| vec![lane]).collect() });
+        }
+        levels
+    }
+
+    pub(super) fn take(&mut self, rows: &[QueueRow]) {
+        for row in rows {
+            let lane = (row.queue.port, row.queue.class);
+            if !self.levels_of.contains_key(&lane) {
+                continue;
+            }
+            if row.time > self.since {
+                self.hold(row.time, false);
+                self.since = row.time;
+            }
+            let now = if self.input { row.queue.input_held } else { row.queue.output_bytes };
+            let before = self.seen.insert(lane, now).unwrap_or(0);
+            for &place in &self.levels_of[&lane] {
+                self.levels[place] = self.levels[place] + u64::from(now) - u64::from(before);
+            }
+        }
+    }
+
+    /// The levels were what they are until then; at the end of the run they are also what they are in that instant.
+    fn hold(&mut self, until: Time, last: bool) {
+        if self.since > self.slot.until || until < self.slot.from || (until == self.slot.from && !last) {
+            return;
+        }
+        let fullest = self.levels.iter().copied().max().unwrap_or(0);
+        let span = self.slot.part(self.since, until).length();
+        self.sum += u128::from(fullest) * u128::from(span.as_picos());
+        self.most = Some(self.most.map_or(fullest, |most| most.max(fullest)));
+        self.least = Some(self.least.map_or(fullest, |least| least.min(fullest)));
+    }
+
+    pub(super) fn close(mut self, end: Time) -> Option<f64> {
+        self.hold(end.max(self.since), true);
+        let length = self.slot.part(Time::ZERO, end).length().as_picos();
+        match self.statistic {
+            _ if length == 0 => None,
+            Statistic::Most | Statistic::Sum => self.most.map(|most| most as f64),
+            Statistic::Least => self.least.map(|least| least as f64),
+            Statistic::Mean => Some(self.sum as f64 / length as f64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::QueueSample;
+    use units::Span;
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    /// Two levels: ports 1 and 2 together, and port 3.
+    fn levels(from: u64, until: u64, statistic: Statistic) -> Levels {
+        Levels {
+            slot: Slot { from: at(from), until: at(until) },
+            statistic,
+            input: true,
+            levels_of: [((1, 0), vec![0]), ((2, 0), vec![0]), ((3, 0), vec![1])].into(),
+            seen: BTreeMap::new(),
+            levels: vec![0, 0],
+            since: Time::ZERO,
+            sum: 0,
+            most: None,
+            least: None,
+        }
+    }
+
+    fn row(micros: u64, port: u32, input_held: u32) -> QueueRow {
+        QueueRow { time: at(micros), queue: QueueSample { port, class: 0, output_bytes: 7, input_held } }
+    }
+
+    fn measured(from: u64, until: u64, statistic: Statistic, end: u64) -> Option<f64> {
+        let rows = [row(10, 1, 100), row(20, 2, 50), row(20, 3, 120), row(20, 9, 999), row(40, 1, 0), row(50, 3, 10)];
+        let mut one = levels(from, until, statistic);
+        one.take(&rows);
+        let mut other = levels(from, until, statistic);
+        rows.chunks(1).for_each(|rows| other.take(rows));
+        let result = one.close(at(end));
+        assert_eq!(result, other.close(at(end)));
+        result
+    }
+
+    #[test]
+    fn the_fullest_is_held_from_sample_to_sample() {
+        // 0 to 10 us, 100 to 20, 150 to 40, 120 to 50, then 50.
+        assert_eq!(measured(0, 60, Statistic::Most, 60), Some(150.0));
+        assert_eq!(measured(0, 60, Statistic::Least, 60), Some(0.0));
+        assert_eq!(measured(0, 60, Statistic::Mean, 60), Some((100.0 + 300.0 + 120.0 + 50.0) / 6.0));
+        assert_eq!(measured(20, 40, Statistic::Mean, 60), Some(150.0));
+        assert_eq!(measured(35, 45, Statistic::Mean, 60), Some(135.0));
+        assert_eq!(measured(40, 60, Statistic::Most, 60), Some(120.0));
+        assert_eq!(measured(45, 55, Statistic::Least, 60), Some(50.0));
+        // A sample in the last instant counts, and so does what is seen nowhere but there.
+        assert_eq!(measured(10, 20, Statistic::Most, 60), Some(150.0));
+        assert_eq!(measured(50, 50, Statistic::Most, 60), None);
+    }
+
+    #[test]
+    fn a_run_that_ends_early_ends_the_window() {
+        assert_eq!(measured(40, 100, Statistic::Mean, 60), Some(85.0));
+        assert_eq!(measured(70, 100, Statistic::Most, 60), None);
+    }
+}
