@@ -14,7 +14,9 @@ pub mod schema;
 mod window;
 
 pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
-pub use rows::{Cell, DropRow, FlowSample, LinkSample, NoticeRow, PauseRow, QueueRow, RateRow, Row, Rows};
+pub use rows::{
+    Cell, DropRow, FlowSample, LinkSample, NoticeRow, OccupancyRow, PauseRow, QueueRow, RateRow, Row, Rows,
+};
 pub use window::{Interval, sliding_window};
 
 use crate::frame::{Frame, Kind};
@@ -71,6 +73,8 @@ pub struct RecorderSpec {
     pub links: bool,
     /// The table queues.
     pub queues: bool,
+    /// The table occupancy.
+    pub occupancy: bool,
     /// The table rates.
     pub rates: bool,
     /// The table pauses.
@@ -98,6 +102,7 @@ impl Default for RecorderSpec {
             sample_every: Some(Span::from_micros(10)),
             links: true,
             queues: true,
+            occupancy: true,
             rates: true,
             pauses: true,
             drops: true,
@@ -119,6 +124,7 @@ impl RecorderSpec {
             sample_every: None,
             links: false,
             queues: false,
+            occupancy: false,
             rates: false,
             pauses: false,
             drops: false,
@@ -139,6 +145,7 @@ impl RecorderSpec {
             "flow_samples" => self.flow_samples,
             "links" => self.links,
             "queues" => self.queues && sampled,
+            "occupancy" => self.occupancy && sampled,
             "rates" => self.rates && sampled,
             "pauses" => self.pauses,
             "drops" => self.drops,
@@ -182,6 +189,8 @@ pub struct Recorder {
     deliveries: Vec<Delivery>,
     /// By port and class: what was last seen.
     queues: Vec<(u32, u32)>,
+    /// By port and class: which flows held how much.
+    occupancy: Vec<Vec<(u32, u32)>>,
     allowed: Vec<Allowed>,
     /// By port and class: since when it has been paused.
     paused: Vec<Option<Time>>,
@@ -217,6 +226,7 @@ impl Recorder {
             active_flows: Vec::new(),
             deliveries: Vec::new(),
             queues: Vec::new(),
+            occupancy: Vec::new(),
             allowed: Vec::new(),
             paused: Vec::new(),
             waits: Vec::new(),
@@ -269,7 +279,7 @@ impl Recorder {
 impl Probe for Recorder {
     fn sample_every(&self) -> Option<Span> {
         let spec = &self.spec;
-        let wanted = spec.links || spec.queues || spec.rates || spec.flow_samples;
+        let wanted = spec.links || spec.queues || spec.occupancy || spec.rates || spec.flow_samples;
         spec.sample_every.filter(|&every| wanted && every > Span::ZERO)
     }
 
@@ -358,6 +368,20 @@ impl Probe for Recorder {
             *seen = (sample.output_bytes, sample.input_held);
             self.rows.queues.push(QueueRow { time: now, queue: sample });
         }
+    }
+
+    fn on_occupancy(&mut self, now: Time, port: u32, class: u8, held: &[(u32, u32)]) {
+        if !self.spec.occupancy || !self.spec.ports.contains(port) {
+            return;
+        }
+        let before = entry(&mut self.occupancy, lane(port, class));
+        // Both are in order of flows; what is in neither holds nothing.
+        let gone = before.iter().filter(|(flow, _)| held.binary_search_by_key(flow, |it| it.0).is_err());
+        let mut changed: Vec<(u32, u32)> = gone.map(|&(flow, _)| (flow, 0)).collect();
+        changed.extend(held.iter().filter(|it| before.binary_search(it).is_err()));
+        let row = |(flow, bytes): (u32, u32)| OccupancyRow { time: now, port, class, flow, bytes };
+        self.rows.occupancy.extend(changed.into_iter().map(row));
+        held.clone_into(before);
     }
 
     fn on_rate(&mut self, now: Time, flow: u32, rate: Option<u64>, window: Option<u64>) {

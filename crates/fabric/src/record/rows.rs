@@ -264,6 +264,32 @@ impl Row for NoticeRow {
     }
 }
 
+/// A row of the table occupancy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OccupancyRow {
+    /// The sampling instant.
+    pub time: Time,
+    /// Port.
+    pub port: u32,
+    /// Class.
+    pub class: u8,
+    /// Flow.
+    pub flow: u32,
+    /// Bytes it holds.
+    pub bytes: u32,
+}
+
+impl Row for OccupancyRow {
+    const TABLE: &'static Table = &schema::OCCUPANCY;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::at(self.time));
+        put(Cell::count(self.port));
+        put(Cell::count(self.class));
+        put(Cell::count(self.flow));
+        put(Cell::count(self.bytes));
+    }
+}
+
 /// What was recorded since the last time it was taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
@@ -281,6 +307,8 @@ pub struct Rows {
     pub drops: Vec<DropRow>,
     /// Of the table notices.
     pub notices: Vec<NoticeRow>,
+    /// Of the table occupancy.
+    pub occupancy: Vec<OccupancyRow>,
 }
 
 impl Rows {
@@ -298,6 +326,7 @@ impl Rows {
             all.pauses.append(&mut rows.pauses);
             all.drops.append(&mut rows.drops);
             all.notices.append(&mut rows.notices);
+            all.occupancy.append(&mut rows.occupancy);
         }
         all.flow_samples.sort_by_key(|row| (row.time, row.flow));
         all.flow_samples.dedup_by(|later, kept| {
@@ -315,6 +344,7 @@ impl Rows {
         // Drops of one port at one instant stay in the order in which they happened: the sort is stable.
         all.drops.sort_by_key(|row| (row.time, row.port));
         all.notices.sort_by_key(|row| (row.time, row.flow));
+        all.occupancy.sort_by_key(|row| (row.time, row.port, row.class, row.flow));
         all
     }
 
@@ -328,6 +358,7 @@ impl Rows {
             + self.pauses.len()
             + self.drops.len()
             + self.notices.len()
+            + self.occupancy.len()
     }
 
     /// Whether there is no row at all.
@@ -377,6 +408,7 @@ mod tests {
         fits(&PauseRow { start: time, end: time, port: 1, class: 7, cut_off: true });
         let (kind, cause) = (Kind::Pause, DropCause::Corrupt);
         fits(&DropRow { time, port: 0, flow: None, class: 0, length: 64, kind, cause });
+        fits(&OccupancyRow { time, port: 1, class: 0, flow: 2, bytes: 3 });
         fits(&NoticeRow { time, flow: 1, port: 2, class: 0, feedback: 63, offset: -1, growth: i32::MIN });
     }
 

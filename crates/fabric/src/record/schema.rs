@@ -242,6 +242,21 @@ pub const QUEUES: Table = Table {
     ],
 };
 
+/// Which flows hold the input buffers.
+pub const OCCUPANCY: Table = Table {
+    name: "occupancy",
+    meaning: "One row per sampling instant, input buffer and flow whose part of it has changed since the one before, at switches that keep account of it. A missing row means unchanged; before its first row a flow holds nothing.",
+    order: &[0, 1, 2, 3],
+    time: Some(0),
+    columns: &[
+        SAMPLED,
+        PORT,
+        CLASS,
+        FLOW,
+        integer("bytes", Unit::Bytes, "held by frames of the flow that came in by this port, copies kept counted"),
+    ],
+};
+
 /// What the senders were allowed.
 pub const RATES: Table = Table {
     name: "rates",
@@ -336,8 +351,20 @@ pub const WAIT_BUCKETS: Table = Table {
 };
 
 /// All tables.
-pub const TABLES: [&Table; 11] =
-    [&PORTS, &FLOWS, &FLOW_SAMPLES, &LINKS, &QUEUES, &RATES, &PAUSES, &NOTICES, &DROPS, &WAITS, &WAIT_BUCKETS];
+pub const TABLES: [&Table; 12] = [
+    &PORTS,
+    &FLOWS,
+    &FLOW_SAMPLES,
+    &LINKS,
+    &QUEUES,
+    &OCCUPANCY,
+    &RATES,
+    &PAUSES,
+    &NOTICES,
+    &DROPS,
+    &WAITS,
+    &WAIT_BUCKETS,
+];
 
 /// The table of that name.
 #[must_use]

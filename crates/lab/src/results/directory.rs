@@ -165,7 +165,8 @@ impl ResultWriter {
         self.write(&rows.rates)?;
         self.write(&rows.pauses)?;
         self.write(&rows.drops)?;
-        self.write(&rows.notices)
+        self.write(&rows.notices)?;
+        self.write(&rows.occupancy)
     }
 
     /// Writes what is left when the run has ended. The flows are the caller's to write: it knows their names.

@@ -70,6 +70,8 @@ pub struct ProbeSettings {
     pub pauses: bool,
     /// Frames that came to nothing.
     pub drops: bool,
+    /// Which flows hold the buffers of switches that keep account of it.
+    pub occupancy: bool,
     /// Congestion notices.
     pub notices: bool,
     /// Between two samples of queues and rates.

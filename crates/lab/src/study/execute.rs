@@ -96,6 +96,7 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
         sample_every: Some(probes.sample_every),
         links: probes.links || needs.links,
         queues: probes.queues || needs.queues,
+        occupancy: probes.occupancy,
         rates: probes.rates || needs.rates,
         pauses: probes.pauses || needs.pauses,
         drops: probes.drops,

@@ -39,9 +39,13 @@ pub(super) fn probes() -> Section {
                     ("pauses", "when each sender begins and ceases to obey a pause"),
                     ("drops", "every frame that came to nothing, and why"),
                     ("notices", "every congestion notice that reached a source"),
+                    (
+                        "occupancy",
+                        "which flow holds how much of each input's buffer, at switches that keep account of it",
+                    ),
                 ]),
                 Default::Value(
-                    "flows, links, queues, rates, pauses, drops, notices",
+                    "flows, links, queues, rates, pauses, drops, notices, occupancy",
                     "our choice: all of it, a first run should miss nothing",
                 ),
                 "The tables to write.",

@@ -88,6 +88,7 @@ pub(crate) fn probes(
         pauses: record.contains("pauses"),
         drops: record.contains("drops"),
         notices: record.contains("notices"),
+        occupancy: record.contains("occupancy"),
         sample_every,
         throughput_window,
         nodes,
