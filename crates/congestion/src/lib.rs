@@ -12,6 +12,7 @@ mod none;
 pub mod parameter;
 pub mod point;
 mod qcn_point;
+mod qcn_source;
 mod rate_law;
 
 pub use cct::CongestionTable;
@@ -22,6 +23,7 @@ use parameter::{Invalid, Parameter, Values};
 pub use point::CongestionPoint;
 use point::{Drawn, Notice, Passage, Surroundings, View, Wish};
 pub use qcn_point::QcnPoint;
+pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
 use units::{Bytes, Rate, Span, Time};
 
@@ -151,7 +153,8 @@ pub struct PointInfo {
     pub build: fn(&Values) -> Result<Point, Invalid>,
 }
 
-/// Generates the closed set of reaction points, an enum, and the catalogue.
+/// Generates the closed set of reaction points, an enum, and the catalogue. Every flow has one of them inside, so what
+/// is large says `Box`.
 macro_rules! protocols {
     ($($variant:ident($type:ty) = $($info:expr),*;)*) => {
         /// The reaction point of some protocol.
@@ -237,6 +240,7 @@ protocols! {
     None(NoControl) = none::INFO;
     RateLaw(RateLaw) = rate_law::LIPD, rate_law::FIMD, rate_law::AIMD;
     CongestionTable(CongestionTable) = cct::INFO;
+    Qcn(Box<QcnSource>) = qcn_source::INFO;
 }
 
 points! {
