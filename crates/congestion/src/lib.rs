@@ -11,6 +11,8 @@ mod marking;
 mod none;
 pub mod parameter;
 pub mod point;
+mod qcn_point;
+mod qcn_source;
 mod rate_law;
 
 pub use cct::CongestionTable;
@@ -20,6 +22,8 @@ pub use none::NoControl;
 use parameter::{Invalid, Parameter, Values};
 pub use point::CongestionPoint;
 use point::{Drawn, Notice, Passage, Surroundings, View, Wish};
+pub use qcn_point::QcnPoint;
+pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
 use units::{Bytes, Rate, Span, Time};
 
@@ -149,7 +153,8 @@ pub struct PointInfo {
     pub build: fn(&Values) -> Result<Point, Invalid>,
 }
 
-/// Generates the closed set of reaction points: an enum without boxing, and the catalogue.
+/// Generates the closed set of reaction points, an enum, and the catalogue. Every flow has one of them inside, so what
+/// is large says `Box`.
 macro_rules! protocols {
     ($($variant:ident($type:ty) = $($info:expr),*;)*) => {
         /// The reaction point of some protocol.
@@ -241,9 +246,45 @@ protocols! {
     None(NoControl) = none::INFO;
     RateLaw(RateLaw) = rate_law::LIPD, rate_law::FIMD, rate_law::AIMD;
     CongestionTable(CongestionTable) = cct::INFO;
+    Qcn(Box<QcnSource>) = qcn_source::INFO;
 }
 
 points! {
     Marking(Marking) = marking::NAIVE, marking::INPUT_TRIGGERED, marking::INPUT_OUTPUT_TRIGGERED;
     Fecn(Fecn) = fecn::INFO;
+    Qcn(QcnPoint) = qcn_point::INFO;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_in_the_catalogues_is_made_from_its_defaults_and_fits() {
+        let adapter = Adapter::of(Rate::from_gigabits(10), Bytes::new(1500));
+        for info in PROTOCOLS {
+            let mut reaction = (info.build)(&Values::defaults(info.parameters)).unwrap();
+            reaction.attach(&adapter).unwrap();
+            assert_eq!(PROTOCOLS.iter().filter(|other| other.name == info.name).count(), 1, "{}", info.name);
+        }
+        let surroundings = Surroundings {
+            rates: vec![adapter.link; 4],
+            classes: 2,
+            to_host: vec![false; 4],
+            largest_frame: vec![1500; 2],
+            buffer: vec![150_000; 2],
+            seed: 1,
+            node: 0,
+        };
+        for info in POINTS {
+            let mut point = (info.build)(&Values::defaults(info.parameters)).unwrap();
+            point.attach(&surroundings);
+            assert_eq!(POINTS.iter().filter(|other| other.name == info.name).count(), 1, "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn a_reaction_point_is_small_enough_to_be_in_every_flow() {
+        assert!(size_of::<Reaction>() <= 88, "{}", size_of::<Reaction>());
+    }
 }

@@ -1,0 +1,590 @@
+//! The congestion point of Quantized Congestion Notification (IEEE 802.1Qau-2010, now IEEE 802.1Q-2014 clauses 30 to
+//! 33), at output queues as standardised, or at input buffers with occupancy sampling (Neeser et al. 2012).
+//!
+//! Every so many bytes a queue is sampled: how far it is above its set point and how much it has grown since the last
+//! sample make the feedback. If that is negative, one flow is told. Which one is a matter of its own: the flow of the
+//! frame that just came, or the flow of a frame drawn from the buffer.
+//!
+//! All of the feedback is integer arithmetic; the weight counts in 1024ths, which holds every weight of the standard.
+
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
+use crate::point::{CongestionPoint, Drawn, Notice, Passage, Surroundings, View, Wish};
+use crate::{Point, PointInfo};
+use units::{Span, Stream, Time};
+
+/// Bytes until the next sample, by the upper three bits of the feedback, for a base of [`BASE`].
+const TABLE: [u64; 8] = [150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500];
+const BASE: u64 = TABLE[0];
+
+/// A weight of one.
+const ONE: i64 = 1024;
+
+pub(crate) const INFO: PointInfo = PointInfo {
+    name: "qcn",
+    summary: "QCN (802.1Qau): samples queues and sends quantised feedback, at outputs or at inputs with occupancy sampling",
+    parameters: &[
+        Parameter {
+            name: "placed",
+            kind: ParameterKind::Choice(&[
+                ("outputs", "one for what waits for each output and class"),
+                ("inputs", "one for the buffer of each input and class, over all its virtual output queues"),
+            ]),
+            default: ParameterDefault::Value("outputs", "IEEE 802.1Q-2014, 30.2.1: one for each output queue"),
+            meaning: "Which queues have a congestion point.",
+        },
+        Parameter {
+            name: "set_point",
+            kind: ParameterKind::Size(100, 1 << 31),
+            default: ParameterDefault::Value("26000B", "IEEE 802.1Q-2014, cnCpQueueSizeSetPoint"),
+            meaning: "The queue that it steers towards.",
+        },
+        Parameter {
+            name: "weight",
+            kind: ParameterKind::Number(0.0, 1024.0),
+            default: ParameterDefault::Value("2", "IEEE 802.1Q-2014, cnCpFeedbackWeight: 2 to the power of 1"),
+            meaning: "What a byte of growth counts, where a byte above the set point counts one. A multiple of 1/1024.",
+        },
+        Parameter {
+            name: "sample_base",
+            kind: ParameterKind::Size(1, 1 << 31),
+            default: ParameterDefault::Value("150000B", "IEEE 802.1Q-2014, cnCpMinSampleBase"),
+            meaning: "Bytes between two samples of a queue that is not congested.",
+        },
+        Parameter {
+            name: "sampling",
+            kind: ParameterKind::Choice(&[
+                ("table", "the more feedback, the sooner: down to about an eighth"),
+                ("constant", "always `sample_base`"),
+            ]),
+            default: ParameterDefault::Value(
+                "table",
+                "IEEE 802.1Qau-2010: an interval by the upper bits of the feedback",
+            ),
+            meaning: "What the last sample does to the interval until the next.",
+        },
+        Parameter {
+            name: "jitter",
+            kind: ParameterKind::Number(0.0, 1.0),
+            default: ParameterDefault::Value("0.15", "our reading of IEEE 802.1Qau-2010: 15 % either way"),
+            meaning: "Each interval is longer or shorter by up to this part of it.",
+        },
+        Parameter {
+            name: "culprit",
+            kind: ParameterKind::Choice(&[
+                ("arrival", "the flow of the frame that came last"),
+                ("occupancy", "the flow of a frame drawn from the buffer by the room it takes; at inputs"),
+                ("two-samples", "of two such frames the one with the more congested way; at inputs"),
+            ]),
+            default: ParameterDefault::Value("arrival", "IEEE 802.1Q-2014: the frame that made the sample due"),
+            meaning: "Which flow is told.",
+        },
+        Parameter {
+            name: "keep_alive",
+            kind: ParameterKind::Time,
+            default: ParameterDefault::Absent(
+                "only arrivals make samples due; Neeser et al. 2012 give no interval, ours would be 120us",
+            ),
+            meaning: "While the sender of an input has been told to stop, also take a sample each time this has passed; at inputs.",
+        },
+    ],
+    notifies: true,
+    build: QcnPoint::build,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placed {
+    Outputs,
+    Inputs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Culprit {
+    Arrival,
+    Occupancy,
+    TwoSamples,
+}
+
+/// What is sampled: an output's queue or an input's buffer, in one class.
+#[derive(Clone, Debug, PartialEq)]
+struct Queue {
+    /// Bytes at the last sample.
+    old: u32,
+    /// Bytes that may still come before the next sample.
+    left: i64,
+    /// When the keep-alive clock makes the next sample due.
+    due: Option<Time>,
+    /// Flow of the frame that came last.
+    last: u32,
+    stream: Stream,
+}
+
+/// A congestion point that sends quantised feedback.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QcnPoint {
+    placed: Placed,
+    set_point: u32,
+    /// In 1024ths.
+    weight: i64,
+    sample_base: u64,
+    by_table: bool,
+    jitter: f64,
+    culprit: Culprit,
+    keep_alive: Option<Span>,
+    classes: usize,
+    /// By (port, class).
+    queues: Vec<Queue>,
+    /// No queue is due before this.
+    next: Option<Time>,
+    /// What to say when the frames asked for are known; the flow is still missing.
+    pending: Option<Notice>,
+}
+
+/// A number with that mean, evenly spread to both sides by a part of it. One draw.
+pub(crate) fn jittered(stream: &mut Stream, mean: f64, jitter: f64) -> f64 {
+    mean * (1.0 + jitter * (2.0 * stream.unit_f64() - 1.0))
+}
+
+/// The six bits of feedback that a queue gives; 0 where it is not congested.
+fn quantised(set_point: u32, weight: i64, queue: u32, old: u32) -> u8 {
+    let (set_point, queue, old) = (i64::from(set_point), i64::from(queue), i64::from(old));
+    let most = set_point * (2 * weight + ONE);
+    let congestion = ((queue - set_point) * ONE + weight * (queue - old)).clamp(0, most);
+    (congestion * 63 / most) as u8
+}
+
+impl QcnPoint {
+    /// From its parameters.
+    ///
+    /// # Errors
+    /// If the weight is not a multiple of 1/1024, or what makes sense only at inputs is wanted at outputs.
+    pub fn build(values: &Values) -> Result<Point, Invalid> {
+        let placed = if values.choice("placed") == "inputs" { Placed::Inputs } else { Placed::Outputs };
+        let culprit = match values.choice("culprit").as_str() {
+            "occupancy" => Culprit::Occupancy,
+            "two-samples" => Culprit::TwoSamples,
+            _ => Culprit::Arrival,
+        };
+        let keep_alive = values.maybe_time("keep_alive");
+        if placed == Placed::Outputs && culprit != Culprit::Arrival {
+            let message = "frames are drawn from the buffers of inputs, and the queues of outputs are watched";
+            return Err(Invalid::new("culprit", message, "say `placed = \"inputs\"`, or `culprit = \"arrival\"`"));
+        }
+        if placed == Placed::Outputs && keep_alive.is_some() {
+            let message = "it runs while the sender of an input is stopped, and the queues of outputs are watched";
+            return Err(Invalid::new("keep_alive", message, "say `placed = \"inputs\"`, or leave it out"));
+        }
+        if keep_alive == Some(Span::ZERO) {
+            return Err(Invalid::new("keep_alive", "a clock without an interval", "give a time above zero"));
+        }
+        let weight = values.number("weight") * ONE as f64;
+        if weight != (weight as i64) as f64 {
+            let message = format!("{} is not a multiple of 1/1024", values.number("weight"));
+            return Err(Invalid::new("weight", message, "the standard has powers of two from 1/1024 to 1024"));
+        }
+        Ok(Point::Qcn(QcnPoint {
+            placed,
+            set_point: values.size("set_point").get() as u32,
+            weight: weight as i64,
+            sample_base: values.size("sample_base").get(),
+            by_table: values.choice("sampling") == "table",
+            jitter: values.number("jitter"),
+            culprit,
+            keep_alive,
+            classes: 0,
+            queues: Vec::new(),
+            next: None,
+            pending: None,
+        }))
+    }
+
+    fn at(&self, port: u16, class: u8) -> usize {
+        usize::from(port) * self.classes + usize::from(class)
+    }
+
+    /// Mean number of bytes until the sample after one with that feedback.
+    fn interval(&self, feedback: u8) -> u64 {
+        match self.by_table {
+            true => TABLE[usize::from(feedback >> 3)] * self.sample_base / BASE,
+            false => self.sample_base,
+        }
+    }
+
+    /// Takes a sample, and says whom to tell of it.
+    fn sample(&mut self, port: u16, class: u8, view: &impl View) -> Wish {
+        let length = match self.placed {
+            Placed::Outputs => view.waiting_bytes(port, class),
+            Placed::Inputs => view.held(port, class),
+        };
+        let at = self.at(port, class);
+        let old = std::mem::replace(&mut self.queues[at].old, length);
+        let feedback = quantised(self.set_point, self.weight, length, old);
+        let interval = self.interval(feedback) as f64;
+        let queue = &mut self.queues[at];
+        queue.left = jittered(&mut queue.stream, interval, self.jitter) as i64;
+        if feedback == 0 {
+            return Wish::Nothing;
+        }
+        let difference = |a: u32, b: u32| (i64::from(a) - i64::from(b)).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        let offset = difference(self.set_point, length);
+        let growth = difference(length, old);
+        let notice = Notice { flow: queue.last, feedback, offset, growth, port, class };
+        let count = match self.culprit {
+            Culprit::Arrival => return Wish::Notify(notice),
+            Culprit::Occupancy => 1,
+            Culprit::TwoSamples => 2,
+        };
+        self.pending = Some(notice);
+        Wish::Draw { input: port, class, count }
+    }
+
+    /// Starts the keep-alive clock of an input that is stopped, and stops that of one that is not.
+    fn tick_while(&mut self, stopped: bool, at: usize, now: Time) {
+        let Some(interval) = self.keep_alive else { return };
+        let queue = &mut self.queues[at];
+        queue.due = stopped.then(|| queue.due.unwrap_or(now + interval));
+        self.next = self.next.into_iter().chain(queue.due).min();
+    }
+}
+
+impl CongestionPoint for QcnPoint {
+    fn attach(&mut self, surroundings: &Surroundings) {
+        self.classes = surroundings.classes;
+        let (seed, jitter) = (surroundings.seed, self.jitter);
+        let interval = self.interval(0) as f64;
+        let queue = |at: usize| {
+            let entity = u64::from(surroundings.node) << 32 | at as u64;
+            let mut stream = Stream::new(seed, entity, "qcn sampling");
+            let left = jittered(&mut stream, interval, jitter) as i64;
+            Queue { old: 0, left, due: None, last: 0, stream }
+        };
+        self.queues = (0..surroundings.rates.len() * surroundings.classes).map(queue).collect();
+    }
+
+    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
+        let port = match self.placed {
+            Placed::Outputs => frame.output,
+            Placed::Inputs => frame.input,
+        };
+        let at = self.at(port, frame.class);
+        if self.keep_alive.is_some() {
+            self.tick_while(view.stopped(port, frame.class), at, frame.now);
+        }
+        let queue = &mut self.queues[at];
+        queue.last = frame.flow;
+        queue.left -= i64::from(frame.len);
+        if queue.left >= 0 {
+            return Wish::Nothing;
+        }
+        self.sample(port, frame.class, view)
+    }
+
+    fn on_drawn(&mut self, _now: Time, drawn: &[Drawn]) -> Option<Notice> {
+        let notice = self.pending.take()?;
+        let culprit = match drawn {
+            [] => return None,
+            [a] => a,
+            [a, b, ..] if a.path <= b.path => b,
+            [a, ..] => a,
+        };
+        Some(Notice { flow: culprit.flow, ..notice })
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.next
+    }
+
+    fn on_deadline(&mut self, now: Time, view: &impl View) -> Wish {
+        let mut wish = Wish::Nothing;
+        for at in 0..self.queues.len() {
+            if wish != Wish::Nothing {
+                // One wish at a time: what else is due keeps the deadline at this instant.
+                break;
+            }
+            let (port, class) = ((at / self.classes) as u16, (at % self.classes) as u8);
+            if self.queues[at].due.is_some_and(|due| due <= now) {
+                self.queues[at].due = None;
+                if view.stopped(port, class) {
+                    self.tick_while(true, at, now);
+                    wish = self.sample(port, class, view);
+                }
+            }
+        }
+        self.next = self.queues.iter().filter_map(|queue| queue.due).min();
+        wish
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::Value;
+    use units::Rate;
+
+    /// A switch in which every queue is as long, and some inputs are stopped.
+    #[derive(Clone, Copy, Default)]
+    struct Still {
+        waiting: u32,
+        held: u32,
+        /// Bit n stands for input n.
+        stopped: u32,
+    }
+
+    impl View for Still {
+        fn held(&self, _input: u16, _class: u8) -> u32 {
+            self.held
+        }
+        fn full(&self, _input: u16, _class: u8) -> u32 {
+            u32::MAX
+        }
+        fn units(&self, _input: u16, _class: u8, len: u16) -> u32 {
+            u32::from(len)
+        }
+        fn wanted(&self, _input: u16, _class: u8) -> u128 {
+            0
+        }
+        fn waiting_bytes(&self, _output: u16, _class: u8) -> u32 {
+            self.waiting
+        }
+        fn waiting_frames(&self, _output: u16, _class: u8) -> u32 {
+            0
+        }
+        fn sending(&self, _output: u16, _class: u8) -> bool {
+            false
+        }
+        fn blocked(&self, _output: u16, _class: u8) -> bool {
+            false
+        }
+        fn last_blocked(&self, _output: u16, _class: u8) -> Option<Time> {
+            None
+        }
+        fn stopped(&self, input: u16, _class: u8) -> bool {
+            self.stopped >> input & 1 == 1
+        }
+    }
+
+    fn values() -> Values {
+        Values::defaults(INFO.parameters)
+    }
+
+    fn choice(name: &str) -> Value {
+        Value::Choice(name.to_owned())
+    }
+
+    fn at_inputs(culprit: &str) -> Values {
+        values().with("placed", choice("inputs")).with("culprit", choice(culprit))
+    }
+
+    /// The point in a switch of four ports and two classes.
+    fn attached(values: &Values) -> Point {
+        let mut point = QcnPoint::build(values).unwrap();
+        point.attach(&Surroundings {
+            rates: vec![Rate::from_gigabits(10); 4],
+            classes: 2,
+            to_host: vec![true; 4],
+            largest_frame: vec![1500; 2],
+            buffer: vec![150_000; 2],
+            seed: 7,
+            node: 3,
+        });
+        point
+    }
+
+    fn frame(flow: u32, input: u16, len: u16) -> Passage {
+        Passage { now: Time::ZERO, since: Time::ZERO, flow, input, output: 2, class: 1, len }
+    }
+
+    /// Lets frames of 1000 bytes come until the point wants something, and counts them.
+    fn until_due(point: &mut Point, input: u16, view: &Still) -> (u32, Wish) {
+        for frames in 1..2000 {
+            let wish = point.on_arrival(&frame(5, input, 1000), view);
+            if wish != Wish::Nothing {
+                return (frames, wish);
+            }
+        }
+        (2000, Wish::Nothing)
+    }
+
+    #[test]
+    fn feedback_is_floored_to_six_bits() {
+        // A set point of 26000 and a weight of 2: the most is 130000, and a step of the feedback is 2063.49 bytes.
+        let above = |bytes: u32| quantised(26_000, 2 * ONE, 26_000 + bytes, 26_000 + bytes);
+        assert_eq!([above(0), above(2_063), above(2_064), above(4_126), above(4_127)], [0, 0, 1, 1, 2]);
+        assert_eq!([above(129_999), above(130_000), above(1 << 30)], [62, 63, 63]);
+        let grown = |queue: u32, old: u32| quantised(26_000, 2 * ONE, queue, old);
+        // 10000 above and 5000 more than before: 20000 * 63 / 130000 = 9.69.
+        assert_eq!(grown(36_000, 31_000), 9);
+        // Growth counts below the set point too, and shrinking counts against a queue above it.
+        assert_eq!([grown(20_000, 10_000), grown(26_000, 20_000), grown(40_000, 48_000)], [6, 5, 0]);
+        // Weights below one: 119000 above and a quarter of 18000, of 300000.
+        assert_eq!(quantised(200_000, ONE / 4, 319_000, 301_000), 25);
+        assert_eq!(quantised(200_000, 0, 300_000, 0), 31);
+        assert_eq!(quantised(u32::MAX / 2, 1024 * ONE, u32::MAX, 0), 63);
+    }
+
+    #[test]
+    fn a_sample_is_due_when_more_than_the_interval_has_come_and_counts_growth_from_the_last() {
+        let values = values().with("jitter", Value::Number(0.0));
+        let mut point = attached(&values);
+        // 150 frames are the interval, one more exceeds it. Nothing is said of a queue at its set point.
+        let calm = Still { waiting: 26_000, ..Still::default() };
+        for _ in 0..150 {
+            assert_eq!(point.on_arrival(&frame(5, 0, 1000), &Still { waiting: 90_000, ..calm }), Wish::Nothing);
+        }
+        // But 26000 of growth since the start: 52000 * 63 / 130000 = 25.2.
+        let notice = Notice { flow: 5, feedback: 25, offset: 0, growth: 26_000, port: 2, class: 1 };
+        assert_eq!(point.on_arrival(&frame(5, 0, 1000), &calm), Wish::Notify(notice));
+        // Row 3 of the table: 37500 bytes. Now it has not grown: nothing to say, and the queue is remembered.
+        assert_eq!(until_due(&mut point, 0, &calm).0, 2000);
+        let high = Still { waiting: 36_000, ..calm };
+        let (frames, wish) = until_due(&mut point, 1, &high);
+        assert!(frames <= 151);
+        // 10000 above and 10000 more: 30000 * 63 / 130000 = 14.5.
+        let notice = Notice { flow: 5, feedback: 14, offset: -10_000, growth: 10_000, port: 2, class: 1 };
+        assert_eq!(wish, Wish::Notify(notice));
+        // Row 1: 75000 bytes; then 4 of feedback, row 0, for an unchanged queue.
+        let (frames, wish) = until_due(&mut point, 3, &high);
+        assert_eq!((frames, wish), (76, Wish::Notify(Notice { feedback: 4, growth: 0, ..notice })));
+        assert_eq!(until_due(&mut point, 3, &high).0, 151);
+        // Other queues are on their own.
+        assert_eq!(point.on_arrival(&Passage { output: 1, ..frame(6, 0, 65_000) }, &high), Wish::Nothing);
+    }
+
+    #[test]
+    fn intervals_have_the_mean_of_the_table_and_its_spread() {
+        for (row, interval) in TABLE.into_iter().enumerate() {
+            // Feedback in the middle of the row: (8 row + 4.5) of 63 steps.
+            let waiting = 26_000 + (2 * row as u32 * 8 + 9) * 130_000 / 126;
+            let view = Still { waiting, ..Still::default() };
+            for (sampling, mean) in [("table", interval), ("constant", 30_000)] {
+                let base = if sampling == "table" { 150_000 } else { 30_000 };
+                let values = values().with("sampling", choice(sampling));
+                let mut point = attached(&values.with("sample_base", Value::Size(units::Bytes::new(base))));
+                let mut lengths = Vec::new();
+                let mut bytes = 0;
+                while lengths.len() < 1_502 {
+                    bytes += 100;
+                    if let Wish::Notify(notice) = point.on_arrival(&frame(0, 0, 100), &view) {
+                        // The first sample counts all of the queue as growth.
+                        assert!(lengths.is_empty() || usize::from(notice.feedback) >> 3 == row);
+                        lengths.push(std::mem::take(&mut bytes));
+                    }
+                }
+                // The first interval came before any sample, the second after one with growth.
+                let lengths = &lengths[2..];
+                let mean = mean as f64;
+                let ours = lengths.iter().sum::<u64>() as f64 / lengths.len() as f64;
+                // Half a frame too long, since a frame is not cut; the spread of the mean is 0.15 / sqrt(3 * 1500).
+                assert!((ours - 50.0 - mean).abs() < 4.0 * 0.0023 * mean, "row {row}: {ours} for {mean}");
+                let (least, most) = (lengths.iter().min().unwrap(), lengths.iter().max().unwrap());
+                assert!(*least as f64 > 0.85 * mean && *least as f64 <= 0.86 * mean + 100.0, "row {row}: {least}");
+                assert!(*most as f64 <= 1.15 * mean + 100.0 && *most as f64 > 1.14 * mean, "row {row}: {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn arrivals_are_sampled_in_proportion_to_rates_in_bytes() {
+        // Neeser et al. 2012, equation 2: the chance of a flow is its share of the bytes. Most frames are small.
+        let flows = [(1500, 1), (300, 4), (600, 1)];
+        let mut point = attached(&values());
+        let mut stream = Stream::new(1, 0, "arrivals");
+        let view = Still { waiting: 200_000, ..Still::default() };
+        let mut told = [0_u32; 3];
+        while told.iter().sum::<u32>() < 20_000 {
+            let turn = stream.below(6) as u32;
+            let flow = if turn < 4 { 1 } else { 2 * (turn - 4) };
+            if let Wish::Notify(notice) = point.on_arrival(&frame(flow, 0, flows[flow as usize].0), &view) {
+                told[notice.flow as usize] += 1;
+            }
+        }
+        let total: u32 = flows.iter().map(|(len, often)| u32::from(*len) * often).sum();
+        for (flow, (len, often)) in flows.into_iter().enumerate() {
+            let share = f64::from(u32::from(len) * often) / f64::from(total);
+            let deviation = (20_000.0 * share * (1.0 - share)).sqrt();
+            let ours = f64::from(told[flow]);
+            assert!((ours - 20_000.0 * share).abs() < 4.0 * deviation, "flow {flow}: {ours} of {share}");
+        }
+    }
+
+    #[test]
+    fn the_culprit_is_drawn_from_the_buffer_of_the_input() {
+        let view = Still { waiting: 0, held: 100_000, stopped: 0 };
+        let [a, b] = [(8, 500), (9, 400)].map(|(flow, path)| Drawn { flow, output: 0, path });
+        for (culprit, count) in [("occupancy", 1), ("two-samples", 2)] {
+            let mut point = attached(&at_inputs(culprit));
+            assert_eq!(point.on_drawn(Time::ZERO, &[a]), None);
+            let mut draw = |drawn: &[Drawn]| {
+                let (_, wish) = until_due(&mut point, 3, &view);
+                assert_eq!(wish, Wish::Draw { input: 3, class: 1, count });
+                let notice = point.on_drawn(Time::ZERO, drawn);
+                assert_eq!(point.on_drawn(Time::ZERO, drawn), None);
+                notice
+            };
+            // 74000 above the set point of 26000 and, once, 100000 of growth.
+            let first = Notice { flow: 8, feedback: 63, offset: -74_000, growth: 100_000, port: 3, class: 1 };
+            assert_eq!(draw(&[a]), Some(first));
+            let later = Notice { feedback: 35, growth: 0, ..first };
+            assert_eq!(draw(&[b]), Some(Notice { flow: 9, ..later }));
+            assert_eq!(draw(&[]), None);
+            if count == 2 {
+                // The more congested way, and the second where they are the same.
+                assert_eq!([draw(&[a, b]), draw(&[b, a])], [Some(later), Some(later)]);
+                assert_eq!(draw(&[a, Drawn { path: 500, ..b }]), Some(Notice { flow: 9, ..later }));
+            }
+        }
+        // Arrival sampling at inputs looks at the same buffer.
+        let (_, wish) = until_due(&mut attached(&at_inputs("arrival")), 3, &view);
+        assert!(matches!(wish, Wish::Notify(Notice { flow: 5, offset: -74_000, port: 3, .. })), "{wish:?}");
+    }
+
+    #[test]
+    fn the_clock_makes_samples_due_only_while_an_input_is_stopped() {
+        let interval = Span::from_micros(120);
+        let mut point = attached(&at_inputs("occupancy").with("keep_alive", Value::Time(interval)));
+        let time = |micros: u64| Time::ZERO + Span::from_micros(micros);
+        let arrival = |micros: u64, input: u16| Passage { now: time(micros), ..frame(5, input, 100) };
+        let stopped = |stopped: u32| Still { waiting: 0, held: 100_000, stopped };
+        assert_eq!(point.on_arrival(&arrival(0, 0), &stopped(0)), Wish::Nothing);
+        assert_eq!(point.deadline(), None);
+        // Inputs 1 and 3 are stopped at the same time, input 2 later; frames on their way do not put the clock back.
+        for (micros, input) in [(10, 1), (10, 3), (11, 1), (20, 2)] {
+            assert_eq!(point.on_arrival(&arrival(micros, input), &stopped(0b1110)), Wish::Nothing);
+        }
+        for input in [1, 3] {
+            assert_eq!(point.deadline(), Some(time(130)));
+            assert_eq!(point.on_deadline(time(130), &stopped(0b1110)), Wish::Draw { input, class: 1, count: 1 });
+            let drawn = point.on_drawn(time(130), &[Drawn { flow: 4, output: 0, path: 0 }]);
+            assert_eq!(drawn.map(|notice| (notice.flow, notice.port, notice.feedback)), Some((4, input, 63)));
+        }
+        // Input 2 may send again before its turn, and input 1 after one more; a buffer that has calmed says nothing.
+        assert_eq!(point.deadline(), Some(time(140)));
+        assert_eq!(point.on_deadline(time(140), &stopped(0b1010)), Wish::Nothing);
+        assert_eq!(point.deadline(), Some(time(250)));
+        assert_eq!(point.on_deadline(time(250), &Still { held: 20_000, ..stopped(0b0010) }), Wish::Nothing);
+        assert_eq!(point.deadline(), Some(time(370)));
+        // An arrival at an input that is not stopped ends its clock.
+        point.on_arrival(&arrival(300, 1), &stopped(0));
+        assert_eq!(point.on_deadline(time(370), &stopped(0)), Wish::Nothing);
+        assert_eq!(point.deadline(), None);
+        // Arrival sampling then has the frame that came last.
+        let mut arrivals = attached(&at_inputs("arrival").with("keep_alive", Value::Time(interval)));
+        arrivals.on_arrival(&arrival(0, 1), &stopped(0b10));
+        let wish = arrivals.on_deadline(time(120), &stopped(0b10));
+        assert!(matches!(wish, Wish::Notify(Notice { flow: 5, port: 1, class: 1, .. })), "{wish:?}");
+        // Without the parameter there is no clock.
+        let mut plain = attached(&at_inputs("occupancy"));
+        plain.on_arrival(&arrival(0, 1), &stopped(0b10));
+        assert_eq!(plain.deadline(), None);
+    }
+
+    #[test]
+    fn what_makes_sense_only_at_inputs_is_refused_at_outputs() {
+        let wrong = |values: Values| QcnPoint::build(&values).unwrap_err().parameter;
+        assert_eq!(wrong(values().with("culprit", choice("occupancy"))), "culprit");
+        assert_eq!(wrong(values().with("culprit", choice("two-samples"))), "culprit");
+        assert_eq!(wrong(values().with("keep_alive", Value::Time(Span::from_micros(120)))), "keep_alive");
+        assert_eq!(wrong(at_inputs("occupancy").with("keep_alive", Value::Time(Span::ZERO))), "keep_alive");
+        assert_eq!(wrong(values().with("weight", Value::Number(0.3))), "weight");
+        assert!(QcnPoint::build(&values().with("weight", Value::Number(1.0 / 1024.0))).is_ok());
+    }
+}
