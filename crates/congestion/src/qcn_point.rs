@@ -237,6 +237,21 @@ impl QcnPoint {
         Wish::Draw { input: port, class, count }
     }
 
+    /// A frame has come to a queue: a sample may be due.
+    fn stimulate(&mut self, port: u16, frame: &Passage, view: &impl View) -> Wish {
+        let at = self.at(port, frame.class);
+        if self.keep_alive.is_some() {
+            self.tick_while(view.stopped(port, frame.class), at, frame.now);
+        }
+        let queue = &mut self.queues[at];
+        queue.last = frame.flow;
+        queue.left -= i64::from(frame.len);
+        if queue.left >= 0 {
+            return Wish::Nothing;
+        }
+        self.sample(port, frame.class, view)
+    }
+
     /// Starts the keep-alive clock of an input that is stopped, and stops that of one that is not.
     fn tick_while(&mut self, stopped: bool, at: usize, now: Time) {
         let Some(interval) = self.keep_alive else { return };
@@ -260,22 +275,22 @@ impl CongestionPoint for QcnPoint {
         self.queues = (0..surroundings.rates.len() * surroundings.classes).map(queue).collect();
     }
 
+    fn draws(&self) -> bool {
+        self.culprit != Culprit::Arrival
+    }
+
     fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
-        let port = match self.placed {
-            Placed::Outputs => frame.output,
-            Placed::Inputs => frame.input,
-        };
-        let at = self.at(port, frame.class);
-        if self.keep_alive.is_some() {
-            self.tick_while(view.stopped(port, frame.class), at, frame.now);
+        match self.placed {
+            Placed::Outputs => Wish::Nothing,
+            Placed::Inputs => self.stimulate(frame.input, frame, view),
         }
-        let queue = &mut self.queues[at];
-        queue.last = frame.flow;
-        queue.left -= i64::from(frame.len);
-        if queue.left >= 0 {
-            return Wish::Nothing;
+    }
+
+    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
+        match self.placed {
+            Placed::Outputs => self.stimulate(frame.output, frame, view),
+            Placed::Inputs => Wish::Nothing,
         }
-        self.sample(port, frame.class, view)
     }
 
     fn on_drawn(&mut self, _now: Time, drawn: &[Drawn]) -> Option<Notice> {
@@ -319,6 +334,14 @@ mod tests {
     use super::*;
     use crate::parameter::Value;
     use units::Rate;
+
+    /// A frame comes and joins the queue of its output at once.
+    fn arrive(point: &mut impl CongestionPoint, frame: &Passage, view: &impl View) -> Wish {
+        match point.on_arrival(frame, view) {
+            Wish::Nothing => point.on_output(frame, view),
+            wish => wish,
+        }
+    }
 
     /// A switch in which every queue is as long, and some inputs are stopped.
     #[derive(Clone, Copy, Default)]
@@ -396,7 +419,7 @@ mod tests {
     /// Lets frames of 1000 bytes come until the point wants something, and counts them.
     fn until_due(point: &mut Point, input: u16, view: &Still) -> (u32, Wish) {
         for frames in 1..2000 {
-            let wish = point.on_arrival(&frame(5, input, 1000), view);
+            let wish = arrive(point, &frame(5, input, 1000), view);
             if wish != Wish::Nothing {
                 return (frames, wish);
             }
@@ -428,11 +451,11 @@ mod tests {
         // 150 frames are the interval, one more exceeds it. Nothing is said of a queue at its set point.
         let calm = Still { waiting: 26_000, ..Still::default() };
         for _ in 0..150 {
-            assert_eq!(point.on_arrival(&frame(5, 0, 1000), &Still { waiting: 90_000, ..calm }), Wish::Nothing);
+            assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &Still { waiting: 90_000, ..calm }), Wish::Nothing);
         }
         // But 26000 of growth since the start: 52000 * 63 / 130000 = 25.2.
         let notice = Notice { flow: 5, feedback: 25, offset: 0, growth: 26_000, port: 2, class: 1 };
-        assert_eq!(point.on_arrival(&frame(5, 0, 1000), &calm), Wish::Notify(notice));
+        assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &calm), Wish::Notify(notice));
         // Row 3 of the table: 37500 bytes. Now it has not grown: nothing to say, and the queue is remembered.
         assert_eq!(until_due(&mut point, 0, &calm).0, 2000);
         let high = Still { waiting: 36_000, ..calm };
@@ -446,7 +469,7 @@ mod tests {
         assert_eq!((frames, wish), (76, Wish::Notify(Notice { feedback: 4, growth: 0, ..notice })));
         assert_eq!(until_due(&mut point, 3, &high).0, 151);
         // Other queues are on their own.
-        assert_eq!(point.on_arrival(&Passage { output: 1, ..frame(6, 0, 65_000) }, &high), Wish::Nothing);
+        assert_eq!(arrive(&mut point, &Passage { output: 1, ..frame(6, 0, 65_000) }, &high), Wish::Nothing);
     }
 
     #[test]
@@ -463,7 +486,7 @@ mod tests {
                 let mut bytes = 0;
                 while lengths.len() < 1_502 {
                     bytes += 100;
-                    if let Wish::Notify(notice) = point.on_arrival(&frame(0, 0, 100), &view) {
+                    if let Wish::Notify(notice) = arrive(&mut point, &frame(0, 0, 100), &view) {
                         // The first sample counts all of the queue as growth.
                         assert!(lengths.is_empty() || usize::from(notice.feedback) >> 3 == row);
                         lengths.push(std::mem::take(&mut bytes));
@@ -493,7 +516,7 @@ mod tests {
         while told.iter().sum::<u32>() < 20_000 {
             let turn = stream.below(6) as u32;
             let flow = if turn < 4 { 1 } else { 2 * (turn - 4) };
-            if let Wish::Notify(notice) = point.on_arrival(&frame(flow, 0, flows[flow as usize].0), &view) {
+            if let Wish::Notify(notice) = arrive(&mut point, &frame(flow, 0, flows[flow as usize].0), &view) {
                 told[notice.flow as usize] += 1;
             }
         }
@@ -544,11 +567,11 @@ mod tests {
         let time = |micros: u64| Time::ZERO + Span::from_micros(micros);
         let arrival = |micros: u64, input: u16| Passage { now: time(micros), ..frame(5, input, 100) };
         let stopped = |stopped: u32| Still { waiting: 0, held: 100_000, stopped };
-        assert_eq!(point.on_arrival(&arrival(0, 0), &stopped(0)), Wish::Nothing);
+        assert_eq!(arrive(&mut point, &arrival(0, 0), &stopped(0)), Wish::Nothing);
         assert_eq!(point.deadline(), None);
         // Inputs 1 and 3 are stopped at the same time, input 2 later; frames on their way do not put the clock back.
         for (micros, input) in [(10, 1), (10, 3), (11, 1), (20, 2)] {
-            assert_eq!(point.on_arrival(&arrival(micros, input), &stopped(0b1110)), Wish::Nothing);
+            assert_eq!(arrive(&mut point, &arrival(micros, input), &stopped(0b1110)), Wish::Nothing);
         }
         for input in [1, 3] {
             assert_eq!(point.deadline(), Some(time(130)));
@@ -563,17 +586,17 @@ mod tests {
         assert_eq!(point.on_deadline(time(250), &Still { held: 20_000, ..stopped(0b0010) }), Wish::Nothing);
         assert_eq!(point.deadline(), Some(time(370)));
         // An arrival at an input that is not stopped ends its clock.
-        point.on_arrival(&arrival(300, 1), &stopped(0));
+        arrive(&mut point, &arrival(300, 1), &stopped(0));
         assert_eq!(point.on_deadline(time(370), &stopped(0)), Wish::Nothing);
         assert_eq!(point.deadline(), None);
         // Arrival sampling then has the frame that came last.
         let mut arrivals = attached(&at_inputs("arrival").with("keep_alive", Value::Time(interval)));
-        arrivals.on_arrival(&arrival(0, 1), &stopped(0b10));
+        arrive(&mut arrivals, &arrival(0, 1), &stopped(0b10));
         let wish = arrivals.on_deadline(time(120), &stopped(0b10));
         assert!(matches!(wish, Wish::Notify(Notice { flow: 5, port: 1, class: 1, .. })), "{wish:?}");
         // Without the parameter there is no clock.
         let mut plain = attached(&at_inputs("occupancy"));
-        plain.on_arrival(&arrival(0, 1), &stopped(0b10));
+        arrive(&mut plain, &arrival(0, 1), &stopped(0b10));
         assert_eq!(plain.deadline(), None);
     }
 
