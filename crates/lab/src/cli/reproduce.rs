@@ -101,9 +101,9 @@ fn unexpected(judgements: &[Judgement]) -> Exit {
     }
     let outcomes = || judgements.iter().flat_map(|judgement| judgement.outcomes.iter());
     match () {
-        () if outcomes().any(|&outcome| outcome == "loss") => Exit::Loss,
-        () if outcomes().any(|&outcome| outcome == "deadlock") => Exit::Deadlock,
-        () if outcomes().any(|&outcome| outcome == "limit") => Exit::Limit,
+        () if outcomes().any(|outcome| outcome == "loss") => Exit::Loss,
+        () if outcomes().any(|outcome| outcome == "deadlock") => Exit::Deadlock,
+        () if outcomes().any(|outcome| outcome == "limit") => Exit::Limit,
         () => Exit::Success,
     }
 }

@@ -6,7 +6,7 @@ use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, picture};
 use lab::results::OutcomeRecord;
-use lab::scenario::{Comparison, Metric, Plan};
+use lab::scenario::{Comparison, Expectation, Metric, Plan};
 use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -202,14 +202,37 @@ fn symbol(comparison: Comparison) -> &'static str {
 }
 
 /// How runs ended, each way once.
-fn ended(outcomes: &[&str]) -> String {
+pub fn ended(outcomes: &[String]) -> String {
     let mut ways: Vec<&str> = Vec::new();
-    for &outcome in outcomes {
-        if !ways.contains(&outcome) {
+    for outcome in outcomes {
+        if !ways.contains(&outcome.as_str()) {
             ways.push(outcome);
         }
     }
     ways.join(", ")
+}
+
+/// What is expected, as a table shows it.
+pub fn wanted(expectation: &Expectation) -> String {
+    match (&expectation.expected, expectation.comparison) {
+        (None, _) => String::new(),
+        // An equality needs no sign.
+        (Some(expected), Comparison::Equal) => expected.to_string(),
+        (Some(expected), other) => format!("{} {expected}", symbol(other)),
+    }
+}
+
+/// What was measured, as a table shows it: of several runs the median and, in brackets, where most of them lie.
+pub fn found(judgement: &Judgement) -> String {
+    let shown = |value: f64| shown(judgement.expectation.metric, value);
+    match judgement.summary {
+        Some(summary) if summary.count > 1 => {
+            format!("{} ({} to {})", shown(summary.median), shown(summary.p10), shown(summary.p90))
+        }
+        Some(summary) => shown(summary.mean),
+        None if judgement.expectation.metric == Metric::Outcome => ended(&judgement.outcomes),
+        None => "nothing".into(),
+    }
 }
 
 /// Expectations beside what was measured.
@@ -217,23 +240,8 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
     let rows: Vec<Vec<String>> = judgements
         .iter()
         .map(|judgement| {
-            let metric = judgement.expectation.metric;
-            let measured = match judgement.summary {
-                Some(summary) if summary.count > 1 => format!(
-                    "{} ({} to {})",
-                    shown(metric, summary.median),
-                    shown(metric, summary.p10),
-                    shown(metric, summary.p90)
-                ),
-                Some(summary) => shown(metric, summary.mean),
-                None if metric == Metric::Outcome => ended(&judgement.outcomes),
-                None => "nothing".into(),
-            };
-            let expected = match judgement.expectation.comparison {
-                // An equality needs no sign.
-                Comparison::Equal => judgement.expectation.expected.to_string(),
-                other => format!("{} {}", symbol(other), judgement.expectation.expected),
-            };
+            let measured = found(judgement);
+            let expected = wanted(&judgement.expectation);
             let source = judgement.expectation.source.clone().unwrap_or_default();
             vec![judgement.expectation.name.clone(), expected, measured, judgement.verdict.word().into(), source]
         })
@@ -249,7 +257,7 @@ pub fn judgement_json(judgement: &Judgement) -> Value {
     json!({
         "name": judgement.expectation.name,
         "comparison": symbol(judgement.expectation.comparison),
-        "expected": judgement.expectation.expected.to_string(),
+        "expected": judgement.expectation.expected.as_ref().map(ToString::to_string),
         "tolerance": judgement.expectation.tolerance,
         "measured": summary,
         "outcomes": judgement.outcomes,

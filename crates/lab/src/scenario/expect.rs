@@ -2,7 +2,7 @@
 
 use super::key::Kind;
 use super::resolve::{Gathered, Node};
-use super::tree::Data;
+use super::tree::Item;
 use super::value::read;
 use std::fmt;
 use units::{Bytes, Rate, Span};
@@ -134,8 +134,8 @@ pub struct Expectation {
     pub statistic: Statistic,
     /// How to compare.
     pub comparison: Comparison,
-    /// With what.
-    pub expected: Expected,
+    /// With what; a quantity without it is measured and not judged.
+    pub expected: Option<Expected>,
     /// Fraction of what is expected by which the result may differ.
     pub tolerance: f64,
     /// Where the number comes from, for people.
@@ -152,14 +152,9 @@ const OUTCOMES: &[(&str, &str)] = &[
     ("interrupted", "somebody stopped it"),
 ];
 
-/// Reads one expectation; `find` turns its names into flows and nodes.
-pub(crate) fn expectation(
-    gathered: &mut Gathered<'_>,
-    node: &Node,
-    find: impl FnOnce(&mut Gathered<'_>, Metric) -> Option<(Vec<u32>, Vec<u32>)>,
-) -> Option<Expectation> {
-    let name = node.text("metric")?;
-    let (metric, kind) = match name.as_str() {
+/// What a metric's name stands for, and the kind of value it has.
+pub(crate) fn metric(name: &str) -> (Metric, Kind) {
+    match name {
         "throughput" => (Metric::Throughput, Kind::Rate(Rate::ZERO, super::key::FASTEST)),
         "raw-throughput" => (Metric::RawThroughput, Kind::Rate(Rate::ZERO, super::key::FASTEST)),
         "delivered" => (Metric::Delivered, Kind::size(0, u64::MAX)),
@@ -170,7 +165,34 @@ pub(crate) fn expectation(
         "pause-frames" => (Metric::PauseFrames, Kind::Count(0, u64::MAX)),
         "queue" => (Metric::Queue, Kind::size(0, u64::MAX)),
         _ => (Metric::Outcome, Kind::choice(OUTCOMES)),
-    };
+    }
+}
+
+/// Reads what is expected of a metric of that kind; what is wrong is told.
+pub(crate) fn expected(gathered: &mut Gathered<'_>, kind: &Kind, item: &Item) -> Option<Expected> {
+    match read(kind, item) {
+        Ok(super::value::Value::Rate(rate)) => Some(Expected::Rate(rate)),
+        Ok(super::value::Value::Size(size)) => Some(Expected::Size(size)),
+        Ok(super::value::Value::Time(time)) => Some(Expected::Time(time)),
+        Ok(super::value::Value::Count(count)) => Some(Expected::Count(count)),
+        Ok(super::value::Value::Number(number)) => Some(Expected::Number(number)),
+        Ok(super::value::Value::Text(outcome)) => Some(Expected::Outcome(outcome)),
+        Ok(_) => None,
+        Err(problems) => {
+            gathered.problems.extend(problems);
+            None
+        }
+    }
+}
+
+/// Reads one expectation; `find` turns its names into flows and nodes.
+pub(crate) fn expectation(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    find: impl FnOnce(&mut Gathered<'_>, Metric) -> Option<(Vec<u32>, Vec<u32>)>,
+) -> Option<Expectation> {
+    let name = node.text("metric")?;
+    let (metric, kind) = metric(&name);
     let comparison = match node.text("op")?.as_str() {
         "<" => Comparison::Below,
         "<=" => Comparison::AtMost,
@@ -181,23 +203,10 @@ pub(crate) fn expectation(
     if metric == Metric::Outcome && comparison != Comparison::Equal {
         gathered.refuse(node.place_of("op"), "an outcome is not more or less than another", "leave `op` out");
     }
-    let item = node.any("value")?;
-    let expected = match read(&kind, &item) {
-        Ok(super::value::Value::Rate(rate)) => Expected::Rate(rate),
-        Ok(super::value::Value::Size(size)) => Expected::Size(size),
-        Ok(super::value::Value::Time(time)) => Expected::Time(time),
-        Ok(super::value::Value::Count(count)) => Expected::Count(count),
-        Ok(super::value::Value::Number(number)) => Expected::Number(number),
-        Ok(super::value::Value::Text(outcome)) => Expected::Outcome(outcome),
-        Ok(_) => return None,
-        Err(problems) => {
-            gathered.problems.extend(problems);
-            return None;
-        }
+    let expected = match node.any("value") {
+        Some(item) => Some(expected(gathered, &kind, &item)?),
+        None => None,
     };
-    if matches!(item.data, Data::Table(_)) {
-        return None;
-    }
     let (flows, nodes) = find(gathered, metric)?;
     let (line, _) = gathered.sources.position(node.place);
     let file = gathered.sources.get(node.place.source).map(|source| source.name.clone()).unwrap_or_default();

@@ -14,4 +14,4 @@ pub use execute::{Execution, Options, Recording, StudyError, execute, recorder_s
 pub use grid::{Grid, GridError, Point, PointResult, Sample};
 pub use measure::{Measures, WorkloadSummary, measured};
 pub use statistics::{Summary, quantile, summarise};
-pub use verdict::{Judgement, Verdict, judge};
+pub use verdict::{Judgement, Verdict, judge, judge_values};

@@ -165,7 +165,12 @@ pub(super) fn expectations() -> Section {
                 Default::Value("=", "our choice: the usual one"),
                 "How to compare.",
             ),
-            key("value", Kind::Any, Default::Required, "What is expected, in the metric's unit."),
+            key(
+                "value",
+                Kind::Any,
+                Default::Absent("the quantity is measured and not judged"),
+                "What is expected, in the metric's unit.",
+            ),
             key(
                 "tolerance",
                 Kind::Number(0.0, 1000.0),

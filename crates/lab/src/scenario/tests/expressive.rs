@@ -256,7 +256,7 @@ value = "9KB"
     assert_eq!(plan.workload_names, ["bursts", "uniform-random", "flows"]);
     let first = &plan.expectations[0];
     assert_eq!((first.flows.len(), first.statistic, first.tolerance), (3, Statistic::Least, 0.1));
-    assert_eq!(first.expected, Expected::Rate(Rate::from_gigabits(1)));
+    assert_eq!(first.expected, Some(Expected::Rate(Rate::from_gigabits(1))));
     assert_eq!((plan.expectations[1].nodes.len(), plan.expectations[1].comparison), (1, Comparison::AtMost));
 }
 
