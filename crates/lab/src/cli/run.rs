@@ -6,7 +6,7 @@ use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, picture};
 use lab::results::OutcomeRecord;
-use lab::scenario::{Comparison, Expectation, Metric, Plan};
+use lab::scenario::{Comparison, Expectation, Metric, Plan, VARIANT};
 use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,15 @@ pub fn slug(name: &str) -> String {
     let text: String = name.chars().map(keep).collect();
     let text = text.trim_matches(['-', '.']);
     if text.is_empty() { "run".into() } else { text.into() }
+}
+
+/// A name for files of that title, unlike those of the titles before it.
+pub fn file_name(title: &str, before: &[String]) -> String {
+    let name = slug(title);
+    match before.iter().filter(|earlier| slug(earlier) == name).count() {
+        0 => name,
+        taken => format!("{name}-{}", taken + 1),
+    }
 }
 
 /// The first of `results/NAME`, `results/NAME-2`, ... that is not there.
@@ -43,7 +52,9 @@ pub fn say(error: &StudyError) -> Exit {
 
 /// `tailback run`
 pub fn run(arguments: &Run) -> Exit {
-    let plan = match load_or_say(&arguments.scenario) {
+    let mut scenario = arguments.scenario.clone();
+    scenario.set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
+    let plan = match load_or_say(&scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
@@ -85,7 +96,7 @@ pub fn run(arguments: &Run) -> Exit {
         Err(error) => return say(&error),
     };
     let judgements: Vec<Judgement> =
-        plan.expectations.iter().map(|e| judge(e, std::slice::from_ref(&execution.measures))).collect();
+        stated(&plan).iter().map(|e| judge(e, std::slice::from_ref(&execution.measures))).collect();
     if arguments.json {
         console::print(&format!("{:#}\n", summary_json(&plan, &execution, &judgements)));
     } else if !arguments.quiet {
@@ -106,6 +117,19 @@ pub fn run(arguments: &Run) -> Exit {
         }
     }
     ending(&execution, &judgements)
+}
+
+/// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.
+fn stated(plan: &Plan) -> Vec<Expectation> {
+    let cell: Vec<(String, String)> =
+        plan.figure.variant.iter().map(|name| (VARIANT.to_owned(), name.clone())).collect();
+    let mut expectations = plan.expectations.clone();
+    for (expectation, within) in expectations.iter_mut().zip(&plan.figure.judged_in) {
+        if !within.holds(&cell) {
+            expectation.expected = None;
+        }
+    }
+    expectations
 }
 
 /// How the program ends: as the run did, unless that was what the scenario expects.

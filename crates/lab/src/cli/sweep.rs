@@ -6,7 +6,8 @@ use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::run::{cores, slug};
 use super::{INTERRUPT, picture};
-use lab::study::{Grid, GridError, PointResult, Summary, summarise};
+use lab::scenario::VARIANT;
+use lab::study::{Grid, GridError, Older, Point, PointResult, Summary, summarise};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,11 +64,13 @@ pub fn sweep(arguments: &Sweep) -> Exit {
             return Exit::BadInput;
         }
     };
-    if axes.is_empty() {
-        axes = plan.sweep.iter().map(|axis| (axis.path.clone(), axis.values.clone())).collect();
-    }
+    // What is given replaces the axes of [sweep]; the variants stay, unless they are given too.
+    let own = plan.axes().into_iter().filter(|(path, _)| {
+        arguments.axis.is_empty() || path == VARIANT && !axes.iter().any(|(given, _)| given == VARIANT)
+    });
+    axes = own.collect::<Vec<_>>().into_iter().chain(axes).collect();
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", slug(&plan.name))));
-    let grid = match Grid::new(&scenario.file, &scenario.set, &plan, &axes, &out) {
+    let grid = match Grid::new(&scenario.file, &scenario.set, &plan, Point::all(&axes), (&out, Older::Keep)) {
         Ok(grid) => grid,
         Err(error) => return say(&error),
     };
