@@ -22,7 +22,7 @@ pub struct Judged {
 }
 
 /// A cell in a few words: a variant by its name, a key by the last part of its path.
-fn short(cell: &[(String, String)]) -> String {
+pub fn short(cell: &[(String, String)]) -> String {
     let one = |(axis, value): &(String, String)| match axis.rsplit('.').next() {
         _ if axis == lab::scenario::VARIANT => value.clone(),
         Some(last) => format!("{last} {value}"),

@@ -123,6 +123,10 @@ fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
 /// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.
 fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     let bad = |errors| console::problems(&errors);
+    let failed = |error: String| {
+        console::error(&error);
+        Exit::Failure
+    };
     let mut set = arguments.set.clone();
     let replications = if arguments.quick { Some(1) } else { arguments.replications };
     set.extend(replications.map(|count| format!("run.replications={count}")));
@@ -155,18 +159,22 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         let heading = format!("{title} ({seeds} {}{short})\n", if seeds == 1 { "seed" } else { "seeds" });
         console::print(&format!("{heading}{}\n", judged.text(&plan)));
     }
+    judged.keep(&out).map_err(failed)?;
     let plots = out.join("plots");
+    // What an earlier form of the figure drew is not of this one.
+    let _ = std::fs::remove_dir_all(&plots);
     let refused = |error: &ResultsError| {
         console::error(&error.to_string());
         Exit::refusal(error)
     };
-    for (_, variant, results) in &records {
-        picture::draw(results, &plots.join(variant)).map_err(|error| refused(&error))?;
+    for (point, variant, results) in &records {
+        let folder = plots.join(variant);
+        picture::draw(results, &folder).map_err(|error| refused(&error))?;
+        // A variant may have other flows and links.
+        let own = load(&figure.file, &grid.overrides_of(*point)).map_err(bad)?;
+        picture::draw_times(&own, results, &folder).map_err(failed)?;
     }
-    judged.keep(&out).map_err(|error| {
-        console::error(&error);
-        Exit::Failure
-    })?;
+    picture::draw_grid(&plan, &judged.cells, &plots).map_err(failed)?;
     console::note(&format!("pictures in {}", plots.display()));
     Ok(judged)
 }

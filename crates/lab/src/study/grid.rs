@@ -231,7 +231,8 @@ impl Grid {
     }
 
     /// All overrides of a cell.
-    fn overrides_of(&self, point: usize) -> Vec<String> {
+    #[must_use]
+    pub fn overrides_of(&self, point: usize) -> Vec<String> {
         let Point { beneath, overrides } = &self.points[point];
         beneath.iter().chain(&self.overrides).chain(overrides).cloned().collect()
     }

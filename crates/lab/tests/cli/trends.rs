@@ -127,6 +127,68 @@ fn a_verdict_that_depends_on_a_choice_is_none() {
     assert_eq!(json[0]["numbers"][0]["verdict"], "agrees");
 }
 
+const CHARTS: &str = r#"
+[[charts]]
+title = "Rate of each sender"
+quantities = ["each sender", "long on slow links"]
+y = "throughput"
+
+[[charts]]
+title = "By frame"
+kind = "bars"
+quantities = "each sender"
+along = "variant"
+
+[[charts]]
+title = "Who gets what"
+kind = "time"
+flows = { both = "w", "the first" = "w/h0-*" }
+links = { "to the receiver" = "sw0->h2" }
+window = "100us"
+
+[[charts]]
+title = "Waiting"
+kind = "time"
+picture = "queues"
+links = { all = "sw0->*" }
+"#;
+
+#[test]
+fn a_figure_says_what_is_drawn() {
+    let scratch = Scratch::new("charts");
+    scratch.file("papers/p/plain.toml", figure("")).file("papers/p/drawn.toml", figure(CHARTS));
+    scratch.run(&["reproduce", "p"]).ends(6);
+    let plots = |figure: &str| scratch.names(&format!("results/papers/p/{figure}/plots"));
+    let svg = |name: &str| {
+        let path = scratch.path(&format!("results/papers/p/drawn/plots/{name}.svg"));
+        std::fs::read_to_string(path).expect("a picture")
+    };
+    assert!(
+        ["drops.svg", "each-sender.png", "each-sender.svg"].iter().all(|&name| plots("plain").contains(&name.into()))
+    );
+    let drawn = [
+        "by-frame.png",
+        "by-frame.svg",
+        "long-frames",
+        "rate-of-each-sender.png",
+        "rate-of-each-sender.svg",
+        "short-frames",
+    ];
+    assert_eq!(plots("drawn"), drawn);
+    for text in
+        ["each sender, long frames", "each sender, short frames", "throughput (Gb/s)", "network.link.rate (Gb/s)"]
+    {
+        assert!(svg("rate-of-each-sender").contains(text), "{text}");
+    }
+    for text in ["rate 10Gb/s", "rate 20Gb/s", ">long frames<", ">variant<"] {
+        assert!(svg("by-frame").contains(text), "{text}");
+    }
+    for text in ["both", "the first", "to the receiver", "sliding window of 100 µs", "Who gets what · short frames"] {
+        assert!(svg("short-frames/who-gets-what").contains(text), "{text}");
+    }
+    assert!(svg("long-frames/waiting").contains("queues (KB)"));
+}
+
 #[test]
 fn the_short_form_is_one_seed_of_the_quick_time() {
     let scratch = Scratch::new("quick");

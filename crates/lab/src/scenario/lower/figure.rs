@@ -6,7 +6,6 @@ use super::traffic::Traffic;
 use crate::scenario::expect::{Expected, expected, metric};
 use crate::scenario::figure::{ChartKind, ChartWish, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 use crate::scenario::overrides::{Path, kind_at};
-use crate::scenario::pattern::Pattern;
 use crate::scenario::plan::Axis;
 use crate::scenario::resolve::{Gathered, Node, join};
 use crate::scenario::source::Place;
@@ -268,12 +267,12 @@ fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph) 
     let ports = graph.ports();
     let mut found = Vec::new();
     for (text, place) in names {
-        let pair = text.split_once("->").map(|(from, to)| (Pattern::parse(from.trim()), Pattern::parse(to.trim())));
-        let Some((Ok(from), Ok(to))) = pair else {
+        let Some((from, to)) = text.split_once("->") else {
             gathered.refuse(*place, format!("`{text}` is no link"), "write the two nodes: \"leaf0->spine1\"");
             return None;
         };
-        let (from, to) = (nodes.matching(&from), nodes.matching(&to));
+        let mut end = |end: &str| nodes.select(gathered, &[(end.trim().to_owned(), *place)], *place);
+        let (from, to) = (end(from)?, end(to)?);
         let before = found.len();
         let mut number = 0;
         for (node, ports) in (0..).zip(&ports) {
@@ -285,7 +284,7 @@ fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph) 
             }
         }
         if found.len() == before {
-            gathered.refuse(*place, format!("`{text}` matches no link"), "a link joins two nodes: \"leaf0->spine1\"");
+            gathered.refuse(*place, format!("`{text}` matches no link"), "no cable joins the two");
             return None;
         }
     }
