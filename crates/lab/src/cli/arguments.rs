@@ -1,6 +1,6 @@
 //! The command line, from which help and completions are generated.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 const CODES: &str = "\
@@ -70,6 +70,9 @@ pub struct Run {
     /// Threads to use; the result does not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Run one of the scenario's variants [default: the scenario as it stands]
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
     /// Another seed than the scenario's
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -171,6 +174,12 @@ pub struct Reproduce {
     /// Seeds per figure [default: the figure's own]
     #[arg(long)]
     pub replications: Option<u32>,
+    /// Whether to judge again with the other values of what a paper leaves open
+    #[arg(long, value_name = "WHICH", default_value = "all")]
+    pub choices: Choices,
+    /// A short form: one seed, no choices, and as long as the figure's run.quick
+    #[arg(long, conflicts_with_all = ["replications", "choices"])]
+    pub quick: bool,
     /// Override a value of every figure
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
@@ -180,6 +189,15 @@ pub struct Reproduce {
     /// Print the verdicts as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Which open choices to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Choices {
+    // Every value of every choice, one at a time.
+    All,
+    // Only the values we take.
+    None,
 }
 
 /// `plot`

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod console;
 mod exit;
+mod figure;
 mod listing;
 mod picture;
 mod reproduce;

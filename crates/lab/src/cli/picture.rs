@@ -3,15 +3,20 @@
 use super::arguments::{Csv, Diff, Plot};
 use super::console;
 use super::exit::Exit;
-use super::run::slug;
+use super::figure::short;
+use super::run::file_name;
 use super::sweep::Curve;
 use fabric::record::{Interval, schema, sliding_window};
-use lab::plot::{Axis, Canvas, LineChart, PlotOptions, Quantity, Series, to_png, to_svg, write_plots};
+use lab::plot::{
+    Axis, Canvas, GridChart, GridLine, GridPoint, LineChart, LineGroup, Picture, PlotOptions, Quantity, Series,
+    axis_value, grouped, picture, to_png, to_svg, write_plots,
+};
 use lab::results::{Results, ResultsError, export_csv, fingerprints, first_difference};
-use lab::scenario::Plan;
+use lab::scenario::{ChartKind, ChartWish, Group, Metric, Plan, Unit};
+use lab::study::CellSummary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use units::{Bytes, Rate, Span, Time};
+use units::{Span, Time};
 
 /// Draws all pictures of a result into a directory.
 pub fn draw(results: &Path, out: &Path) -> Result<(), ResultsError> {
@@ -89,18 +94,6 @@ fn write(canvas: &Canvas, out: &Path, name: &str) -> Result<(), String> {
     to_png(canvas, 2.0).map_or(Ok(()), |png| put("png", &png))
 }
 
-/// The quantity that an axis value is written in, and its number.
-fn number(text: &str) -> Option<(Quantity, f64)> {
-    let text = text.trim_matches('"');
-    if let Ok(number) = text.parse::<f64>() {
-        return Some((Quantity::Plain(String::new()), number));
-    }
-    let time = text.parse::<Span>().map(|span| (Quantity::Time, span.as_secs_f64()));
-    let rate = || text.parse::<Rate>().map(|rate| (Quantity::Rate, rate.as_bits_per_sec() as f64));
-    let size = || text.parse::<Bytes>().map(|size| (Quantity::Size, size.get() as f64));
-    time.or_else(|_| rate()).or_else(|_| size()).ok()
-}
-
 /// The quantity a metric of a sweep is in.
 fn quantity(metric: &str) -> Quantity {
     match metric {
@@ -111,38 +104,142 @@ fn quantity(metric: &str) -> Quantity {
     }
 }
 
-/// Draws every metric of a sweep over its first axis, if that is one of numbers; the interval as thin lines above and
-/// below.
-pub fn draw_sweep(axes: &[(String, Vec<String>)], curves: &[Curve], out: &Path) -> Result<(), String> {
-    let Some((path, values)) = axes.first() else { return Ok(()) };
-    let Some((along, _)) = values.first().and_then(|value| number(value)) else { return Ok(()) };
-    let mut charts: BTreeMap<&str, LineChart> = BTreeMap::new();
+/// The axis to draw along: the first of several numbers, else the first.
+pub fn along(axes: &[(String, Vec<String>)]) -> Option<usize> {
+    let numbers = |(_, values): &(String, Vec<String>)| {
+        values.len() > 1 && values.iter().all(|value| axis_value(value).is_some())
+    };
+    axes.iter().position(numbers).or((!axes.is_empty()).then_some(0))
+}
+
+/// Draws every metric of a sweep over that axis.
+pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), String> {
+    let mut charts: BTreeMap<&str, GridChart> = BTreeMap::new();
     for curve in curves {
-        let chart = charts.entry(&curve.metric).or_insert_with(|| {
-            let y = Axis::new(curve.metric.split(" (").next().unwrap_or(""), quantity(&curve.metric));
-            let mut chart = LineChart::new(&curve.metric, Axis::new(path, along.clone()), y);
-            chart.subtitle = "mean over the seeds; with more than one, the 95 % interval above and below".into();
-            chart
+        let chart = charts.entry(&curve.metric).or_insert_with(|| GridChart {
+            title: curve.metric.clone(),
+            along: axis.to_owned(),
+            y: Axis::new(curve.metric.split(" (").next().unwrap_or(""), quantity(&curve.metric)),
+            bars: false,
+            lines: Vec::new(),
         });
-        let with = |sign: f64| -> Vec<(f64, f64)> {
-            let point = |(x, mean, half): &(String, f64, f64)| Some((number(x)?.1, mean + sign * half));
-            curve.points.iter().filter_map(point).collect()
-        };
         let name = if curve.name.is_empty() { curve.metric.clone() } else { curve.name.clone() };
-        chart.series.push(Series::straight(&name, with(0.0)));
-        if curve.points.iter().any(|(_, _, half)| *half > 0.0) {
-            chart.series.push(Series::straight(&format!("{name}, low"), with(-1.0)));
-            chart.series.push(Series::straight(&format!("{name}, high"), with(1.0)));
-        }
+        chart.lines.push(GridLine { name, points: curve.points.clone() });
     }
     // Two metrics may differ in a character that no file name keeps.
     let mut names: Vec<String> = Vec::new();
     for (metric, chart) in &charts {
-        let base = slug(metric.split(" (").next().unwrap_or(metric));
-        let taken = names.iter().filter(|name| **name == base).count();
-        let name = if taken == 0 { base.clone() } else { format!("{base}-{}", taken + 1) };
-        write(&chart.draw(), &out.join("plots"), &name)?;
-        names.push(base);
+        let title = metric.split(" (").next().unwrap_or(metric).to_owned();
+        write(&chart.chart().draw(), &out.join("plots"), &file_name(&title, &names))?;
+        names.push(title);
+    }
+    Ok(())
+}
+
+/// How a unit is drawn.
+fn drawn_in(unit: Unit) -> Quantity {
+    match unit {
+        Unit::Rate => Quantity::Rate,
+        Unit::Time => Quantity::Time,
+        Unit::Size => Quantity::Size,
+        Unit::Count | Unit::Number | Unit::Outcome => Quantity::Plain(String::new()),
+    }
+}
+
+/// Draws what a figure asks for of its grid; if it asks for nothing, every quantity along its axis. A figure of one
+/// cell has nothing to draw.
+pub fn draw_grid(plan: &Plan, cells: &[CellSummary], out: &Path) -> Result<(), String> {
+    if cells.len() < 2 {
+        return Ok(());
+    }
+    let wished = plan.figure.charts.iter().filter(|wish| matches!(wish.kind, ChartKind::Grid { .. }));
+    let mut wishes: Vec<ChartWish> = wished.cloned().collect();
+    if wishes.is_empty() {
+        let numbers = plan.expectations.iter().enumerate().filter(|(_, e)| e.metric != Metric::Outcome);
+        wishes.extend(numbers.map(|(place, expectation)| {
+            let (quantities, along, within) = (vec![place], None, plan.figure.judged_in[place].clone());
+            let kind = ChartKind::Grid { bars: false, quantities, along, within };
+            ChartWish { title: expectation.name.clone(), y: None, kind }
+        }));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for wish in &wishes {
+        if let Some(chart) = grid_chart(plan, cells, wish) {
+            write(&chart.chart().draw(), out, &file_name(&wish.title, &names))?;
+            names.push(wish.title.clone());
+        }
+    }
+    Ok(())
+}
+
+/// One chart of a grid; nothing if nothing in it was measured.
+fn grid_chart(plan: &Plan, cells: &[CellSummary], wish: &ChartWish) -> Option<GridChart> {
+    let ChartKind::Grid { bars, quantities, along: axis, within } = &wish.kind else { return None };
+    let axes = plan.axes();
+    let axis = axis.clone().or_else(|| along(&axes).map(|place| axes[place].0.clone()))?;
+    let unit = plan.expectations.get(*quantities.first()?)?.unit();
+    let mut lines: Vec<GridLine> = Vec::new();
+    for &quantity in quantities {
+        let called = &plan.expectations.get(quantity)?.name;
+        for row in cells.iter().filter(|row| within.holds(&row.cell)) {
+            let Some(summary) = row.quantities.get(quantity).copied().flatten() else { continue };
+            let (on, off): (Vec<_>, Vec<_>) = row.cell.iter().cloned().partition(|(name, _)| *name == axis);
+            let Some((_, at)) = on.into_iter().next() else { continue };
+            // An axis of one value needs no name.
+            let varies = |(name, value): &(String, String)| {
+                cells
+                    .iter()
+                    .any(|row| within.holds(&row.cell) && row.cell.iter().any(|(other, v)| other == name && v != value))
+            };
+            let held: Vec<_> = off.into_iter().filter(varies).collect();
+            let name = match (quantities.len(), held.is_empty()) {
+                (1, false) => short(&held),
+                (_, true) => called.clone(),
+                (_, false) => format!("{called}, {}", short(&held)),
+            };
+            let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
+            let point = GridPoint { at, value: summary.mean, half_width };
+            match lines.iter_mut().find(|line| line.name == name) {
+                Some(line) => line.points.push(point),
+                None => lines.push(GridLine { name, points: vec![point] }),
+            }
+        }
+    }
+    if let Some(order) = within.of(&axis) {
+        for line in &mut lines {
+            line.points.sort_by_key(|point| order.iter().position(|value| *value == point.at));
+        }
+    }
+    let label = wish.y.clone().unwrap_or_else(|| plan.expectations[quantities[0]].name.clone());
+    let (title, y) = (wish.title.clone(), Axis::new(&label, drawn_in(unit)));
+    (!lines.is_empty()).then_some(GridChart { title, along: axis, y, bars: *bars, lines })
+}
+
+/// Draws the charts over time that a figure asks for, of one recorded run and with the plan of that run.
+pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<(), String> {
+    let results = Results::open(results).map_err(|error| error.to_string())?;
+    // The usual pictures lie in the same folder.
+    let mut names: Vec<String> = Picture::ALL.iter().map(|picture| picture.name().to_owned()).collect();
+    for ChartWish { title, y, kind } in &plan.figure.charts {
+        let ChartKind::Time { picture: name, flows, links, window } = kind else { continue };
+        let Some(kind) = Picture::named(name) else { continue };
+        let window = window.unwrap_or(plan.probes.throughput_window);
+        let options = PlotOptions { window: Some(window), ..PlotOptions::default() };
+        let group = |links: bool| {
+            move |group: &Group| LineGroup { name: group.name.clone(), links, members: group.members.clone() }
+        };
+        let groups: Vec<LineGroup> = flows.iter().map(group(false)).chain(links.iter().map(group(true))).collect();
+        let chart = if groups.is_empty() {
+            picture(&results, kind, &options)
+        } else {
+            let title = plan.figure.variant.as_ref().map_or(title.clone(), |variant| format!("{title} · {variant}"));
+            grouped(&results, kind, (&title, y.as_deref().unwrap_or(name)), &groups, &options)
+        };
+        match chart.map_err(|error| error.to_string())? {
+            Some(chart) => write(&chart.draw(), out, &file_name(title, &names))?,
+            None => console::note(&format!("nothing recorded to draw '{title}' from: look at probes.record")),
+        }
+        names.push(title.clone());
     }
     Ok(())
 }
@@ -191,18 +288,4 @@ fn workload_sums(plan: &Plan, path: &Path) -> Result<BTreeMap<u32, Vec<Interval>
         }
     }
     Ok(sums)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axis_values_are_numbers_with_or_without_units() {
-        assert_eq!(number("4"), Some((Quantity::Plain(String::new()), 4.0)));
-        assert_eq!(number("10Gb/s"), Some((Quantity::Rate, 10e9)));
-        assert_eq!(number("\"2us\""), Some((Quantity::Time, 2e-6)));
-        assert_eq!(number("150KB"), Some((Quantity::Size, 150e3)));
-        assert_eq!(number("pfc"), None);
-    }
 }

@@ -1,19 +1,20 @@
-//! `reproduce`: a paper's figures run again, with a verdict on every number the paper states.
+//! `reproduce`: a paper's figures run again, with a verdict on every number and every trend the paper states.
 //!
 //! `papers/PAPER/` holds `paper.toml` (title, authors, year), `notes.md`, and one scenario per figure; what the paper
-//! states is that scenario's `[[expectations]]`, each with the place of the sentence. `base*.toml` is what figures share.
+//! states is that scenario's `[[expectations]]` and `[[trends]]`, each with the place of the sentence, and what it leaves
+//! open its `[[choices]]`. `base*.toml` is what figures share.
 
-use super::arguments::Reproduce;
+use super::arguments::{Choices, Reproduce};
 use super::console::{self, CountProgress};
 use super::exit::Exit;
-use super::run::{cores, judgement_json, judgement_table, say};
-use super::{INTERRUPT, picture};
-use lab::scenario::{Metric, Plan, load};
-use lab::study::{Judgement, Measures, Options, Recording, Verdict, execute, judge};
+use super::figure::Judged;
+use super::run::{cores, file_name};
+use super::{INTERRUPT, picture, sweep};
+use lab::results::ResultsError;
+use lab::scenario::{VARIANT, load};
+use lab::study::{FigureStudy, Grid, Older};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A figure of a paper.
 struct Figure {
@@ -76,147 +77,121 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     }
     let mut worst = Exit::Success;
     let mut told: Vec<Value> = Vec::new();
-    for figure in chosen {
-        let exit = match one(figure, arguments, &mut told) {
-            Ok(judgements) if judgements.iter().any(|j| j.verdict == Verdict::Disagrees) => Exit::Disagreement,
-            Ok(judgements) => unexpected(&judgements),
-            Err(exit) => exit,
+    let mut rows = Vec::new();
+    for one_figure in chosen {
+        let judged = match one(one_figure, arguments) {
+            Ok(judged) => judged,
+            Err(exit) => return exit,
         };
-        if matches!(exit, Exit::Interrupted | Exit::Failure | Exit::BadInput) {
-            return exit;
-        }
-        worst = worst.max(exit);
+        worst = worst.max(judged.ending());
+        rows.push(judged.tally(&one_figure.name));
+        told.push(judged.json);
     }
     if arguments.json {
         console::print(&format!("{:#}\n", json!(told)));
+    } else if figure.is_none() {
+        let table = console::table(&["figure", "agree", "disagree", "undetermined"], &rows);
+        console::print(&format!("{paper}, all figures\n{table}"));
     }
     worst
-}
-
-/// How a figure ends the program whose numbers agree: a run that lost frames or stood still is no success unless the
-/// figure says that it does.
-fn unexpected(judgements: &[Judgement]) -> Exit {
-    let stated = |judgement: &Judgement| judgement.expectation.expected.is_some();
-    if judgements.iter().any(|judgement| judgement.expectation.metric == Metric::Outcome && stated(judgement)) {
-        return Exit::Success;
-    }
-    let outcomes = || judgements.iter().flat_map(|judgement| judgement.outcomes.iter());
-    match () {
-        () if outcomes().any(|&outcome| outcome == "loss") => Exit::Loss,
-        () if outcomes().any(|&outcome| outcome == "deadlock") => Exit::Deadlock,
-        () if outcomes().any(|&outcome| outcome == "limit") => Exit::Limit,
-        () => Exit::Success,
-    }
 }
 
 /// The list of papers and figures.
 fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
     let mut rows = Vec::new();
     for figure in all {
-        let (name, numbers) = match load(&figure.file, &arguments.set) {
+        let (name, stated) = match load(&figure.file, &arguments.set) {
             Ok(plan) => {
-                let stated = plan.expectations.iter().filter(|expectation| expectation.expected.is_some()).count();
-                (plan.name, stated.to_string())
+                let numbers = plan.expectations.iter().filter(|expectation| expectation.expected.is_some()).count();
+                (plan.name, [numbers.to_string(), plan.figure.trends.len().to_string()])
             }
-            Err(errors) => (format!("{} errors in the file", errors.count()), String::new()),
+            Err(errors) => (format!("{} errors in the file", errors.count()), Default::default()),
         };
-        rows.push(vec![format!("{}/{}", figure.paper, figure.name), name, numbers]);
+        let [numbers, trends] = stated;
+        rows.push(vec![format!("{}/{}", figure.paper, figure.name), name, numbers, trends]);
     }
     if arguments.json {
-        let row =
-            |row: &Vec<String>| json!({ "figure": row[0], "title": row[1], "numbers": row[2].parse::<u64>().ok() });
+        let count = |text: &String| text.parse::<u64>().ok();
+        let row = |row: &Vec<String>| json!({ "figure": row[0], "title": row[1], "numbers": count(&row[2]), "trends": count(&row[3]) });
         console::print(&format!("{:#}\n", json!(rows.iter().map(row).collect::<Vec<_>>())));
     } else {
-        console::print(&console::table(&["figure", "title", "numbers"], &rows));
+        console::print(&console::table(&["figure", "title", "numbers", "trends"], &rows));
     }
     Exit::Success
 }
 
-/// One figure: its first seed recorded and drawn, the others measured.
-fn one(figure: &Figure, arguments: &Reproduce, told: &mut Vec<Value>) -> Result<Vec<Judgement>, Exit> {
+/// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.
+fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
+    let bad = |errors| console::problems(&errors);
+    let failed = |error: String| {
+        console::error(&error);
+        Exit::Failure
+    };
     let mut set = arguments.set.clone();
-    set.extend(arguments.replications.map(|count| format!("run.replications={count}")));
-    let plan = load(&figure.file, &set).map_err(|errors| console::problems(&errors))?;
-    let out = arguments.out.join(&figure.paper).join(&figure.name);
-    let seeds: Vec<u64> = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
-    let progress = CountProgress::new(seeds.len(), "runs");
-    let runs = all_seeds(&plan, &seeds, &out, arguments.threads.unwrap_or_else(cores), &progress);
-    progress.end();
-    let runs = runs?;
-    let judgements: Vec<Judgement> = plan.expectations.iter().map(|expectation| judge(expectation, &runs)).collect();
-    if !arguments.json {
-        let heading = format!("{}/{}: {} ({} seeds)\n", figure.paper, figure.name, plan.name, seeds.len());
-        console::print(&format!("{heading}{}\n", judgement_table(&judgements)));
+    let replications = if arguments.quick { Some(1) } else { arguments.replications };
+    set.extend(replications.map(|count| format!("run.replications={count}")));
+    let mut plan = load(&figure.file, &set).map_err(bad)?;
+    if let Some(quick) = plan.run.quick.filter(|_| arguments.quick) {
+        // First, so that what was asked for wins.
+        set.insert(0, format!("run.duration={quick}"));
+        plan = load(&figure.file, &set).map_err(bad)?;
     }
-    picture::draw(&out, &out.join("plots")).map_err(|error| {
+    // The short form has a place of its own: it must not replace what took hours.
+    let place = if arguments.quick { format!("{}-quick", figure.name) } else { figure.name.clone() };
+    let out = arguments.out.join(&figure.paper).join(place);
+    let study = FigureStudy::new(&plan, arguments.choices == Choices::All && !arguments.quick);
+    let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));
+    let mut grid = grid.map_err(|error| sweep::say(&error))?;
+    let records = records(&study, &out);
+    for (point, _, results) in &records {
+        grid.record(*point, results.clone());
+    }
+    let progress = CountProgress::new(grid.total(), "runs");
+    let threads = arguments.threads.unwrap_or_else(cores);
+    let results = grid.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
+    progress.end();
+    let results = results.map_err(|error| sweep::say(&error))?;
+    let title = format!("{}/{}: {}", figure.paper, figure.name, plan.name);
+    let judged = Judged::new(&plan, study, &results, &grid.seeds, (&figure.paper, &figure.name, &out));
+    if !arguments.json {
+        let seeds = grid.seeds.len();
+        let short = if arguments.quick { ", short form" } else { "" };
+        let heading = format!("{title} ({seeds} {}{short})\n", if seeds == 1 { "seed" } else { "seeds" });
+        console::print(&format!("{heading}{}\n", judged.text(&plan)));
+    }
+    judged.keep(&out).map_err(failed)?;
+    let plots = out.join("plots");
+    // What an earlier form of the figure drew is not of this one.
+    let _ = std::fs::remove_dir_all(&plots);
+    let refused = |error: &ResultsError| {
         console::error(&error.to_string());
-        Exit::refusal(&error)
-    })?;
-    console::note(&format!("pictures in {}", out.join("plots").display()));
-    told.push(json!({
-        "paper": figure.paper,
-        "figure": figure.name,
-        "title": plan.name,
-        "seeds": seeds,
-        "numbers": judgements.iter().map(judgement_json).collect::<Vec<_>>(),
-        "results": out,
-    }));
-    Ok(judgements)
+        Exit::refusal(error)
+    };
+    for (point, variant, results) in &records {
+        let folder = plots.join(variant);
+        picture::draw(results, &folder).map_err(|error| refused(&error))?;
+        // A variant may have other flows and links.
+        let own = load(&figure.file, &grid.overrides_of(*point)).map_err(bad)?;
+        picture::draw_times(&own, results, &folder).map_err(failed)?;
+    }
+    picture::draw_grid(&plan, &judged.cells, &plots).map_err(failed)?;
+    console::note(&format!("pictures in {}", plots.display()));
+    Ok(judged)
 }
 
-/// Runs all seeds, one per thread.
-fn all_seeds(
-    plan: &Plan,
-    seeds: &[u64],
-    out: &Path,
-    threads: usize,
-    progress: &CountProgress,
-) -> Result<Vec<Measures>, Exit> {
-    let record = Recording { out: out.to_owned(), overwrite: true };
-    let found: Mutex<Vec<(usize, Measures)>> = Mutex::new(Vec::new());
-    let failed: Mutex<Option<Exit>> = Mutex::new(None);
-    // Only the first failure is told.
-    let fail = |tell: &dyn Fn() -> Exit| {
-        if let Ok(mut failed) = failed.lock() {
-            failed.get_or_insert_with(tell);
+/// The cells whose first seed is recorded, the first of each variant: the cell, the folder of the variant's pictures,
+/// and where the results go.
+fn records(study: &FigureStudy, out: &Path) -> Vec<(usize, String, PathBuf)> {
+    let mut seen: Vec<String> = Vec::new();
+    let mut records = Vec::new();
+    for &point in study.own() {
+        let variant = study.points[point].cell().into_iter().find(|(axis, _)| axis == VARIANT).map(|(_, name)| name);
+        let variant = variant.unwrap_or_default();
+        if !seen.contains(&variant) {
+            let folder = if variant.is_empty() { String::new() } else { file_name(&variant, &seen) };
+            records.push((point, folder.clone(), out.join("run").join(folder)));
+            seen.push(variant);
         }
-    };
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, seeds.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&seed) = seeds.get(place) else { return };
-                    let plan = match plan.with_seed(seed) {
-                        Ok(plan) => plan,
-                        Err(errors) => return fail(&|| console::problems(&errors)),
-                    };
-                    let record = (place == 0).then_some(&record);
-                    let options = Options { threads: 1, time_limit: None, interrupt: &INTERRUPT, record };
-                    match execute(&plan, &options, |_| {}) {
-                        Ok(run) => {
-                            if let Ok(mut found) = found.lock() {
-                                found.push((place, run.measures));
-                            }
-                            progress.see(done.fetch_add(1, Ordering::Relaxed) + 1, seeds.len());
-                        }
-                        Err(error) => return fail(&|| say(&error)),
-                    }
-                    if INTERRUPT.load(Ordering::Relaxed) {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    if let Some(exit) = failed.into_inner().unwrap_or_default() {
-        return Err(exit);
     }
-    if INTERRUPT.load(Ordering::Relaxed) {
-        return Err(Exit::Interrupted);
-    }
-    let mut found = found.into_inner().unwrap_or_default();
-    found.sort_by_key(|(place, _)| *place);
-    Ok(found.into_iter().map(|(_, measures)| measures).collect())
+    records
 }

@@ -6,7 +6,7 @@ use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, picture};
 use lab::results::OutcomeRecord;
-use lab::scenario::{Comparison, Metric, Plan, Unit};
+use lab::scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
 use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,15 @@ pub fn slug(name: &str) -> String {
     let text: String = name.chars().map(keep).collect();
     let text = text.trim_matches(['-', '.']);
     if text.is_empty() { "run".into() } else { text.into() }
+}
+
+/// A name for files of that title, unlike those of the titles before it.
+pub fn file_name(title: &str, before: &[String]) -> String {
+    let name = slug(title);
+    match before.iter().filter(|earlier| slug(earlier) == name).count() {
+        0 => name,
+        taken => format!("{name}-{}", taken + 1),
+    }
 }
 
 /// The first of `results/NAME`, `results/NAME-2`, ... that is not there.
@@ -43,7 +52,9 @@ pub fn say(error: &StudyError) -> Exit {
 
 /// `tailback run`
 pub fn run(arguments: &Run) -> Exit {
-    let plan = match load_or_say(&arguments.scenario) {
+    let mut scenario = arguments.scenario.clone();
+    scenario.set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
+    let plan = match load_or_say(&scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
@@ -85,7 +96,7 @@ pub fn run(arguments: &Run) -> Exit {
         Err(error) => return say(&error),
     };
     let judgements: Vec<Judgement> =
-        plan.expectations.iter().map(|e| judge(e, std::slice::from_ref(&execution.measures))).collect();
+        stated(&plan).iter().map(|e| judge(e, std::slice::from_ref(&execution.measures))).collect();
     if arguments.json {
         console::print(&format!("{:#}\n", summary_json(&plan, &execution, &judgements)));
     } else if !arguments.quiet {
@@ -106,6 +117,19 @@ pub fn run(arguments: &Run) -> Exit {
         }
     }
     ending(&execution, &judgements)
+}
+
+/// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.
+fn stated(plan: &Plan) -> Vec<Expectation> {
+    let cell: Vec<(String, String)> =
+        plan.figure.variant.iter().map(|name| (VARIANT.to_owned(), name.clone())).collect();
+    let mut expectations = plan.expectations.clone();
+    for (expectation, within) in expectations.iter_mut().zip(&plan.figure.judged_in) {
+        if !within.holds(&cell) {
+            expectation.expected = None;
+        }
+    }
+    expectations
 }
 
 /// How the program ends: as the run did, unless that was what the scenario expects.
@@ -202,14 +226,37 @@ fn symbol(comparison: Comparison) -> &'static str {
 }
 
 /// How runs ended, each way once.
-fn ended(outcomes: &[&str]) -> String {
+pub fn ended(outcomes: &[String]) -> String {
     let mut ways: Vec<&str> = Vec::new();
-    for &outcome in outcomes {
-        if !ways.contains(&outcome) {
+    for outcome in outcomes {
+        if !ways.contains(&outcome.as_str()) {
             ways.push(outcome);
         }
     }
     ways.join(", ")
+}
+
+/// What is expected, as a table shows it.
+pub fn wanted(expectation: &Expectation) -> String {
+    match (&expectation.expected, expectation.comparison) {
+        (None, _) => String::new(),
+        // An equality needs no sign.
+        (Some(expected), Comparison::Equal) => expected.to_string(),
+        (Some(expected), other) => format!("{} {expected}", symbol(other)),
+    }
+}
+
+/// What was measured, as a table shows it: of several runs the median and, in brackets, where most of them lie.
+pub fn found(judgement: &Judgement) -> String {
+    let shown = |value: f64| shown(judgement.expectation.unit(), value);
+    match judgement.summary {
+        Some(summary) if summary.count > 1 => {
+            format!("{} ({} to {})", shown(summary.median), shown(summary.p10), shown(summary.p90))
+        }
+        Some(summary) => shown(summary.mean),
+        None if judgement.expectation.metric == Metric::Outcome => ended(&judgement.outcomes),
+        None => "nothing".into(),
+    }
 }
 
 /// Expectations beside what was measured.
@@ -217,24 +264,8 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
     let rows: Vec<Vec<String>> = judgements
         .iter()
         .map(|judgement| {
-            let (metric, unit) = (judgement.expectation.metric, judgement.expectation.unit());
-            let measured = match judgement.summary {
-                Some(summary) if summary.count > 1 => format!(
-                    "{} ({} to {})",
-                    shown(unit, summary.median),
-                    shown(unit, summary.p10),
-                    shown(unit, summary.p90)
-                ),
-                Some(summary) => shown(unit, summary.mean),
-                None if metric == Metric::Outcome => ended(&judgement.outcomes),
-                None => "nothing".into(),
-            };
-            let expected = match (&judgement.expectation.expected, judgement.expectation.comparison) {
-                (None, _) => String::new(),
-                // An equality needs no sign.
-                (Some(expected), Comparison::Equal) => expected.to_string(),
-                (Some(expected), other) => format!("{} {expected}", symbol(other)),
-            };
+            let measured = found(judgement);
+            let expected = wanted(&judgement.expectation);
             let source = judgement.expectation.source.clone().unwrap_or_default();
             vec![judgement.expectation.name.clone(), expected, measured, judgement.verdict.word().into(), source]
         })

@@ -6,7 +6,9 @@ use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::run::{cores, slug};
 use super::{INTERRUPT, picture};
-use lab::study::{Grid, GridError, PointResult, Summary, summarise};
+use lab::plot::GridPoint;
+use lab::scenario::VARIANT;
+use lab::study::{Grid, GridError, Older, Point, PointResult, Summary, summarise};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,11 +65,13 @@ pub fn sweep(arguments: &Sweep) -> Exit {
             return Exit::BadInput;
         }
     };
-    if axes.is_empty() {
-        axes = plan.sweep.iter().map(|axis| (axis.path.clone(), axis.values.clone())).collect();
-    }
+    // What is given replaces the axes of [sweep]; the variants stay, unless they are given too.
+    let own = plan.axes().into_iter().filter(|(path, _)| {
+        arguments.axis.is_empty() || path == VARIANT && !axes.iter().any(|(given, _)| given == VARIANT)
+    });
+    axes = own.collect::<Vec<_>>().into_iter().chain(axes).collect();
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", slug(&plan.name))));
-    let grid = match Grid::new(&scenario.file, &scenario.set, &plan, &axes, &out) {
+    let grid = match Grid::new(&scenario.file, &scenario.set, &plan, Point::all(&axes), (&out, Older::Keep)) {
         Ok(grid) => grid,
         Err(error) => return say(&error),
     };
@@ -85,7 +89,11 @@ pub fn sweep(arguments: &Sweep) -> Exit {
     } else {
         console::print(&table.text());
     }
-    match table.keep(&out).and_then(|()| picture::draw_sweep(&axes, &table.curves(), &out)) {
+    let drawn = || match picture::along(&axes) {
+        Some(place) => picture::draw_sweep(&axes[place].0, &table.curves(place), &out),
+        None => Ok(()),
+    };
+    match table.keep(&out).and_then(|()| drawn()) {
         Ok(()) => {
             console::note(&format!("table and pictures in {}", out.display()));
             Exit::Success
@@ -110,14 +118,14 @@ struct Row {
     summaries: Vec<Option<Summary>>,
 }
 
-/// One metric along the first axis, for each combination of the others.
+/// One metric along an axis, for each combination of the others.
 pub struct Curve {
     /// The metric.
     pub metric: String,
     /// The values of the other axes, or nothing.
     pub name: String,
-    /// (value of the first axis as written, mean, half width of the interval).
-    pub points: Vec<(String, f64, f64)>,
+    /// Its points, in the order of the axis.
+    pub points: Vec<GridPoint>,
 }
 
 impl Table {
@@ -217,15 +225,17 @@ impl Table {
         write("table.json", &format!("{:#}\n", self.json()))
     }
 
-    /// What can be drawn over the first axis.
-    fn curves(&self) -> Vec<Curve> {
+    /// What can be drawn over the axis of that number.
+    fn curves(&self, along: usize) -> Vec<Curve> {
         let mut curves: Vec<Curve> = Vec::new();
         for (place, metric) in self.metrics.iter().enumerate() {
             for row in &self.rows {
-                let (Some(summary), Some(first)) = (row.summaries[place], row.values.first()) else { continue };
-                let name = row.values[1..].join(", ");
-                let half = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
-                let point = (first.clone(), summary.mean, half);
+                let (Some(summary), Some(first)) = (row.summaries[place], row.values.get(along)) else { continue };
+                let others = row.values.iter().enumerate().filter(|(number, _)| *number != along);
+                let name = others.map(|(_, value)| value.trim_matches('"')).collect::<Vec<_>>().join(", ");
+                let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
+                let at = first.trim_matches('"').to_owned();
+                let point = GridPoint { at, value: summary.mean, half_width };
                 match curves.iter_mut().find(|curve| curve.metric == *metric && curve.name == name) {
                     Some(curve) => curve.points.push(point),
                     None => curves.push(Curve { metric: metric.clone(), name, points: vec![point] }),

@@ -133,11 +133,84 @@ impl Entities<'_> {
                 bins[place].add(time, value);
             }
         })?;
-        let lines = bins.into_iter().map(|bins| {
-            let points = sliding_window(&bins.intervals, window, view.to);
-            points.into_iter().map(|(at, rate)| (at.as_secs_f64(), rate)).collect()
-        });
-        Ok(lines.collect())
+        Ok(bins.into_iter().map(|bins| bins.line(window, view.to)).collect())
+    }
+}
+
+impl Entities<'_> {
+    /// The sums of some groups of entities as they change; nothing before the first row of a group, unless `before`.
+    pub(super) fn level_sums(
+        &self,
+        results: &Results,
+        column: &str,
+        (groups, view): (&[&[u32]], View),
+        before: Option<f64>,
+    ) -> Result<Vec<Vec<(f64, f64)>>, ResultsError> {
+        let (from, to) = view.seconds();
+        let mut lines: Vec<Sum> = groups.iter().map(|_| Sum::new(Thinner::new(from, to, COLUMNS))).collect();
+        if let Some(before) = before {
+            lines.iter_mut().for_each(|line| line.line.push((0.0, before)));
+        }
+        self.visit(results, column, |entity, time, value| {
+            for (line, group) in lines.iter_mut().zip(groups) {
+                if u32::try_from(entity.0).is_ok_and(|number| group.binary_search(&number).is_ok()) {
+                    line.set(entity, seconds(time), value as f64);
+                }
+            }
+        })?;
+        Ok(lines.into_iter().map(|line| line.finish(to)).collect())
+    }
+
+    /// The sums of some groups of entities, counted over intervals, as a mean per second over a sliding window.
+    pub(super) fn windowed_sums(
+        &self,
+        results: &Results,
+        column: &str,
+        (groups, view): (&[&[u32]], View),
+        window: Span,
+    ) -> Result<Vec<Vec<(f64, f64)>>, ResultsError> {
+        let mut bins: Vec<Bins> = groups.iter().map(|_| Bins::new(view)).collect();
+        self.visit(results, column, |entity, time, value| {
+            for (bins, group) in bins.iter_mut().zip(groups) {
+                if u32::try_from(entity.0).is_ok_and(|number| group.binary_search(&number).is_ok()) {
+                    bins.add(time, value);
+                }
+            }
+        })?;
+        Ok(bins.into_iter().map(|bins| bins.line(window, view.to)).collect())
+    }
+}
+
+/// The sum of values that change one at a time.
+struct Sum {
+    values: BTreeMap<Entity, f64>,
+    total: f64,
+    /// The instant that is not over yet.
+    at: Option<f64>,
+    line: Thinner,
+}
+
+impl Sum {
+    fn new(line: Thinner) -> Sum {
+        Sum { values: BTreeMap::new(), total: 0.0, at: None, line }
+    }
+
+    fn set(&mut self, entity: Entity, at: f64, value: f64) {
+        if let Some(before) = self.at.filter(|before| *before != at) {
+            self.line.push((before, self.total));
+        }
+        self.at = Some(at);
+        self.total += value - self.values.insert(entity, value).unwrap_or(0.0);
+    }
+
+    fn finish(mut self, to: f64) -> Vec<(f64, f64)> {
+        if let Some(at) = self.at {
+            self.line.push((at, self.total));
+            self.line.push((to, self.total));
+        } else if let Some((_, held)) = self.line.last() {
+            self.line.push((to, held));
+        }
+        self.line.finish()
     }
 }
 
@@ -162,6 +235,12 @@ impl Bins {
             Some(last) if last.end == end => last.amount += amount,
             _ => self.intervals.push(Interval { end, length: Span::from_picos(self.width), amount }),
         }
+    }
+
+    /// The mean per second over a sliding window.
+    fn line(&self, window: Span, until: Time) -> Vec<(f64, f64)> {
+        let points = sliding_window(&self.intervals, window, until);
+        points.into_iter().map(|(at, rate)| (at.as_secs_f64(), rate)).collect()
     }
 }
 
@@ -255,6 +334,15 @@ mod tests {
         (1..=10).for_each(|sample| few.add(sample * 1_000_000, sample));
         assert_eq!(few.intervals.len(), 10);
         assert_eq!(few.intervals[9].length, Span::from_micros(1));
+    }
+
+    #[test]
+    fn a_sum_changes_once_at_an_instant() {
+        let mut sum = Sum::new(Thinner::new(0.0, 10.0, 100));
+        for (entity, at, value) in [(0, 1.0, 5.0), (1, 1.0, 7.0), (0, 4.0, 1.0), (1, 6.0, 0.0)] {
+            sum.set((entity, 0), at, value);
+        }
+        assert_eq!(sum.finish(10.0), [(1.0, 12.0), (4.0, 8.0), (6.0, 1.0), (10.0, 1.0)]);
     }
 
     #[test]

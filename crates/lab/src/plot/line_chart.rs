@@ -26,19 +26,23 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// How they are joined.
     pub manner: Manner,
+    /// Upright lines with feet, such as intervals: where, from, to.
+    pub whiskers: Vec<(f64, f64, f64)>,
+    /// Whether each point is marked: what lies between them was not measured.
+    pub marked: bool,
 }
 
 impl Series {
     /// A line of straight pieces.
     #[must_use]
     pub fn straight(name: &str, points: Vec<(f64, f64)>) -> Series {
-        Series { name: name.to_owned(), points, manner: Manner::Straight }
+        Series { name: name.to_owned(), points, manner: Manner::Straight, whiskers: Vec::new(), marked: false }
     }
 
     /// A line of steps.
     #[must_use]
     pub fn steps(name: &str, points: Vec<(f64, f64)>) -> Series {
-        Series { name: name.to_owned(), points, manner: Manner::Steps }
+        Series { manner: Manner::Steps, ..Series::straight(name, points) }
     }
 }
 
@@ -143,6 +147,7 @@ impl LineChart {
             for piece in self.pieces(series, &area, y) {
                 canvas.line(piece, colour, width, dash);
             }
+            self.details(&mut canvas, series, colour, &area, y);
         }
         for line in self.lines.iter().filter(|line| line.at >= low && line.at <= high) {
             let at = y(line.at);
@@ -155,6 +160,27 @@ impl LineChart {
         }
         legend(&mut canvas, &fonts, &entries, (right + 14.0, top));
         canvas
+    }
+
+    /// Marks and whiskers, where they lie in the area.
+    fn details(&self, canvas: &mut Canvas, series: &Series, colour: Colour, area: &Area, y: impl Fn(f64) -> f64) {
+        let inside = |x: f64, y: f64| {
+            (area.left..=area.right).contains(&x) && (area.top - 1e-6..=area.bottom + 1e-6).contains(&y)
+        };
+        for &(at, low, high) in &series.whiskers {
+            let (x, low, high) = (area.x(at), y(low), y(high));
+            if inside(x - 3.0, low) && inside(x + 3.0, high) {
+                canvas.line(vec![(x, low), (x, high)], colour, 1.0, None);
+                canvas.line(vec![(x - 3.0, low), (x + 3.0, low)], colour, 1.0, None);
+                canvas.line(vec![(x - 3.0, high), (x + 3.0, high)], colour, 1.0, None);
+            }
+        }
+        for &(at, value) in series.points.iter().filter(|_| series.marked) {
+            let (x, y) = (area.x(at), y(value));
+            if inside(x, y) {
+                canvas.rectangle((x - 2.5, y - 2.5), (5.0, 5.0), colour, 1.0);
+            }
+        }
     }
 
     fn entries(&self) -> Vec<Entry> {
@@ -191,7 +217,8 @@ impl LineChart {
         let (from, to) = self.across();
         let points = self.series.iter().flat_map(|series| &series.points);
         let seen = points.filter(|point| point.0 >= from && point.0 <= to).map(|point| point.1);
-        bounds(seen.chain(self.lines.iter().map(|line| line.at)))
+        let whiskers = self.series.iter().flat_map(|series| &series.whiskers).flat_map(|&(_, low, high)| [low, high]);
+        bounds(seen.chain(self.lines.iter().map(|line| line.at)).chain(whiskers))
     }
 
     /// A line as it is drawn, cut at the edges of the area.
@@ -275,6 +302,8 @@ mod tests {
         let mut chart = LineChart::new("Throughput", x, Axis::new("throughput", Quantity::Rate));
         let points = (0..=100).map(|n| (f64::from(n) * 1e-5, f64::from(n % 10) * 1e9)).collect();
         chart.series.push(Series::straight("one", points));
+        chart.series[0].whiskers = vec![(5e-4, 1e9, 1.2e10), (5e-3, 0.0, 1.0)];
+        chart.series[0].marked = true;
         chart.series.push(Series::steps("two", vec![(0.0, 2e9), (5e-4, 8e9), (2e-3, 1e9)]));
         chart.bands.push(Band { name: "paused".into(), from: 1e-4, to: 2e-4 });
         chart.lines.push(HorizontalLine { name: "link rate".into(), at: 10e9 });

@@ -2,14 +2,18 @@
 //!
 //! A chart is laid out once onto a [`Canvas`] of lines, rectangles and text; the canvas becomes SVG text or PNG
 //! pixels. Both come out the same on every machine: the font comes with us, and numbers are written with fixed digits.
-//! [`LineChart`] and [`BandChart`] know nothing of results; [`picture`] draws what results hold the way papers do.
+//! [`LineChart`], [`BandChart`] and [`BarChart`] know nothing of results; [`picture`] draws what results hold the way
+//! papers do, [`grouped`] sums over flows or links, and [`GridChart`] draws what a grid of runs gives.
 
 mod axis;
 mod band_chart;
+mod bar_chart;
 mod canvas;
 mod font;
 mod frame;
 mod gather;
+mod grid;
+mod grouped;
 mod line_chart;
 mod pictures;
 mod png;
@@ -18,7 +22,10 @@ mod thin;
 
 pub use axis::{Axis, Quantity};
 pub use band_chart::{BandChart, BandRow};
+pub use bar_chart::{BarChart, Bars};
 pub use canvas::{Anchor, Canvas, Colour, PALETTE};
+pub use grid::{GridChart, GridLine, GridPoint, axis_value};
+pub use grouped::{LineGroup, grouped};
 pub use line_chart::{Band, HorizontalLine, LineChart, Manner, Series};
 pub use pictures::{Chart, Picture, PlotOptions, picture, write_plots};
 pub use png::to_png;

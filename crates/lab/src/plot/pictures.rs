@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, Quantity};
 use super::band_chart::{BandChart, BandRow};
+use super::bar_chart::BarChart;
 use super::canvas::Canvas;
 use super::gather::{Coverage, Entities, Entity, View, flow_names, port_names, round_span};
 use super::line_chart::{LineChart, Series};
@@ -59,6 +60,12 @@ impl Picture {
         }
     }
 
+    /// The kind of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Picture> {
+        Picture::ALL.into_iter().find(|picture| picture.name() == name)
+    }
+
     const fn table(self) -> &'static Table {
         match self {
             Picture::Throughput => &schema::FLOW_SAMPLES,
@@ -103,6 +110,8 @@ pub enum Chart {
     Lines(LineChart),
     /// Rows of bands.
     Bands(BandChart),
+    /// Upright bars.
+    Bars(BarChart),
 }
 
 impl Chart {
@@ -112,6 +121,7 @@ impl Chart {
         match self {
             Chart::Lines(chart) => chart.draw(),
             Chart::Bands(chart) => chart.draw(),
+            Chart::Bars(chart) => chart.draw(),
         }
     }
 }
@@ -124,10 +134,7 @@ pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Resul
     if !results.has(kind.table()) {
         return Ok(None);
     }
-    let manifest = &results.manifest;
-    let to = options.to.unwrap_or(Time::from_picos(manifest.simulated));
-    let view =
-        View { from: options.from, to, sample: Span::from_picos(manifest.sample_every.unwrap_or(manifest.simulated)) };
+    let view = view(results, options);
     let drawing = Drawing { results, kind, options, view };
     match kind {
         Picture::Pauses => drawing.pauses(),
@@ -135,8 +142,22 @@ pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Resul
     }
 }
 
+/// What the axis of time shows.
+pub(super) fn view(results: &Results, options: &PlotOptions) -> View {
+    let manifest = &results.manifest;
+    let to = options.to.unwrap_or(Time::from_picos(manifest.simulated));
+    View { from: options.from, to, sample: Span::from_picos(manifest.sample_every.unwrap_or(manifest.simulated)) }
+}
+
+/// The length of the sliding window.
+pub(super) fn window(view: View, options: &PlotOptions) -> Span {
+    let hundredth = Span::from_picos(view.to.saturating_since(view.from).as_picos() / 100);
+    let least = Span::from_picos(view.sample.as_picos().saturating_mul(5));
+    options.window.unwrap_or_else(|| if hundredth > least { round_span(hundredth) } else { least })
+}
+
 /// A span as a sentence has it: "50 µs".
-fn spoken(span: Span) -> String {
+pub(super) fn spoken(span: Span) -> String {
     let text = span.to_string().replace("us", "µs");
     match text.find(|letter: char| letter.is_alphabetic()) {
         Some(unit) => format!("{} {}", &text[..unit], &text[unit..]),
@@ -165,9 +186,7 @@ impl Drawing<'_> {
     }
 
     fn window(&self) -> Span {
-        let hundredth = Span::from_picos(self.view.to.saturating_since(self.view.from).as_picos() / 100);
-        let least = Span::from_picos(self.view.sample.as_picos().saturating_mul(5));
-        self.options.window.unwrap_or_else(|| if hundredth > least { round_span(hundredth) } else { least })
+        window(self.view, self.options)
     }
 
     fn entities(&self) -> Entities<'_> {

@@ -5,7 +5,7 @@ use super::metric::{METRICS, Metric, Subject, Unit};
 use super::plan::RunSettings;
 use super::problem::Problem;
 use super::resolve::{Gathered, Node};
-use super::tree::Data;
+use super::tree::{Data, Item};
 use super::value::{Value, read};
 use std::fmt;
 use units::{Bytes, Rate, Span};
@@ -202,7 +202,7 @@ pub(crate) fn expectation(
     if metric == Metric::Outcome && comparison != Comparison::Equal {
         gathered.refuse(node.place_of("op"), "an outcome is not more or less than another", "leave `op` out");
     }
-    let good = expected(gathered, node, metric);
+    let good = stated(gathered, node, metric);
     let window = window(gathered, node, metric, run);
     let subjects = find(gathered, info.subject, metric);
     let quiet = node.time("quiet").unwrap_or_default();
@@ -234,7 +234,7 @@ pub(crate) fn expectation(
 }
 
 /// What is expected: nothing if nothing is said, `None` if it is said wrongly.
-fn expected(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Option<Expected>> {
+fn stated(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Option<Expected>> {
     let Some(item) = node.any("value") else {
         for key in ["op", "tolerance"] {
             if node.given(key) {
@@ -244,7 +244,12 @@ fn expected(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<
         }
         return Some(None);
     };
-    let kind = match (metric.unit(), node.has("over")) {
+    expected(gathered, &kind(metric, node.has("over")), &item).map(Some)
+}
+
+/// What a metric's values are written as; a ratio is a plain number.
+pub(crate) fn kind(metric: Metric, ratio: bool) -> Kind {
+    match (metric.unit(), ratio) {
         (_, true) => Kind::Number(0.0, f64::INFINITY),
         (Unit::Rate, _) => Kind::Rate(Rate::ZERO, super::key::FASTEST),
         (Unit::Size, _) => Kind::size(0, u64::MAX),
@@ -252,19 +257,23 @@ fn expected(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<
         (Unit::Count, _) => Kind::Count(0, u64::MAX),
         (Unit::Number, _) => Kind::Number(0.0, 1.0),
         (Unit::Outcome, _) => Kind::choice(OUTCOMES),
-    };
+    }
+}
+
+/// Reads what is expected of a metric of that kind; what is wrong is told.
+pub(crate) fn expected(gathered: &mut Gathered<'_>, kind: &Kind, item: &Item) -> Option<Expected> {
     if matches!(item.data, Data::Table(_)) {
         let message = format!("this is a table, where {} is expected", kind.expected());
         gathered.refuse(item.place, message, format!("write {}", kind.describe()));
         return None;
     }
-    match read(&kind, &item) {
-        Ok(Value::Rate(rate)) => Some(Some(Expected::Rate(rate))),
-        Ok(Value::Size(size)) => Some(Some(Expected::Size(size))),
-        Ok(Value::Time(time)) => Some(Some(Expected::Time(time))),
-        Ok(Value::Count(count)) => Some(Some(Expected::Count(count))),
-        Ok(Value::Number(number)) => Some(Some(Expected::Number(number))),
-        Ok(Value::Text(outcome)) => Some(Some(Expected::Outcome(outcome))),
+    match read(kind, item) {
+        Ok(Value::Rate(rate)) => Some(Expected::Rate(rate)),
+        Ok(Value::Size(size)) => Some(Expected::Size(size)),
+        Ok(Value::Time(time)) => Some(Expected::Time(time)),
+        Ok(Value::Count(count)) => Some(Expected::Count(count)),
+        Ok(Value::Number(number)) => Some(Expected::Number(number)),
+        Ok(Value::Text(outcome)) => Some(Expected::Outcome(outcome)),
         Ok(_) => None,
         Err(problems) => {
             gathered.problems.extend(problems);

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::problem::{Errors, Problem};
 use super::source::{FileReader, Place, SourceKind, Sources};
 use super::tree::{self, Data, Table};
-use super::{Attachments, Limits, Recipe};
+use super::{Attachments, Limits, Recipe, variants};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::EmpiricalCdf;
@@ -36,7 +36,7 @@ impl FileReader for Disk {
     }
 }
 
-/// The plan of a scenario file, with overrides of the form `path=value`.
+/// The plan of a scenario file, with overrides of the form `path=value`; `variant=name` chooses a variant.
 ///
 /// # Errors
 /// Everything that is wrong with it.
@@ -73,12 +73,17 @@ pub fn load_str(
     if !loader.problems.is_empty() {
         return Err(Errors::new(loader.sources, loader.problems));
     }
-    for text in overrides {
+    // A variant is part of the scenario: whatever else is set is set over it.
+    let variant = overrides.iter().rev().find_map(|text| variants::chosen(text)).map(str::to_owned);
+    if let Some(name) = &variant {
+        variants::apply(&mut loader.sources, &mut loader.problems, &mut tree, name);
+    }
+    for text in overrides.iter().filter(|text| variants::chosen(text).is_none()) {
         overrides::apply(&mut loader.sources, &mut loader.problems, &mut tree, text);
     }
     let attachments = loader.attachments(&tree);
     let Loader { sources, problems, .. } = loader;
-    Arc::new(Recipe { tree, sources, attachments, limits, problems }).plan(None)
+    Arc::new(Recipe { tree, sources, attachments, limits, problems, variant }).plan(None)
 }
 
 struct Loader<'a> {

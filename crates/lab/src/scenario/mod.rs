@@ -9,6 +9,7 @@
 
 mod check;
 mod expect;
+mod figure;
 mod key;
 mod keys;
 mod load;
@@ -27,9 +28,11 @@ mod source;
 mod tests;
 mod tree;
 mod value;
+mod variants;
 
 pub use check::{FairShare, Finding, Severity, check, fair_shares};
 pub use expect::{Comparison, Expectation, Expected, Statistic, Subjects, Window};
+pub use figure::{Cell, ChartKind, ChartWish, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_str};
 pub use metric::{Metric, Unit};
 pub use plan::{Axis, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
@@ -74,6 +77,8 @@ pub(crate) struct Recipe {
     pub(crate) sources: Sources,
     pub(crate) attachments: Attachments,
     pub(crate) limits: Limits,
+    /// The variant that was chosen.
+    pub(crate) variant: Option<String>,
     /// Problems found before any meaning was.
     pub(crate) problems: Vec<Problem>,
 }

@@ -11,7 +11,7 @@ use super::tree::{Data, Entry, Item, Table, parse_value};
 pub(crate) struct Path(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+pub(crate) enum Step {
     Key(String),
     /// A place in a list, from 0.
     At(usize),
@@ -46,6 +46,11 @@ impl Path {
             }
         }
         Ok(Path(steps))
+    }
+
+    /// Its steps.
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.0
     }
 }
 
@@ -112,7 +117,7 @@ pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, table: &
 }
 
 /// Puts a value at a path, making tables on the way.
-fn set(table: &mut Table, steps: &[Step], key: Place, item: Item) -> Result<(), (String, String)> {
+pub(crate) fn set(table: &mut Table, steps: &[Step], key: Place, item: Item) -> Result<(), (String, String)> {
     let [Step::Key(name), rest @ ..] = steps else {
         return Err(("a path begins with a key".into(), "write run.duration=5ms".into()));
     };

@@ -2,7 +2,7 @@
 
 use super::problem::Errors;
 use super::source::Sources;
-use super::{Recipe, expect::Expectation};
+use super::{Recipe, expect::Expectation, figure::Figure};
 use fabric::spec::NetworkSpec;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -47,6 +47,8 @@ pub struct RunSettings {
     pub seed: u64,
     /// How many runs, with seed, seed + 1, and so on.
     pub replications: u32,
+    /// Simulated time of the short form of a figure.
+    pub quick: Option<Span>,
     /// Simulated time between two looks at the whole network.
     pub checkpoint: Span,
     /// Ends the run after so many events.
@@ -91,6 +93,14 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
+impl Axis {
+    /// The values as a person writes them: texts without their quotes.
+    #[must_use]
+    pub fn labels(&self) -> Vec<String> {
+        self.values.iter().map(|value| value.trim_matches('"').to_owned()).collect()
+    }
+}
+
 /// A text the plan was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
@@ -123,6 +133,8 @@ pub struct Plan {
     pub expectations: Vec<Expectation>,
     /// The dimensions of a sweep.
     pub sweep: Vec<Axis>,
+    /// What it says of the figure it is.
+    pub figure: Figure,
     /// Every value and where it came from.
     pub entries: Vec<Entry>,
     pub(crate) recipe: Arc<Recipe>,
@@ -135,6 +147,15 @@ impl Plan {
     /// If the other seed draws more flows than are allowed.
     pub fn with_seed(&self, seed: u64) -> Result<Plan, Errors> {
         self.recipe.plan(Some(seed))
+    }
+
+    /// The axes of its grid with their values, as an override writes them: the variants, or the one that was chosen, and
+    /// those of the sweep.
+    #[must_use]
+    pub fn axes(&self) -> Vec<(String, Vec<String>)> {
+        let variants = self.figure.variant.as_ref().map_or(self.figure.variants.clone(), |name| vec![name.clone()]);
+        let variants = (!variants.is_empty()).then(|| (super::VARIANT.to_owned(), variants));
+        variants.into_iter().chain(self.sweep.iter().map(|axis| (axis.path.clone(), axis.values.clone()))).collect()
     }
 
     /// The files it was made from, with their hashes.

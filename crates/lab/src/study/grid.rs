@@ -3,9 +3,10 @@
 //! The directory of a sweep holds `sweep.json`, which says what it is a sweep of, and one small file in `points/` for
 //! each finished run, written beside its place and moved there whole. A sweep that was killed finds them and goes on.
 
-use super::execute::{Options, StudyError, execute};
+use super::execute::{Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
-use crate::scenario::{Errors, Plan, load};
+use crate::results::Results;
+use crate::scenario::{Errors, Expectation, Plan, Subjects, load};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -16,10 +17,60 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// One cell of the grid: the values it sets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    /// Overrides, `path=value`, in the order of the axes.
+    /// Overrides, `path=value`, that the command's own win over.
+    pub beneath: Vec<String>,
+    /// Overrides, `path=value`, in the order of the axes; they win over the command's.
     pub overrides: Vec<String>,
+}
+
+impl Point {
+    /// All combinations of the values of some axes, given as (path, values).
+    #[must_use]
+    pub fn all(axes: &[(String, Vec<String>)]) -> Vec<Point> {
+        let mut points = vec![Point::default()];
+        for (path, values) in axes {
+            let each = |point: &Point| {
+                let with = |value: &String| {
+                    let mut point = point.clone();
+                    point.overrides.push(format!("{path}={value}"));
+                    point
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            points = points.iter().flat_map(each).collect();
+        }
+        points
+    }
+
+    /// The axes and their values, as a person writes them.
+    #[must_use]
+    pub fn cell(&self) -> Vec<(String, String)> {
+        let pair = |text: &String| {
+            text.split_once('=').map(|(path, value)| (path.to_owned(), value.trim_matches('"').to_owned()))
+        };
+        self.overrides.iter().filter_map(pair).collect()
+    }
+
+    /// A name for its files that only this cell has.
+    fn key(&self) -> String {
+        let mut digest = Sha256::new();
+        for text in self.beneath.iter().chain(&self.overrides) {
+            digest.update(text.as_bytes());
+            digest.update([0]);
+        }
+        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// What to do with a directory that holds another grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Older {
+    /// Refuse it. The same cells, scenario and program are the same grid.
+    Keep,
+    /// Replace it. The same scenario and program are the same grid, with more or fewer cells.
+    Replace,
 }
 
 /// One finished run of one cell.
@@ -42,7 +93,9 @@ pub struct Sample {
 pub struct PointResult {
     /// The cell.
     pub point: Point,
-    /// Its runs.
+    /// What is expected of it; flows and nodes are left out.
+    pub expectations: Vec<Expectation>,
+    /// Its runs, in the order of their seeds.
     pub samples: Vec<Sample>,
 }
 
@@ -110,6 +163,10 @@ pub struct Grid {
     pub points: Vec<Point>,
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
+    /// For every cell what is expected of it.
+    expectations: Vec<Vec<Expectation>>,
+    /// For every cell where its first seed is recorded, if it is.
+    records: Vec<Option<PathBuf>>,
     out: PathBuf,
 }
 
@@ -141,7 +198,7 @@ fn holds_something(out: &Path) -> bool {
 }
 
 impl Grid {
-    /// The sweep of a scenario: its own axes, or those given as (path, values).
+    /// The sweep of a scenario over some cells.
     ///
     /// # Errors
     /// If the scenario is wrong for a cell, or the directory holds something else or cannot be made.
@@ -149,43 +206,44 @@ impl Grid {
         scenario: &Path,
         overrides: &[String],
         plan: &Plan,
-        axes: &[(String, Vec<String>)],
-        out: &Path,
+        points: Vec<Point>,
+        (out, older): (&Path, Older),
     ) -> Result<Grid, GridError> {
-        let mut points = vec![Point { overrides: Vec::new() }];
-        for (path, values) in axes {
-            let each = |point: &Point| {
-                let with = |value: &String| {
-                    let mut overrides = point.overrides.clone();
-                    overrides.push(format!("{path}={value}"));
-                    Point { overrides }
-                };
-                values.iter().map(with).collect::<Vec<_>>()
-            };
-            points = points.iter().flat_map(each).collect();
-        }
         let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
-        let grid =
-            Grid { scenario: scenario.to_owned(), overrides: overrides.to_vec(), points, seeds, out: out.to_owned() };
+        let (scenario, overrides, out) = (scenario.to_owned(), overrides.to_vec(), out.to_owned());
+        let records = vec![None; points.len()];
+        let mut grid = Grid { scenario, overrides, points, seeds, expectations: Vec::new(), records, out };
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
         for point in 0..grid.points.len() {
-            load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
+            let plan = load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
+            let bare = |expectation: Expectation| Expectation { subjects: Subjects::default(), ..expectation };
+            grid.expectations.push(plan.expectations.into_iter().map(bare).collect());
         }
-        grid.claim(plan)?;
+        grid.claim(plan, older)?;
         Ok(grid)
     }
 
+    /// Asks for the first seed of a cell to be recorded there; an older result is replaced.
+    pub fn record(&mut self, point: usize, out: PathBuf) {
+        if let Some(record) = self.records.get_mut(point) {
+            *record = Some(out);
+        }
+    }
+
     /// All overrides of a cell.
-    fn overrides_of(&self, point: usize) -> Vec<String> {
-        self.overrides.iter().chain(&self.points[point].overrides).cloned().collect()
+    #[must_use]
+    pub fn overrides_of(&self, point: usize) -> Vec<String> {
+        let Point { beneath, overrides } = &self.points[point];
+        beneath.iter().chain(&self.overrides).chain(overrides).cloned().collect()
     }
 
     fn wrong(&self, point: usize, errors: Errors) -> GridError {
-        GridError::Scenario { cell: self.points[point].overrides.clone(), errors }
+        let Point { beneath, overrides } = &self.points[point];
+        GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
     }
 
     /// Makes the directory this sweep's, or finds that it is.
-    fn claim(&self, plan: &Plan) -> Result<(), GridError> {
+    fn claim(&self, plan: &Plan, older: Older) -> Result<(), GridError> {
         let mut digest = Sha256::new();
         for input in plan.inputs() {
             digest.update(input.sha256.as_bytes());
@@ -193,9 +251,13 @@ impl Grid {
         digest.update(crate::results::VERSION.as_bytes());
         // More seeds make a larger sweep, not another one.
         let same_for_all = self.overrides.iter().filter(|text| !text.starts_with("run.replications="));
-        for text in same_for_all.chain(self.points.iter().flat_map(|point| &point.overrides)) {
+        let cells = self.points.iter().filter(|_| older == Older::Keep).flat_map(|point| &point.overrides);
+        for text in same_for_all.chain(cells) {
             digest.update(text.as_bytes());
             digest.update([0]);
+        }
+        if older == Older::Replace {
+            digest.update(program());
         }
         let identity: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let file = self.out.join("sweep.json");
@@ -203,6 +265,10 @@ impl Grid {
         match fs::read_to_string(&file) {
             // Said again, for there may be more seeds now.
             Ok(text) if same(&text) => {}
+            Ok(_) if older == Older::Replace => {
+                let points = self.out.join("points");
+                fs::remove_dir_all(&points).map_err(io("remove", &points))?;
+            }
             Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
             Err(_) if holds_something(&self.out) => {
                 return Err(GridError::Occupied { path: self.out.clone() });
@@ -211,13 +277,14 @@ impl Grid {
         }
         let points = self.out.join("points");
         fs::create_dir_all(&points).map_err(io("create", &points))?;
-        let cells: Vec<&Vec<String>> = self.points.iter().map(|point| &point.overrides).collect();
+        let cells: Vec<Vec<&String>> =
+            self.points.iter().map(|point| point.overrides.iter().chain(&point.beneath).collect()).collect();
         let text = json!({ "schema_version": 1, "name": plan.name, "identity": identity, "points": cells, "seeds": self.seeds });
         write_whole(&file, &format!("{text:#}\n"))
     }
 
     fn file(&self, point: usize, seed: u64) -> PathBuf {
-        self.out.join("points").join(format!("{point:05}-{seed}.json"))
+        self.out.join("points").join(format!("{}-{seed}.json", self.points[point].key()))
     }
 
     /// How many runs there are.
@@ -277,8 +344,13 @@ impl Grid {
             return Err(GridError::Interrupted { done: samples.len(), total });
         }
         samples.sort_by_key(|sample| (sample.point, sample.seed));
-        let mut results: Vec<PointResult> =
-            self.points.iter().map(|point| PointResult { point: point.clone(), samples: Vec::new() }).collect();
+        let mut results: Vec<PointResult> = (self.points.iter().zip(&self.expectations))
+            .map(|(point, expectations)| PointResult {
+                point: point.clone(),
+                expectations: expectations.clone(),
+                samples: Vec::new(),
+            })
+            .collect();
         for sample in samples {
             results[sample.point].samples.push(sample);
         }
@@ -288,13 +360,18 @@ impl Grid {
     /// One run, from its file if it is done; `None` if it was interrupted.
     fn one(&self, point: usize, seed: u64, interrupt: &AtomicBool) -> Result<Option<Sample>, GridError> {
         let file = self.file(point, seed);
-        if let Some(sample) = fs::read_to_string(&file).ok().and_then(|text| read_sample(&text, point, seed)) {
+        let record = self.records[point].as_ref().filter(|_| self.seeds.first() == Some(&seed));
+        let record = record.map(|out| Recording { out: out.clone(), overwrite: true });
+        let recorded = record.as_ref().is_none_or(|record| Results::open(&record.out).is_ok());
+        if recorded
+            && let Some(sample) = fs::read_to_string(&file).ok().and_then(|text| read_sample(&text, point, seed))
+        {
             return Ok(Some(sample));
         }
         let overrides = self.overrides_of(point);
         let plan =
             load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(|e| self.wrong(point, e))?;
-        let options = Options { threads: 1, time_limit: None, interrupt, record: None };
+        let options = Options { threads: 1, time_limit: None, interrupt, record: record.as_ref() };
         let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
         if run.report.outcome == fabric::Outcome::Interrupted {
             return Ok(None);
@@ -346,8 +423,27 @@ fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
     put("delivered (B)".into(), Some(measures.totals.delivered_bytes as f64));
     put("dropped frames".into(), Some(measures.totals.dropped_frames as f64));
     put("pause frames".into(), Some(measures.totals.pause_frames as f64));
-    for expectation in &plan.expectations {
-        put(expectation.name.clone(), measured(expectation, measures));
+    for (key, expectation) in quantity_keys(&plan.expectations).into_iter().zip(&plan.expectations) {
+        put(key, measured(expectation, measures));
     }
     values
+}
+
+/// What the numbers of expectations are called among the values of a sample: by their names, numbered where several
+/// have the same.
+#[must_use]
+pub fn quantity_keys(expectations: &[Expectation]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for (place, Expectation { name, .. }) in expectations.iter().enumerate() {
+        let before = expectations[..place].iter().filter(|earlier| earlier.name == *name).count();
+        keys.push(if before == 0 { name.clone() } else { format!("{name} ({})", before + 1) });
+    }
+    keys
+}
+
+/// Which program this is: a build differs from another in its size or its time.
+fn program() -> String {
+    let file = std::env::current_exe().and_then(fs::metadata);
+    let modified = |file: &fs::Metadata| file.modified().ok();
+    file.map(|file| format!("{} {:?}", file.len(), modified(&file))).unwrap_or_default()
 }

@@ -2,19 +2,23 @@
 //!
 //! [`execute`] runs a plan and measures it. [`Grid`] runs a scenario over a grid of values and several seeds, on all
 //! cores, and goes on where it was stopped. [`judge`] holds measurements of several seeds against what a paper or a
-//! scenario expects.
+//! scenario expects; [`FigureStudy`] does so for all cells of a figure, and under all readings of its paper.
 
 mod execute;
+mod figure;
 mod grid;
 mod measure;
 #[cfg(test)]
 mod measure_tests;
 mod statistics;
+mod trend;
 mod verdict;
 mod watch;
 
 pub use execute::{Execution, Options, Recording, StudyError, execute, recorder_spec};
-pub use grid::{Grid, GridError, Point, PointResult, Sample};
+pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
+pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, quantity_keys};
 pub use measure::{Measures, WorkloadSummary, measured};
 pub use statistics::{Summary, quantile, summarise};
-pub use verdict::{Judgement, Verdict, judge};
+pub use trend::{CellRuns, Line, TrendJudgement, holds, judge_trend};
+pub use verdict::{Judgement, Verdict, judge, judge_values};

@@ -7,7 +7,7 @@
 
 use super::measure::{Measures, measured};
 use super::statistics::{Summary, summarise};
-use crate::scenario::{Comparison, Expectation, Expected, Metric};
+use crate::scenario::{Comparison, Expectation, Expected};
 
 /// What several runs say of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,26 @@ impl Verdict {
             Verdict::Measured => "measured",
         }
     }
+
+    /// The verdict on something that a share of the runs keeps: nearly all, hardly any, or neither.
+    #[must_use]
+    pub fn of_share(kept: usize, runs: usize) -> Verdict {
+        match kept as f64 / runs as f64 {
+            share if share >= 0.9 => Verdict::TrendAgrees,
+            share if share <= 0.1 => Verdict::Disagrees,
+            _ => Verdict::Undetermined,
+        }
+    }
+
+    /// Whether two verdicts come to the same, a number that agrees and a trend that does.
+    #[must_use]
+    pub fn like(self, other: Verdict) -> bool {
+        let class = |verdict| match verdict {
+            Verdict::TrendAgrees => Verdict::Agrees,
+            other => other,
+        };
+        class(self) == class(other)
+    }
 }
 
 /// An expectation and what became of it.
@@ -45,8 +65,8 @@ pub struct Judgement {
     pub expectation: Expectation,
     /// What was measured, over the runs; `None` for an outcome or if there was nothing to measure.
     pub summary: Option<Summary>,
-    /// For an outcome: how the runs ended.
-    pub outcomes: Vec<&'static str>,
+    /// How the runs ended.
+    pub outcomes: Vec<String>,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -54,22 +74,28 @@ pub struct Judgement {
 /// Judges one expectation by some runs.
 #[must_use]
 pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
-    let outcomes: Vec<&'static str> = runs.iter().map(|measures| measures.outcome).collect();
-    if let (Metric::Outcome, Some(Expected::Outcome(expected))) = (expectation.metric, &expectation.expected) {
-        let met = outcomes.iter().filter(|&&outcome| outcome == expected).count();
-        let verdict = match met {
-            0 => Verdict::Disagrees,
-            all if all == outcomes.len() => Verdict::Agrees,
-            _ => Verdict::Undetermined,
-        };
-        return Judgement { expectation: expectation.clone(), summary: None, outcomes, verdict };
-    }
+    let outcomes = runs.iter().map(|measures| measures.outcome.to_owned()).collect();
     let values: Vec<f64> = runs.iter().filter_map(|measures| measured(expectation, measures)).collect();
-    let summary = summarise(&values);
-    let verdict = match (summary, expectation.expected.as_ref().map(Expected::as_number)) {
-        (_, None) => Verdict::Measured,
-        (Some(summary), Some(Some(expected))) => verdict(expectation, &values, &summary, expected),
-        _ => Verdict::Undetermined,
+    judge_values(expectation, &values, outcomes)
+}
+
+/// Judges one expectation by what was measured in some runs and how they ended.
+#[must_use]
+pub fn judge_values(expectation: &Expectation, values: &[f64], outcomes: Vec<String>) -> Judgement {
+    let summary = summarise(values);
+    let verdict = match (&expectation.expected, summary) {
+        (None, _) => Verdict::Measured,
+        (Some(Expected::Outcome(expected)), _) => {
+            match outcomes.iter().filter(|outcome| *outcome == expected).count() {
+                0 => Verdict::Disagrees,
+                all if all == outcomes.len() => Verdict::Agrees,
+                _ => Verdict::Undetermined,
+            }
+        }
+        (Some(expected), Some(summary)) => {
+            expected.as_number().map_or(Verdict::Undetermined, |number| verdict(expectation, values, &summary, number))
+        }
+        (Some(_), None) => Verdict::Undetermined,
     };
     Judgement { expectation: expectation.clone(), summary, outcomes, verdict }
 }
@@ -84,18 +110,14 @@ fn verdict(expectation: &Expectation, values: &[f64], summary: &Summary, expecte
             Verdict::Disagrees
         };
     }
-    let kept = values.iter().filter(|&&value| comparison.holds(value, expected, tolerance)).count() as f64;
-    match kept / values.len() as f64 {
-        share if share >= 0.9 => Verdict::TrendAgrees,
-        share if share <= 0.1 => Verdict::Disagrees,
-        _ => Verdict::Undetermined,
-    }
+    let kept = values.iter().filter(|&&value| comparison.holds(value, expected, tolerance)).count();
+    Verdict::of_share(kept, values.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Statistic, Subjects, Window};
+    use crate::scenario::{Metric, Statistic, Subjects, Window};
     use units::{Rate, Span};
 
     fn expectation(comparison: Comparison, gigabits: u64) -> Expectation {
@@ -137,6 +159,8 @@ mod tests {
         assert_eq!(judge(&equal, &runs(&[1.0, 1.5, 3.0, 3.5])).verdict, Verdict::Agrees);
         assert_eq!(judge(&equal, &runs(&[2.5, 2.6, 2.7])).verdict, Verdict::Disagrees);
         assert_eq!(judge(&equal, &runs(&[])).verdict, Verdict::Undetermined);
+        let nothing = Expectation { expected: None, ..equal };
+        assert_eq!(judge(&nothing, &runs(&[2.0])).verdict, Verdict::Measured);
     }
 
     #[test]

@@ -13,3 +13,4 @@ mod robust;
 mod run;
 mod streams;
 mod study;
+mod trends;

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod devices;
+mod figure;
 mod network;
 mod settings;
 mod traffic;
@@ -87,6 +88,30 @@ fn keys() -> Vec<Key> {
             Default::Absent("there is nothing to sweep"),
             "For `tailback sweep`: paths of keys, each with the list of values it takes in turn, such as \
              \"switches[0].buffers[0].xoff\" = [\"50KB\", \"100KB\"].",
+        ),
+        key(
+            "variants",
+            tables(figure::variants()),
+            Default::Absent("there is one way to run it"),
+            "Named sets of changes: an axis of the grid beside those of [sweep].",
+        ),
+        key(
+            "choices",
+            tables(figure::choices()),
+            Default::Absent("nothing is left open"),
+            "For `tailback reproduce`: what a paper leaves open, and whether a verdict depends on it.",
+        ),
+        key(
+            "trends",
+            tables(figure::trends()),
+            Default::Absent("nothing is said of the grid"),
+            "For `tailback reproduce`: how quantities should go along the axes of the grid.",
+        ),
+        key(
+            "charts",
+            tables(figure::charts()),
+            Default::Absent("every quantity is drawn along the first axis"),
+            "For `tailback reproduce`: what to draw.",
         ),
     ]
 }

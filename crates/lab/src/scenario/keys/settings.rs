@@ -96,6 +96,12 @@ pub(super) fn run() -> Section {
                 "How many runs, with seed, seed + 1, and so on.",
             ),
             key(
+                "quick",
+                Kind::time(),
+                Default::Absent("as long as ever"),
+                "For `tailback reproduce --quick`: the duration of a short form.",
+            ),
+            key(
                 "checkpoint",
                 Kind::time(),
                 Default::Value("100us", "our choice: rare enough to cost nothing"),
@@ -174,6 +180,7 @@ pub(super) fn expectations() -> Section {
             "Fraction of value by which the result may differ.",
         )
         .only("op", &["="]),
+        super::figure::cells(),
         key("source", Kind::Text, Default::Absent("nothing is said"), "Where the number comes from, for people."),
     ]);
     Section { about: "What is measured, and what it should be.", keys }

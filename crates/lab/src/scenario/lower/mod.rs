@@ -3,6 +3,7 @@
 
 pub(crate) mod buffers;
 pub(crate) mod devices;
+pub(crate) mod figure;
 mod flow;
 pub(crate) mod names;
 pub(crate) mod network;
@@ -82,6 +83,10 @@ pub(crate) fn plan(
         let find = |gathered: &mut Gathered<'_>, subject, metric| finder.find(gathered, node, subject, metric);
         expectations.extend(expectation(gathered, node, number, stated.as_ref(), find));
     }
+    let known =
+        figure::Known { graph: &network.graph, traffic: &traffic, flows: &flow_names, workloads: &workload_names };
+    let variant = recipe.variant.as_ref();
+    let figure = figure::figure(gathered, root, &sweep, variant, complete.then_some(&known));
     let (Some(switches), Some(adapters)) = (switches, adapters) else { return (None, origins) };
     let (Some(faults), Some(probes)) = (faults, probes) else { return (None, origins) };
     if !complete {
@@ -109,8 +114,9 @@ pub(crate) fn plan(
         graph: network.graph,
     };
     let stem = recipe.sources.iter().next().map(|source| file_stem(&source.name)).unwrap_or_default();
+    let name = root.text("name").unwrap_or(stem);
     let plan = Plan {
-        name: root.text("name").unwrap_or(stem),
+        name: variant.map_or(name.clone(), |variant| format!("{name}, {variant}")),
         description: root.text("description").unwrap_or_default(),
         spec,
         run,
@@ -120,6 +126,7 @@ pub(crate) fn plan(
         workload_names: traffic.workloads,
         expectations,
         sweep,
+        figure,
         entries: std::mem::take(&mut gathered.entries),
         recipe: Arc::clone(recipe),
     };

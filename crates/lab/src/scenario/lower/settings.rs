@@ -2,6 +2,7 @@
 
 use super::names::Names;
 use super::network::cables_between;
+use crate::scenario::key::Kind;
 use crate::scenario::overrides::{Path, kind_at};
 use crate::scenario::plan::{Axis, ProbeSettings, RunSettings};
 use crate::scenario::problem::Problem;
@@ -33,12 +34,19 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
         gathered.refuse(node.place_of("checkpoint"), "a checkpoint at every instant", "give a span above zero");
         good = false;
     }
+    let quick = node.time("quick");
+    if quick.is_some_and(|quick| quick <= warm_up) {
+        let problem = Problem::new(node.place_of("quick"), "a short form that ends in the warm-up", "lengthen quick");
+        gathered.problems.push(problem.and(node.place_of("warm_up"), "the warm-up"));
+        good = false;
+    }
     good.then_some(())?;
     Some(RunSettings {
         duration,
         warm_up,
         seed: seed.or(node.count("seed"))?,
         replications: u32::try_from(node.count("replications")?).unwrap_or(u32::MAX),
+        quick,
         checkpoint,
         max_events: node.count("max_events"),
         threads: node.count("threads").map(|threads| threads as usize),
@@ -48,8 +56,9 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
 /// Settings to look for further mistakes with, when those of the scenario cannot be read.
 pub(crate) fn some_run() -> RunSettings {
     let duration = Span::from_millis(1);
-    let checkpoint = Span::from_micros(100);
-    RunSettings { duration, warm_up: Span::ZERO, seed: 1, replications: 1, checkpoint, max_events: None, threads: None }
+    let (warm_up, checkpoint) = (Span::ZERO, Span::from_micros(100));
+    let (quick, max_events, threads) = (None, None, None);
+    RunSettings { duration, warm_up, seed: 1, replications: 1, quick, checkpoint, max_events, threads }
 }
 
 pub(crate) fn probes(
@@ -147,7 +156,7 @@ fn axes_of(gathered: &mut Gathered<'_>, table: &Table, above: &str, axes: &mut V
     }
 }
 
-fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, values: &[Item]) -> Option<Axis> {
+pub(crate) fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, values: &[Item]) -> Option<Axis> {
     let steps = match Path::parse(&path) {
         Ok(steps) => steps,
         Err(reason) => {
@@ -164,13 +173,22 @@ fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, values: &[Item]
     };
     let mut good = true;
     for value in values {
-        // A key with several readings takes what any of them takes.
-        let mut wrong = Vec::new();
-        let fits = kinds.iter().any(|kind| read(kind, value).map_err(|problems| wrong = problems).is_ok());
-        if !fits {
-            gathered.problems.extend(wrong);
-            good = false;
-        }
+        good &= fits(gathered, &kinds, value);
     }
     good.then(|| Axis { path, values: values.iter().map(written).collect() })
+}
+
+/// Whether a key takes a value; if not, says so. One with several readings takes what any of them takes. What is in a
+/// table is looked at when it is used.
+pub(crate) fn fits(gathered: &mut Gathered<'_>, kinds: &[&Kind], value: &Item) -> bool {
+    let mut wrong = Vec::new();
+    let takes = |kind: &&Kind| match (kind, &value.data) {
+        (Kind::Table(_) | Kind::Tables(_), Data::Table(_)) | (Kind::Tables(_), Data::List(_)) => true,
+        _ => read(kind, value).map_err(|problems| wrong = problems).is_ok(),
+    };
+    let fits = kinds.iter().any(takes);
+    if !fits {
+        gathered.problems.extend(wrong);
+    }
+    fits
 }

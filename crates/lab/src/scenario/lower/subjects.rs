@@ -10,6 +10,29 @@ use crate::scenario::source::Place;
 use fabric::graph::Graph;
 use std::collections::BTreeSet;
 
+/// The flows that names of flows and workloads stand for.
+pub(crate) fn flows_of(
+    gathered: &mut Gathered<'_>,
+    of: &Named,
+    fallback: Place,
+    flows: &Names<'_>,
+    workloads: &Names<'_>,
+    traffic: &Traffic,
+) -> Option<Vec<u32>> {
+    let mut chosen = BTreeSet::new();
+    for (text, place) in of {
+        let groups = Pattern::parse(text).map(|pattern| workloads.matching(&pattern)).unwrap_or_default();
+        if groups.is_empty() {
+            let name = (text.clone(), *place);
+            chosen.extend(flows.select(gathered, std::slice::from_ref(&name), fallback)?);
+            continue;
+        }
+        let member = |(_, workload): &(u32, &u32)| groups.contains(workload);
+        chosen.extend((0..).zip(&traffic.workload_of).filter(member).map(|(flow, _)| flow));
+    }
+    Some(chosen.into_iter().collect())
+}
+
 /// Where names are looked up.
 pub(crate) struct Finder<'a> {
     pub(crate) graph: &'a Graph,
@@ -55,19 +78,7 @@ impl Finder<'_> {
 
     /// The flows that names of flows and workloads stand for.
     fn flows_of(&self, gathered: &mut Gathered<'_>, of: &Named, fallback: Place) -> Option<Vec<u32>> {
-        let traffic = self.traffic?;
-        let mut chosen = BTreeSet::new();
-        for (text, place) in of {
-            let groups = Pattern::parse(text).map(|pattern| self.workloads.matching(&pattern)).unwrap_or_default();
-            if groups.is_empty() {
-                let name = (text.clone(), *place);
-                chosen.extend(self.flows.select(gathered, std::slice::from_ref(&name), fallback)?);
-                continue;
-            }
-            let member = |(_, workload): &(u32, &u32)| groups.contains(workload);
-            chosen.extend((0..).zip(&traffic.workload_of).filter(member).map(|(flow, _)| flow));
-        }
-        Some(chosen.into_iter().collect())
+        flows_of(gathered, of, fallback, self.flows, self.workloads, self.traffic?)
     }
 
     /// The ports that send in the directions named, or those that receive.

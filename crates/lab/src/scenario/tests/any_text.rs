@@ -124,6 +124,7 @@ fn survive(text: &str, overrides: &[String]) {
         Ok(plan) => {
             let _ = check(&plan);
             assert!(!explain(&plan).is_empty());
+            assert!(!crate::study::FigureStudy::new(&plan, true).own().is_empty());
             run_briefly(&plan);
         }
         Err(errors) => {
@@ -181,6 +182,58 @@ fn choice() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
+/// A figure with all that a figure may have.
+const FIGURE: &str = r#"schema_version = 1
+[network]
+topology = "single-switch"
+hosts = 3
+link = { rate = "10Gb/s", latency = "1us" }
+[[switches]]
+buffers = { capacity = "100KB" }
+[[workloads]]
+name = "w"
+kind = "greedy"
+from = ["h0", "h1"]
+to = "h2"
+[run]
+duration = "1ms"
+quick = "100us"
+[sweep]
+"network.link.rate" = ["10Gb/s", "20Gb/s"]
+[[variants]]
+name = "a"
+set = { "workloads[w].frame" = "1500B", run.seed = 2 }
+[[variants]]
+name = "b"
+set = { "switches[0].buffers" = { capacity = "200KB" } }
+[[expectations]]
+name = "q"
+metric = "throughput"
+where = { variant = "a" }
+[[trends]]
+quantity = "q"
+along = "variant"
+shape = "flat"
+where = { "network.link.rate" = ["20Gb/s", "10Gb/s"] }
+[[trends]]
+quantity = "q"
+shape = "above"
+value = "1Gb/s"
+[[choices]]
+name = "c"
+path = "network.overhead"
+values = ["20B", "0B"]
+[[charts]]
+title = "t"
+quantities = "q"
+[[charts]]
+title = "u"
+kind = "time"
+flows = { all = "w" }
+links = { up = "h0->sw0" }
+window = "10us"
+"#;
+
 // PROPTEST_CASES asks for more than the usual 256.
 proptest! {
 
@@ -192,6 +245,13 @@ proptest! {
             text = apply(&text, damage);
         }
         survive(&text, &[]);
+    }
+
+    #[test]
+    fn damaged_figures_do_no_harm(damages in prop::collection::vec(damage(), 0..6), variant in "a|b|\"a\"|x?|\\PC{0,3}") {
+        let text = damages.iter().fold(FIGURE.to_owned(), |text, damage| apply(&text, damage));
+        survive(&text, &[]);
+        survive(&text, &[format!("variant={variant}")]);
     }
 
     #[test]

@@ -1,0 +1,144 @@
+//! What a grid of runs gives, drawn along one of its axes: lines over numbers, else bars.
+
+use super::axis::{Axis, Quantity};
+use super::bar_chart::{BarChart, Bars};
+use super::line_chart::{LineChart, Series};
+use super::pictures::Chart;
+use units::{Bytes, Rate, Span};
+
+/// What was measured in one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridPoint {
+    /// The value of the axis, as it is written.
+    pub at: String,
+    /// The mean over the seeds, in the base unit.
+    pub value: f64,
+    /// Half the width of its interval; zero if there is none.
+    pub half_width: f64,
+}
+
+/// A line, or the bars of one colour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridLine {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, in the order of the axis.
+    pub points: Vec<GridPoint>,
+}
+
+/// A chart of quantities along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridChart {
+    /// What it shows.
+    pub title: String,
+    /// The axis.
+    pub along: String,
+    /// The vertical axis.
+    pub y: Axis,
+    /// Whether to draw bars, even over numbers.
+    pub bars: bool,
+    /// What is drawn.
+    pub lines: Vec<GridLine>,
+}
+
+/// The quantity that a value of an axis is written in, and its number; `None` if it is no number.
+#[must_use]
+pub fn axis_value(text: &str) -> Option<(Quantity, f64)> {
+    let text = text.trim_matches('"');
+    if let Ok(number) = text.parse::<f64>() {
+        return Some((Quantity::Plain(String::new()), number)).filter(|_| number.is_finite());
+    }
+    let time = text.parse::<Span>().map(|span| (Quantity::Time, span.as_secs_f64()));
+    let rate = || text.parse::<Rate>().map(|rate| (Quantity::Rate, rate.as_bits_per_sec() as f64));
+    let size = || text.parse::<Bytes>().map(|size| (Quantity::Size, size.get() as f64));
+    time.or_else(|_| rate()).or_else(|_| size()).ok()
+}
+
+impl GridChart {
+    /// The chart: lines if every value of the axis is a number of one kind, and there are two.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let several = self.lines.iter().any(|line| line.points.len() > 1);
+        let interval = if points().any(|point| point.half_width > 0.0) { ", with its 95 % interval" } else { "" };
+        let subtitle = format!("mean over the seeds{interval}");
+        let first = points().next().and_then(|point| axis_value(&point.at)).map(|(quantity, _)| quantity);
+        let alike = points().all(|point| axis_value(&point.at).map(|(quantity, _)| quantity) == first);
+        match first {
+            Some(quantity) if alike && several && !self.bars => Chart::Lines(self.line_chart(quantity, subtitle)),
+            _ => Chart::Bars(self.bar_chart(subtitle)),
+        }
+    }
+
+    fn line_chart(&self, quantity: Quantity, subtitle: String) -> LineChart {
+        let number = |point: &GridPoint| axis_value(&point.at).map_or(f64::NAN, |(_, number)| number);
+        let all = || self.lines.iter().flat_map(|line| &line.points).map(number);
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        // A little room, so that no mark lies on the frame.
+        let room = (high - low) * 0.03;
+        let x = Axis::within(&self.along, quantity, low - room, high + room);
+        let mut chart = LineChart::new(&self.title, x, self.y.clone());
+        chart.subtitle = subtitle;
+        for line in &self.lines {
+            let mut points: Vec<(f64, f64, f64)> =
+                line.points.iter().map(|point| (number(point), point.value, point.half_width)).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut series = Series::straight(&line.name, points.iter().map(|point| (point.0, point.1)).collect());
+            series.marked = true;
+            let wide = points.iter().filter(|point| point.2 > 0.0);
+            series.whiskers = wide.map(|&(at, value, half)| (at, value - half, value + half)).collect();
+            chart.series.push(series);
+        }
+        chart
+    }
+
+    fn bar_chart(&self, subtitle: String) -> BarChart {
+        let mut chart = BarChart::new(&self.title, &self.along, self.y.clone());
+        chart.subtitle = subtitle;
+        for point in self.lines.iter().flat_map(|line| &line.points) {
+            if !chart.groups.contains(&point.at) {
+                chart.groups.push(point.at.clone());
+            }
+        }
+        for line in &self.lines {
+            let value = |group: &String| {
+                line.points.iter().find(|point| point.at == *group).map(|point| (point.value, point.half_width))
+            };
+            let values = chart.groups.iter().map(value).collect();
+            chart.bars.push(Bars { name: line.name.clone(), values });
+        }
+        chart
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(values: &[&str]) -> Chart {
+        let point = |(at, value): (&&str, f64)| GridPoint { at: (*at).to_owned(), value, half_width: 0.5 };
+        let points = values.iter().zip([2.0, 1.0, 3.0]).map(point).collect();
+        let y = Axis::new("frames", Quantity::Plain(String::new()));
+        let lines = vec![GridLine { name: "a".into(), points }];
+        GridChart { title: "t".into(), along: "k".into(), y, bars: false, lines }.chart()
+    }
+
+    #[test]
+    fn axis_values_are_numbers_with_or_without_units() {
+        assert_eq!(axis_value("4"), Some((Quantity::Plain(String::new()), 4.0)));
+        assert_eq!(axis_value("10Gb/s"), Some((Quantity::Rate, 10e9)));
+        assert_eq!(axis_value("\"2us\""), Some((Quantity::Time, 2e-6)));
+        assert_eq!(axis_value("150KB"), Some((Quantity::Size, 150e3)));
+        assert_eq!((axis_value("pfc"), axis_value("nan"), axis_value("inf")), (None, None, None));
+    }
+
+    #[test]
+    fn numbers_make_lines_in_their_order_and_words_make_bars() {
+        let Chart::Lines(lines) = chart(&["20us", "1ms", "3us"]) else { panic!("lines") };
+        let order: Vec<f64> = lines.series[0].points.iter().map(|point| point.1).collect();
+        assert_eq!((order, lines.series[0].whiskers.len()), (vec![3.0, 2.0, 1.0], 3));
+        let Chart::Bars(bars) = chart(&["naive", "qcn"]) else { panic!("bars") };
+        assert_eq!((bars.groups.len(), bars.bars[0].values[1]), (2, Some((1.0, 0.5))));
+        assert!(matches!(chart(&["1ms", "1KB"]), Chart::Bars(_)) && matches!(chart(&["1ms"]), Chart::Bars(_)));
+    }
+}

@@ -1,0 +1,298 @@
+//! `[[variants]]`, `[[choices]]`, `[[trends]]`, `[[charts]]` and `where`: what a paper does with a scenario.
+
+use super::names::Names;
+use super::settings::{axis, fits};
+use super::subjects::flows_of;
+use super::traffic::Traffic;
+use crate::scenario::expect::{Expected, expected, kind};
+use crate::scenario::figure::{ChartKind, ChartWish, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
+use crate::scenario::metric::METRICS;
+use crate::scenario::overrides::{Path, kind_at};
+use crate::scenario::plan::Axis;
+use crate::scenario::resolve::{Gathered, Node, join};
+use crate::scenario::source::Place;
+use crate::scenario::tree::{Data, Item, Table};
+use crate::scenario::value::written;
+use crate::scenario::variants::assignments;
+use fabric::graph::Graph;
+
+/// What names in these sections may stand for.
+pub(crate) struct Known<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) traffic: &'a Traffic,
+    pub(crate) flows: &'a Names<'a>,
+    pub(crate) workloads: &'a Names<'a>,
+}
+
+/// A value as a person writes it: a text without its quotes.
+fn plain(item: &Item) -> String {
+    match &item.data {
+        Data::Text(text) => text.clone(),
+        _ => written(item),
+    }
+}
+
+/// Reads what the scenario says of the figure it is. Wrong parts are told and left out.
+pub(crate) fn figure(
+    gathered: &mut Gathered<'_>,
+    root: &Node,
+    sweep: &[Axis],
+    variant: Option<&String>,
+    known: Option<&Known<'_>>,
+) -> Figure {
+    let variants = variants(gathered, root);
+    let mut axes: Vec<(String, Vec<String>)> = Vec::new();
+    if !variants.is_empty() {
+        axes.push((VARIANT.to_owned(), variants.clone()));
+    }
+    axes.extend(sweep.iter().map(|axis| (axis.path.clone(), axis.labels())));
+    let reader = Reader { axes: &axes, quantities: root.tables("expectations") };
+    Figure {
+        variant: variant.cloned(),
+        judged_in: reader.quantities.iter().map(|node| reader.within(gathered, node)).collect(),
+        choices: root.tables("choices").iter().filter_map(|node| reader.choice(gathered, node)).collect(),
+        trends: root.tables("trends").iter().filter_map(|node| reader.trend(gathered, node)).collect(),
+        charts: root.tables("charts").iter().filter_map(|node| reader.chart(gathered, node, known)).collect(),
+        variants,
+    }
+}
+
+fn variants(gathered: &mut Gathered<'_>, root: &Node) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for node in root.tables("variants") {
+        let Some(name) = node.text("name") else { continue };
+        if names.contains(&name) {
+            gathered.refuse(node.place_of("name"), format!("a second variant `{name}`"), "give each its own name");
+        }
+        names.push(name);
+        let Some(item) = node.any("set") else { continue };
+        let Data::Table(changes) = &item.data else {
+            let message = format!("this is {}, not a table", item.data.describe());
+            gathered.refuse(item.place, message, "write { \"path\" = value }");
+            continue;
+        };
+        for (path, key, value) in assignments(changes) {
+            let parsed = Path::parse(&path).map_err(|reason| (reason, "write \"run.duration\" = \"5ms\"".to_owned()));
+            match parsed.and_then(|path| kind_at(&path)) {
+                Ok(kinds) => drop(fits(gathered, &kinds, value)),
+                Err((message, help)) => gathered.refuse(key, message, help),
+            }
+        }
+    }
+    names
+}
+
+struct Reader<'a> {
+    axes: &'a [(String, Vec<String>)],
+    quantities: &'a [Node],
+}
+
+impl Reader<'_> {
+    /// The cells that `where` names.
+    fn within(&self, gathered: &mut Gathered<'_>, node: &Node) -> Within {
+        let mut within = Within::default();
+        let Some(item) = node.any("where") else { return within };
+        match &item.data {
+            Data::Table(table) => self.limits(gathered, table, "", &mut within),
+            data => {
+                let message = format!("this is {}, not a table", data.describe());
+                gathered.refuse(item.place, message, "write { variant = [\"a\", \"b\"] }");
+            }
+        }
+        within
+    }
+
+    fn limits(&self, gathered: &mut Gathered<'_>, table: &Table, above: &str, within: &mut Within) {
+        for (name, entry) in &table.entries {
+            let path = join(above, name);
+            if let Data::Table(inner) = &entry.item.data {
+                self.limits(gathered, inner, &path, within);
+                continue;
+            }
+            let Some(known) = self.axis(gathered, &path, entry.key) else { continue };
+            let items = match &entry.item.data {
+                Data::List(items) => items.as_slice(),
+                _ => std::slice::from_ref(&entry.item),
+            };
+            let names = Names::new("value", known.iter().map(String::as_str));
+            let mut values = Vec::new();
+            for item in items {
+                let value = plain(item);
+                if names.one(gathered, &value, item.place).is_some() {
+                    values.push(value);
+                }
+            }
+            within.0.push((path, values));
+        }
+    }
+
+    /// The values of an axis.
+    fn axis(&self, gathered: &mut Gathered<'_>, name: &str, place: Place) -> Option<&[String]> {
+        let names = Names::new("axis", self.axes.iter().map(|(name, _)| name.as_str()));
+        let number = names.one(gathered, name, place)?;
+        Some(&self.axes[number as usize].1)
+    }
+
+    /// The position of a quantity.
+    fn quantity(&self, gathered: &mut Gathered<'_>, name: &str, place: Place) -> Option<usize> {
+        let all: Vec<String> =
+            self.quantities.iter().map(|node| node.text("name").or(node.text("metric")).unwrap_or_default()).collect();
+        let number = Names::new("quantity", all.iter().map(String::as_str)).one(gathered, name, place)?;
+        let number = number as usize;
+        if self.quantities[number].text("metric").as_deref() == Some("outcome") {
+            gathered.refuse(place, "an outcome is no number", "name a quantity that is one");
+            return None;
+        }
+        Some(number)
+    }
+
+    fn choice(&self, gathered: &mut Gathered<'_>, node: &Node) -> Option<OpenChoice> {
+        let within = self.within(gathered, node);
+        let (name, path, item) = (node.text("name")?, node.text("path")?, node.any("values")?);
+        match &item.data {
+            Data::List(values) if values.len() > 1 => {
+                let Axis { path, values } = axis(gathered, path, node.place_of("path"), values)?;
+                Some(OpenChoice { name, path, values, why: node.text("why"), within })
+            }
+            _ => {
+                gathered.refuse(item.place, "a choice is between two values at least", "write [value, value]");
+                None
+            }
+        }
+    }
+
+    fn trend(&self, gathered: &mut Gathered<'_>, node: &Node) -> Option<Trend> {
+        let within = self.within(gathered, node);
+        let quantity = self.quantity(gathered, &node.text("quantity")?, node.place_of("quantity"))?;
+        let shape = Shape::named(&node.text("shape")?)?;
+        let bounded = matches!(shape, Shape::Above | Shape::Below);
+        let along = node.text("along");
+        match &along {
+            Some(axis) => {
+                let values = self.axis(gathered, axis, node.place_of("along"))?;
+                let count = within.of(axis).map_or(values.len(), <[String]>::len);
+                if count < 2 && !bounded {
+                    let message = format!("a trend along one value of `{axis}`");
+                    gathered.refuse(node.place_of("along"), message, "it takes two at least");
+                }
+            }
+            None if !bounded => {
+                let help = "add `along = \"variant\"`, or a path of [sweep]";
+                gathered.refuse(node.place, format!("`{}` has no `along`", node.path), help);
+            }
+            None => {}
+        }
+        let value = match node.any("value") {
+            Some(item) => Some(self.bound(gathered, quantity, &item)?),
+            None => None,
+        };
+        let named = self.quantities[quantity].text("name").or(self.quantities[quantity].text("metric"));
+        Some(Trend {
+            name: node.text("name").or(named)?,
+            quantity,
+            along,
+            shape,
+            value,
+            tolerance: node.number("tolerance").unwrap_or(0.0),
+            within,
+            source: node.text("source"),
+        })
+    }
+
+    fn bound(&self, gathered: &mut Gathered<'_>, quantity: usize, item: &Item) -> Option<Expected> {
+        let quantity = &self.quantities[quantity];
+        let name = quantity.text("metric")?;
+        let info = METRICS.iter().find(|info| info.name == name)?;
+        expected(gathered, &kind(info.metric, quantity.has("over")), item)
+    }
+
+    fn chart(&self, gathered: &mut Gathered<'_>, node: &Node, known: Option<&Known<'_>>) -> Option<ChartWish> {
+        let (title, y) = (node.text("title")?, node.text("y"));
+        let kind = match node.text("kind")?.as_str() {
+            "time" => {
+                let known = known?;
+                ChartKind::Time {
+                    picture: node.text("picture")?,
+                    flows: groups(gathered, node, "flows", |gathered, names| {
+                        flows_of(gathered, names, node.place, known.flows, known.workloads, known.traffic)
+                    }),
+                    links: groups(gathered, node, "links", |gathered, names| links(gathered, names, known.graph)),
+                    window: node.time("window"),
+                }
+            }
+            kind => {
+                let within = self.within(gathered, node);
+                let along = node.text("along");
+                if let Some(axis) = &along {
+                    self.axis(gathered, axis, node.place_of("along"))?;
+                }
+                let mut quantities = Vec::new();
+                for (name, place) in node.names("quantities")? {
+                    quantities.extend(self.quantity(gathered, &name, place));
+                }
+                ChartKind::Grid { bars: kind == "bars", quantities, along, within }
+            }
+        };
+        Some(ChartWish { title, y, kind })
+    }
+}
+
+/// Named groups of something.
+fn groups(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    key: &str,
+    find: impl Fn(&mut Gathered<'_>, &[(String, Place)]) -> Option<Vec<u32>>,
+) -> Vec<Group> {
+    let Some(item) = node.any(key) else { return Vec::new() };
+    let Data::Table(table) = &item.data else {
+        let message = format!("this is {}, not a table", item.data.describe());
+        gathered.refuse(item.place, message, "write { name = \"pattern\" }");
+        return Vec::new();
+    };
+    let mut groups = Vec::new();
+    for (name, entry) in &table.entries {
+        let items = match &entry.item.data {
+            Data::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(&entry.item),
+        };
+        let names: Vec<(String, Place)> = items.iter().map(|item| (plain(item), item.place)).collect();
+        if let Some(mut members) = find(gathered, &names) {
+            members.sort_unstable();
+            groups.push(Group { name: name.clone(), members });
+        }
+    }
+    groups
+}
+
+/// The ports, as results number them, that links of the form `from->to` stand for.
+fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph) -> Option<Vec<u32>> {
+    let nodes = Names::new("node", graph.nodes.iter().map(|node| node.name.as_str()));
+    let ports = graph.ports();
+    let mut found = Vec::new();
+    for (text, place) in names {
+        let Some((from, to)) = text.split_once("->") else {
+            gathered.refuse(*place, format!("`{text}` is no link"), "write the two nodes: \"leaf0->spine1\"");
+            return None;
+        };
+        let mut end = |end: &str| nodes.select(gathered, &[(end.trim().to_owned(), *place)], *place);
+        let (from, to) = (end(from)?, end(to)?);
+        let before = found.len();
+        let mut number = 0;
+        for (node, ports) in (0..).zip(&ports) {
+            for port in ports {
+                if from.contains(&node) && to.contains(&port.peer.0) {
+                    found.push(number);
+                }
+                number += 1;
+            }
+        }
+        if found.len() == before {
+            gathered.refuse(*place, format!("`{text}` matches no link"), "no cable joins the two");
+            return None;
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Some(found)
+}

@@ -1,0 +1,78 @@
+//! Variants: named sets of changes, laid over a scenario before it means anything.
+
+use super::figure::VARIANT;
+use super::key::{Kind, near};
+use super::overrides::{Path, kind_at, set};
+use super::problem::Problem;
+use super::source::{Place, SourceKind, Sources};
+use super::tree::{Data, Item, Table};
+
+/// The name of the variant that an override chooses, if it chooses one: `variant=naive`.
+pub(crate) fn chosen(text: &str) -> Option<&str> {
+    let (path, name) = text.split_once('=')?;
+    (path.trim() == VARIANT).then(|| name.trim().trim_matches('"'))
+}
+
+/// What a set of changes sets: paths, where they stand, and values. At a path of one word that is a section, the keys
+/// of a table are set one by one: TOML makes such a table of `run.duration = "1ms"`.
+pub(crate) fn assignments(changes: &Table) -> Vec<(String, Place, &Item)> {
+    let mut all = Vec::new();
+    for (path, entry) in &changes.entries {
+        let section = Path::parse(path).is_ok_and(|parsed| {
+            !path.contains(['.', '[']) && kind_at(&parsed).is_ok_and(|kinds| matches!(kinds[..], [Kind::Table(_)]))
+        });
+        match &entry.item.data {
+            Data::Table(inner) if section => {
+                let each = inner.entries.iter();
+                all.extend(each.map(|(name, entry)| (format!("{path}.{name}"), entry.key, &entry.item)));
+            }
+            _ => all.push((path.clone(), entry.key, &entry.item)),
+        }
+    }
+    all
+}
+
+fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
+    match &table.get(key)?.item.data {
+        Data::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Lays the variant that an override chooses over a scenario. Paths that are none are told of when the scenario is
+/// read, for all variants.
+pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, tree: &mut Table, name: &str) {
+    let variants: Vec<Table> = match tree.get("variants").map(|entry| &entry.item.data) {
+        Some(Data::Table(table)) => vec![table.clone()],
+        Some(Data::List(items)) => items
+            .iter()
+            .filter_map(|item| match &item.data {
+                Data::Table(table) => Some(table.clone()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let Some(variant) = variants.iter().find(|variant| text(variant, "name") == Some(name)) else {
+        let source = sources.add("--variant".into(), SourceKind::Override, name.to_owned());
+        let names: Vec<&str> = variants.iter().filter_map(|variant| text(variant, "name")).collect();
+        let help = match near(name, names.iter().copied()) {
+            Some(like) => format!("did you mean `{like}`?"),
+            None if names.is_empty() => "the scenario has no [[variants]]".into(),
+            None => format!("there are {}", names.join(", ")),
+        };
+        let place = Place { source, start: 0, end: name.len() as u32 };
+        problems.push(Problem::new(place, format!("there is no variant `{name}`"), help));
+        return;
+    };
+    let Some(Data::Table(changes)) = variant.get("set").map(|entry| &entry.item.data) else { return };
+    for (path, key, item) in assignments(changes) {
+        let Ok(path) = Path::parse(&path) else { continue };
+        if kind_at(&path).is_err() {
+            continue;
+        }
+        if let Err((message, help)) = set(tree, path.steps(), key, item.clone()) {
+            problems.push(Problem::new(key, message, help));
+        }
+    }
+}
