@@ -8,6 +8,7 @@ mod faults;
 mod headroom;
 mod kit;
 mod laws;
+mod marking;
 mod outcomes;
 mod refusals;
 mod regressions;
