@@ -40,7 +40,7 @@ pub trait View {
     fn waiting_frames(&self, output: u16, class: u8) -> u32;
     /// Whether a frame of that class is being sent by an output, where the input holds it until it has left.
     fn sending(&self, output: u16, class: u8) -> bool;
-    /// Whether an output may not send now, for want of credits or because the far end has stopped it.
+    /// Whether an output may not send now, for want of credits for the largest frame or because the far end has stopped it.
     fn blocked(&self, output: u16, class: u8) -> bool;
     /// When an output was last blocked with something to send; now, if it is.
     fn last_blocked(&self, output: u16, class: u8) -> Option<Time>;

@@ -4,7 +4,7 @@
 
 use crate::frame::{Frame, Kind, List, MARKED, NIL};
 use crate::network::{Ctx, Device, Network};
-use crate::plan::Hold;
+use crate::plan::{Hold, units};
 use crate::port::{NOTICES, WATCHED};
 use crate::probe::Probe;
 use congestion::point::{Notice, Passage, View, Wish};
@@ -116,7 +116,13 @@ impl<P: Probe> View for Seen<'_, P> {
     fn blocked(&self, output: u16, class: u8) -> bool {
         let p = self.port(output);
         let port = &self.network.ports[p as usize];
-        port.blocked >> class & 1 == 1 || self.sight.blocked[self.cell(output, class)]
+        if port.credited >> class & 1 == 0 {
+            return port.blocked >> class & 1 == 1;
+        }
+        // Whether or not the wire is busy: too few credits for the largest frame.
+        let gate = &self.network.gates[self.network.lane(p, class)];
+        let need = units(port.credit_unit, self.network.plan.largest_frames[usize::from(class)]);
+        gate.limit < gate.spent + u64::from(need)
     }
 
     fn last_blocked(&self, output: u16, class: u8) -> Option<Time> {

@@ -280,3 +280,30 @@ fn an_index_belongs_to_a_flow_or_to_a_class() {
         assert_eq!(rates[3], None, "{scope}: another host");
     }
 }
+
+/// Behind a slow receiver a switch that has no credits sends one packet at a time. It is never the root, not even while
+/// that packet is on the wire.
+#[test]
+fn an_output_that_has_spent_its_credits_is_blocked() {
+    let graph = topology::chain(2, 2, topology::Links::same(link(8, Span::from_nanos(10)))).unwrap();
+    let one = ClassBuffer::drop_tail(Bytes::new(1));
+    let victims = [("victims", Value::Choice("none".into())), ("queue", Value::Size(Bytes::new(3 * FRAME)))];
+    let mut spec = network(graph, input_buffered(Some(point("infiniband-fecn", &victims))), lossless());
+    spec.switches[0].buffer = Buffer::Static(vec![ClassBuffer::drop_tail(Bytes::new(1000))]);
+    spec.switches.push(SwitchSpec { buffer: Buffer::Static(vec![one]), ..input_buffered(None) });
+    let control = slots(Span::from_nanos(20));
+    let slow = Some(Rate::from_gigabits(4));
+    spec.adapters.push(AdapterSpec { flow_control: control, buffer: vec![one], service: slow, ..Default::default() });
+    for (place, node) in spec.graph.nodes.iter().enumerate() {
+        let ends = spec.graph.ports();
+        let second = spec.graph.find("sw1").unwrap();
+        let far = node.role == Role::Host && ends[place][0].peer == second;
+        spec.kind_of[place] = u32::from(far || node.name == "sw1");
+    }
+    let rate = Rate::from_megabits(2500);
+    let pattern = fabric::workload::Pattern::Paced { rate, gaps: fabric::workload::Gaps::Exponential, backlog: None };
+    spec.flows = vec![0, 1].into_iter().map(|from| FlowSpec { pattern, ..greedy(from, 2, FRAME) }).collect();
+    let (simulation, report) = run(&spec, Span::from_millis(3));
+    assert!(report.totals.delivered_frames > 400 && simulation.census().frames > 100, "{:?}", report.totals);
+    assert_eq!(report.totals.marked_frames, 0);
+}
