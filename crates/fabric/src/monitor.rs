@@ -81,11 +81,10 @@ impl<P: Probe> View for Seen<'_, P> {
         match rule.hold {
             Hold::Pause { .. } => rule.xoff.saturating_add(1),
             // Full is when the largest frame would not fit.
-            Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
+            Hold::CreditFrame { .. } | Hold::CreditSignal { .. } | Hold::Nothing => {
                 let largest = rule.units(self.network.plan.largest_frames[usize::from(class)]);
                 (rule.capacity + 1).saturating_sub(largest)
             }
-            Hold::Nothing => rule.capacity,
         }
     }
 

@@ -307,3 +307,16 @@ fn an_output_that_has_spent_its_credits_is_blocked() {
     assert!(report.totals.delivered_frames > 400 && simulation.census().frames > 100, "{:?}", report.totals);
     assert_eq!(report.totals.marked_frames, 0);
 }
+
+/// In a class that may drop, a buffer is full when it has no room for a frame, not when its last byte is used.
+#[test]
+fn lossy_buffers_fill_too() {
+    let graph = topology::single_switch(4, link(10, Span::from_nanos(100))).unwrap();
+    let mut spec = network(graph, input_buffered(Some(point("naive", &[]))), lossy());
+    spec.switches[0].buffer = Buffer::Static(vec![ClassBuffer::drop_tail(Bytes::new(10_000))]);
+    spec.switches[0].flow_control = FlowControl::None;
+    spec.flows = (1..4).map(|from| greedy(from, 0, 1500)).collect();
+    let (_, report) = run(&spec, Span::from_millis(1));
+    assert!(report.totals.dropped_frames > 100, "{:?}", report.totals);
+    assert!(report.totals.marked_frames > 100, "{:?}", report.totals);
+}
