@@ -320,3 +320,14 @@ fn lossy_buffers_fill_too() {
     assert!(report.totals.dropped_frames > 100, "{:?}", report.totals);
     assert!(report.totals.marked_frames > 100, "{:?}", report.totals);
 }
+
+#[test]
+fn input_buffers_are_watched_where_frames_join_them_at_once() {
+    let mut spec = two_switches(Span::ZERO, &uncontrolled(), Some(point("naive", &[])));
+    spec.switches[0].pipeline = Span::from_nanos(100);
+    let Err(errors) = Simulation::build(&spec, &BuildOptions::default()) else { panic!("it was built") };
+    assert!(errors.iter().any(|error| error.to_string().contains("pipeline")), "{errors:?}");
+    // What only looks at outputs may have one.
+    spec.switches[0].congestion = Some(CongestionSpec::new(point("infiniband-fecn", &[])));
+    assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
+}
