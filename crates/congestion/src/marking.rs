@@ -216,6 +216,14 @@ impl CongestionPoint for Marking {
         }
     }
 
+    fn on_rerouted(&mut self, view: &impl View) {
+        // Nothing is owed to frames that have gone elsewhere.
+        for (at, owed) in self.owed.iter_mut().enumerate() {
+            let (output, class) = ((at / self.classes) as u16, (at % self.classes) as u8);
+            *owed = view.waiting_frames(output, class).min(*owed);
+        }
+    }
+
     fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
         let marked = match self.policy {
             Policy::Naive => {

@@ -131,6 +131,9 @@ pub trait CongestionPoint {
         false
     }
 
+    /// Frames that waited for a failed cable now wait elsewhere, or nowhere.
+    fn on_rerouted(&mut self, _view: &impl View) {}
+
     /// The frames asked for.
     fn on_drawn(&mut self, _now: Time, _drawn: &[Drawn]) -> Option<Notice> {
         None

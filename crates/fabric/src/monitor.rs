@@ -229,6 +229,11 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// And its congestion point is told.
+    pub(crate) fn monitor_rerouted(&mut self, now: Time, switch: u32) {
+        self.consult(now, switch, |point, _, seen| point.on_rerouted(seen));
+    }
+
     /// The instant has settled, or the point's deadline has come.
     pub(crate) fn on_monitor(&mut self, now: Time, switch: u32, ctx: &mut Ctx) {
         let due = |monitor: &Monitor| monitor.point.deadline().is_some_and(|at| at <= now);

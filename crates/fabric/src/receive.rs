@@ -197,6 +197,7 @@ impl<P: Probe> Network<P> {
         if let Some(mut monitor) = monitor {
             self.recount(switch, &mut monitor);
             self.switches[switch as usize].monitor = Some(monitor);
+            self.monitor_rerouted(now, switch);
         }
     }
 

@@ -281,6 +281,60 @@ fn an_index_belongs_to_a_flow_or_to_a_class() {
     }
 }
 
+/// The frames that wait for a cable that fails find another: what is counted for the congestion point follows them.
+#[test]
+fn counts_survive_a_change_of_routes() {
+    for queueing in [
+        Queueing::InputFifo { bypass: 4, reading: BypassReading::Lookahead },
+        Queueing::InputFifo { bypass: 2, reading: BypassReading::PerPacket },
+        Queueing::VirtualOutput,
+    ] {
+        for name in MARKINGS.into_iter().chain(["infiniband-fecn"]) {
+            let mut graph = Graph::default();
+            let (a, b) = (graph.node("a", Role::Switch, 1), graph.node("b", Role::Switch, 1));
+            let cable = link(8, Span::from_nanos(10));
+            (0..2).for_each(|_| graph.cable(a, b, cable));
+            for n in 0..8 {
+                let id = graph.node(format!("h{n}"), Role::Host, 0);
+                graph.cable(id, if n < 4 { a } else { b }, cable);
+            }
+            // The frame on the wire counts: a packet alone is not above one.
+            let given = if name == MARKINGS[2] { vec![("threshold", Value::Count(1))] } else { vec![] };
+            let kind = SwitchSpec { queueing, ..input_buffered(Some(point(name, &given))) };
+            let [first, second] = [1, 0].map(|other| Routes::without_links(&graph, &[other]));
+            let mut spec = network(graph, kind, lossless());
+            spec.classes = vec![lossless(), lossless()];
+            spec.routes = first.clone();
+            let us = Span::from_micros;
+            spec.faults = vec![
+                Fault { cable: 0, down: at(us(100)), up: Some(at(us(250))) },
+                Fault { cable: 1, down: at(us(300)), up: Some(at(us(500))) },
+                Fault { cable: 0, down: at(us(450)), up: Some(at(us(2_000))) },
+            ];
+            let changes = [(150, &second), (350, &first), (520, &second), (2_500, &first)];
+            spec.route_changes =
+                changes.map(|(micros, routes)| RouteChange { at: at(us(micros)), routes: routes.clone() }).into();
+            let bulk = |from, to| FlowSpec { size: Some(Bytes::new(60 * FRAME)), ..greedy(from, to, FRAME) };
+            spec.flows = (0..4).flat_map(|from| [bulk(from, 4 + from % 2), bulk(from, 4)]).collect();
+            // When all is over, one packet at a time: it meets nobody, so nothing is owed to it.
+            spec.flows.push(FlowSpec {
+                start: at(Span::from_millis(3)),
+                reaction: uncontrolled(),
+                acknowledge: Some(Acknowledge { size: Bytes::new(64), class: 1, every: 1 }),
+                ..bulk(1, 7)
+            });
+            let (simulation, report) = run(&spec, Span::from_millis(10));
+            assert_eq!(report.outcome, Outcome::Finished, "{name}, {queueing:?}");
+            nothing_is_missing(&simulation);
+            assert_eq!(simulation.census(), fabric::Census::default(), "{name}, {queueing:?}");
+            let flows = simulation.flows();
+            assert!(report.totals.marked_frames > 20, "{name}, {queueing:?}: {:?}", report.totals);
+            let last = flows.last().unwrap();
+            assert_eq!((last.received_frames, last.marked_frames), (60, 0), "{name}, {queueing:?}");
+        }
+    }
+}
+
 /// Behind a slow receiver a switch that has no credits sends one packet at a time. It is never the root, not even while
 /// that packet is on the wire.
 #[test]
