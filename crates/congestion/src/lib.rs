@@ -226,6 +226,9 @@ macro_rules! points {
             fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
                 match self { $(Point::$variant(point) => point.on_start(frame, view),)* }
             }
+            fn on_rerouted(&mut self, view: &impl View) {
+                match self { $(Point::$variant(point) => point.on_rerouted(view),)* }
+            }
             fn on_drawn(&mut self, now: Time, drawn: &[Drawn]) -> Option<Notice> {
                 match self { $(Point::$variant(point) => point.on_drawn(now, drawn),)* }
             }

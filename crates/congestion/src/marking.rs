@@ -2,8 +2,8 @@
 //! Janakiraman, HPL-2002-224).
 //!
 //! All three wait for an input buffer to fill. The naive one marks what is in that buffer; the others mark all that
-//! waits, in any buffer, for the outputs that buffer has frames for. Nothing is ever scanned: a buffer remembers until
-//! when what came to it is to be marked, and an output remembers how many marks it owes.
+//! waits, in any buffer, for the outputs that buffer has frames for. Nothing is ever scanned: a buffer remembers for each
+//! output until when what came to it is to be marked, and an output remembers how many marks it owes.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::point::{CongestionPoint, Passage, Surroundings, View, Wish};
@@ -33,8 +33,9 @@ pub struct Marking {
     skip_blocked: bool,
     /// Frames that leave by an output that was blocked so recently are not marked.
     recently: Option<Span>,
+    ports: usize,
     classes: usize,
-    /// (input, class): frames that had come by then are marked.
+    /// Naive: (input, output, class): frames that had come by then are marked.
     until: Vec<Option<Time>>,
     /// (output, class): how many of the next frames are marked.
     owed: Vec<u32>,
@@ -117,6 +118,7 @@ fn build(values: &Values, policy: Policy) -> Result<Point, Invalid> {
         late: values.choice("trigger") == "settled",
         skip_blocked: values.flag("skip_blocked"),
         recently: values.maybe_time("recently_blocked"),
+        ports: 0,
         classes: 0,
         until: Vec::new(),
         owed: Vec::new(),
@@ -138,22 +140,32 @@ impl Marking {
         held >= full && held - view.units(frame.input, frame.class, frame.len) < full
     }
 
+    /// The same for an input and one of its outputs.
+    fn between(&self, input: u16, output: u16, class: u8) -> usize {
+        (usize::from(input) * self.ports + usize::from(output)) * self.classes + usize::from(class)
+    }
+
+    /// Whether an output takes part in an event.
+    fn counts(&self, output: u16, class: u8, view: &impl View) -> bool {
+        !(self.skip_blocked && view.blocked(output, class))
+    }
+
     fn buffer_filled(&mut self, now: Time, input: u16, class: u8, view: &impl View) {
-        if self.policy == Policy::Naive {
-            let at = self.at(input, class);
-            self.until[at] = Some(now);
-            return;
-        }
         let mut outputs = view.wanted(input, class);
         while outputs != 0 {
             let output = outputs.trailing_zeros() as u16;
             outputs &= outputs - 1;
-            self.owe(output, class, view);
+            if self.policy != Policy::Naive {
+                self.owe(output, class, view);
+            } else if self.counts(output, class, view) {
+                let at = self.between(input, output, class);
+                self.until[at] = Some(now);
+            }
         }
     }
 
     fn owe(&mut self, output: u16, class: u8, view: &impl View) {
-        if !(self.skip_blocked && view.blocked(output, class)) {
+        if self.counts(output, class, view) {
             let at = self.at(output, class);
             self.owed[at] = view.waiting_frames(output, class);
         }
@@ -162,9 +174,12 @@ impl Marking {
 
 impl CongestionPoint for Marking {
     fn attach(&mut self, surroundings: &Surroundings) {
-        self.classes = surroundings.classes;
-        let cells = surroundings.rates.len() * surroundings.classes;
-        (self.until, self.owed) = (vec![None; cells], vec![0; cells]);
+        (self.ports, self.classes) = (surroundings.rates.len(), surroundings.classes);
+        let cells = self.ports * self.classes;
+        match self.policy {
+            Policy::Naive => self.until = vec![None; cells * self.ports],
+            Policy::InputTriggered | Policy::InputOutputTriggered { .. } => self.owed = vec![0; cells],
+        }
     }
 
     fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
@@ -201,9 +216,20 @@ impl CongestionPoint for Marking {
         }
     }
 
+    fn on_rerouted(&mut self, view: &impl View) {
+        // Nothing is owed to frames that have gone elsewhere.
+        for (at, owed) in self.owed.iter_mut().enumerate() {
+            let (output, class) = ((at / self.classes) as u16, (at % self.classes) as u8);
+            *owed = view.waiting_frames(output, class).min(*owed);
+        }
+    }
+
     fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
         let marked = match self.policy {
-            Policy::Naive => self.until[self.at(frame.input, frame.class)].is_some_and(|until| frame.since <= until),
+            Policy::Naive => {
+                let until = self.until[self.between(frame.input, frame.output, frame.class)];
+                until.is_some_and(|until| frame.since <= until)
+            }
             Policy::InputTriggered | Policy::InputOutputTriggered { .. } => {
                 let at = self.at(frame.output, frame.class);
                 let owed = self.owed[at];

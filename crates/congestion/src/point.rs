@@ -40,7 +40,7 @@ pub trait View {
     fn waiting_frames(&self, output: u16, class: u8) -> u32;
     /// Whether a frame of that class is being sent by an output, where the input holds it until it has left.
     fn sending(&self, output: u16, class: u8) -> bool;
-    /// Whether an output may not send now, for want of credits or because the far end has stopped it.
+    /// Whether an output may not send now, for want of credits for the largest frame or because the far end has stopped it.
     fn blocked(&self, output: u16, class: u8) -> bool;
     /// When an output was last blocked with something to send; now, if it is.
     fn last_blocked(&self, output: u16, class: u8) -> Option<Time>;
@@ -143,6 +143,9 @@ pub trait CongestionPoint {
     fn on_start(&mut self, _frame: &Passage, _view: &impl View) -> bool {
         false
     }
+
+    /// Frames that waited for a failed cable now wait elsewhere, or nowhere.
+    fn on_rerouted(&mut self, _view: &impl View) {}
 
     /// The frames asked for.
     fn on_drawn(&mut self, _now: Time, _drawn: &[Drawn]) -> Option<Notice> {

@@ -177,7 +177,8 @@ impl ReactionPoint for RateLaw {
         let hybrid = self.window > 1 && packets >= 1.0;
         let (packets, share) = if hybrid { (packets as u64, 1.0) } else { (1, self.share) };
         Allowance {
-            rate: Some(Rate::from_bits_per_sec((self.largest * share) as u64)),
+            // To the nearest bit: the least share is the least rate, not one bit below it.
+            rate: Some(Rate::from_bits_per_sec((self.largest * share + 0.5) as u64)),
             window: Some(Bytes::new(packets * self.frame)),
         }
     }

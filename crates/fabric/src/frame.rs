@@ -94,6 +94,12 @@ impl Frame {
         matches!(self.kind, Kind::Pause | Kind::Credit)
     }
 
+    /// Whether it carries a congestion mark, or answers a frame that does.
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.flags & MARKED != 0
+    }
+
     /// Of a pause frame: (classes it speaks of, quanta; zero releases).
     #[must_use]
     pub fn pause(&self) -> (u8, u16) {

@@ -6,7 +6,7 @@
 use crate::frame::{Frame, Kind, List, MARKED, NIL};
 use crate::network::{Ctx, Device, Network};
 use crate::occupancy::{Occupancy, Occupant};
-use crate::plan::{Hold, WaitingRoom};
+use crate::plan::{Hold, WaitingRoom, units};
 use crate::port::{NOTICES, WATCHED};
 use crate::probe::Probe;
 use congestion::point::{Drawn, Notice, Passage, View, Wish};
@@ -137,11 +137,10 @@ impl<P: Probe> View for Seen<'_, P> {
         match rule.hold {
             Hold::Pause { .. } => rule.xoff.saturating_add(1),
             // Full is when the largest frame would not fit.
-            Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
+            Hold::CreditFrame { .. } | Hold::CreditSignal { .. } | Hold::Nothing => {
                 let largest = rule.units(self.network.plan.largest_frames[usize::from(class)]);
                 (rule.capacity + 1).saturating_sub(largest)
             }
-            Hold::Nothing => rule.capacity,
         }
     }
 
@@ -172,7 +171,13 @@ impl<P: Probe> View for Seen<'_, P> {
     fn blocked(&self, output: u16, class: u8) -> bool {
         let p = self.port(output);
         let port = &self.network.ports[p as usize];
-        port.blocked >> class & 1 == 1 || self.sight.blocked[self.cell(output, class)]
+        if port.credited >> class & 1 == 0 {
+            return port.blocked >> class & 1 == 1;
+        }
+        // Whether or not the wire is busy: too few credits for the largest frame.
+        let gate = &self.network.gates[self.network.lane(p, class)];
+        let need = units(port.credit_unit, self.network.plan.largest_frames[usize::from(class)]);
+        gate.limit < gate.spent + u64::from(need)
     }
 
     fn last_blocked(&self, output: u16, class: u8) -> Option<Time> {
@@ -372,7 +377,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// What waits in a watched switch has found other outputs: it is counted anew.
-    pub(crate) fn recount(&mut self, switch: u32) {
+    pub(crate) fn recount(&mut self, now: Time, switch: u32) {
         let Some(mut monitor) = self.switches[switch as usize].monitor.take() else { return };
         monitor.muted = false;
         monitor.sight.waiting.fill(0);
@@ -395,6 +400,7 @@ impl<P: Probe> Network<P> {
             }
         }
         self.switches[switch as usize].monitor = Some(monitor);
+        self.consult(now, switch, |point, _, seen| point.on_rerouted(seen));
     }
 
     /// The instant has settled, or the point's deadline has come.

@@ -198,7 +198,7 @@ impl<P: Probe> Network<P> {
                 }
             }
         }
-        self.recount(switch);
+        self.recount(now, switch);
     }
 
     /// The output the tables give a frame, if they give one.

@@ -252,7 +252,11 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
         wrong.push(format!("{ports} ports: a congestion point watches up to 65535"));
     }
     let direct = matches!(switch.queueing, Queueing::InputFifo { .. } | Queueing::VirtualOutput);
-    if matches!(watch.point, Some(Point::Marking(_))) && !direct {
+    let marking = matches!(watch.point, Some(Point::Marking(_)));
+    if marking && switch.pipeline > Span::ZERO {
+        wrong.push("this congestion point judges a buffer by the frame that joins it: leave the pipeline out".into());
+    }
+    if marking && !direct {
         wrong.push(
             "this congestion point watches input buffers from which outputs send: use input-fifo or virtual-output queueing"
                 .into(),

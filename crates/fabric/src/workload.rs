@@ -91,7 +91,7 @@ pub struct Acknowledge {
     pub size: Bytes,
     /// Its class.
     pub class: u8,
-    /// One for every so many data frames; the last frame of a flow is always acknowledged.
+    /// One for every so many data frames; marked frames and the last of a flow are always acknowledged.
     pub every: u32,
 }
 

@@ -45,7 +45,7 @@ pub fn switch(buffer: ClassBuffer, flow_control: FlowControl) -> SwitchSpec {
         egress: Egress::Strict,
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
-        order: fabric::spec::Order::Arrival,
+        order: Order::Arrival,
         watch: None,
     }
 }

@@ -9,6 +9,7 @@ mod headroom;
 mod kit;
 mod lanes;
 mod laws;
+mod marking;
 mod outcomes;
 mod refusals;
 mod regressions;

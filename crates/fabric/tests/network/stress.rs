@@ -152,7 +152,7 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
                 Forwarding::StoreAndForward
             },
             pipeline: r.of(&[Span::ZERO, Span::ZERO, Span::from_nanos(350)]),
-            order: fabric::spec::Order::Arrival,
+            order: Order::Arrival,
             watch: None,
         });
     }
