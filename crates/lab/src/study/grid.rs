@@ -216,7 +216,11 @@ impl Grid {
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
         for point in 0..grid.points.len() {
             let plan = load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
-            let bare = |expectation: Expectation| Expectation { subjects: Subjects::default(), ..expectation };
+            // Which flows it is about may differ from cell to cell; that it is a ratio may not.
+            let bare = |expectation: Expectation| {
+                let over = expectation.subjects.over.as_ref().map(|_| Vec::new());
+                Expectation { subjects: Subjects { over, ..Subjects::default() }, ..expectation }
+            };
             grid.expectations.push(plan.expectations.into_iter().map(bare).collect());
         }
         grid.claim(plan, older)?;

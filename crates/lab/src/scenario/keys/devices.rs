@@ -145,7 +145,7 @@ pub(super) fn switches() -> Section {
         key("egress", Kind::Tables(Box::new(egress())), Default::Absent("strict priority: the highest class first"),
             "Groups of classes that share a link: the strict ones first, the last named first; weighted ones share the rest."),
         vl_arbitration(),
-        key("congestion_point", Kind::Table(Box::new(congestion_point())), Default::Absent("nothing is marked and nobody is told"),
+        key("congestion_point", Kind::Table(Box::new(congestion_point())), Default::Absent("as [congestion_point] says"),
             "What notices congestion and tells the sources."),
         key(
             "notice_class",
@@ -181,7 +181,7 @@ pub(super) fn switches() -> Section {
     Section { about: "A kind of switch: a product of choices.", keys }
 }
 
-fn congestion_point() -> Section {
+pub(super) fn congestion_point() -> Section {
     let names = congestion::POINTS.iter().map(|point| (point.name.to_owned(), point.summary.to_owned()));
     let tables: Vec<_> = congestion::POINTS.iter().map(|point| (point.name, point.parameters)).collect();
     let mut keys = vec![key("name", Kind::Choice(names.collect()), Default::Required, "Which kind.")];

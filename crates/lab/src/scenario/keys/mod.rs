@@ -67,6 +67,12 @@ fn keys() -> Vec<Key> {
             Default::Nested("our choice: the baseline of every comparison"),
             "The congestion control of all flows that do not name their own.",
         ),
+        key(
+            "congestion_point",
+            table(devices::congestion_point()),
+            Default::Absent("nothing is marked and nobody is told"),
+            "The congestion point of all switches that do not have their own.",
+        ),
         key("workloads", tables(traffic::workloads()), Default::Absent("nobody sends"), "The traffic."),
         key("faults", tables(settings::faults()), Default::Absent("no cable fails"), "Cables that fail."),
         key(

@@ -98,13 +98,20 @@ pub(crate) fn switches(gathered: &mut Gathered<'_>, root: &Node, rules: &Rules<'
     let members = claimed.as_ref().map(|(members, _)| members.as_slice()).unwrap_or_default();
     let mut kinds = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
-        kinds.extend(switch(gathered, entry, rules, members.get(number).map_or(&[], Vec::as_slice)));
+        let members = members.get(number).map_or(&[][..], Vec::as_slice);
+        kinds.extend(switch(gathered, entry, rules, members, root.table("congestion_point")));
     }
     let (_, kind_of) = claimed?;
     (kinds.len() == entries.len()).then_some(Kinds { kinds, kind_of })
 }
 
-fn switch(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>, members: &[u32]) -> Option<SwitchSpec> {
+fn switch(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    rules: &Rules<'_>,
+    members: &[u32],
+    point: Option<&Node>,
+) -> Option<SwitchSpec> {
     let egress = egress(gathered, node, rules);
     let flow_control = flow_control(gathered, node, rules)?;
     let queueing = match node.text("queueing")?.as_str() {
@@ -160,15 +167,20 @@ fn switch(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>, members: 
         Some("longest") => Order::Longest,
         _ => Order::Arrival,
     };
-    let watch = watch(gathered, node, rules)?;
+    let watch = watch(gathered, node, rules, point)?;
     let egress = egress?;
     Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress, forwarding, pipeline, order, watch })
 }
 
 /// What is watched in a switch: `Some(None)` if nothing is.
-fn watch(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<Option<WatchSpec>> {
+fn watch(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    rules: &Rules<'_>,
+    of_all: Option<&Node>,
+) -> Option<Option<WatchSpec>> {
     let mut notifies = false;
-    let point = match node.table("congestion_point") {
+    let point = match node.table("congestion_point").or(of_all) {
         Some(inner) => {
             let name = inner.text("name")?;
             let info = congestion::POINTS.iter().find(|info| info.name == name)?;
