@@ -132,12 +132,12 @@ impl Marking {
         usize::from(port) * self.classes + usize::from(class)
     }
 
-    /// Whether this arrival has filled its input buffer.
+    /// Whether this arrival fills its input buffer, or finds it full: below the last slot, and above XOFF, more may come.
     fn fills(&self, frame: &Passage, view: &impl View) -> bool {
         let held = view.held(frame.input, frame.class);
         // At least one unit: a buffer without anything in it is never full.
         let full = ((f64::from(view.full(frame.input, frame.class)) * self.full_at) as u32).max(1);
-        held >= full && held - view.units(frame.input, frame.class, frame.len) < full
+        held >= full
     }
 
     /// The same for an input and one of its outputs.

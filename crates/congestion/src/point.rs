@@ -30,8 +30,6 @@ pub trait View {
     fn held(&self, input: u16, class: u8) -> u32;
     /// How much must be held for the sender to be stopped: the last slot, XOFF, or too little room for one more frame.
     fn full(&self, input: u16, class: u8) -> u32;
-    /// What one more frame of that length adds to [`View::held`].
-    fn units(&self, input: u16, class: u8, len: u16) -> u32;
     /// Outputs for which frames of a class from an input wait, those already leaving not counted; bit n stands for output n.
     fn wanted(&self, input: u16, class: u8) -> u128;
     /// Bytes that wait for an output, the frame on the wire not counted.

@@ -359,9 +359,6 @@ mod tests {
         fn full(&self, _input: u16, _class: u8) -> u32 {
             u32::MAX
         }
-        fn units(&self, _input: u16, _class: u8, len: u16) -> u32 {
-            u32::from(len)
-        }
         fn wanted(&self, _input: u16, _class: u8) -> u128 {
             0
         }

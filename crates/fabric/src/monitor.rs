@@ -144,10 +144,6 @@ impl<P: Probe> View for Seen<'_, P> {
         }
     }
 
-    fn units(&self, input: u16, class: u8, len: u16) -> u32 {
-        self.network.rule(self.port(input), class).units(len)
-    }
-
     fn wanted(&self, input: u16, class: u8) -> u128 {
         match &self.network.switches[self.switch as usize].crossbar {
             Some(crossbar) => crossbar.wanted(self.network.classes, usize::from(input), usize::from(class)),

@@ -23,9 +23,6 @@ impl View for Lane {
     fn full(&self, _: u16, _: u8) -> u32 {
         BUFFER
     }
-    fn units(&self, _: u16, _: u8, len: u16) -> u32 {
-        u32::from(len)
-    }
     fn wanted(&self, _: u16, _: u8) -> u128 {
         0
     }

@@ -105,10 +105,6 @@ impl View for Model {
         }
     }
 
-    fn units(&self, _input: u16, _class: u8, len: u16) -> u32 {
-        self.size(len)
-    }
-
     fn wanted(&self, input: u16, class: u8) -> u128 {
         self.of_input(input, class).filter(|frame| !frame.leaving).fold(0, |mask, frame| mask | 1 << frame.output)
     }

@@ -98,17 +98,17 @@ struct Oracle {
 
 impl Oracle {
     /// A frame is in the list. Returns whether it makes an event.
-    fn arrival(&mut self, model: &Model, input: u16, output: u16, class: u8, len: u16) -> bool {
-        let (size, full) = match model.room {
-            Room::Slots(slots) => (1, slots),
-            Room::Bytes(bytes, largest) => (u32::from(len), bytes + 1 - largest),
+    fn arrival(&mut self, model: &Model, input: u16, output: u16, class: u8) -> bool {
+        let full = match model.room {
+            Room::Slots(slots) => slots,
+            Room::Bytes(bytes, largest) => bytes + 1 - largest,
         };
         let used: u32 = match model.room {
             Room::Slots(_) => model.of_input(input, class).count() as u32,
             Room::Bytes(..) => model.of_input(input, class).map(|frame| u32::from(frame.len)).sum(),
         };
         let level = ((f64::from(full) * self.setting.full_at).floor() as u32).max(1);
-        let fills = used - size < level && level <= used;
+        let fills = level <= used;
         let inside = model.frames.iter().filter(|frame| (frame.output, frame.class) == (output, class)).count();
         let exceeds = self.setting.policy == 2 && inside > self.setting.threshold as usize;
         self.filled.extend(fills.then_some((input, class)));
@@ -183,7 +183,7 @@ proptest! {
                     continue;
                 }
                 let (_, asks) = switch.arrive_as(input, output, class, len);
-                let event = oracle.arrival(&switch.model, input, output, class, len);
+                let event = oracle.arrival(&switch.model, input, output, class);
                 prop_assert_eq!(asks, event && setting.late);
                 if !setting.late {
                     oracle.events(&switch.model);

@@ -293,7 +293,12 @@ fn every_topology_and_protocol_of_the_catalogues_has_a_scenario() {
         assert!(!plan(&text).spec.graph.nodes.is_empty(), "{name}");
     }
     for protocol in congestion::PROTOCOLS {
-        let overrides = [format!("protocol.name={}", protocol.name)];
+        let mut overrides = vec![format!("protocol.name={}", protocol.name)];
+        overrides.extend(protocol.acknowledged.then(|| "workloads[0].acknowledge={}".to_owned()));
+        load(&super::folder().join("incast.toml"), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
+    }
+    for point in congestion::POINTS {
+        let overrides = [format!("congestion_point.name={}", point.name), "switches[0].queueing=virtual-output".into()];
         load(&super::folder().join("incast.toml"), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     }
 }
