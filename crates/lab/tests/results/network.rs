@@ -4,7 +4,7 @@ use fabric::graph::{HostId, LinkSpec};
 use fabric::record::{Recorder, RecorderSpec};
 use fabric::spec::{
     AdapterSpec, Buffer, ClassBuffer, ClassSpec, Egress, FlowControl, Forwarding, NetworkSpec, PauseSpec, Queueing,
-    SwitchSpec,
+    SwitchSpec, WatchSpec,
 };
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
@@ -28,7 +28,8 @@ pub fn incast() -> NetworkSpec {
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
         order: fabric::spec::Order::Arrival,
-        watch: None,
+        // It tells sources of congestion, which do not listen: rows for the tables.
+        watch: Some(WatchSpec { occupancy: true, ..WatchSpec::point(qcn()) }),
     };
     let class = ClassSpec { name: "storage".into(), lossless: true };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);
@@ -36,6 +37,12 @@ pub fn incast() -> NetworkSpec {
     let template = FlowSpec { size: Some(Bytes::new(600_000)), ..FlowSpec::greedy(HostId(1), HostId(0)) };
     spec.flows = workload::incast(&hosts, HostId(0), &template, Span::from_micros(100), 1);
     spec
+}
+
+/// QCN's congestion point with its defaults.
+fn qcn() -> congestion::Point {
+    let info = congestion::POINTS.iter().find(|info| info.name == "qcn").expect("it is in the catalogue");
+    (info.build)(&congestion::parameter::Values::defaults(info.parameters)).expect("defaults are sound")
 }
 
 /// Everything, often.
