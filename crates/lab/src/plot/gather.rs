@@ -161,6 +161,31 @@ impl Entities<'_> {
         Ok(lines.into_iter().map(|line| line.finish(to)).collect())
     }
 
+    /// How many rows of some groups of entities there have been so far.
+    pub(super) fn count_sums(
+        &self,
+        results: &Results,
+        column: &str,
+        (groups, view): (&[&[u32]], View),
+    ) -> Result<Vec<Vec<(f64, f64)>>, ResultsError> {
+        let (from, to) = view.seconds();
+        let mut lines: Vec<(f64, Thinner)> = groups.iter().map(|_| (0.0, Thinner::new(from, to, COLUMNS))).collect();
+        lines.iter_mut().for_each(|(_, line)| line.push((0.0, 0.0)));
+        self.visit(results, column, |entity, time, _| {
+            for ((count, line), group) in lines.iter_mut().zip(groups) {
+                if u32::try_from(entity.0).is_ok_and(|number| group.binary_search(&number).is_ok()) {
+                    *count += 1.0;
+                    line.push((seconds(time), *count));
+                }
+            }
+        })?;
+        let ended = lines.into_iter().map(|(count, mut line)| {
+            line.push((to, count));
+            line.finish()
+        });
+        Ok(ended.collect())
+    }
+
     /// The sums of some groups of entities, counted over intervals, as a mean per second over a sliding window.
     pub(super) fn windowed_sums(
         &self,

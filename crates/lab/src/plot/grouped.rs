@@ -26,6 +26,8 @@ fn place(kind: Picture, links: bool) -> Option<Place> {
         (Picture::Throughput, false) => (&schema::FLOW_SAMPLES, "flow", "bytes", 8.0),
         (Picture::Throughput, true) => (&schema::LINKS, "port", "bytes", 8.0),
         (Picture::Utilisation, true) => (&schema::LINKS, "port", "busy", 1e-12),
+        (Picture::Occupancy, false) => (&schema::OCCUPANCY, "flow", "bytes", 1.0),
+        (Picture::Notices, false) => (&schema::NOTICES, "flow", "feedback", 1.0),
         (Picture::Rates, false) => (&schema::RATES, "flow", "rate", 1.0),
         (Picture::Windows, false) => (&schema::RATES, "flow", "window", 1.0),
         (Picture::Queues, true) => (&schema::QUEUES, "port", "output_bytes", 1.0),
@@ -50,13 +52,15 @@ pub fn grouped(
     let quantity = match kind {
         Picture::Throughput | Picture::Rates => Quantity::Rate,
         Picture::Utilisation => Quantity::Fraction,
-        Picture::Queues | Picture::Buffers | Picture::Windows | Picture::Pauses => Quantity::Size,
+        Picture::Notices => Quantity::Plain(String::new()),
+        Picture::Queues | Picture::Buffers | Picture::Occupancy | Picture::Windows | Picture::Pauses => Quantity::Size,
     };
     let windowed = matches!(kind, Picture::Throughput | Picture::Utilisation);
     let (from, to) = view.seconds();
     let mut chart = LineChart::new(title, Axis::within("time", Quantity::Time, from, to), Axis::new(label, quantity));
     chart.subtitle = match windowed {
         true => format!("mean over a sliding window of {}", spoken(window(view, options))),
+        false if kind == Picture::Notices => "every notice counts when it reaches its source".into(),
         false => format!("sampled every {}", spoken(view.sample)),
     };
     for links in [false, true] {
@@ -66,13 +70,19 @@ pub fn grouped(
         if chosen.is_empty() || !results.has(table) {
             continue;
         }
-        let class = (table.name == schema::QUEUES.name).then_some("class");
+        let class = match kind {
+            Picture::Queues | Picture::Buffers => Some("class"),
+            Picture::Occupancy => Some("port"),
+            _ => None,
+        };
         let wanted = fabric::record::Selection::only(members.concat());
         let entities = Entities { table, number, class, wanted: &wanted };
-        let lines = if windowed {
+        let lines = if kind == Picture::Notices {
+            entities.count_sums(results, column, (&members, view))?
+        } else if windowed {
             entities.windowed_sums(results, column, (&members, view), window(view, options))?
         } else {
-            let before = matches!(kind, Picture::Queues | Picture::Buffers).then_some(0.0);
+            let before = matches!(kind, Picture::Queues | Picture::Buffers | Picture::Occupancy).then_some(0.0);
             entities.level_sums(results, column, (&members, view), before)?
         };
         for (group, mut points) in chosen.into_iter().zip(lines) {

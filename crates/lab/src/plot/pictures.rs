@@ -26,22 +26,28 @@ pub enum Picture {
     Queues,
     /// Bytes held that came in by each port.
     Buffers,
+    /// Bytes that flows hold in the buffers of ports.
+    Occupancy,
     /// The rates flows may send at.
     Rates,
     /// The windows of flows.
     Windows,
+    /// Congestion notices that flows have had so far.
+    Notices,
     /// When ports had to stand still.
     Pauses,
 }
 
 impl Picture {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [Picture; 7] = [
+    pub const ALL: [Picture; 9] = [
         Picture::Throughput,
         Picture::Queues,
         Picture::Buffers,
+        Picture::Occupancy,
         Picture::Rates,
         Picture::Windows,
+        Picture::Notices,
         Picture::Pauses,
         Picture::Utilisation,
     ];
@@ -54,6 +60,8 @@ impl Picture {
             Picture::Utilisation => "utilisation",
             Picture::Queues => "queues",
             Picture::Buffers => "buffers",
+            Picture::Occupancy => "occupancy",
+            Picture::Notices => "notices",
             Picture::Rates => "rates",
             Picture::Windows => "windows",
             Picture::Pauses => "pauses",
@@ -71,7 +79,9 @@ impl Picture {
             Picture::Throughput => &schema::FLOW_SAMPLES,
             Picture::Utilisation => &schema::LINKS,
             Picture::Queues | Picture::Buffers => &schema::QUEUES,
+            Picture::Occupancy => &schema::OCCUPANCY,
             Picture::Rates | Picture::Windows => &schema::RATES,
+            Picture::Notices => &schema::NOTICES,
             Picture::Pauses => &schema::PAUSES,
         }
     }
@@ -192,7 +202,10 @@ impl Drawing<'_> {
     fn entities(&self) -> Entities<'_> {
         let table = self.kind.table();
         let (number, class, wanted) = match self.kind {
-            Picture::Throughput | Picture::Rates | Picture::Windows => ("flow", None, &self.options.flows),
+            Picture::Throughput | Picture::Rates | Picture::Windows | Picture::Notices => {
+                ("flow", None, &self.options.flows)
+            }
+            Picture::Occupancy => ("flow", Some("port"), &self.options.flows),
             Picture::Utilisation => ("port", None, &self.options.ports),
             Picture::Queues | Picture::Buffers | Picture::Pauses => ("port", Some("class"), &self.options.ports),
         };
@@ -204,11 +217,22 @@ impl Drawing<'_> {
         let entities = self.entities();
         let names = if entities.number == "flow" { flow_names(self.results)? } else { port_names(self.results)? };
         let several = chosen.iter().any(|entity| entity.1 != chosen[0].1);
+        let ports = if self.kind == Picture::Occupancy { port_names(self.results)? } else { Vec::new() };
         let name = |&(number, class): &Entity| {
             let name = usize::try_from(number).ok().and_then(|number| names.get(number).cloned());
             let name = name.unwrap_or_else(|| format!("{} {number}", entities.number));
             let name = if self.kind == Picture::Buffers { name.replacen(" to ", " from ", 1) } else { name };
-            if several { format!("{name}, class {class}") } else { name }
+            match (several, self.kind) {
+                (true, Picture::Occupancy) => {
+                    let port = usize::try_from(class).ok().and_then(|class| ports.get(class).cloned());
+                    format!(
+                        "{name} at {}",
+                        port.unwrap_or_else(|| format!("port {class}")).replacen(" to ", " from ", 1)
+                    )
+                }
+                (true, _) => format!("{name}, class {class}"),
+                (false, _) => name,
+            }
         };
         Ok(chosen.iter().map(name).collect())
     }
@@ -219,6 +243,10 @@ impl Drawing<'_> {
             Picture::Utilisation => ("Utilisation of links", "utilisation", Quantity::Fraction, "busy", 1e-12),
             Picture::Queues => ("Output queues", "waiting", Quantity::Size, "output_bytes", 1.0),
             Picture::Buffers => ("Input buffers", "held", Quantity::Size, "input_held", 1.0),
+            Picture::Occupancy => ("Input buffers by flow", "held", Quantity::Size, "bytes", 1.0),
+            Picture::Notices => {
+                ("Congestion notices so far", "notices", Quantity::Plain(String::new()), "feedback", 1.0)
+            }
             Picture::Rates => ("Rate limits of flows", "rate", Quantity::Rate, "rate", 1.0),
             Picture::Windows | Picture::Pauses => ("Windows of flows", "window", Quantity::Size, "window", 1.0),
         };
@@ -229,11 +257,17 @@ impl Drawing<'_> {
         if chosen.is_empty() {
             return Ok(None);
         }
-        let gathered = if windowed {
+        let counted = self.kind == Picture::Notices;
+        let gathered = if counted {
+            let groups: Vec<[u32; 1]> = chosen.iter().map(|entity| [entity.0 as u32]).collect();
+            let groups: Vec<&[u32]> = groups.iter().map(<[u32; 1]>::as_slice).collect();
+            entities.count_sums(self.results, column, (&groups, self.view))?
+        } else if windowed {
             entities.windowed(self.results, column, (&chosen, self.view), self.window())?
         } else {
             // A queue is empty before its first row; a limit is not there before its own.
-            let before = matches!(self.kind, Picture::Queues | Picture::Buffers).then_some(0.0);
+            let empty = matches!(self.kind, Picture::Queues | Picture::Buffers | Picture::Occupancy);
+            let before = empty.then_some(0.0);
             entities.levels(self.results, column, (&chosen, self.view), before)?
         };
         let mut y = Axis::new(label, quantity);
@@ -244,6 +278,7 @@ impl Drawing<'_> {
         chart.more = more;
         chart.subtitle = match windowed {
             true => format!("mean over a sliding window of {}", spoken(self.window())),
+            false if counted => "every notice counts when it reaches its source".into(),
             false => format!("sampled every {}", spoken(self.view.sample)),
         };
         for (name, mut points) in self.names(&chosen)?.into_iter().zip(gathered) {

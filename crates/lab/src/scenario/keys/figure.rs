@@ -18,6 +18,8 @@ const PICTURES: &[(&str, &str)] = &[
     ("throughput", "what flows deliver and links carry, over a sliding window"),
     ("queues", "bytes waiting for outputs"),
     ("buffers", "bytes held that came in by ports"),
+    ("occupancy", "bytes that flows hold in input buffers"),
+    ("notices", "congestion notices that flows have had so far"),
     ("rates", "the rates flows may send at"),
     ("windows", "the windows of flows"),
     ("pauses", "when ports had to stand still"),
@@ -136,7 +138,7 @@ pub(super) fn charts() -> Section {
                 "Groups of flows, each with its name, such as { local = \"l*\", victim = \"v\" }; a group is one line, \
                  its sum.",
             )
-            .only("picture", &["throughput", "rates", "windows"]),
+            .only("picture", &["throughput", "rates", "windows", "occupancy", "notices"]),
             key(
                 "links",
                 Kind::Any,
