@@ -4,6 +4,7 @@
 
 mod analytic;
 mod determinism;
+mod fabrics;
 mod faults;
 mod headroom;
 mod kit;
