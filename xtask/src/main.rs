@@ -13,6 +13,7 @@ usage: cargo xtask WHAT
 
   test            everything CI checks: format, lints, tidiness, tests, documentation
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
+  papers          all papers in full: every figure with all its seeds and choices; minutes
   tidy            only the tidiness of the sources
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
 ";
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let result = match what.as_str() {
         "test" => test(),
         "python" => python::check(),
+        "papers" => papers(&[]),
         "tidy" => tidy::check(),
         "instructions" => hop::report(),
         _ => {
@@ -46,6 +48,28 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
 }
 
+/// Reproduces every paper. Numbers that disagree are findings, written in the papers' notes, and no failure here.
+fn papers(how: &[&str]) -> Result<(), String> {
+    run("cargo", &["build", "--release", "--locked", "-p", "tailback-lab"])?;
+    let mut papers: Vec<String> = std::fs::read_dir("papers")
+        .map_err(|error| format!("papers: {error}"))?
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    papers.sort();
+    for paper in &papers {
+        let arguments = [&["reproduce", paper.as_str(), "--out", "target/papers"], how].concat();
+        eprintln!("> tailback {}", arguments.join(" "));
+        let status = Command::new("target/release/tailback").args(&arguments).status();
+        let status = status.map_err(|error| format!("target/release/tailback: {error}"))?;
+        if !matches!(status.code(), Some(0 | 6)) {
+            return Err(format!("tailback {}: {status}", arguments.join(" ")));
+        }
+    }
+    Ok(())
+}
+
 fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
@@ -53,6 +77,7 @@ fn test() -> Result<(), String> {
     run("cargo", &["test", "--workspace", "--locked"])?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;
+    papers(&["--quick"])?;
     // The benchmarks must at least run; their figures belong to docs/performance.md.
     run("cargo", &["run", "--release", "--locked", "-p", "tailback-bench", "--", "fat-tree", "4", "20", "2"])
 }

@@ -127,11 +127,12 @@ impl<P: Probe> Network<P> {
         frame.output = output;
         frame.at = now;
         frame.next = NIL;
+        let size = (frame.class, u32::from(frame.len));
         let out = state.first_port + u32::from(output);
         if !state.plain {
             return self.forward_otherwise(now, switch, out, place, ctx);
         }
-        self.wait_at_output(now, switch, out, place, ctx);
+        self.wait_at_output(now, switch, out, place, size, ctx);
     }
 
     /// A frame waits at an input, or somebody watches it wait.
@@ -144,8 +145,11 @@ impl<P: Probe> Network<P> {
         let watched = state.monitor.as_ref().is_some_and(|monitor| !monitor.muted);
         if state.room != WaitingRoom::Output {
             self.wait_at_input(switch, out, place, ctx);
-        } else if !self.wait_at_output(now, switch, out, place, ctx) {
-            return;
+        } else {
+            let size = (self.pool[place].class, u32::from(self.pool[place].len));
+            if !self.wait_at_output(now, switch, out, place, size, ctx) {
+                return;
+            }
         }
         if watched {
             self.monitor_arrival(now, switch, place, ctx);
@@ -154,8 +158,15 @@ impl<P: Probe> Network<P> {
 
     /// Puts a frame into the queue of its output. Returns whether there was room.
     #[inline(always)]
-    fn wait_at_output(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) -> bool {
-        let (class, len) = (self.pool[place].class, u32::from(self.pool[place].len));
+    fn wait_at_output(
+        &mut self,
+        now: Time,
+        switch: u32,
+        out: u32,
+        place: u32,
+        (class, len): (u8, u32),
+        ctx: &mut Ctx,
+    ) -> bool {
         let place_of_lane = out as usize * self.classes + class as usize;
         let mut lane = &mut self.lanes[place_of_lane];
         if lane.bytes + len > lane.limit {

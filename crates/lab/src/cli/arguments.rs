@@ -36,8 +36,8 @@ pub enum Command {
     Diff(Diff),
     /// Write the tables of a recorded run as CSV
     Csv(Csv),
-    /// List the congestion control protocols
-    Protocols,
+    /// List the congestion control protocols and congestion points, or the parameters of one
+    Protocols(Protocols),
     /// List the topologies and their parameters
     Topologies,
     /// Print the JSON Schema of scenario files
@@ -110,6 +110,13 @@ pub struct Check {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `protocols`
+#[derive(Args, Debug)]
+pub struct Protocols {
+    /// One of them, to see its parameters
+    pub name: Option<String>,
 }
 
 /// `compare`

@@ -1,9 +1,11 @@
 //! What there is: protocols, topologies, schema, reference, tables, a file to start from, completions.
 
-use super::arguments::{Arguments, Completions, Init};
+use super::arguments::{Arguments, Completions, Init, Protocols};
 use super::console;
 use super::exit::Exit;
 use clap::CommandFactory;
+use congestion::parameter::{Parameter, ParameterDefault, ParameterKind};
+use congestion::{POINTS, PROTOCOLS};
 use fabric::topology::TOPOLOGIES;
 use std::io::Write;
 
@@ -11,22 +13,60 @@ use std::io::Write;
 const STARTER: &str = include_str!("../../../../scenarios/starter.toml");
 
 /// `tailback protocols`
-pub fn protocols() -> Exit {
-    let rows: Vec<Vec<String>> =
-        congestion::PROTOCOLS.iter().map(|info| vec![info.name.into(), info.summary.into()]).collect();
-    let mut text = console::table(&["protocol", "what it does"], &rows);
-    // The schema is made from the one table of keys; what it says of [protocol] is all there is to set.
-    let schema = lab::scenario::schema();
-    let keys = schema["properties"]["protocol"]["properties"].as_object();
-    let parameters = keys.into_iter().flatten().filter(|(key, _)| *key != "name");
-    let rows: Vec<Vec<String>> = parameters
-        .map(|(key, about)| vec![key.clone(), about["description"].as_str().unwrap_or_default().to_owned()])
-        .collect();
-    text.push('\n');
-    text.push_str(&console::table(&["parameter", "what it means"], &rows));
-    text.push_str("\nWrite [protocol] with name = \"NAME\" and the parameters.\n");
+pub fn protocols(arguments: &Protocols) -> Exit {
+    let sources = PROTOCOLS.iter().map(|info| (info.name, info.summary, info.parameters, "[protocol]"));
+    let points = POINTS.iter().map(|info| (info.name, info.summary, info.parameters, "[congestion_point]"));
+    let Some(name) = &arguments.name else {
+        let rows = |all: &mut dyn Iterator<Item = Entry>| -> Vec<Vec<String>> {
+            all.map(|(name, summary, ..)| vec![name.to_owned(), summary.to_owned()]).collect()
+        };
+        let mut text = console::table(&["protocol", "what sources do"], &rows(&mut sources.into_iter()));
+        text.push('\n');
+        text.push_str(&console::table(&["congestion point", "what switches do"], &rows(&mut points.into_iter())));
+        text.push_str("\n'tailback protocols NAME' lists the parameters of one.\n");
+        console::print(&text);
+        return Exit::Success;
+    };
+    let mut text = String::new();
+    for (known, summary, parameters, section) in sources.clone().chain(points.clone()) {
+        if known == name {
+            text.push_str(&parameter_table(known, summary, parameters, section));
+        }
+    }
+    if text.is_empty() {
+        let names = sources.chain(points).map(|(known, ..)| known);
+        let near = names.max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+        let hint = near.map(|near| format!("\n  did you mean {near}?")).unwrap_or_default();
+        console::error(&format!("there is no protocol or congestion point {name}{hint}"));
+        return Exit::BadInput;
+    }
     console::print(&text);
     Exit::Success
+}
+
+/// A protocol or congestion point: name, summary, parameters, and the section that holds them.
+type Entry = (&'static str, &'static str, &'static [Parameter], &'static str);
+
+fn parameter_table(name: &str, summary: &str, parameters: &[Parameter], section: &str) -> String {
+    let row = |parameter: &Parameter| {
+        let (default, source) = match parameter.default {
+            ParameterDefault::Value(value, source) => (value, source),
+            ParameterDefault::Absent(meaning) => ("", meaning),
+        };
+        let values = match parameter.kind {
+            ParameterKind::Choice(names) => {
+                let one = |(name, meaning): &(&str, &str)| format!(" {name}: {meaning};");
+                names.iter().map(one).collect::<String>().trim_end_matches(';').to_owned()
+            }
+            _ => String::new(),
+        };
+        let meaning =
+            if values.is_empty() { parameter.meaning.to_owned() } else { format!("{}{values}.", parameter.meaning) };
+        vec![parameter.name.to_owned(), default.to_owned(), meaning, source.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = parameters.iter().map(row).collect();
+    let table = console::table(&["parameter", "default", "what it means", "where the default comes from"], &rows);
+    format!("{section} name = \"{name}\": {summary}\n\n{table}\n")
 }
 
 /// `tailback topologies`

@@ -48,7 +48,7 @@ pub fn main() -> ExitCode {
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),
         Command::Csv(arguments) => picture::csv(&arguments),
-        Command::Protocols => listing::protocols(),
+        Command::Protocols(arguments) => listing::protocols(&arguments),
         Command::Topologies => listing::topologies(),
         Command::Schema => listing::schema(),
         Command::Reference => listing::reference(),

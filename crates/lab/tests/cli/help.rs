@@ -45,6 +45,8 @@ fn help_names_every_command_and_exit_code() {
 fn lists_are_as_they_were() {
     let scratch = Scratch::new("lists");
     scratch.run(&["protocols"]).ends(0).matches("protocols");
+    scratch.run(&["protocols", "qcn"]).ends(0).matches("protocols-qcn");
+    scratch.run(&["protocols", "qnc"]).ends(2).matches("protocols-wrong");
     scratch.run(&["topologies"]).ends(0).matches("topologies");
 }
 

@@ -52,3 +52,18 @@ fn disagreement_is_told_apart_from_failure() {
     assert_eq!(said.json()[0]["numbers"][0]["verdict"], "disagrees");
     scratch.run(&["reproduce", "incast-2024/fig2"]).ends(2).matches("reproduce-broken");
 }
+
+/// The numbers of papers that are tight and untuned hold in the short form too; every figure can be read.
+#[test]
+fn tight_numbers_of_papers_hold() {
+    let scratch = Scratch::new("reproduce-papers");
+    let papers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers");
+    let list = scratch.run(&["reproduce", "--papers", papers, "--json"]).ends(0).json();
+    let figures = list.as_array().expect("a list");
+    assert!(figures.iter().all(|figure| figure["numbers"].is_u64()), "{figures:?}");
+    for figure in ["infiniband-ecn-2002/fig2", "infiniband-ecn-2002/fig3a"] {
+        let told = scratch.run(&["reproduce", figure, "--papers", papers, "--quick", "--json"]).ends(0).json();
+        let numbers = told[0]["numbers"].as_array().expect("numbers");
+        assert!(numbers.len() >= 3);
+    }
+}
