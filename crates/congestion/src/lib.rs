@@ -66,8 +66,8 @@ pub enum Feedback {
         offset: i32,
         /// How much the queue had grown since the sample before, in bytes.
         growth: i32,
-        /// Which congestion point: port of the network and class.
-        point: (u32, u8),
+        /// Which congestion point; see [`point::number`].
+        point: u32,
     },
 }
 
@@ -116,6 +116,14 @@ pub trait ReactionPoint {
     /// What a change of the allowed rate does to a wait that has begun.
     fn pacing(&self) -> Pacing {
         Pacing::Remaining
+    }
+    /// What the flow's frames are tagged with; 0 is nothing. See [`point::tag_of`].
+    fn tag(&self) -> u16 {
+        0
+    }
+    /// Whether it may ever tag a frame.
+    fn tags(&self) -> bool {
+        false
     }
     /// Whether marks are also for the host's other flows of the same class and protocol.
     fn shares_feedback(&self) -> bool {
@@ -187,6 +195,12 @@ macro_rules! protocols {
             }
             fn pacing(&self) -> Pacing {
                 match self { $(Reaction::$variant(point) => point.pacing(),)* }
+            }
+            fn tag(&self) -> u16 {
+                match self { $(Reaction::$variant(point) => point.tag(),)* }
+            }
+            fn tags(&self) -> bool {
+                match self { $(Reaction::$variant(point) => point.tags(),)* }
             }
             fn shares_feedback(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.shares_feedback(),)* }
@@ -278,6 +292,7 @@ mod tests {
             buffer: vec![150_000; 2],
             seed: 1,
             node: 0,
+            first_port: 0,
         };
         for info in POINTS {
             let mut point = (info.build)(&Values::defaults(info.parameters)).unwrap();

@@ -22,7 +22,25 @@ pub struct Passage {
     pub class: u8,
     /// Its length in bytes, overhead not counted.
     pub len: u16,
+    /// The tag its source put on it; see [`tag_of`].
+    pub tag: u16,
 }
+
+/// The number of a congestion point in the network: that of a port and a class.
+#[must_use]
+pub fn number(port: u32, class: u8) -> u32 {
+    port << 3 | u32::from(class & 7)
+}
+
+/// What a frame of a source that is associated with that congestion point is tagged with; 0 is no tag, and what the
+/// tags have no room for. Networks in which sources tag frames have at most [`MOST_TAGGED_PORTS`] ports.
+#[must_use]
+pub fn tag_of(number: u32) -> u16 {
+    u16::try_from(number + 1).unwrap_or(0)
+}
+
+/// The most ports of a network that tags can tell apart.
+pub const MOST_TAGGED_PORTS: usize = 8191;
 
 /// What a congestion point can see of its switch. Everything costs a look at a counter, never a scan.
 pub trait View {
@@ -111,6 +129,8 @@ pub struct Surroundings {
     pub seed: u64,
     /// Number of the switch among the nodes of the network.
     pub node: u32,
+    /// Number of its first port among the ports of the network.
+    pub first_port: u32,
 }
 
 /// A switch's congestion point.

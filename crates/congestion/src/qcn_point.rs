@@ -405,12 +405,13 @@ mod tests {
             buffer: vec![150_000; 2],
             seed: 7,
             node: 3,
+            first_port: 0,
         });
         point
     }
 
     fn frame(flow: u32, input: u16, len: u16) -> Passage {
-        Passage { now: Time::ZERO, since: Time::ZERO, flow, input, output: 2, class: 1, len }
+        Passage { now: Time::ZERO, since: Time::ZERO, flow, input, output: 2, class: 1, len, tag: 0 }
     }
 
     /// Lets frames of 1000 bytes come until the point wants something, and counts them.

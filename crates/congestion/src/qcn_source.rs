@@ -345,7 +345,7 @@ mod tests {
     }
 
     fn notify(source: &mut QcnSource, now: Time, feedback: u8) {
-        source.on_feedback(now, &Feedback::Notice { feedback, offset: -1, growth: 0, point: (0, 0) });
+        source.on_feedback(now, &Feedback::Notice { feedback, offset: -1, growth: 0, point: 0 });
     }
 
     /// Sends until a stage of the byte counter is complete, and returns how many bytes that took.
@@ -382,7 +382,7 @@ mod tests {
     fn only_congestion_makes_a_limiter() {
         let mut source = source(&values());
         for (feedback, offset) in [(0, -1), (5, 0), (5, 100)] {
-            source.on_feedback(Time::ZERO, &Feedback::Notice { feedback, offset, growth: 0, point: (0, 0) });
+            source.on_feedback(Time::ZERO, &Feedback::Notice { feedback, offset, growth: 0, point: 0 });
             assert_eq!((source.allowance(), source.deadline()), (Allowance::default(), None));
         }
         let (bytes, round_trip) = (Bytes::new(1500), Span::ZERO);
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(source.deadline(), Some(now + Span::from_millis(15)));
         // A limiter that is there does not ask where the queue is; and nothing means nothing.
         for (feedback, rate) in [(0, 5_078_125_000), (32, 3_808_593_750)] {
-            source.on_feedback(now, &Feedback::Notice { feedback, offset: 7, growth: 0, point: (0, 0) });
+            source.on_feedback(now, &Feedback::Notice { feedback, offset: 7, growth: 0, point: 0 });
             assert_eq!(source.allowance().rate, Some(Rate::from_bits_per_sec(rate)));
         }
     }
@@ -618,7 +618,7 @@ mod tests {
             for (kind, feedback, offset) in steps {
                 now += Span::from_micros(1);
                 match (kind, source.deadline()) {
-                    (0, _) => source.on_feedback(now, &Feedback::Notice { feedback, offset, growth: 0, point: (0, 0) }),
+                    (0, _) => source.on_feedback(now, &Feedback::Notice { feedback, offset, growth: 0, point: 0 }),
                     (1, Some(deadline)) => {
                         now = now.max(deadline);
                         source.on_deadline(now);

@@ -545,6 +545,7 @@ impl Layout<'_> {
             largest_frame,
             seed: self.spec.seed,
             node: node as u32,
+            first_port: self.first_global[node],
         };
         let mut point = watch.point.clone();
         if let Some(point) = &mut point {

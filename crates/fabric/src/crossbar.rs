@@ -126,7 +126,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn wait_at_input(&mut self, switch: u32, out: u32, place: u32, ctx: &mut Ctx) {
         let classes = self.classes;
         let frame = &mut self.pool[place];
-        frame.overtaken = 0;
+        frame.forget_overtaken();
         let (input, output, class) = (usize::from(frame.input), usize::from(frame.output), usize::from(frame.class));
         let len = u32::from(frame.len);
         let Switch { kind, crossbar, first_port, .. } = &mut self.switches[switch as usize];
@@ -196,7 +196,7 @@ impl<P: Probe> Network<P> {
             if usize::from(frame.output) == output {
                 return Some(Candidate { input, before, place });
             }
-            if reading == BypassReading::PerPacket && frame.overtaken >= bypass {
+            if reading == BypassReading::PerPacket && frame.overtaken() >= bypass {
                 return None;
             }
             before = place;
@@ -219,7 +219,7 @@ impl<P: Probe> Network<P> {
             let mut older = self.lanes[lane].queue.head;
             while older != place {
                 let frame = &mut self.pool[older];
-                frame.overtaken = frame.overtaken.saturating_add(1);
+                frame.overtake();
                 older = frame.next;
             }
             self.lanes[lane].queue.take(&mut self.pool, before, place);
@@ -242,7 +242,7 @@ impl<P: Probe> Network<P> {
             self.kick(state.first_port + u32::from(frame.output), ctx);
             let last = match reading {
                 BypassReading::Lookahead => passed >= usize::from(bypass),
-                BypassReading::PerPacket => frame.overtaken >= bypass,
+                BypassReading::PerPacket => frame.overtaken() >= bypass,
             };
             if last {
                 break;

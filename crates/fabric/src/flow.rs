@@ -155,7 +155,7 @@ impl Flow {
             kind: Kind::Data,
             flags,
             epoch: 0,
-            overtaken: 0,
+            tag: 0,
         }
     }
 

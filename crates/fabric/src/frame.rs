@@ -32,6 +32,10 @@ pub(crate) const CORRUPT: u8 = 1;
 pub(crate) const MARKED: u8 = 2;
 /// The last frame of a finite flow.
 pub(crate) const LAST: u8 = 4;
+/// The bits of the flags above count how often the frame was overtaken in its present buffer.
+const OVERTAKEN: u8 = 8;
+/// No count goes beyond.
+pub(crate) const MOST_OVERTAKEN: u8 = u8::MAX / OVERTAKEN;
 
 /// A frame on a wire or in a queue.
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +67,9 @@ pub struct Frame {
     pub(crate) flags: u8,
     /// How often the cable had failed when the frame was sent.
     pub(crate) epoch: u8,
-    /// How often it was overtaken in its present buffer.
-    pub(crate) overtaken: u8,
+    /// The congestion point that its source is associated with, if the protocol tags frames; see
+    /// [`congestion::point::tag_of`].
+    pub tag: u16,
 }
 
 impl Frame {
@@ -85,8 +90,25 @@ impl Frame {
             kind,
             flags: 0,
             epoch: 0,
-            overtaken: 0,
+            tag: 0,
         }
+    }
+
+    /// How often it was overtaken in its present buffer.
+    pub(crate) fn overtaken(&self) -> u8 {
+        self.flags / OVERTAKEN
+    }
+
+    /// Another frame goes before it.
+    pub(crate) fn overtake(&mut self) {
+        if self.overtaken() < MOST_OVERTAKEN {
+            self.flags += OVERTAKEN;
+        }
+    }
+
+    /// It comes into another buffer.
+    pub(crate) fn forget_overtaken(&mut self) {
+        self.flags %= OVERTAKEN;
     }
 
     /// Whether it speaks to the neighbour only and never waits behind data.

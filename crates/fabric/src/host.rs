@@ -99,6 +99,7 @@ impl<P: Probe> Network<P> {
         let size = Bytes::new(u64::from(len)) + self.plan.overhead;
         // What was thrown away before it was sent leaves no gap in the numbers.
         self.pool[place].seq = flow.sent;
+        self.pool[place].tag = flow.reaction.tag();
         flow.on_sent(now, len, size, spec.acknowledge.is_some());
         let more = flow.may_send(now);
         let stalled = std::mem::take(&mut flow.stalled);
@@ -476,7 +477,7 @@ impl<P: Probe> Network<P> {
         let (feedback, port, class, offset, growth) = frame.notice();
         self.probe.on_notice(now, frame);
         self.flows[slot as usize].notices += 1;
-        let feedback = Feedback::Notice { feedback, offset, growth, point: (port, class) };
+        let feedback = Feedback::Notice { feedback, offset, growth, point: congestion::point::number(port, class) };
         self.feed_back(now, slot, &feedback, ctx);
     }
 

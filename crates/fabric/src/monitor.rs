@@ -543,6 +543,6 @@ impl<P: Probe> Network<P> {
 }
 
 fn passage(now: Time, frame: &Frame) -> Passage {
-    let Frame { flow, input, output, class, len, .. } = *frame;
-    Passage { now, since: frame.at, flow, input, output, class, len }
+    let Frame { flow, input, output, class, len, tag, .. } = *frame;
+    Passage { now, since: frame.at, flow, input, output, class, len, tag }
 }

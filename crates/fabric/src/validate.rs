@@ -4,8 +4,8 @@ use crate::crossbar::MAX_PORTS;
 use crate::graph::{GraphError, NodeId, Role};
 use crate::routing::Routes;
 use crate::spec::{
-    AdapterSpec, Buffer, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl, Forwarding, MAX_CLASSES,
-    MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec, VlArbitration,
+    AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
+    Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec, VlArbitration,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, Point, Reaction, ReactionPoint};
@@ -134,6 +134,9 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             if let Err(invalid) = reaction.attach(&adapter_of(spec, flow as u32, link)) {
                 reasons.push(invalid.to_string());
             }
+            if reaction.tags() && 2 * spec.graph.cables.len() > congestion::point::MOST_TAGGED_PORTS {
+                reasons.push(format!("its tags tell {} ports apart", congestion::point::MOST_TAGGED_PORTS));
+            }
             check_flow(spec, hosts.len(), entry, &reaction, &mut reasons);
             errors.extend(reasons.into_iter().map(|reason| BuildError::Flow { flow, reason }));
         }
@@ -231,6 +234,14 @@ fn host_rates(spec: &NetworkSpec) -> Vec<Rate> {
 }
 
 fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mut Vec<String>) {
+    if let Queueing::InputFifo { bypass, reading: BypassReading::PerPacket } = switch.queueing
+        && bypass > crate::frame::MOST_OVERTAKEN
+    {
+        let most = crate::frame::MOST_OVERTAKEN;
+        wrong.push(format!(
+            "a frame may be overtaken {most} times at most: give a smaller bypass, or read it as lookahead"
+        ));
+    }
     if switch.order != Order::Arrival && switch.queueing != Queueing::Output {
         wrong.push("destinations take turns in output queues only: use output queueing, or order of arrival".into());
     }

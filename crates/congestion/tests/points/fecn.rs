@@ -57,6 +57,7 @@ fn fecn(given: &[(&'static str, Value)]) -> Point {
         buffer: vec![BUFFER, BUFFER / 2],
         seed: 1,
         node: 0,
+        first_port: 0,
     });
     point
 }
@@ -64,7 +65,7 @@ fn fecn(given: &[(&'static str, Value)]) -> Point {
 const NOW: Time = Time::from_picos(1_000_000);
 
 fn frame(output: u16, class: u8, len: u16) -> Passage {
-    Passage { now: NOW, since: NOW, flow: 0, input: 1 - output, output, class, len }
+    Passage { now: NOW, since: NOW, flow: 0, input: 1 - output, output, class, len, tag: 0 }
 }
 
 /// A frame comes when so much waits, and one starts then.

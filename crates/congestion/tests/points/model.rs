@@ -89,6 +89,7 @@ impl Model {
             buffer: vec![8272; classes],
             seed: 1,
             node: 0,
+            first_port: 0,
         }
     }
 }
@@ -155,7 +156,7 @@ impl Watched {
 
     fn passage(&self, frame: &Held) -> Passage {
         let Held { id, input, output, class, len, since, .. } = *frame;
-        Passage { now: self.model.now, since, flow: id, input, output, class, len }
+        Passage { now: self.model.now, since, flow: id, input, output, class, len, tag: 0 }
     }
 
     /// A frame comes. Returns its number, and whether the point wants to be asked again.
