@@ -24,6 +24,7 @@ use crate::spec::{
     NetworkSpec, Order, Queueing, Share, SwitchSpec, WatchSpec,
 };
 use crate::validate::{BuildError, adapter_of, largest_frame, validate};
+use crate::workload::FlowSpec;
 use congestion::CongestionPoint;
 use congestion::point::Surroundings;
 use engine::{Shard, Wheel};
@@ -119,6 +120,9 @@ fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &Plan) -> Span {
     let crosses =
         |port: &&PortPlan| shard_of[port.node as usize] != shard_of[plan.ports[port.peer as usize].node as usize];
     let mut least = Span::MAX;
+    if shard_of.iter().any(|&shard| shard > 0) {
+        least = spec.flows.iter().filter_map(|flow| flow.requeue).min().unwrap_or(Span::MAX);
+    }
     for port in plan.ports.iter().filter(crosses) {
         // A frame takes at least the latency; a credit signal its own delay, whatever the cable.
         least = least.min(spec.graph.cables[port.cable as usize].link.latency);
@@ -391,6 +395,7 @@ impl Layout<'_> {
             hosts: Vec::new(),
             flows: Vec::new(),
             flow_slot: vec![NIL; self.spec.flows.len()],
+            homes: self.homes(),
             received: vec![Received::default(); self.spec.flows.len()],
             totals: Totals::default(),
             loss: None,
@@ -558,7 +563,10 @@ impl Layout<'_> {
         });
         let notice = (watch.notice_class, watch.notice_size.get() as u16);
         let sizes = (ports.len(), network.classes, self.spec.flows.len());
-        Monitor::new(point, occupancy, if watch.reliable { to_host } else { Vec::new() }, sizes, notice)
+        let mut monitor =
+            Monitor::new(point, occupancy, if watch.reliable { to_host } else { Vec::new() }, sizes, notice);
+        monitor.samples_dropped = watch.sample_dropped;
+        monitor
     }
 
     fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32, by_host: &[Vec<u32>]) {
@@ -585,6 +593,17 @@ impl Layout<'_> {
             timers: engine::IndexedHeap::new(0),
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
+    }
+
+    /// For every flow the shard of its source, if any flow needs to be told of drops.
+    fn homes(&self) -> Vec<u32> {
+        if self.spec.flows.iter().all(|flow| flow.requeue.is_none()) {
+            return Vec::new();
+        }
+        let hosts = self.spec.graph.hosts();
+        let shard =
+            |flow: &FlowSpec| self.port_at[self.first_global[hosts[flow.source.0 as usize].0 as usize] as usize].0;
+        self.spec.flows.iter().map(shard).collect()
     }
 
     /// Every host's flows in the order in which they start.

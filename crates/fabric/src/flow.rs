@@ -3,10 +3,11 @@
 use crate::frame::{Frame, Kind, LAST, List, NIL};
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, Allowance, Pacing, Reaction, ReactionPoint};
+use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
 /// The timers a flow may have, as numbers in its host's heap.
-pub(crate) const TIMERS: u32 = 4;
+pub(crate) const TIMERS: u32 = 5;
 /// The rate limiter lets the next frame go.
 pub(crate) const LIMITER: u32 = 0;
 /// The source makes the next frame.
@@ -15,6 +16,8 @@ pub(crate) const SOURCE: u32 = 1;
 pub(crate) const DEADLINE: u32 = 2;
 /// The source turns on or off, or stops.
 pub(crate) const ACTIVITY: u32 = 3;
+/// The source learns of a frame that was dropped.
+pub(crate) const LOST: u32 = 4;
 
 /// How long so many bits take at a rate.
 fn span_of(bits: u64, rate: Rate) -> Span {
@@ -69,6 +72,8 @@ pub(crate) struct Flow {
     pub(crate) stream: Stream,
     /// Congestion notices it has had.
     pub(crate) notices: u64,
+    /// Frames that were dropped and will be queued again: when the source knows, and their bytes, in order of time.
+    pub(crate) lost: VecDeque<(Time, u16)>,
 }
 
 impl Flow {
@@ -114,6 +119,7 @@ impl Flow {
             pace,
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
             notices: 0,
+            lost: VecDeque::new(),
         }
     }
 

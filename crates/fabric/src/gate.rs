@@ -50,7 +50,7 @@ impl<P: Probe> Network<P> {
         let lane = p as usize * self.classes + rule.account as usize;
         let held = self.lanes[lane].held + rule.units(len);
         if held > rule.capacity {
-            self.overflow(now, p, place, rule);
+            self.overflow(now, p, place, rule, ctx);
             return false;
         }
         self.lanes[lane].held = held;
@@ -76,7 +76,7 @@ impl<P: Probe> Network<P> {
         } else if lane.headroom + len <= rule.headroom {
             lane.headroom += len;
         } else {
-            self.overflow(now, p, place, rule);
+            self.overflow(now, p, place, rule, ctx);
             return false;
         }
         self.lanes[at].held += len;

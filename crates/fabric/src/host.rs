@@ -1,6 +1,6 @@
 //! Adapters: many flows on one cable, and a receiver that may be slower than the cable.
 
-use crate::flow::{ACTIVITY, DEADLINE, Flow, LIMITER, SOURCE, TIMERS};
+use crate::flow::{ACTIVITY, DEADLINE, Flow, LIMITER, LOST, SOURCE, TIMERS};
 use crate::frame::{Frame, Kind, LAST, List, MARKED, NIL};
 use crate::network::{Ctx, Device, Network};
 use crate::port::CREDITS;
@@ -235,10 +235,43 @@ impl<P: Probe> Network<P> {
                     self.settle_flow(now, host, slot, ctx);
                 }
                 ACTIVITY => self.switch_flow(now, host, slot, ctx),
+                LOST => self.queue_lost(now, host, slot, ctx),
                 _ => self.settle_flow(now, host, slot, ctx),
             }
         }
         self.arm_host_timer(host, ctx);
+    }
+
+    /// A frame of a flow of this shard was dropped; its source will know.
+    pub(crate) fn hear_of_loss(&mut self, flow: u32, len: u16, at: Time, ctx: &mut Ctx) {
+        let slot = self.flow_slot[flow as usize];
+        let lost = &mut self.flows[slot as usize].lost;
+        let place = lost.partition_point(|&(other, _)| other <= at);
+        lost.insert(place, (at, len));
+        let (first, host) = (lost[0].0, self.flows[slot as usize].host);
+        self.arm_flow_timer(host, slot, LOST, first, ctx);
+    }
+
+    /// The source knows of frames that were dropped, and has as much more to send.
+    fn queue_lost(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let flow = &mut self.flows[slot as usize];
+        let idle = flow.remaining == 0;
+        while let Some(&(at, len)) = flow.lost.front() {
+            if at > now {
+                self.arm_flow_timer(host, slot, LOST, at, ctx);
+                break;
+            }
+            flow.lost.pop_front();
+            if flow.remaining != u64::MAX {
+                flow.remaining += u64::from(len);
+            }
+        }
+        let flow = &mut self.flows[slot as usize];
+        if idle && !flow.greedy && flow.on {
+            let gap = flow.gap(&self.plan.flows[flow.number as usize], self.plan.overhead);
+            self.arm_flow_timer(host, slot, SOURCE, now + gap, ctx);
+        }
+        self.settle_flow(now, host, slot, ctx);
     }
 
     /// Flows whose start has come.

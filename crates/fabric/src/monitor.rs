@@ -36,6 +36,8 @@ pub(crate) struct Monitor {
     notice: (u8, u16),
     /// The point wants to be asked when this instant has settled.
     settle: bool,
+    /// Frames that find no room are shown to the point as well.
+    pub(crate) samples_dropped: bool,
     /// Frames look for their outputs anew: the point is not shown those that come a second time.
     pub(crate) muted: bool,
 }
@@ -73,7 +75,19 @@ impl Monitor {
         let sight = Sight { waiting: vec![0; cells], blocked: vec![false; cells], last_blocked: vec![None; cells] };
         let copies = vec![VecDeque::new(); if to_host.is_empty() { 0 } else { flows }];
         let (leaving, notices) = (vec![Leaving::default(); ports], vec![List::EMPTY; ports]);
-        Monitor { point, sight, occupancy, leaving, to_host, copies, notices, notice, settle: false, muted: false }
+        Monitor {
+            point,
+            sight,
+            occupancy,
+            leaving,
+            to_host,
+            copies,
+            notices,
+            notice,
+            settle: false,
+            samples_dropped: true,
+            muted: false,
+        }
     }
 
     /// Whether a copy of a frame is kept here: it came from a host and goes on into the fabric.
@@ -253,6 +267,15 @@ impl<P: Probe> Network<P> {
             wish
         });
         self.grant_wish(now, switch, wish, ctx);
+    }
+
+    /// A frame found no room in the queue of its output.
+    #[cold]
+    pub(crate) fn monitor_dropped(&mut self, now: Time, switch: u32, frame: &Frame, ctx: &mut Ctx) {
+        let sampled = self.switches[switch as usize].monitor.as_ref().is_some_and(|monitor| monitor.samples_dropped);
+        if frame.kind == Kind::Data && sampled {
+            self.monitor_output(now, switch, passage(now, frame), ctx);
+        }
     }
 
     /// A frame has come through the crossbar of a watched switch. Returns whether its input keeps its room.

@@ -42,6 +42,15 @@ pub enum Message {
         /// When it takes effect.
         at: Time,
     },
+    /// A frame was dropped; its source is in the receiving shard.
+    Lost {
+        /// Its flow.
+        flow: u32,
+        /// Its bytes.
+        len: u16,
+        /// When the source knows.
+        at: Time,
+    },
 }
 
 /// The alarms of a shard, numbered phase by phase: signal, arrival, transmit, timer, workload, sample.
@@ -169,6 +178,8 @@ pub struct Network<P> {
     pub(crate) flows: Vec<Flow>,
     /// For each flow of the network its position in `flows`, if its source is here.
     pub(crate) flow_slot: Vec<u32>,
+    /// For each flow of the network the shard of its source; empty if none queues again what was dropped.
+    pub(crate) homes: Vec<u32>,
     /// For each flow of the network bytes received here.
     pub(crate) received: Vec<Received>,
     pub(crate) totals: Totals,
@@ -280,6 +291,7 @@ impl<P: Probe> Model for Network<P> {
             Message::Credit { port, class, granted, epoch, at } => {
                 self.push_signal(port, at, Signal::Credit { class, granted, epoch }, ctx);
             }
+            Message::Lost { flow, len, at } => self.hear_of_loss(flow, len, at, ctx),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Taking in: what a node does with a frame that has arrived.
 
 use crate::frame::{CORRUPT, Frame, Kind, List, NIL};
-use crate::network::{Ctx, Device, Network, Node};
+use crate::network::{Ctx, Device, Message, Network, Node};
 use crate::plan::{Rule, WaitingRoom};
 use crate::port::DOWN;
 use crate::probe::{DropCause, Probe};
@@ -146,8 +146,12 @@ impl<P: Probe> Network<P> {
         if state.room != WaitingRoom::Output {
             self.wait_at_input(switch, out, place, ctx);
         } else {
+            let frame = self.pool[place];
             let size = (self.pool[place].class, u32::from(self.pool[place].len));
             if !self.wait_at_output(now, switch, out, place, size, ctx) {
+                if watched {
+                    self.monitor_dropped(now, switch, &frame, ctx);
+                }
                 return;
             }
         }
@@ -273,7 +277,26 @@ impl<P: Probe> Network<P> {
         let input = self.switches[switch as usize].first_port + u32::from(frame.input);
         self.monitor_drop(switch, place);
         self.release(now, input, frame.class, frame.len, ctx);
+        if cause == DropCause::Full {
+            self.queue_again(now, place, ctx);
+        }
         self.lose(now, input, place, cause);
+    }
+
+    /// A frame is dropped: its source will hear of it, if its flow sends such frames again.
+    #[cold]
+    fn queue_again(&mut self, now: Time, place: u32, ctx: &mut Ctx) {
+        let Frame { kind, flow, len, .. } = self.pool[place];
+        if kind != Kind::Data {
+            return;
+        }
+        let Some(after) = self.plan.flows[flow as usize].requeue else { return };
+        self.totals.requeued_frames += 1;
+        if self.flow_slot[flow as usize] == NIL {
+            ctx.send(self.homes[flow as usize], Message::Lost { flow, len, at: now + after });
+        } else {
+            self.hear_of_loss(flow, len, now + after, ctx);
+        }
     }
 
     /// Counts a frame that came to nothing.
@@ -300,7 +323,7 @@ impl<P: Probe> Network<P> {
 
     /// There is no room for an arriving frame: in a lossless class that ends the run.
     #[cold]
-    pub(crate) fn overflow(&mut self, now: Time, p: u32, place: u32, rule: Rule) {
+    pub(crate) fn overflow(&mut self, now: Time, p: u32, place: u32, rule: Rule, ctx: &mut Ctx) {
         let frame: Frame = self.pool[place];
         let global = self.ports[p as usize].global;
         let first = self.loss.is_none_or(|loss| (now, global) < (loss.at, loss.port));
@@ -320,6 +343,7 @@ impl<P: Probe> Network<P> {
                 stopped: self.ports[p as usize].stopped >> rule.account & 1 == 1,
             });
         }
+        self.queue_again(now, place, ctx);
         self.lose(now, p, place, DropCause::Full);
     }
 }

@@ -19,6 +19,8 @@ pub struct Totals {
     pub dropped_frames: u64,
     /// Their bytes.
     pub dropped_bytes: u64,
+    /// Those of them that were queued again at their source.
+    pub requeued_frames: u64,
     /// Data frames lost on a cable: damaged, or under way when it failed.
     pub lost_frames: u64,
     /// Their bytes.
@@ -58,6 +60,7 @@ impl Totals {
         self.delivered_bytes += other.delivered_bytes;
         self.dropped_frames += other.dropped_frames;
         self.dropped_bytes += other.dropped_bytes;
+        self.requeued_frames += other.requeued_frames;
         self.lost_frames += other.lost_frames;
         self.lost_bytes += other.lost_bytes;
         self.discarded_frames += other.discarded_frames;

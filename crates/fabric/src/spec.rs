@@ -322,6 +322,8 @@ pub struct WatchSpec {
     /// Reliable delivery across a fabric. A frame that comes from a host and goes on inside is kept, and its room with it,
     /// until a receipt says that the switch of its destination has it.
     pub reliable: bool,
+    /// Whether the congestion point of an output is shown frames that find no room there.
+    pub sample_dropped: bool,
     /// Class of the notices and receipts it sends; they go before all data where they are made.
     pub notice_class: u8,
     /// Size of a notice or receipt, overhead not counted.
@@ -340,7 +342,15 @@ impl Default for WatchSpec {
     /// Nothing watched; frames of 64 bytes, as the smallest of Ethernet, and units of as much.
     fn default() -> WatchSpec {
         let size = Bytes::new(64);
-        WatchSpec { point: None, occupancy: false, unit: size, reliable: false, notice_class: 0, notice_size: size }
+        WatchSpec {
+            point: None,
+            occupancy: false,
+            unit: size,
+            reliable: false,
+            sample_dropped: true,
+            notice_class: 0,
+            notice_size: size,
+        }
     }
 }
 

@@ -531,6 +531,9 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
     if flow.start > LATEST || flow.stop.is_some_and(|stop| stop > LATEST) {
         wrong.push(format!("it starts or stops after {LATEST}: no run gets that far"));
     }
+    if flow.requeue == Some(Span::ZERO) {
+        wrong.push("it knows of drops in no time: give a time above zero".into());
+    }
     if flow.size == Some(Bytes::ZERO) {
         wrong.push("a flow of zero bytes".into());
     }

@@ -118,6 +118,9 @@ pub struct FlowSpec {
     pub activity: Activity,
     /// Whether the receiver acknowledges. A window needs it.
     pub acknowledge: Option<Acknowledge>,
+    /// A frame dropped for want of room is queued again at the source, which knows of it after that time: what a
+    /// transport above would do. `None` leaves it lost.
+    pub requeue: Option<Span>,
     /// Its reaction point as it is at the start.
     pub reaction: Reaction,
 }
@@ -137,6 +140,7 @@ impl FlowSpec {
             pattern: Pattern::Greedy,
             activity: Activity::Always,
             acknowledge: None,
+            requeue: None,
             reaction: Reaction::None(NoControl::default()),
         }
     }

@@ -14,6 +14,7 @@ mod marking;
 mod outcomes;
 mod refusals;
 mod regressions;
+mod requeue;
 mod scheduling;
 mod stress;
 mod verdicts;

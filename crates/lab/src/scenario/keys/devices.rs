@@ -172,6 +172,12 @@ pub(super) fn switches() -> Section {
             "Unit of buffer memory: a congestion point that draws frames draws a unit and takes the frame in it.",
         ),
         key(
+            "sample_dropped",
+            Kind::Flag,
+            Default::Value("true", "our choice: what arrives is what a congestion point is about"),
+            "Whether a congestion point at outputs also sees frames that find no room there.",
+        ),
+        key(
             "reliable_delivery",
             Kind::Flag,
             Default::Value("false", "our choice: cables inside a fabric lose nothing"),

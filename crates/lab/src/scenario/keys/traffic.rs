@@ -144,6 +144,12 @@ fn flow_keys() -> Vec<Key> {
             "That the receiver acknowledges.",
         ),
         key(
+            "requeue",
+            Kind::time(),
+            Default::Absent("what is dropped is lost"),
+            "A frame dropped for want of room is queued again at its source after this time.",
+        ),
+        key(
             "protocol",
             Kind::Table(Box::new(protocol())),
             Default::Absent("as [protocol] says"),

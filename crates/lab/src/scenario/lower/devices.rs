@@ -208,9 +208,11 @@ fn watch(
         gathered.refuse(node.place_of(key), message, "remove it, or choose a congestion point that notifies");
         return None;
     }
+    let sample_dropped = node.flag("sample_dropped")?;
     let (unit, notice_size) = (node.size("buffer_unit")?, node.size("notice_size")?);
     let watched = point.is_some() || occupancy || reliable;
-    let spec = WatchSpec { point, occupancy, unit, reliable, notice_class: notice_class as u8, notice_size };
+    let notice_class = notice_class as u8;
+    let spec = WatchSpec { point, occupancy, unit, reliable, sample_dropped, notice_class, notice_size };
     Some(watched.then_some(spec))
 }
 

@@ -64,6 +64,7 @@ pub(super) fn template(
         pattern,
         activity,
         acknowledge,
+        requeue: entry.time("requeue"),
         reaction,
     })
 }
