@@ -9,5 +9,6 @@ pub mod error;
 pub mod fairness;
 pub mod headroom;
 pub mod max_min;
+pub mod sampling;
 
 pub use error::Error;

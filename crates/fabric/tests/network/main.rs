@@ -15,6 +15,7 @@ mod outcomes;
 mod refusals;
 mod regressions;
 mod requeue;
+mod sampling;
 mod scheduling;
 mod stress;
 mod verdicts;
