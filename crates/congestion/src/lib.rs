@@ -5,6 +5,8 @@
 //! Everything that handles a reaction point goes through [`ReactionPoint`] and the generated [`Reaction`], everything
 //! that handles a congestion point through [`CongestionPoint`] and [`Point`]; no device names a protocol.
 
+mod bcn_point;
+mod bcn_source;
 mod cct;
 mod fecn;
 mod marking;
@@ -15,6 +17,8 @@ mod qcn_point;
 mod qcn_source;
 mod rate_law;
 
+pub use bcn_point::BcnPoint;
+pub use bcn_source::BcnSource;
 pub use cct::CongestionTable;
 pub use fecn::Fecn;
 pub use marking::Marking;
@@ -35,6 +39,10 @@ pub struct Allowance {
     /// Bytes that may be on their way without an acknowledgement.
     pub window: Option<Bytes>,
 }
+
+/// What a flow may do that may do nothing: a rate at which no frame is ever paid for. It is not zero, so that a wait which
+/// it stretches can be shortened again, by [`Pacing::Remaining`], when the flow may go on.
+pub const HALTED: Rate = Rate::from_bits_per_sec(1);
 
 /// What a changed rate means for a frame that waits for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,12 +272,14 @@ protocols! {
     RateLaw(RateLaw) = rate_law::LIPD, rate_law::FIMD, rate_law::AIMD;
     CongestionTable(CongestionTable) = cct::INFO;
     Qcn(Box<QcnSource>) = qcn_source::INFO;
+    Bcn(Box<BcnSource>) = bcn_source::BCN, bcn_source::ECM;
 }
 
 points! {
     Marking(Marking) = marking::NAIVE, marking::INPUT_TRIGGERED, marking::INPUT_OUTPUT_TRIGGERED;
     Fecn(Fecn) = fecn::INFO;
     Qcn(QcnPoint) = qcn_point::INFO;
+    Bcn(BcnPoint) = bcn_point::BCN, bcn_point::ECM;
 }
 
 #[cfg(test)]

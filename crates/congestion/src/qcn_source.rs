@@ -236,7 +236,7 @@ impl QcnSource {
     }
 }
 
-fn ordered(least: Rate, largest: Rate) -> Result<(), Invalid> {
+pub(crate) fn ordered(least: Rate, largest: Rate) -> Result<(), Invalid> {
     if least < largest {
         return Ok(());
     }
