@@ -2,7 +2,7 @@
 
 use crate::frame::{Frame, Kind, LAST, List, NIL};
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
-use congestion::{Adapter, Allowance, Pacing, Reaction, ReactionPoint};
+use congestion::{Adapter, Allowance, HALTED, Pacing, Reaction, ReactionPoint};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
@@ -168,12 +168,15 @@ impl Flow {
     /// Whether it has something to send and nothing of its own holds it.
     pub(crate) fn may_send(&self, now: Time) -> bool {
         let has = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
-        has && self.not_before <= now && self.within_window()
+        has && self.not_before <= now && self.may_start()
     }
 
-    /// Whether the window has room for another frame. One frame may always go when nothing is on its way.
-    fn within_window(&self) -> bool {
-        match self.reaction.allowance().window {
+    /// Whether the rate is more than a stop, and the window has room for another frame. One frame may always go when
+    /// nothing is on its way.
+    fn may_start(&self) -> bool {
+        let allowance = self.reaction.allowance();
+        match allowance.window {
+            _ if allowance.rate == Some(HALTED) => false,
             Some(window) => self.outstanding == 0 || self.outstanding + u64::from(self.frame) <= window.get(),
             None => true,
         }

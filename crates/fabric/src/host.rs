@@ -109,7 +109,7 @@ impl<P: Probe> Network<P> {
         } else {
             self.arm_limiter(now, host, slot, ctx);
         }
-        self.arm_deadline(host, slot, ctx);
+        self.arm_deadline(now, host, slot, ctx);
         if stalled {
             self.make_paced(now, host, slot, ctx);
         }
@@ -175,7 +175,7 @@ impl<P: Probe> Network<P> {
             _ => {}
         }
         self.arm_limiter(now, host, slot, ctx);
-        self.arm_deadline(host, slot, ctx);
+        self.arm_deadline(now, host, slot, ctx);
     }
 
     // ---- timers of flows ----
@@ -209,9 +209,12 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    fn arm_deadline(&mut self, host: u32, slot: u32, ctx: &mut Ctx) {
-        match self.flows[slot as usize].reaction.deadline() {
-            Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at, ctx),
+    fn arm_deadline(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let flow = &self.flows[slot as usize];
+        // A flow that has sent all it had has no use for a rate; if some of it comes back, so does the deadline.
+        let done = flow.remaining == 0 && flow.backlog.is_empty();
+        match flow.reaction.deadline().filter(|_| !done) {
+            Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at.max(now), ctx),
             None => self.disarm_flow_timer(host, slot, DEADLINE, ctx),
         }
     }
