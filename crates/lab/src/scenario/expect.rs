@@ -21,9 +21,22 @@ pub enum Statistic {
     Most,
     /// The sum.
     Sum,
+    /// The standard deviation.
+    Deviation,
+    /// The standard deviation as a part of the mean.
+    Variation,
 }
 
 impl Statistic {
+    /// The deviation of values with that mean and variance, or what it is of the mean.
+    pub(crate) fn spread(self, mean: f64, variance: f64) -> Option<f64> {
+        let deviation = variance.max(0.0).sqrt();
+        match self {
+            Statistic::Variation => Some(deviation / mean).filter(|part| part.is_finite()),
+            _ => Some(deviation),
+        }
+    }
+
     /// One number of several; `None` of none. What is not a number is left out.
     #[must_use]
     pub fn of(self, values: impl IntoIterator<Item = f64>) -> Option<f64> {
@@ -34,6 +47,11 @@ impl Statistic {
             Statistic::Least => values.into_iter().reduce(f64::min),
             Statistic::Most => values.into_iter().reduce(f64::max),
             Statistic::Sum => Some(values.iter().sum()),
+            Statistic::Deviation | Statistic::Variation => {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+                self.spread(mean, squares / values.len() as f64)
+            }
         }
     }
 }
@@ -169,7 +187,8 @@ impl Expectation {
     /// What the measured number is given in.
     #[must_use]
     pub fn unit(&self) -> Unit {
-        if self.subjects.over.is_some() { Unit::Number } else { self.metric.unit() }
+        let plain = self.subjects.over.is_some() || self.statistic == Statistic::Variation;
+        if plain { Unit::Number } else { self.metric.unit() }
     }
 }
 
@@ -221,6 +240,8 @@ pub(crate) fn expectation(
             Some("least") => Statistic::Least,
             Some("most") => Statistic::Most,
             Some("sum") => Statistic::Sum,
+            Some("deviation") => Statistic::Deviation,
+            Some("variation") => Statistic::Variation,
             _ => Statistic::Mean,
         },
         comparison,
@@ -244,7 +265,8 @@ fn stated(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Op
         }
         return Some(None);
     };
-    expected(gathered, &kind(metric, node.has("over")), &item).map(Some)
+    let plain = node.has("over") || node.text("statistic").as_deref() == Some("variation");
+    expected(gathered, &kind(metric, plain), &item).map(Some)
 }
 
 /// What a metric's values are written as; a ratio is a plain number.

@@ -11,6 +11,8 @@ pub enum Metric {
     Delivered,
     /// From a finite flow's start to its last byte.
     CompletionTime,
+    /// Deviation over mean of completion times, within bins of sizes.
+    CompletionVariation,
     /// Jain's index of throughputs.
     Fairness,
     /// What a flow's reaction point allows.
@@ -140,6 +142,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Time,
         Usual::Never,
         "time from a finite flow's start to its last byte",
+    ),
+    row(
+        "completion-variation",
+        Metric::CompletionVariation,
+        Subject::AllFlows,
+        Unit::Number,
+        Usual::Never,
+        "how much completion times of flows of about the same size differ: deviation over mean, a number",
     ),
     row(
         "fairness",

@@ -1,7 +1,7 @@
 //! What is measured in a run, defined once: the summary, expectations, sweeps and papers all use these numbers.
 
 use super::watch::{Slot, Watch};
-use crate::scenario::{Expectation, Metric, Plan, Window};
+use crate::scenario::{Expectation, Metric, Plan, Statistic, Window};
 use fabric::{FlowReport, Outcome, Report, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use theory::fairness::jain_index;
@@ -173,6 +173,7 @@ impl Course<'_> {
                     Some(over) => Some(value(&subjects.flows)? / value(over)?).filter(|ratio| ratio.is_finite()),
                 }
             }
+            Metric::CompletionVariation => variation_by_size(self.plan, &self.end, &subjects.flows),
             Metric::Fairness => {
                 let rates: Vec<f64> = subjects.flows.iter().map(of_flow).filter(|rate| !rate.is_nan()).collect();
                 jain_index(&rates)
@@ -193,6 +194,28 @@ impl Course<'_> {
             Metric::Outcome => None,
         }
     }
+}
+
+/// Bins of flow sizes to a doubling.
+const BINS: f64 = 4.0;
+
+/// Deviation over mean of the completion times of flows of about the same size, as a mean over bins of a factor of
+/// 2^(1/4), each counting by its flows. The distribution of sizes has no part in it.
+fn variation_by_size(plan: &Plan, end: &Snapshot, flows: &[u32]) -> Option<f64> {
+    let mut bins: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    for &flow in flows {
+        let size = plan.spec.flows[flow as usize].size;
+        if let (Some(size), Some(time)) = (size, completion(plan, end, flow as usize)) {
+            bins.entry(((size.get() as f64).log2() * BINS) as i64).or_default().push(time);
+        }
+    }
+    // One flow alone does not differ from anything.
+    bins.retain(|_, times| times.len() > 1);
+    let counted: usize = bins.values().map(Vec::len).sum();
+    let parts = bins.values().filter_map(|times| {
+        Statistic::Variation.of(times.iter().copied()).map(|part| part * times.len() as f64 / counted as f64)
+    });
+    (counted > 0).then(|| parts.sum())
 }
 
 /// Seconds from a finite flow's start to its last byte.

@@ -221,18 +221,22 @@ fn subjects() -> [Key; 4] {
 fn statistics() -> [Key; 2] {
     let each =
         [("mean", "of all that are named"), ("least", "of all that are named"), ("most", "of all that are named")];
+    let spread = [
+        ("deviation", "standard deviation"),
+        ("variation", "standard deviation as a part of the mean, a plain number"),
+    ];
     let sampled = [("mean", "over the window"), ("least", "of the samples"), ("most", "of the samples")];
     [
         key(
             "statistic",
-            Kind::choice(&[&each[..], &[("sum", "of all that are named")]].concat()),
+            Kind::choice(&[&each[..], &[("sum", "of all that are named")], &spread[..]].concat()),
             Default::Value("mean", "our choice: the usual one"),
             "How several values become one.",
         )
         .only("metric", &names(|info| matches!(info.subject, Subject::Flows | Subject::Links))),
         key(
             "statistic",
-            Kind::choice(&sampled),
+            Kind::choice(&[&sampled[..], &spread[..]].concat()),
             Default::Value("most", "our choice: what a buffer must be able to hold"),
             "How several samples become one number.",
         )

@@ -203,7 +203,11 @@ impl Reader<'_> {
         let quantity = &self.quantities[quantity];
         let name = quantity.text("metric")?;
         let info = METRICS.iter().find(|info| info.name == name)?;
-        expected(gathered, &kind(info.metric, quantity.has("over")), item)
+        expected(
+            gathered,
+            &kind(info.metric, quantity.has("over") || quantity.text("statistic").as_deref() == Some("variation")),
+            item,
+        )
     }
 
     fn chart(&self, gathered: &mut Gathered<'_>, node: &Node, known: Option<&Known<'_>>) -> Option<ChartWish> {

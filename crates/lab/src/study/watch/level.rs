@@ -20,8 +20,9 @@ pub(in crate::study) struct Levels {
     levels: Vec<u64>,
     /// Since when the levels are what they are.
     since: Time,
-    /// Of the fullest: the sum over the window of level times picoseconds, the most and the least.
+    /// Of the fullest: the sum over the window of level times picoseconds, of its square, the most and the least.
     sum: u128,
+    squares: u128,
     most: Option<u64>,
     least: Option<u64>,
 }
@@ -38,6 +39,7 @@ impl Levels {
             levels: Vec::new(),
             since: Time::ZERO,
             sum: 0,
+            squares: 0,
             most: None,
             least: None,
         };
@@ -93,6 +95,7 @@ impl Levels {
         let fullest = self.levels.iter().copied().max().unwrap_or(0);
         let span = self.slot.part(self.since, until).length();
         self.sum += u128::from(fullest) * u128::from(span.as_picos());
+        self.squares += u128::from(fullest) * u128::from(fullest) * u128::from(span.as_picos());
         self.most = Some(self.most.map_or(fullest, |most| most.max(fullest)));
         self.least = Some(self.least.map_or(fullest, |least| least.min(fullest)));
     }
@@ -105,6 +108,10 @@ impl Levels {
             Statistic::Most | Statistic::Sum => self.most.map(|most| most as f64),
             Statistic::Least => self.least.map(|least| least as f64),
             Statistic::Mean => Some(self.sum as f64 / length as f64),
+            Statistic::Deviation | Statistic::Variation => {
+                let mean = self.sum as f64 / length as f64;
+                self.statistic.spread(mean, self.squares as f64 / length as f64 - mean * mean)
+            }
         }
     }
 }
@@ -130,6 +137,7 @@ mod tests {
             levels: vec![0, 0],
             since: Time::ZERO,
             sum: 0,
+            squares: 0,
             most: None,
             least: None,
         }
@@ -157,6 +165,9 @@ mod tests {
         assert_eq!(measured(0, 60, Statistic::Least, 60), Some(0.0));
         assert_eq!(measured(0, 60, Statistic::Mean, 60), Some((100.0 + 300.0 + 120.0 + 50.0) / 6.0));
         assert_eq!(measured(20, 40, Statistic::Mean, 60), Some(150.0));
+        // Half of the time 150, half 120.
+        assert_eq!(measured(30, 50, Statistic::Deviation, 60), Some(15.0));
+        assert_eq!(measured(30, 50, Statistic::Variation, 60), Some(15.0 / 135.0));
         assert_eq!(measured(35, 45, Statistic::Mean, 60), Some(135.0));
         assert_eq!(measured(40, 60, Statistic::Most, 60), Some(120.0));
         assert_eq!(measured(45, 55, Statistic::Least, 60), Some(50.0));
