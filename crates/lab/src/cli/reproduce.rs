@@ -50,6 +50,12 @@ fn figures(papers: &Path) -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
+/// The figure of which a name like `fig4b` is a part.
+fn whole_figure(name: &str) -> Option<&str> {
+    let whole = name.strip_suffix(|letter: char| letter.is_ascii_lowercase())?;
+    whole.ends_with(|last: char| last.is_ascii_digit()).then_some(whole)
+}
+
 /// `tailback reproduce`
 pub fn reproduce(arguments: &Reproduce) -> Exit {
     let all = match figures(&arguments.papers) {
@@ -64,8 +70,16 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         Some((paper, figure)) => (paper, Some(figure)),
         None => (what.as_str(), None),
     };
-    let chosen: Vec<&Figure> =
-        all.iter().filter(|f| f.paper == paper && figure.is_none_or(|name| f.name == name)).collect();
+    let named = |name: Option<&str>| -> Vec<&Figure> {
+        all.iter().filter(|f| f.paper == paper && name.is_none_or(|name| f.name == name)).collect()
+    };
+    let mut chosen = named(figure);
+    if let Some(whole) = figure.and_then(whole_figure).filter(|_| chosen.is_empty()) {
+        chosen = named(Some(whole));
+        if !chosen.is_empty() {
+            console::note(&format!("{} is a part of {whole}, which is run as a whole", figure.unwrap_or_default()));
+        }
+    }
     if chosen.is_empty() {
         let near = all
             .iter()

@@ -38,6 +38,8 @@ fn a_figure_is_run_judged_and_drawn() {
     papers(&scratch);
     scratch.run(&["reproduce", "incast-2024/fig1", "--replications", "3"]).ends(0).matches("reproduce-agrees");
     assert!(scratch.names("results/papers/incast-2024/fig1/plots").contains(&"throughput.svg".into()));
+    // A part of a figure is the figure.
+    scratch.run(&["reproduce", "incast-2024/fig1b", "--replications", "3"]).ends(0);
     let told = scratch.run(&["reproduce", "incast-2024/fig1", "--json"]).ends(0).json();
     assert_eq!(told[0]["numbers"][0]["verdict"], "agrees");
     assert_eq!(told[0]["numbers"][0]["source"], "section 2, second sentence");
