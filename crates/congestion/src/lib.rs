@@ -9,6 +9,7 @@ mod bcn_point;
 mod bcn_source;
 mod cct;
 mod fecn;
+mod fecn_rate;
 mod marking;
 mod none;
 pub mod parameter;
@@ -21,11 +22,12 @@ pub use bcn_point::BcnPoint;
 pub use bcn_source::BcnSource;
 pub use cct::CongestionTable;
 pub use fecn::Fecn;
+pub use fecn_rate::{FecnPoint, FecnSource};
 pub use marking::Marking;
 pub use none::NoControl;
 use parameter::{Invalid, Parameter, Values};
 pub use point::CongestionPoint;
-use point::{Drawn, Notice, Passage, Surroundings, View, Wish};
+use point::{Drawn, Notice, Passage, Passing, Surroundings, View, Wish};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
@@ -66,6 +68,14 @@ pub enum Feedback {
         /// From when the source made the data frame to now: what it waited at the adapter is counted.
         round_trip: Span,
     },
+    /// A probe has come back.
+    Probe {
+        /// Its number, as the reaction point gave it.
+        number: u32,
+        /// What it carries: what switches on its way have made of the value it set out with, or, if that was
+        /// [`STAMP`], when it reached the destination, in picoseconds.
+        value: u64,
+    },
     /// A congestion point sent a notice.
     Notice {
         /// Quantised feedback.
@@ -77,6 +87,20 @@ pub enum Feedback {
         /// Which congestion point; see [`point::number`].
         point: u32,
     },
+}
+
+/// The value of a probe that the destination replaces by the time of its arrival.
+pub const STAMP: u64 = u64::MAX;
+
+/// A probe that a source wants to send after its flow's frames. The destination sends it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// A number by which the source knows it again.
+    pub number: u32,
+    /// What it carries.
+    pub value: u64,
+    /// The congestion point it is for, if it is not for all on its way; see [`point::tag_of`].
+    pub tag: u16,
 }
 
 /// The adapter a reaction point is in.
@@ -124,6 +148,14 @@ pub trait ReactionPoint {
     /// What a change of the allowed rate does to a wait that has begun.
     fn pacing(&self) -> Pacing {
         Pacing::Remaining
+    }
+    /// A probe to send now, if it wants one: asked whenever something has happened to the flow.
+    fn probe(&mut self, _now: Time) -> Option<Probe> {
+        None
+    }
+    /// Whether it may ever send a probe.
+    fn probes(&self) -> bool {
+        false
     }
     /// What the flow's frames are tagged with; 0 is nothing. See [`point::tag_of`].
     fn tag(&self) -> u16 {
@@ -204,6 +236,12 @@ macro_rules! protocols {
             fn pacing(&self) -> Pacing {
                 match self { $(Reaction::$variant(point) => point.pacing(),)* }
             }
+            fn probe(&mut self, now: Time) -> Option<Probe> {
+                match self { $(Reaction::$variant(point) => point.probe(now),)* }
+            }
+            fn probes(&self) -> bool {
+                match self { $(Reaction::$variant(point) => point.probes(),)* }
+            }
             fn tag(&self) -> u16 {
                 match self { $(Reaction::$variant(point) => point.tag(),)* }
             }
@@ -242,6 +280,9 @@ macro_rules! points {
             fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
                 match self { $(Point::$variant(point) => point.on_output(frame, view),)* }
             }
+            fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Option<Notice> {
+                match self { $(Point::$variant(point) => point.on_probe(probe, view),)* }
+            }
             fn on_settled(&mut self, now: Time, view: &impl View) {
                 match self { $(Point::$variant(point) => point.on_settled(now, view),)* }
             }
@@ -271,6 +312,7 @@ protocols! {
     None(NoControl) = none::INFO;
     RateLaw(RateLaw) = rate_law::LIPD, rate_law::FIMD, rate_law::AIMD;
     CongestionTable(CongestionTable) = cct::INFO;
+    Fecn(FecnSource) = fecn_rate::SOURCE;
     Qcn(Box<QcnSource>) = qcn_source::INFO;
     Bcn(Box<BcnSource>) = bcn_source::BCN, bcn_source::ECM;
 }
@@ -278,6 +320,7 @@ protocols! {
 points! {
     Marking(Marking) = marking::NAIVE, marking::INPUT_TRIGGERED, marking::INPUT_OUTPUT_TRIGGERED;
     Fecn(Fecn) = fecn::INFO;
+    FecnRate(FecnPoint) = fecn_rate::POINT;
     Qcn(QcnPoint) = qcn_point::INFO;
     Bcn(BcnPoint) = bcn_point::BCN, bcn_point::ECM;
 }

@@ -26,6 +26,23 @@ pub struct Passage {
     pub tag: u16,
 }
 
+/// A probe at a congestion point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passing {
+    /// When.
+    pub now: Time,
+    /// Number of its flow.
+    pub flow: u32,
+    /// Port by which it goes.
+    pub output: u16,
+    /// The class of its flow's data, whose queue it is about.
+    pub class: u8,
+    /// The congestion point it is for, if it is for one; see [`tag_of`].
+    pub tag: u16,
+    /// What it carries, to be changed at will.
+    pub value: u64,
+}
+
 /// The number of a congestion point in the network: that of a port and a class.
 #[must_use]
 pub fn number(port: u32, class: u8) -> u32 {
@@ -152,6 +169,12 @@ pub trait CongestionPoint {
     /// come through.
     fn on_output(&mut self, _frame: &Passage, _view: &impl View) -> Wish {
         Wish::Nothing
+    }
+
+    /// A probe passes on its way to its destination. It may change what the probe carries; with a notice it ends here,
+    /// and the notice goes back to its source.
+    fn on_probe(&mut self, _probe: &mut Passing, _view: &impl View) -> Option<Notice> {
+        None
     }
 
     /// Everything that could start at this instant has started.

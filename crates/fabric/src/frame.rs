@@ -20,6 +20,10 @@ pub enum Kind {
     Pause,
     /// Tells a source of congestion; see [`Frame::notice`].
     Notice,
+    /// Asks about its flow's path; `born` is what it carries, `seq` its number.
+    Probe,
+    /// A probe on its way back.
+    Answer,
     /// Tells the near side of a fabric that the far side has a frame of that flow.
     Receipt,
     /// Tells a sender of freed room; `dst` is the class, `born` the total ever granted.

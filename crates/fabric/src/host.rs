@@ -6,7 +6,7 @@ use crate::network::{Ctx, Device, Network};
 use crate::port::CREDITS;
 use crate::probe::{DropCause, Probe, QueueSample};
 use crate::workload::{Activity, Destination, Gaps, Overflow, Pattern};
-use congestion::{Feedback, ReactionPoint};
+use congestion::{Feedback, ReactionPoint, STAMP};
 use engine::IndexedHeap;
 use units::{Bytes, Rate, Span, Time, Wire};
 
@@ -110,6 +110,7 @@ impl<P: Probe> Network<P> {
             self.arm_limiter(now, host, slot, ctx);
         }
         self.arm_deadline(now, host, slot, ctx);
+        self.send_probe(now, host, slot, ctx);
         if stalled {
             self.make_paced(now, host, slot, ctx);
         }
@@ -175,7 +176,50 @@ impl<P: Probe> Network<P> {
             _ => {}
         }
         self.arm_limiter(now, host, slot, ctx);
+        self.send_probe(now, host, slot, ctx);
         self.arm_deadline(now, host, slot, ctx);
+    }
+
+    /// Sends the probe that a flow's reaction point wants to send, if it does.
+    fn send_probe(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let flow = &mut self.flows[slot as usize];
+        let Some(how) = self.plan.flows[flow.number as usize].probe.filter(|_| flow.destination != NIL) else { return };
+        let Some(probe) = flow.reaction.probe(now) else { return };
+        let mut frame = Frame::control(Kind::Probe, how.size.get() as u16, Time::from_picos(probe.value));
+        (frame.at, frame.flow, frame.dst, frame.seq) = (now, flow.number, flow.destination, probe.number);
+        (frame.entropy, frame.class, frame.tag) = (flow.entropy, how.class, probe.tag);
+        self.totals.probes += 1;
+        self.send_by_host(self.hosts[host as usize].port, frame, ctx);
+    }
+
+    /// Sends a probe back to the source of its flow.
+    fn answer(&mut self, now: Time, p: u32, probe: &Frame, ctx: &mut Ctx) {
+        let spec = &self.plan.flows[probe.flow as usize];
+        let Some(how) = spec.probe else { return };
+        let value = if probe.born.as_picos() == STAMP { now } else { probe.born };
+        let mut frame = Frame::control(Kind::Answer, how.size.get() as u16, value);
+        (frame.at, frame.flow, frame.dst, frame.seq) = (now, probe.flow, spec.source.0, probe.seq);
+        (frame.entropy, frame.class) = (probe.entropy, how.answer_class);
+        self.send_by_host(p, frame, ctx);
+    }
+
+    /// An answer has come back to its flow's source.
+    fn answered(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
+        let slot = self.flow_slot[frame.flow as usize];
+        if slot != NIL {
+            let feedback = Feedback::Probe { number: frame.seq, value: frame.born.as_picos() };
+            self.feed_back(now, slot, &feedback, ctx);
+        }
+    }
+
+    /// Puts a frame that the host itself makes into its queue.
+    fn send_by_host(&mut self, p: u32, frame: Frame, ctx: &mut Ctx) {
+        let lane = self.lane(p, frame.class);
+        self.lanes[lane].bytes += u32::from(frame.len);
+        let place = self.pool.put(frame);
+        self.lanes[lane].queue.push(&mut self.pool, place);
+        self.ports[p as usize].waiting |= 1 << frame.class;
+        self.kick(p, ctx);
     }
 
     // ---- timers of flows ----
@@ -434,6 +478,8 @@ impl<P: Probe> Network<P> {
             Kind::Data => self.deliver(now, p, host, &frame, ctx),
             Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),
             Kind::Notice => self.noticed(now, &frame, ctx),
+            Kind::Probe => self.answer(now, p, &frame, ctx),
+            Kind::Answer => self.answered(now, &frame, ctx),
             Kind::Pause | Kind::Credit | Kind::Receipt => {}
         }
     }
@@ -481,12 +527,7 @@ impl<P: Probe> Network<P> {
         frame.class = how.class;
         frame.flags = data.flags & MARKED;
         self.totals.acknowledgements += 1;
-        let place = self.pool.put(frame);
-        let lane = self.lane(p, how.class);
-        self.lanes[lane].bytes += u32::from(frame.len);
-        self.lanes[lane].queue.push(&mut self.pool, place);
-        self.ports[p as usize].waiting |= 1 << how.class;
-        self.kick(p, ctx);
+        self.send_by_host(p, frame, ctx);
     }
 
     /// An acknowledgement has come back to its flow's source.

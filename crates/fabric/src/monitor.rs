@@ -9,7 +9,7 @@ use crate::occupancy::{Occupancy, Occupant};
 use crate::plan::{Hold, WaitingRoom, units};
 use crate::port::{NOTICES, WATCHED};
 use crate::probe::Probe;
-use congestion::point::{Drawn, Notice, Passage, View, Wish};
+use congestion::point::{Drawn, Notice, Passage, Passing, View, Wish};
 use congestion::{CongestionPoint, Point};
 use std::collections::VecDeque;
 use units::{Span, Time};
@@ -267,6 +267,22 @@ impl<P: Probe> Network<P> {
             wish
         });
         self.grant_wish(now, switch, wish, ctx);
+    }
+
+    /// A probe passes a watched switch. Returns whether it ends there.
+    #[cold]
+    pub(crate) fn monitor_probe(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) -> bool {
+        let Frame { flow, output, tag, born, input, class, len, .. } = self.pool[place];
+        let of_data = self.plan.flows[flow as usize].class;
+        let mut passing = Passing { now, flow, output, class: of_data, tag, value: born.as_picos() };
+        let answer = self.consult(now, switch, |point, _, seen| point.on_probe(&mut passing, seen));
+        self.pool[place].born = Time::from_picos(passing.value);
+        let Some(Some(notice)) = answer else { return false };
+        let input = self.switches[switch as usize].first_port + u32::from(input);
+        self.release(now, input, class, len, ctx);
+        self.pool.release(place);
+        self.notify(now, switch, notice, ctx);
+        true
     }
 
     /// A frame found no room in the queue of its output.

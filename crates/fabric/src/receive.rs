@@ -81,7 +81,7 @@ impl<P: Probe> Network<P> {
                 }
             }
             Kind::Credit => self.grant(p, frame.dst as u8, frame.born.as_picos(), ctx),
-            Kind::Data | Kind::Acknowledgement | Kind::Notice | Kind::Receipt => {}
+            Kind::Data | Kind::Acknowledgement | Kind::Notice | Kind::Receipt | Kind::Probe | Kind::Answer => {}
         }
     }
 
@@ -139,6 +139,9 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     fn forward_otherwise(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) {
         if self.pool[place].kind == Kind::Receipt && self.take_receipt(now, switch, place, ctx) {
+            return;
+        }
+        if self.pool[place].kind == Kind::Probe && self.monitor_probe(now, switch, place, ctx) {
             return;
         }
         let state = &self.switches[switch as usize];

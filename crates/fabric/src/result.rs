@@ -41,6 +41,8 @@ pub struct Totals {
     pub marked_frames: u64,
     /// Congestion notices sent.
     pub notices: u64,
+    /// Probes that sources have sent.
+    pub probes: u64,
     /// Receipts sent from the far to the near side of a fabric.
     pub receipts: u64,
 }
@@ -71,6 +73,7 @@ impl Totals {
         self.acknowledgements += other.acknowledgements;
         self.marked_frames += other.marked_frames;
         self.notices += other.notices;
+        self.probes += other.probes;
         self.receipts += other.receipts;
     }
 }

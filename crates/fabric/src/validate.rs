@@ -531,6 +531,20 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
     if flow.start > LATEST || flow.stop.is_some_and(|stop| stop > LATEST) {
         wrong.push(format!("it starts or stops after {LATEST}: no run gets that far"));
     }
+    if let Some(probe) = flow.probe {
+        let classes = spec.classes.len();
+        if usize::from(probe.class.max(probe.answer_class)) >= classes {
+            wrong.push(format!("probes in a class that is not there: there are {classes}"));
+        }
+        if probe.size < spec.smallest_frame || probe.size.get() > 65_000 {
+            wrong.push(format!("probes of {}: {} to 65000 B", probe.size, spec.smallest_frame));
+        }
+        if matches!(flow.destination, Destination::Uniform(_)) {
+            wrong.push("probes go to one destination, and this flow has many: give it one".into());
+        }
+    } else if reaction.probes() {
+        wrong.push("its congestion control sends probes: say how they travel".into());
+    }
     if flow.requeue == Some(Span::ZERO) {
         wrong.push("it knows of drops in no time: give a time above zero".into());
     }

@@ -95,6 +95,17 @@ pub struct Acknowledge {
     pub every: u32,
 }
 
+/// How a flow's probes travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeSpec {
+    /// Size of a probe and of the answer to it, overhead not counted.
+    pub size: Bytes,
+    /// Class on the way to the destination: that of the flow keeps it behind the flow's frames.
+    pub class: u8,
+    /// Class on the way back.
+    pub answer_class: u8,
+}
+
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
@@ -118,6 +129,8 @@ pub struct FlowSpec {
     pub activity: Activity,
     /// Whether the receiver acknowledges. A window needs it.
     pub acknowledge: Option<Acknowledge>,
+    /// How its probes travel, if its reaction point sends any.
+    pub probe: Option<ProbeSpec>,
     /// A frame dropped for want of room is queued again at the source, which knows of it after that time: what a
     /// transport above would do. `None` leaves it lost.
     pub requeue: Option<Span>,
@@ -140,6 +153,7 @@ impl FlowSpec {
             pattern: Pattern::Greedy,
             activity: Activity::Always,
             acknowledge: None,
+            probe: None,
             requeue: None,
             reaction: Reaction::None(NoControl::default()),
         }

@@ -221,6 +221,8 @@ impl Row for DropRow {
             Kind::Credit => "credit",
             Kind::Notice => "notice",
             Kind::Receipt => "receipt",
+            Kind::Probe => "probe",
+            Kind::Answer => "answer",
         }));
         put(Cell::Text(match self.cause {
             DropCause::Full => "full",

@@ -306,7 +306,7 @@ pub const NOTICES: Table = Table {
 /// Frames that came to nothing.
 pub const DROPS: Table = Table {
     name: "drops",
-    meaning: "One row per data frame, acknowledgement, notice or receipt that came to nothing. Lost PAUSE, PFC and credit frames are only counted, in the manifest.",
+    meaning: "One row per frame that came to nothing, whatever it was for. Lost PAUSE, PFC and credit frames are only counted, in the manifest.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
@@ -315,7 +315,7 @@ pub const DROPS: Table = Table {
         maybe(integer("flow", Unit::None, "number of its flow")),
         CLASS,
         integer("length", Unit::Bytes, "its length"),
-        text("kind", "data, acknowledgement, notice or receipt"),
+        text("kind", "data, acknowledgement, notice, receipt, probe or answer"),
         text("cause", "full, corrupt, link-down, unreachable or at-source"),
     ],
 };

@@ -147,6 +147,7 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         acknowledgements,
         marked_frames,
         notices,
+        probes,
         receipts,
     } = *totals;
     let pairs = [
@@ -168,6 +169,7 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         ("acknowledgements", acknowledgements),
         ("marked_frames", marked_frames),
         ("notices", notices),
+        ("probes", probes),
         ("receipts", receipts),
     ];
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()

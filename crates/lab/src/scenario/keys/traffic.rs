@@ -144,6 +144,12 @@ fn flow_keys() -> Vec<Key> {
             "That the receiver acknowledges.",
         ),
         key(
+            "probe",
+            Kind::Table(Box::new(probe())),
+            Default::Absent("64 bytes, out behind the data and back in the last class"),
+            "How probes travel, where the congestion control sends any.",
+        ),
+        key(
             "requeue",
             Kind::time(),
             Default::Absent("what is dropped is lost"),
@@ -156,6 +162,32 @@ fn flow_keys() -> Vec<Key> {
             "A congestion control of its own.",
         ),
     ]
+}
+
+fn probe() -> Section {
+    Section {
+        about: "How probes travel.",
+        keys: vec![
+            key(
+                "size",
+                Kind::size(1, LARGEST_FRAME),
+                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the smallest frame"),
+                "Size of a probe and of its answer, overhead not counted.",
+            ),
+            key(
+                "class",
+                Kind::Text,
+                Default::Computed("the class of the flow", "our choice: behind the data, whose path it is about"),
+                "Class on the way to the destination, by name.",
+            ),
+            key(
+                "answer_class",
+                Kind::Text,
+                Default::Computed("the last class", "our choice: the most urgent one, unless `egress` says otherwise"),
+                "Class on the way back, by name.",
+            ),
+        ],
+    }
 }
 
 fn acknowledge() -> Section {

@@ -7,8 +7,8 @@ use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
 use congestion::{Reaction, ReactionPoint};
 use fabric::graph::HostId;
-use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern};
-use units::{Rate, Span, Time};
+use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern, ProbeSpec};
+use units::{Bytes, Rate, Span, Time};
 
 /// A flow with everything but its ends.
 pub(super) fn template(
@@ -46,6 +46,7 @@ pub(super) fn template(
         gathered.problems.push(problem.and(entry.place, "nobody acknowledges this workload"));
         return None;
     }
+    let probe = probe(gathered, subject, entry, &reaction, class_number.unwrap_or(0));
     ordered?;
     let (class_number, pattern, activity) = (class_number?, pattern?, activity?);
     let acknowledge = match acknowledge {
@@ -64,9 +65,39 @@ pub(super) fn template(
         pattern,
         activity,
         acknowledge,
+        probe: probe?,
         requeue: entry.time("requeue"),
         reaction,
     })
+}
+
+/// How probes travel, if the congestion control sends any: `Some(None)` if it does not.
+fn probe(
+    gathered: &mut Gathered<'_>,
+    subject: &Subject<'_>,
+    entry: &Node,
+    reaction: &Reaction,
+    of_flow: u8,
+) -> Option<Option<ProbeSpec>> {
+    let last = (subject.classes.len() - 1) as u8;
+    let Some(node) = entry.table("probe") else {
+        let usual = ProbeSpec { size: Bytes::new(64), class: of_flow, answer_class: last };
+        return (!entry.given("probe")).then(|| reaction.probes().then_some(usual));
+    };
+    if !reaction.probes() {
+        let message = "`probe` does nothing: its congestion control sends none";
+        gathered.refuse(entry.place_of("probe"), message, "remove it, or choose one that does");
+        return None;
+    }
+    let mut class_of = |key: &'static str, default: u8| match node.text(key) {
+        Some(name) => class(gathered, subject, &name, node.place_of(key)),
+        None => {
+            gathered.computed(&node.path, key, format!("{:?}", subject.classes.name(u32::from(default))));
+            Some(default)
+        }
+    };
+    let (out, back) = (class_of("class", of_flow)?, class_of("answer_class", last)?);
+    Some(Some(ProbeSpec { size: node.size("size")?, class: out, answer_class: back }))
 }
 
 pub(super) fn class(gathered: &mut Gathered<'_>, subject: &Subject<'_>, name: &str, place: Place) -> Option<u8> {
