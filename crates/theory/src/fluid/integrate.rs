@@ -52,9 +52,9 @@ impl<'a, M: Fluid<N>, H: Fn(f64) -> [f64; N], const N: usize> Solver<'a, M, H, N
     pub fn new(model: &'a M, before: H, longest: f64) -> Solver<'a, M, H, N> {
         let delay = model.delay();
         let step = step_within(delay, longest);
-        let lag = (delay / step).round() as usize;
+        let lag = (delay / step).round().min(1e15) as usize;
         let state = model.confine(before(0.0));
-        Solver { model, before, step, lag, done: 0, state, ring: Vec::with_capacity(lag + 1) }
+        Solver { model, before, step, lag, done: 0, state, ring: Vec::new() }
     }
 
     /// The length of a step, in seconds.

@@ -5,10 +5,10 @@
 //! mechanisms" (Allerton 2008), for the algorithm of IEEE 802.1Qau; the averages are derived anew, in
 //! `docs/theory/qcn.md`. In short, for a source with current rate `R` and target rate `T`:
 //!
-//! - Congestion `(q - qeq) + w dq` becomes `x = 63 congestion / ((2 w + 1) qeq)` quanta. Rounding down takes half a
-//!   quantum on average: what is fed back is `phi = x - 1/2`, not below zero. Queues move by whole frames, about a
-//!   quantum, so below one quantum the part `phi` of the samples still rounds to one: a sample makes a message with
-//!   probability `min(1, phi)`.
+//! - Congestion `(q - qeq) + w dq` becomes `x = 63 congestion / ((2 w + 1) qeq)` quanta. Queues move by whole frames,
+//!   about a quantum, so a sample sees `x` and noise: logistic, of scale `n`. Rounded down and not below zero that is
+//!   `phi`, the sum over k from 1 to 63 of `1 / (1 + e^((k - x)/n))` quanta on average; the first term is the probability
+//!   of at least one, so that a message is sent. Each eight quanta more, samples come once more in the same time.
 //! - A message sets `T` to `R` and takes the part `Gd phi` of `R`.
 //! - Between messages, every `n` frames in a row without one are a stage of the byte counter. With a message for the part
 //!   `p` of the frames that happens at `p / ((1 - p)^-n - 1)` per frame. A stage of the timer happens at
@@ -54,6 +54,8 @@ pub struct Qcn {
     pub max_rate: f64,
     /// The least factor of a single decrease.
     pub min_dec_factor: f64,
+    /// The scale of what is random in a sample of the queue, in quanta.
+    pub noise: f64,
 }
 
 /// Whether there are messages.
@@ -67,6 +69,9 @@ pub enum Regime {
 
 /// Quanta of six bits.
 const MOST: f64 = 63.0;
+
+/// So many scales of the noise away, a level is passed surely or never: e^-37 is less than a rounding error.
+const FAR: f64 = 37.0;
 
 impl Qcn {
     /// The values of IEEE 802.1Qau, for 50 sources on 10 Gb/s and 50 us; no timer.
@@ -89,6 +94,7 @@ impl Qcn {
             min_rate: 5e6,
             max_rate: 1e10,
             min_dec_factor: 0.5,
+            noise: 0.5,
         }
     }
 
@@ -97,24 +103,51 @@ impl Qcn {
         if (queue <= 0.0 && growth < 0.0) || (queue >= self.buffer && growth > 0.0) { 0.0 } else { growth }
     }
 
-    /// Congestion as it is fed back, in quanta: mean of what is rounded down.
+    /// Congestion in quanta, before it is rounded.
     #[must_use]
     pub fn quanta(&self, queue: f64, rate: f64) -> f64 {
         let between = 8.0 * self.sample_base / self.capacity;
         let congestion = (queue - self.set_point) + self.weight * between * self.growth(queue, rate);
-        let quanta = MOST * congestion / ((2.0 * self.weight + 1.0) * self.set_point) - 0.5;
-        quanta.clamp(0.0, MOST)
+        let quanta = MOST * congestion / ((2.0 * self.weight + 1.0) * self.set_point);
+        if quanta > MOST { MOST } else { quanta }
+    }
+
+    /// The probability that a sample with that mean is at least so many quanta.
+    fn at_least(&self, quanta: f64, level: f64) -> f64 {
+        1.0 / (1.0 + exp((level - quanta) / self.noise))
+    }
+
+    /// The mean of what is fed back: the sum over all levels of the probability to be at least there.
+    #[must_use]
+    pub fn feedback(&self, quanta: f64) -> f64 {
+        // What is sure, to the last bit, and from there on one factor more for each level.
+        let sure = (quanta - FAR * self.noise).floor().clamp(0.0, MOST);
+        let (mut sum, mut level) = (sure, sure + 1.0);
+        let mut odds = exp((level - quanta) / self.noise);
+        let factor = exp(1.0 / self.noise);
+        while level <= MOST && level - quanta < FAR * self.noise {
+            sum += 1.0 / (1.0 + odds);
+            odds *= factor;
+            level += 1.0;
+        }
+        sum
     }
 
     /// The part of the frames that are sampled: with every eight quanta once more.
     fn sampled(&self, quanta: f64) -> f64 {
-        let part = self.frame / self.sample_base * (1.0 + (quanta / 8.0 - 0.5).clamp(0.0, 7.0));
+        let mut times = 1.0;
+        let mut level = 8.0;
+        while level < MOST && level - quanta < FAR * self.noise {
+            times += self.at_least(quanta, level);
+            level += 8.0;
+        }
+        let part = self.frame / self.sample_base * times;
         if part > 1.0 { 1.0 } else { part }
     }
 
     /// The part of a source's frames that make a message.
     fn told(&self, quanta: f64) -> f64 {
-        self.sampled(quanta) * if quanta < 1.0 { quanta } else { 1.0 }
+        self.sampled(quanta) * self.at_least(quanta, 1.0)
     }
 
     /// Runs of so many stages without a message, per second, for a rate and the part of frames with a message.
@@ -135,30 +168,53 @@ impl Qcn {
     /// The quanta at which the decreases of a source at that rate make up for its increases.
     fn balance(&self, rate: f64) -> Option<f64> {
         let frames = rate / (8.0 * self.frame);
+        // The logarithm of decreases over increases: it grows with the quanta, and far below one nearly as a line.
         let excess = |quanta: f64| {
             let told = self.told(quanta);
             let gap = self.ai_rate * self.stages(rate, told, self.threshold) / (frames * told);
             let increase = 0.5 * gap * self.stages(rate, told, 1.0);
-            rate * frames * self.part(quanta) - increase
+            ln(rate * frames * self.part(quanta) / increase)
         };
-        let (mut low, mut high) = (0.0, MOST);
-        if excess(high) < 0.0 {
+        let (mut low, mut high) = (self.silent(), MOST);
+        let (mut at_low, mut at_high) = (excess(low), excess(high));
+        if at_high < 0.0 || at_low > 0.0 {
             return None;
         }
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if middle <= low || middle >= high {
+        // The false position; an end that stays counts half the next time (Illinois), and now and then the middle.
+        let mut stayed = 0;
+        for round in 1..200 {
+            let guess =
+                if round % 4 == 0 { 0.5 * (low + high) } else { high - at_high * (high - low) / (at_high - at_low) };
+            let guess = if guess > low && guess < high { guess } else { 0.5 * (low + high) };
+            if high - low <= 1e-14 * (1.0 + high.abs()) || guess <= low || guess >= high {
                 break;
             }
-            *(if excess(middle) < 0.0 { &mut low } else { &mut high }) = middle;
+            let value = excess(guess);
+            if value.abs() < 1e-13 {
+                return Some(guess);
+            }
+            if value < 0.0 {
+                (low, at_low) = (guess, value);
+                at_high *= if stayed == 1 { 0.5 } else { 1.0 };
+                stayed = 1;
+            } else {
+                (high, at_high) = (guess, value);
+                at_low *= if stayed == -1 { 0.5 } else { 1.0 };
+                stayed = -1;
+            }
         }
         Some(0.5 * (low + high))
     }
 
     /// The part of its rate that a frame costs its source on average.
     fn part(&self, quanta: f64) -> f64 {
-        let (part, most) = (self.gd * quanta, 1.0 - self.min_dec_factor);
+        let (part, most) = (self.gd * self.feedback(quanta), 1.0 - self.min_dec_factor);
         self.sampled(quanta) * if part > most { most } else { part }
+    }
+
+    /// The quanta below which one sample in e^30 makes a message: none, for a fluid.
+    fn silent(&self) -> f64 {
+        1.0 - 30.0 * self.noise
     }
 }
 
@@ -190,6 +246,7 @@ impl Tunable for Qcn {
         "min_rate",
         "max_rate",
         "min_dec_factor",
+        "noise",
     ];
 
     fn parameter(&mut self, name: &str) -> Option<&mut f64> {
@@ -210,6 +267,7 @@ impl Tunable for Qcn {
             "min_rate" => &mut self.min_rate,
             "max_rate" => &mut self.max_rate,
             "min_dec_factor" => &mut self.min_dec_factor,
+            "noise" => &mut self.noise,
             _ => return None,
         })
     }
@@ -230,6 +288,7 @@ impl Tunable for Qcn {
         demand(self.time_reset >= 0.0, "time_reset", self.time_reset, "a time is finite and not below zero")?;
         demand(self.threshold >= 1.0, "threshold", self.threshold, "there must be at least one stage")?;
         demand(self.ai_rate > 0.0, "ai_rate", self.ai_rate, above)?;
+        demand(self.noise > 0.0, "noise", self.noise, above)?;
         let factor = self.min_dec_factor;
         demand((0.0..1.0).contains(&factor), "min_dec_factor", factor, "a factor is from 0 to below 1")?;
         let share = self.capacity / self.sources;
@@ -247,17 +306,20 @@ impl Fluid<3> for Qcn {
     }
 
     fn regime(&self, &[queue, rate, _]: &[f64; 3]) -> Regime {
-        if self.quanta(queue, rate) > 0.0 { Regime::Messages } else { Regime::Silence }
+        if self.quanta(queue, rate) > self.silent() { Regime::Messages } else { Regime::Silence }
     }
 
     fn change(&self, regime: Regime, now: &[f64; 3], then: &[f64; 3]) -> [f64; 3] {
         let [queue, rate, target] = *now;
-        let quanta = if regime == Regime::Messages { self.quanta(then[0], then[1]) } else { 0.0 };
-        let told = self.told(quanta);
+        let quanta = self.quanta(then[0], then[1]);
+        let (told, cost) = match regime {
+            Regime::Messages => (self.told(quanta), self.part(quanta)),
+            Regime::Silence => (0.0, 0.0),
+        };
         // What comes now answers frames that passed the queue a delay ago.
         let late_frames = then[1] / (8.0 * self.frame);
         let gap = target - rate;
-        let rising = 0.5 * gap * self.stages(rate, told, 1.0) - rate * self.part(quanta) * late_frames;
+        let rising = 0.5 * gap * self.stages(rate, told, 1.0) - rate * cost * late_frames;
         let aiming = self.ai_rate * self.stages(rate, told, self.threshold) - gap * told * late_frames;
         let held = |value: f64, change: f64| {
             (value >= self.max_rate && change > 0.0) || (value <= self.min_rate && change < 0.0)
@@ -280,7 +342,7 @@ impl Fluid<3> for Qcn {
         let quanta = self.balance(rate).ok_or(too_fast)?;
         let told = self.told(quanta);
         let gap = self.ai_rate * self.stages(rate, told, self.threshold) * 8.0 * self.frame / (rate * told);
-        let queue = self.set_point + (quanta + 0.5) * (2.0 * self.weight + 1.0) * self.set_point / MOST;
+        let queue = self.set_point + quanta * (2.0 * self.weight + 1.0) * self.set_point / MOST;
         let rule = "too small for the queue at which increases and decreases balance";
         demand(queue < self.buffer, "buffer", self.buffer, rule)?;
         Ok([queue, rate, rate + gap])
@@ -334,19 +396,35 @@ mod tests {
     }
 
     #[test]
-    fn rounding_down_takes_half_a_quantum() {
+    fn what_is_fed_back_on_average_by_drawing_samples() {
+        // x and logistic noise, rounded down: mean quanta, and how often there is at least one.
         let of = standard();
-        // A quantum is 5 * 26000 / 63 = 2063.49 bytes. Averaged over a quantum of noise, floor(x) is x - 1/2.
-        let quantum = 5.0 * 26_000.0 / 63.0;
-        for offset in [1.0, 2.7, 10.3] {
-            let parts = 1000;
-            let mean =
-                (0..parts).map(|part| (offset - 0.5 + (f64::from(part) + 0.5) / f64::from(parts)).floor()).sum::<f64>()
-                    / f64::from(parts);
-            let quanta = of.quanta(26_000.0 + offset * quantum, 2e8);
-            assert!((quanta - mean).abs() < 1e-2, "{quanta} {mean}");
+        let mut stream = units::Stream::new(1, 0, "quanta");
+        for x in [-1.0, 0.3, 1.0, 2.7, 10.3] {
+            let (draws, mut sum, mut told) = (400_000, 0.0, 0.0);
+            for _ in 0..draws {
+                let u = stream.unit_f64();
+                let seen = (x + of.noise * (u / (1.0 - u)).ln()).floor();
+                if seen >= 1.0 {
+                    (sum, told) = (sum + seen, told + 1.0);
+                }
+            }
+            let (mean, part) = (sum / f64::from(draws), told / f64::from(draws));
+            assert!((of.feedback(x) - mean).abs() < 0.01, "{x}: {} {mean}", of.feedback(x));
+            assert!((of.at_least(x, 1.0) - part).abs() < 0.005, "{x}: {part}");
         }
-        assert_eq!((of.quanta(26_000.0, 2e8), of.quanta(3e5, 1e10)), (0.0, 63.0));
+        // A quantum is 5 * 26000 / 63 = 2063.49 bytes.
+        assert!((of.quanta(26_000.0 + 3.0 * 2_063.492, 2e8) - 3.0).abs() < 1e-5);
+        assert_eq!(of.quanta(3e5, 1e10), 63.0);
+    }
+
+    #[test]
+    fn samples_come_sooner_by_the_table() {
+        let of = standard();
+        // Between the steps the table has 150000, 75000, 50000, ... bytes.
+        for (quanta, times) in [(4.0, 1.0), (12.0, 2.0), (20.0, 3.0), (60.0, 8.0)] {
+            assert!((of.sampled(quanta) / 0.01 - times).abs() < 1e-3, "{quanta}: {}", of.sampled(quanta));
+        }
     }
 
     #[test]
@@ -358,7 +436,7 @@ mod tests {
                 let change = of.change(of.regime(&rest), &rest, &rest);
                 assert!(change[0].abs() < 1e-3, "{change:?}");
                 assert!(change[1].abs() < 1e-6 * rest[1] && change[2].abs() < 1e-6 * rest[1], "{sources}: {change:?}");
-                assert!(rest[0] > of.set_point && rest[2] > rest[1], "{rest:?}");
+                assert!(rest[2] > rest[1], "{rest:?}");
             }
         }
     }
@@ -391,7 +469,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_by_name() {
         assert_eq!(standard().validate(), Ok(()));
-        for (name, value) in [("delay", -1.0), ("gd", 0.0), ("threshold", 0.0), ("buffer", 1.0), ("time_reset", -1.0)] {
+        for (name, value) in [("delay", -1.0), ("gd", 0.0), ("threshold", 0.0), ("buffer", 1.0), ("noise", 0.0)] {
             let error = standard().with(name, value).expect("a parameter").validate().expect_err("wrong");
             assert!(matches!(error, Error::BadParameter { name: about, .. } if about == name), "{name}: {error}");
         }

@@ -143,11 +143,26 @@ impl Theorem3 {
     #[must_use]
     pub fn slack(&self) -> f64 {
         let [i, ii, iii, iv] = self.conditions;
-        let ratios = [i.right / i.left, ii.left / ii.right, iii.right / iii.left, iv.left / iv.right];
-        ratios.iter().fold(f64::INFINITY, |least: f64, &ratio| {
-            least.min(if ratio >= 1.0 { 1.0 - 1.0 / ratio } else { ratio - 1.0 })
-        })
+        least([i.right / i.left, ii.left / ii.right, iii.right / iii.left, iv.left / iv.right])
     }
+}
+
+/// How far the theorem is from its edge where each loop may have the `a` it likes best: conditions (i) and (iii) then only
+/// ask that this `a` is at least one.
+///
+/// # Errors
+/// None for parameters that are valid.
+pub fn slack_at_own(of: &Bcn) -> Result<f64, Error> {
+    let [_, ii, _, iv] = Theorem3::at_own(of)?.conditions;
+    let [increase, decrease] = own_margins(of);
+    Ok(least([increase, ii.left / ii.right, decrease, iv.left / iv.right]))
+}
+
+/// The smallest of some ratios that should be above one, as a distance from it between -1 and 1.
+fn least(ratios: [f64; 4]) -> f64 {
+    ratios
+        .iter()
+        .fold(f64::INFINITY, |least: f64, &ratio| least.min(if ratio >= 1.0 { 1.0 - 1.0 / ratio } else { ratio - 1.0 }))
 }
 
 #[cfg(test)]
@@ -202,6 +217,9 @@ mod tests {
         let common = Theorem3::at(&of, largest_common(&of)).expect("a choice");
         assert_eq!(holds(&common), [true, true, true, false]);
         assert!(common.slack() < 0.0);
+        // (iv) is the tightest: 0.03125 against 0.02582.
+        let slack = slack_at_own(&of).expect("a choice");
+        assert!((slack - (1.0 - 0.025_82 / 0.031_25)).abs() < 1e-3, "{slack}");
     }
 
     #[test]
