@@ -3,4 +3,5 @@
 pub mod plot;
 pub mod results;
 pub mod scenario;
+pub mod stability;
 pub mod study;

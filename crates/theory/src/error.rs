@@ -37,6 +37,15 @@ pub enum Error {
         /// The flow, counted from zero.
         flow: usize,
     },
+    /// A parameter of a model has a value that makes no sense.
+    BadParameter {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        rule: &'static str,
+    },
 }
 
 impl fmt::Display for Error {
@@ -56,6 +65,7 @@ impl fmt::Display for Error {
             Error::Unbounded { flow } => {
                 write!(f, "flow {flow} uses no link and has no demand, so no rate is too high for it; give it either")
             }
+            Error::BadParameter { name, value, rule } => write!(f, "{name} is {value}: {rule}"),
         }
     }
 }

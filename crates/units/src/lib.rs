@@ -16,6 +16,7 @@ mod random;
 mod rate;
 mod sample;
 mod time;
+mod trig;
 mod wire;
 
 pub use bytes::Bytes;

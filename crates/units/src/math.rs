@@ -1,9 +1,11 @@
-//! Logarithm, exponential and power from additions, multiplications and divisions alone.
+//! Logarithm, exponential, power, sine, cosine and arc tangent from additions, multiplications and divisions alone.
 //!
-//! IEEE 754 fixes the result of + - * / and of the square root to the last bit; it does not fix `ln`, `exp` or `pow`,
+//! IEEE 754 fixes the result of + - * / and of the square root to the last bit; it does not fix `ln`, `exp` or `sin`,
 //! and the libraries that provide them differ from one system to the next. A simulation that used them would give
 //! different results on different machines. These functions give the same bits everywhere, with an error of a few units
 //! in the last place; the tests hold them to that against the system's own.
+
+pub use crate::trig::{atan, atan2, cos, sin, sin_cos};
 
 /// The leading 32 bits of ln 2: its product with any exponent is exact.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
@@ -35,14 +37,14 @@ const FACTORIAL_RECIPROCALS: [f64; 14] = {
 };
 
 /// The sum of two numbers, and what rounding took from it.
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
     (sum, (a - (sum - of_b)) + (b - of_b))
 }
 
 /// The product of two numbers, and what rounding took from it. Both must be below 2^990.
-fn two_product(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
     // Cutting each factor into halves of 26 bits makes the four partial products exact.
     let halves = |x: f64| {
         let scaled = 134_217_729.0 * x;
@@ -55,7 +57,7 @@ fn two_product(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// The polynomial with those coefficients, the constant one first.
-fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+pub(crate) fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
 

@@ -30,6 +30,8 @@ pub enum Command {
     Sweep(Sweep),
     /// Run a paper's figures again and judge them against the paper
     Reproduce(Reproduce),
+    /// Say whether a scenario's congestion control holds its queue, by theory
+    Stability(Stability),
     /// Draw the pictures of a recorded run
     Plot(Plot),
     /// Find the first difference between two recorded runs
@@ -205,6 +207,31 @@ pub enum Choices {
     All,
     // Only the values we take.
     None,
+}
+
+/// `stability`
+#[derive(Args, Debug)]
+pub struct Stability {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// An axis of a stability map, given twice: a key of [fluid] and its range, such as delay=50us..300us
+    #[arg(long, value_name = "KEY=FROM..TO")]
+    pub map: Vec<String>,
+    /// Points along each axis of the map
+    #[arg(long, default_value_t = 1000, value_name = "COUNT")]
+    pub points: usize,
+    /// Also integrate the equations and draw queue and rate over time
+    #[arg(long)]
+    pub trajectory: bool,
+    /// Directory for the pictures [default: results/NAME-stability]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Threads to use [default: all cores]; the result does not depend on it
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `plot`

@@ -10,6 +10,7 @@ mod listing;
 mod picture;
 mod reproduce;
 mod run;
+mod stability;
 mod sweep;
 
 use arguments::{Arguments, Command};
@@ -45,6 +46,7 @@ pub fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Stability(arguments) => stability::stability(&arguments),
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),
         Command::Csv(arguments) => picture::csv(&arguments),

@@ -84,7 +84,7 @@ pub fn diff(arguments: &Diff) -> Exit {
 }
 
 /// Writes a canvas as SVG and PNG.
-fn write(canvas: &Canvas, out: &Path, name: &str) -> Result<(), String> {
+pub fn write(canvas: &Canvas, out: &Path, name: &str) -> Result<(), String> {
     let put = |ending: &str, contents: &[u8]| {
         let path: PathBuf = out.join(format!("{name}.{ending}"));
         std::fs::write(&path, contents).map_err(|error| format!("cannot write {}: {error}", path.display()))

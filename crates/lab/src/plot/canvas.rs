@@ -30,9 +30,38 @@ pub enum Anchor {
 /// One thing on a canvas. Places are in points from the top left.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    Rectangle { x: f64, y: f64, width: f64, height: f64, colour: Colour, opacity: f64 },
-    Line { points: Vec<(f64, f64)>, colour: Colour, width: f64, dash: Option<(f64, f64)> },
-    Text { x: f64, y: f64, text: String, size: f64, bold: bool, anchor: Anchor, colour: Colour },
+    Rectangle {
+        x: f64,
+        y: f64,
+        width: f64,
+        height: f64,
+        colour: Colour,
+        opacity: f64,
+    },
+    Line {
+        points: Vec<(f64, f64)>,
+        colour: Colour,
+        width: f64,
+        dash: Option<(f64, f64)>,
+    },
+    /// A grid of colours, row by row from the top left.
+    Image {
+        x: f64,
+        y: f64,
+        width: f64,
+        height: f64,
+        columns: u32,
+        pixels: Vec<Colour>,
+    },
+    Text {
+        x: f64,
+        y: f64,
+        text: String,
+        size: f64,
+        bold: bool,
+        anchor: Anchor,
+        colour: Colour,
+    },
 }
 
 /// See the module.
@@ -78,6 +107,18 @@ impl Canvas {
 
     pub(super) fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: Colour, opacity: f64) {
         self.items.push(Item::Rectangle { x, y, width, height, colour, opacity });
+    }
+
+    /// A grid of colours with so many columns, row by row from the top left, stretched over a rectangle.
+    pub(super) fn image(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        (columns, pixels): (u32, Vec<Colour>),
+    ) {
+        if columns > 0 && !pixels.is_empty() && pixels.len().is_multiple_of(columns as usize) {
+            self.items.push(Item::Image { x, y, width, height, columns, pixels });
+        }
     }
 
     pub(super) fn line(&mut self, points: Vec<(f64, f64)>, colour: Colour, width: f64, dash: Option<(f64, f64)>) {

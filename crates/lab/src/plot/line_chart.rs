@@ -323,7 +323,9 @@ mod tests {
             let inside = |x: f64, y: f64| x >= 0.0 && x <= canvas.width && y >= 0.0 && y <= canvas.height;
             match item {
                 Item::Line { points, .. } => assert!(points.iter().all(|&(x, y)| inside(x, y)), "{item:?}"),
-                Item::Rectangle { x, y, width, height, .. } => assert!(inside(*x, *y) && inside(x + width, y + height)),
+                Item::Rectangle { x, y, width, height, .. } | Item::Image { x, y, width, height, .. } => {
+                    assert!(inside(*x, *y) && inside(x + width, y + height))
+                }
                 Item::Text { x, y, text, size, bold, anchor, .. } => {
                     let width = fonts.width(text, *size, *bold);
                     let start = match anchor {

@@ -3,7 +3,8 @@
 //! A chart is laid out once onto a [`Canvas`] of lines, rectangles and text; the canvas becomes SVG text or PNG
 //! pixels. Both come out the same on every machine: the font comes with us, and numbers are written with fixed digits.
 //! [`LineChart`], [`BandChart`] and [`BarChart`] know nothing of results; [`picture`] draws what results hold the way
-//! papers do, [`grouped`] sums over flows or links, and [`GridChart`] draws what a grid of runs gives.
+//! papers do, [`grouped`] sums over flows or links, [`GridChart`] draws what a grid of runs gives, and
+//! [`MapChart`] a quantity over two others.
 
 mod axis;
 mod band_chart;
@@ -15,6 +16,7 @@ mod gather;
 mod grid;
 mod grouped;
 mod line_chart;
+mod map_chart;
 mod pictures;
 mod png;
 mod svg;
@@ -27,6 +29,7 @@ pub use canvas::{Anchor, Canvas, Colour, PALETTE};
 pub use grid::{GridChart, GridLine, GridPoint, axis_value};
 pub use grouped::{LineGroup, grouped};
 pub use line_chart::{Band, HorizontalLine, LineChart, Manner, Series};
+pub use map_chart::{MapBand, MapChart, MapLine};
 pub use pictures::{Chart, Picture, PlotOptions, picture, write_plots};
 pub use png::to_png;
 pub use svg::to_svg;

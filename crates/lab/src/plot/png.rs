@@ -3,7 +3,8 @@
 use super::canvas::{Anchor, Canvas, Colour, Item};
 use super::font::{Fonts, Pen};
 use tiny_skia::{
-    Color, FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, Rect, Shader, Stroke, StrokeDash, Transform,
+    Color, FillRule, FilterQuality, LineCap, LineJoin, Paint, PathBuilder, Pixmap, PixmapPaint, Rect, Shader, Stroke,
+    StrokeDash, Transform,
 };
 
 /// The canvas as a PNG file with `scale` pixels to a point. `None` if that is no size for a picture.
@@ -39,6 +40,15 @@ pub fn to_png(canvas: &Canvas, scale: f64) -> Option<Vec<u8>> {
                     pixels.stroke_path(&path, &paint(*colour, 1.0), &stroke, transform, None);
                 }
             }
+            Item::Image { x, y, width, height, columns, pixels: grid } => {
+                if let Some(picture) = picture(*columns, grid) {
+                    let across = (*width / f64::from(picture.width())) as f32;
+                    let down = (*height / f64::from(picture.height())) as f32;
+                    let place = transform.pre_translate(*x as f32, *y as f32).pre_scale(across, down);
+                    let look = PixmapPaint { quality: FilterQuality::Nearest, ..PixmapPaint::default() };
+                    pixels.draw_pixmap(0, 0, picture.as_ref(), &look, place, None);
+                }
+            }
             Item::Text { x, y, text, size, bold, anchor, colour } => {
                 let width = fonts.width(text, *size, *bold);
                 let start = match anchor {
@@ -55,6 +65,20 @@ pub fn to_png(canvas: &Canvas, scale: f64) -> Option<Vec<u8>> {
         }
     }
     pixels.encode_png().ok()
+}
+
+/// A grid of colours as pixels.
+fn picture(columns: u32, grid: &[Colour]) -> Option<Pixmap> {
+    let mut picture = Pixmap::new(columns, u32::try_from(grid.len()).ok()?.checked_div(columns)?)?;
+    for (pixel, &Colour(red, green, blue)) in picture.pixels_mut().iter_mut().zip(grid) {
+        *pixel = Color::from_rgba8(red, green, blue, 255).premultiply().to_color_u8();
+    }
+    Some(picture)
+}
+
+/// A grid of colours as a PNG file of one pixel each.
+pub(super) fn grid_png(columns: u32, grid: &[Colour]) -> Option<Vec<u8>> {
+    picture(columns, grid)?.encode_png().ok()
 }
 
 fn paint(Colour(red, green, blue): Colour, opacity: f64) -> Paint<'static> {

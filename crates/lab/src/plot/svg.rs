@@ -1,6 +1,8 @@
 //! A canvas as SVG: the same bytes for the same canvas, everywhere.
 
 use super::canvas::{Anchor, Canvas, Colour, Item};
+use super::png::grid_png;
+use crate::results::base64;
 use std::fmt::Write;
 
 /// A number with at most two decimals.
@@ -64,6 +66,16 @@ pub fn to_svg(canvas: &Canvas) -> String {
                     let _ = write!(svg, " stroke-dasharray=\"{} {}\"", number(*on), number(*off));
                 }
                 svg.push_str(" stroke-linejoin=\"round\"/>\n");
+            }
+            Item::Image { x, y, width, height, columns, pixels } => {
+                let Some(png) = grid_png(*columns, pixels) else { continue };
+                let (x, y, width, height) = (number(*x), number(*y), number(*width), number(*height));
+                let _ = writeln!(
+                    svg,
+                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
+                     image-rendering=\"pixelated\" href=\"data:image/png;base64,{}\"/>",
+                    base64(&png)
+                );
             }
             Item::Text { x, y, text, size, bold, anchor, colour: fill } => {
                 let (x, y, size, fill) = (number(*x), number(*y), number(*size), colour(*fill));

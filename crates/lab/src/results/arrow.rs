@@ -93,7 +93,8 @@ fn key_values<'b>(builder: &mut Builder<'b>, pairs: &[(&str, &str)]) -> KeyValue
     builder.create_vector(&entries)
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// Bytes as text, as RFC 4648 has it.
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

@@ -17,6 +17,7 @@ mod reader;
 mod reference;
 mod run;
 
+pub(crate) use arrow::base64;
 pub use batch::{Batch, Cells, Value};
 pub use csv::export_csv;
 pub use difference::{Difference, Manner, fingerprints, first_difference, rows_differ};

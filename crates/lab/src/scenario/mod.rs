@@ -41,6 +41,8 @@ pub use reference::reference;
 pub use schema::schema;
 pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
 
+pub(crate) use key::near as near_name;
+
 use fabric::graph::Graph;
 use fabric::{BuildError, validate};
 use lower::names::Names;

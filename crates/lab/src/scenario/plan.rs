@@ -3,6 +3,7 @@
 use super::problem::Errors;
 use super::source::Sources;
 use super::{Recipe, expect::Expectation, figure::Figure};
+use crate::stability::FluidPlan;
 use fabric::spec::NetworkSpec;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -135,6 +136,8 @@ pub struct Plan {
     pub sweep: Vec<Axis>,
     /// What it says of the figure it is.
     pub figure: Figure,
+    /// The scenario as a fluid, if it has one.
+    pub fluid: Option<FluidPlan>,
     /// Every value and where it came from.
     pub entries: Vec<Entry>,
     pub(crate) recipe: Arc<Recipe>,

@@ -96,6 +96,7 @@ fn shape(kind: &Kind, path: &str, definitions: &mut Map<String, Value>) -> Value
         Kind::Count(least, most) if least == most => json!({ "const": least }),
         Kind::Count(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
         Kind::Count(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Number(least, most) if most.is_infinite() => json!({ "type": "number", "minimum": least }),
         Kind::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
         Kind::Ratio => json!({ "anyOf": [
             { "type": "integer", "minimum": 1 },

@@ -2,13 +2,14 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "check",
     "explain",
     "compare",
     "sweep",
     "reproduce",
+    "stability",
     "plot",
     "diff",
     "csv",

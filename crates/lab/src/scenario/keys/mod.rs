@@ -3,6 +3,7 @@
 mod buffers;
 mod devices;
 mod figure;
+mod fluid;
 mod network;
 mod settings;
 mod traffic;
@@ -80,6 +81,12 @@ fn keys() -> Vec<Key> {
             table(settings::probes()),
             Default::Nested("our choice: record everything, at a hundred windows and a thousand samples a run"),
             "What to record, and how often.",
+        ),
+        key(
+            "fluid",
+            table(fluid::fluid()),
+            Default::Absent("it has no fluid model"),
+            "The scenario as differential equations, for `tailback stability`.",
         ),
         key("run", table(settings::run()), Default::Required, "How long to run, and how often."),
         key(

@@ -5,6 +5,7 @@ pub(crate) mod buffers;
 pub(crate) mod devices;
 pub(crate) mod figure;
 mod flow;
+mod fluid;
 pub(crate) mod names;
 pub(crate) mod network;
 pub(crate) mod routes;
@@ -46,6 +47,7 @@ pub(crate) fn plan(
     let classes = devices::classes(gathered, root);
     let network = network::network(gathered, root, limits);
     let sweep = settings::sweep(gathered, root);
+    let fluid = fluid::fluid(gathered, root);
     let (Some(classes), Some(network)) = (classes, network) else { return (None, origins) };
     // What goes on without a part that is missing serves to find more mistakes: the plan is not made any more.
     let complete = run.is_some();
@@ -127,6 +129,7 @@ pub(crate) fn plan(
         expectations,
         sweep,
         figure,
+        fluid,
         entries: std::mem::take(&mut gathered.entries),
         recipe: Arc::clone(recipe),
     };

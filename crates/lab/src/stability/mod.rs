@@ -1,0 +1,227 @@
+//! The fluid of a scenario, analysed: `tailback stability`.
+//!
+//! [`analyse`] puts together what the crate `theory` says of one set of parameters; [`Map`] does so for a grid of two of
+//! them, on all cores and to the same bits; [`trajectory`] integrates the equations.
+
+mod map;
+mod model;
+
+pub use map::{Contour, Map, MapAxis, MapError};
+pub use model::{Kind, Model, NamedLoop};
+
+use theory::Error;
+use theory::fluid::bcn::Regime;
+use theory::fluid::{Bcn, Solver};
+use theory::stability::conditions::phase_on_the_edge;
+use theory::stability::stated::{Claim, Stated, claims};
+use theory::stability::switched::{Cycle, by_dominant_roots, measure, without_delay};
+use theory::stability::{Complex, DelayedLoop, Margins, Roots, Theorem3, largest_common, rightmost};
+
+/// The fluid of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FluidPlan {
+    /// The equations with their parameters.
+    pub model: Model,
+    /// The `a` of theorem 3; BCN only.
+    pub a: f64,
+    /// What a paper states; BCN only.
+    pub stated: Stated,
+    /// The rate of every source at first, in bits per second.
+    pub start_rate: f64,
+    /// The queue at first, in bytes.
+    pub start_queue: f64,
+    /// How long a trajectory is, in seconds.
+    pub duration: f64,
+}
+
+/// One loop near the equilibrium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopAnalysis {
+    /// Which equations hold.
+    pub name: &'static str,
+    /// The loop itself.
+    pub of: DelayedLoop,
+    /// The paper's pole, in radians per second; BCN only.
+    pub pole: Option<f64>,
+    /// The roots of the loop's own part: its open-loop poles.
+    pub open_poles: Vec<Complex>,
+    /// How far it is from the edge.
+    pub margins: Margins,
+    /// The roots that rule it.
+    pub roots: Roots,
+}
+
+/// What the BCN paper says of the loops, and what two loops do in turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BcnAnalysis {
+    /// Theorem 3 with the `a` of the scenario.
+    pub at_stated: Theorem3,
+    /// With the largest `a` that both poles allow; none if that is below one.
+    pub at_common: Option<Theorem3>,
+    /// With the largest `a` that each pole allows.
+    pub at_own: Theorem3,
+    /// The phase margin of the exact loop on the edge of the theorem, in radians, for the `a` of the scenario.
+    pub edge_phase: f64,
+    /// Theorem 2: the cycle of the two loops without delay.
+    pub undelayed: Cycle,
+    /// The same by the roots that rule the delayed loops.
+    pub estimate: Option<Cycle>,
+    /// The cycle of the two delayed loops as they take turns, measured; none if it does not swing.
+    pub measured: Option<Cycle>,
+    /// What a paper states, and what follows.
+    pub claims: Vec<Claim>,
+}
+
+/// Everything.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The queue at rest, in bytes.
+    pub queue: f64,
+    /// The rate of every source at rest, in bits per second.
+    pub rate: f64,
+    /// The loops, each alone.
+    pub loops: Vec<LoopAnalysis>,
+    /// What only BCN has.
+    pub bcn: Option<BcnAnalysis>,
+}
+
+impl Analysis {
+    /// Whether every loop is stable by the exact criterion.
+    #[must_use]
+    pub fn stable(&self) -> bool {
+        self.loops.iter().all(|of| of.margins.stable)
+    }
+
+    /// The time until a disturbance has fallen to 2 % and how often it swings, in seconds and hertz: of the two loops in
+    /// turn where that was measured, else of the loop that takes longest.
+    #[must_use]
+    pub fn prediction(&self) -> (f64, f64) {
+        if let Some(BcnAnalysis { measured: Some(cycle), .. }) = &self.bcn {
+            return (cycle.settling(), cycle.frequency);
+        }
+        let modes = self.loops.iter().filter_map(|of| of.roots.dominant());
+        let slowest = modes.max_by(|a, b| a.settling.total_cmp(&b.settling));
+        let (settling, frequency) = slowest.map_or((f64::INFINITY, 0.0), |mode| (mode.settling, mode.frequency));
+        (if self.stable() { settling } else { f64::INFINITY }, frequency)
+    }
+}
+
+/// All that can be said of a fluid without integrating it over time.
+///
+/// # Errors
+/// If it has no equilibrium.
+pub fn analyse(plan: &FluidPlan) -> Result<Analysis, Error> {
+    let (queue, rate) = plan.model.equilibrium()?;
+    let mut loops = Vec::new();
+    for NamedLoop { name, exact: of, pole } in plan.model.loops()? {
+        let (open_poles, margins, roots) = (of.own().roots(), of.margins(), rightmost(&of));
+        loops.push(LoopAnalysis { name, of, pole, open_poles, margins, roots });
+    }
+    let bcn = match &plan.model {
+        Model::Bcn(of) => Some(analyse_bcn(plan, of, &loops)?),
+        Model::Qcn(_) => None,
+    };
+    Ok(Analysis { queue, rate, loops, bcn })
+}
+
+fn analyse_bcn(plan: &FluidPlan, of: &Bcn, loops: &[LoopAnalysis]) -> Result<BcnAnalysis, Error> {
+    let pair = [Regime::Increase, Regime::Decrease].map(|regime| (of.pole(regime), of.stiffness(regime)));
+    let common = largest_common(of);
+    let estimate = match loops {
+        [increase, decrease] => by_dominant_roots([&increase.of, &decrease.of]),
+        _ => None,
+    };
+    Ok(BcnAnalysis {
+        at_stated: Theorem3::at(of, plan.a)?,
+        at_common: if common >= 1.0 { Some(Theorem3::at(of, common)?) } else { None },
+        at_own: Theorem3::at_own(of)?,
+        edge_phase: phase_on_the_edge(plan.a)?,
+        undelayed: without_delay(pair),
+        estimate,
+        measured: measure(pair, of.delay)?,
+        claims: claims(of, plan.a, &plan.stated),
+    })
+}
+
+/// The queue in bytes and the rate of a source in bits per second, over time in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectory {
+    /// Time and queue.
+    pub queue: Vec<(f64, f64)>,
+    /// Time and rate.
+    pub rate: Vec<(f64, f64)>,
+}
+
+/// More steps than this are a mistake in a duration or a delay.
+const MOST_STEPS: f64 = 1e7;
+
+/// The fluid over time, from the start the scenario gives it.
+///
+/// # Errors
+/// If it would take too many steps: they cannot be longer than the delay.
+pub fn trajectory(plan: &FluidPlan) -> Result<Trajectory, Error> {
+    let delay = plan.model.delay();
+    let longest = if delay > 0.0 { delay / 20.0 } else { plan.duration / 1e5 };
+    // Few steps would hide what happens within a delay that is most of the duration.
+    let longest = longest.min(plan.duration / 5e3);
+    let steps = plan.duration / longest;
+    if !steps.is_finite() || steps > MOST_STEPS {
+        let rule = "so many delays that the trajectory would take more than 10 million steps; shorten it";
+        return Err(Error::BadParameter { name: "duration", value: plan.duration, rule });
+    }
+    let every = ((steps / 4e3) as usize).max(1);
+    let mut drawn = Trajectory::default();
+    let mut see = |t: f64, queue: f64, rate: f64| {
+        drawn.queue.push((t, queue));
+        drawn.rate.push((t, rate));
+    };
+    let (queue, rate) = (plan.start_queue, plan.start_rate);
+    match &plan.model {
+        Model::Bcn(of) => {
+            Solver::new(of, |_| [queue, rate], longest).run(plan.duration, every, |t, s| see(t, s[0], s[1]));
+        }
+        Model::Qcn(of) => {
+            Solver::new(of, |_| [queue, rate, rate], longest).run(plan.duration, every, |t, s| see(t, s[0], s[1]));
+        }
+    }
+    Ok(drawn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use theory::fluid::Qcn;
+
+    fn plan(model: Model) -> FluidPlan {
+        let stated = Stated { increase_pole: Some(666.0), decrease_pole: Some(521.0), b: Some(2.2) };
+        FluidPlan { model, a: 5.0, stated, start_rate: 1e8, start_queue: 0.0, duration: 0.05 }
+    }
+
+    #[test]
+    fn the_paper_is_analysed() {
+        let analysis = analyse(&plan(Model::Bcn(Bcn::of_the_paper()))).expect("an analysis");
+        assert!(analysis.stable() && analysis.loops.len() == 2);
+        let bcn = analysis.bcn.as_ref().expect("it is BCN");
+        assert!(!bcn.at_stated.holds() && bcn.at_own.holds() && bcn.edge_phase < 0.0);
+        assert_eq!(bcn.claims.iter().filter(|claim| !claim.agrees).count(), 2);
+        let (settling, frequency) = analysis.prediction();
+        assert!((settling - 0.132).abs() < 0.005 && (frequency - 209.1).abs() < 0.5, "{settling} {frequency}");
+    }
+
+    #[test]
+    fn the_standard_is_analysed() {
+        let analysis = analyse(&plan(Model::Qcn(Qcn::of_the_standard()))).expect("an analysis");
+        assert!(analysis.stable() && analysis.bcn.is_none() && analysis.loops[0].open_poles.len() == 3);
+    }
+
+    #[test]
+    fn trajectories_end_in_time_or_are_refused() {
+        for model in [Model::Bcn(Bcn::of_the_paper()), Model::Qcn(Qcn::of_the_standard())] {
+            let drawn = trajectory(&plan(model)).expect("a trajectory");
+            assert!(drawn.queue.len() > 2000 && drawn.queue.len() < 9000, "{}", drawn.queue.len());
+            assert!((drawn.queue.last().expect("points").0 - 0.05).abs() < 1e-4);
+        }
+        let slow = Model::Bcn(Bcn { delay: 1e-12, ..Bcn::of_the_paper() });
+        assert!(trajectory(&plan(slow)).expect_err("too many").to_string().contains("10 million"));
+    }
+}

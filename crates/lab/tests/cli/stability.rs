@@ -1,0 +1,78 @@
+//! `stability`: what it says, what it draws and what it refuses.
+
+use crate::program::{SOUND, Scratch};
+
+const FLUID: &str = "[fluid]\nmodel = \"bcn\"\nsources = 50\ncapacity = \"10Gb/s\"\ndelay = \"200us\"\n";
+
+#[test]
+fn the_papers_loop_and_what_does_not_follow() {
+    let scratch = Scratch::new("stability");
+    scratch.scenario("bcn-stability.toml").run(&["stability", "bcn-stability.toml"]).ends(0).matches("stability");
+    assert_eq!(scratch.names(""), ["bcn-stability.toml"], "nothing is drawn unless asked for");
+}
+
+#[test]
+fn json_has_every_number() {
+    let scratch = Scratch::new("stability-json");
+    scratch.scenario("bcn-stability.toml");
+    let arguments = ["stability", "bcn-stability.toml", "--json", "--out", "p", "--points", "40"];
+    let map = ["--map", "sources=5..100", "--map", "delay=150us..260us"];
+    let value = scratch.run(&[&arguments[..], &map[..]].concat()).ends(0).json();
+    let near = |value: &serde_json::Value, expected: f64| (value.as_f64().expect("a number") - expected).abs() < 1e-3;
+    assert!(near(&value["loops"][0]["phase_margin_deg"], 2.725) && near(&value["loops"][1]["gain_margin"], 8.555));
+    assert!(near(&value["theorem_3"]["at_a"]["b"][0], 2.1642));
+    assert_eq!(value["theorem_3"]["at_a"]["conditions"][3]["holds"], false);
+    assert_eq!(value["theorem_3"]["at_own_a"]["holds"], true);
+    assert_eq!(value["stated"][1]["agrees"], false);
+    assert!((value["stated"][1]["would_follow_from"]["sources"].as_f64().expect("a number") - 25.0).abs() < 0.01);
+    assert!(value["map"]["boundary"][0].as_array().is_some_and(|line| line.len() > 20), "{value:#}");
+    assert_eq!(scratch.names("p"), ["map.png", "map.svg"]);
+}
+
+#[test]
+fn pictures_are_the_same_on_any_number_of_threads() {
+    let scratch = Scratch::new("stability-map");
+    scratch.file("a.toml", format!("{SOUND}{}", FLUID.replace("bcn", "qcn")));
+    for (out, threads) in [("one", "1"), ("three", "3")] {
+        let arguments = ["stability", "a.toml", "--points", "60", "--trajectory", "--out", out, "--threads", threads];
+        let map = ["--map", "weight=1..4", "--map", "gd=1/512..1/16"];
+        scratch.run(&[&arguments[..], &map[..]].concat()).ends(0);
+        let names = ["fluid-queue.png", "fluid-queue.svg", "fluid-rate.png", "fluid-rate.svg", "map.png", "map.svg"];
+        assert_eq!(scratch.names(out), names);
+    }
+    for name in ["map.png", "map.svg"] {
+        let read = |out: &str| std::fs::read(scratch.path(out).join(name)).expect("a picture");
+        assert!(read("one") == read("three"), "{name}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_place() {
+    let scratch = Scratch::new("stability-bad");
+    for (name, from, to) in [
+        ("a", "model", "a = 0.5\nmodel"),
+        ("delay", "\"200us\"", "\"-200us\""),
+        ("probability", "model", "probability = 1.5\nmodel"),
+        ("no-probability", "model", "probability = 0\nmodel"),
+        ("parameter-of-qcn", "model", "gd = 0.01\nmodel"),
+        ("share", "model", "min_rate = \"1Gb/s\"\nmodel"),
+    ] {
+        scratch.file("a.toml", format!("{SOUND}{}", FLUID.replacen(from, to, 1)));
+        let said = scratch.run(&["stability", "a.toml"]).ends(2);
+        assert!(said.err.contains("--> a.toml:") && said.err.contains('^'), "{name}: {}", said.err);
+        said.matches(&format!("bad-stability-{name}"));
+    }
+    scratch.file("a.toml", SOUND).run(&["stability", "a.toml"]).ends(2).matches("bad-stability-none");
+    scratch.file("a.toml", format!("{SOUND}{FLUID}"));
+    for (name, map) in [
+        ("one-axis", &["delay=1us..2us"][..]),
+        ("key", &["dealy=1us..2us", "sources=1..2"]),
+        ("unit", &["delay=1..2", "sources=1..2"]),
+        ("same", &["delay=1us..2us", "delay=1us..2us"]),
+    ] {
+        let map: Vec<&str> = map.iter().flat_map(|axis| ["--map", axis]).collect();
+        scratch.run(&[&["stability", "a.toml"], &map[..]].concat()).ends(2).matches(&format!("bad-map-{name}"));
+    }
+    scratch.run(&["stability", "a.toml", "--trajectory", "--set", "fluid.delay=1ps"]).ends(2).matches("bad-trajectory");
+    assert_eq!(scratch.names(""), ["a.toml"], "nothing was drawn");
+}

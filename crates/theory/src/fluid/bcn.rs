@@ -1,0 +1,347 @@
+//! BCN as a fluid: equations (1) to (5) of Lu, Pan, Prabhakar, Bergamasco, Alaria and Baldini, "Congestion control in
+//! networks with no congestion drops" (Allerton 2006), section III.A.
+//!
+//! `N` equal sources share one link. The queue grows by what comes and does not go, `q' = N R - C`. The congestion point
+//! samples a frame with probability `P` and tells its source `Fb = -((q - qeq) + w dq) / S` in frames, where `dq` is the
+//! growth since the last sample, `S / (C P)` ago on average. A source gets such a message for `P` of its `R / S` frames a
+//! second, a delay late, and adds `Gi Ru Fb` to its rate if `Fb > 0`, or takes the part `Gd |Fb|` of it if `Fb < 0`.
+//!
+//! Beyond the paper, which linearises at once, the limits are there too: the queue is between nothing and the buffer, and
+//! at either end it does not change and so adds nothing to `Fb`; a rate is between `min_rate` and `max_rate`; and a
+//! message takes at most the part `1 - min_dec_factor` of a rate. `docs/theory/bcn.md` has the derivation.
+
+use super::{Fluid, Tunable, demand};
+use crate::Error;
+use crate::stability::DelayedLoop;
+
+/// The parameters, in seconds, bits per second, bytes and plain numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bcn {
+    /// N: sources that share the link.
+    pub sources: f64,
+    /// C: the rate of the link.
+    pub capacity: f64,
+    /// tau: from a change of rate until what it does to the queue comes back as a message.
+    pub delay: f64,
+    /// qeq: the queue to hold.
+    pub set_point: f64,
+    /// w: what growth counts.
+    pub weight: f64,
+    /// P: the part of the frames that are sampled.
+    pub probability: f64,
+    /// Gi: how much a source increases.
+    pub increase_gain: f64,
+    /// Gd: how much a source decreases.
+    pub decrease_gain: f64,
+    /// Ru: the rate that an increase is counted in.
+    pub rate_unit: f64,
+    /// S: the frame that queues are counted in.
+    pub frame: f64,
+    /// The most a queue can be.
+    pub buffer: f64,
+    /// The least a rate can be.
+    pub min_rate: f64,
+    /// The most a rate can be.
+    pub max_rate: f64,
+    /// The least factor of a single decrease.
+    pub min_dec_factor: f64,
+}
+
+/// Which of the two sets of equations holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Regime {
+    /// `Fb > 0`, equations (1) to (3): rates go up.
+    Increase,
+    /// `Fb < 0`, equations (4) and (5): rates go down.
+    Decrease,
+}
+
+impl Bcn {
+    /// The parameters of section III.B of the paper, 50 sources on 10 Gb/s; what it leaves open is our choice: a buffer
+    /// of 100 frames, rates from 1 Mb/s to the link's, and no decrease below a half.
+    #[must_use]
+    pub fn of_the_paper() -> Bcn {
+        Bcn {
+            sources: 50.0,
+            capacity: 1e10,
+            delay: 200e-6,
+            set_point: 24_000.0,
+            weight: 2.0,
+            probability: 0.01,
+            increase_gain: 4.0,
+            decrease_gain: 1.0 / 128.0,
+            rate_unit: 1e6,
+            frame: 1500.0,
+            buffer: 150_000.0,
+            min_rate: 1e6,
+            max_rate: 1e10,
+            min_dec_factor: 0.5,
+        }
+    }
+
+    /// S in bits.
+    fn bits(&self) -> f64 {
+        8.0 * self.frame
+    }
+
+    /// T: how far ahead the growth of the queue makes a message look, `w S / (C P)`, in seconds.
+    #[must_use]
+    pub fn lead(&self) -> f64 {
+        self.weight * self.bits() / (self.capacity * self.probability)
+    }
+
+    /// The paper's pole of a loop, `k`: `Gi Ru w / S` or `Gd w C / (N S)`, in radians per second.
+    #[must_use]
+    pub fn pole(&self, regime: Regime) -> f64 {
+        match regime {
+            Regime::Increase => self.increase_gain * self.rate_unit * self.weight / self.bits(),
+            Regime::Decrease => self.decrease_gain * self.weight * self.capacity / (self.sources * self.bits()),
+        }
+    }
+
+    /// The gain from the queue to its own second derivative, `K`: the pole over the lead.
+    #[must_use]
+    pub fn stiffness(&self, regime: Regime) -> f64 {
+        self.pole(regime) / self.lead()
+    }
+
+    /// Equations (6) or (7) with (8) as one loop: `s^2 + (k s + K) e^(-s tau)`.
+    ///
+    /// # Errors
+    /// If the parameters make none.
+    pub fn delayed_loop(&self, regime: Regime) -> Result<DelayedLoop, Error> {
+        DelayedLoop::double_integrator(self.pole(regime), self.stiffness(regime), self.delay)
+    }
+
+    /// The growth of a queue, in bytes per second.
+    fn growth(&self, queue: f64, rate: f64) -> f64 {
+        let growth = (self.sources * rate - self.capacity) / 8.0;
+        if (queue <= 0.0 && growth < 0.0) || (queue >= self.buffer && growth > 0.0) { 0.0 } else { growth }
+    }
+
+    /// Fb, in frames.
+    #[must_use]
+    pub fn feedback(&self, queue: f64, rate: f64) -> f64 {
+        -((queue - self.set_point) + self.lead() * self.growth(queue, rate)) / self.frame
+    }
+}
+
+impl Tunable for Bcn {
+    const NAMES: &'static [&'static str] = &[
+        "sources",
+        "capacity",
+        "delay",
+        "set_point",
+        "weight",
+        "probability",
+        "increase_gain",
+        "decrease_gain",
+        "rate_unit",
+        "frame",
+        "buffer",
+        "min_rate",
+        "max_rate",
+        "min_dec_factor",
+    ];
+
+    fn parameter(&mut self, name: &str) -> Option<&mut f64> {
+        Some(match name {
+            "sources" => &mut self.sources,
+            "capacity" => &mut self.capacity,
+            "delay" => &mut self.delay,
+            "set_point" => &mut self.set_point,
+            "weight" => &mut self.weight,
+            "probability" => &mut self.probability,
+            "increase_gain" => &mut self.increase_gain,
+            "decrease_gain" => &mut self.decrease_gain,
+            "rate_unit" => &mut self.rate_unit,
+            "frame" => &mut self.frame,
+            "buffer" => &mut self.buffer,
+            "min_rate" => &mut self.min_rate,
+            "max_rate" => &mut self.max_rate,
+            "min_dec_factor" => &mut self.min_dec_factor,
+            _ => return None,
+        })
+    }
+
+    fn validate(&self) -> Result<(), Error> {
+        let above = "it must be finite and above zero";
+        demand(self.sources > 0.0, "sources", self.sources, above)?;
+        demand(self.capacity > 0.0, "capacity", self.capacity, above)?;
+        demand(self.delay >= 0.0, "delay", self.delay, "a delay is finite and not below zero")?;
+        demand(self.frame > 0.0, "frame", self.frame, above)?;
+        demand(self.set_point > 0.0, "set_point", self.set_point, above)?;
+        demand(self.buffer > self.set_point, "buffer", self.buffer, "a buffer must hold more than the set point")?;
+        demand(self.weight > 0.0, "weight", self.weight, above)?;
+        let part = "a probability is above 0 and at most 1";
+        demand(self.probability > 0.0 && self.probability <= 1.0, "probability", self.probability, part)?;
+        demand(self.increase_gain > 0.0, "increase_gain", self.increase_gain, above)?;
+        demand(self.decrease_gain > 0.0, "decrease_gain", self.decrease_gain, above)?;
+        demand(self.rate_unit > 0.0, "rate_unit", self.rate_unit, above)?;
+        let factor = self.min_dec_factor;
+        demand((0.0..1.0).contains(&factor), "min_dec_factor", factor, "a factor is from 0 to below 1")?;
+        let share = self.capacity / self.sources;
+        let rule = "the fair share of the link must lie between min_rate and max_rate";
+        demand(self.min_rate >= 0.0 && self.min_rate <= share, "min_rate", self.min_rate, rule)?;
+        demand(self.max_rate >= share, "max_rate", self.max_rate, rule)
+    }
+}
+
+impl Fluid<2> for Bcn {
+    type Regime = Regime;
+
+    fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    fn regime(&self, &[queue, rate]: &[f64; 2]) -> Regime {
+        if self.feedback(queue, rate) > 0.0 { Regime::Increase } else { Regime::Decrease }
+    }
+
+    fn change(&self, regime: Regime, now: &[f64; 2], then: &[f64; 2]) -> [f64; 2] {
+        let [queue, rate] = *now;
+        let feedback = self.feedback(then[0], then[1]);
+        let messages = then[1] * self.probability / self.bits();
+        let change = match regime {
+            Regime::Increase => self.increase_gain * self.rate_unit * feedback * messages,
+            Regime::Decrease => {
+                let part = self.decrease_gain * feedback;
+                let most = self.min_dec_factor - 1.0;
+                rate * messages * if part < most { most } else { part }
+            }
+        };
+        let held = (rate >= self.max_rate && change > 0.0) || (rate <= self.min_rate && change < 0.0);
+        [self.growth(queue, rate), if held { 0.0 } else { change }]
+    }
+
+    fn confine(&self, [queue, rate]: [f64; 2]) -> [f64; 2] {
+        [queue.clamp(0.0, self.buffer), rate.clamp(self.min_rate, self.max_rate)]
+    }
+
+    fn equilibrium(&self) -> Result<[f64; 2], Error> {
+        self.validate()?;
+        Ok([self.set_point, self.capacity / self.sources])
+    }
+
+    fn near_equilibrium(&self) -> Vec<(&'static str, Regime)> {
+        vec![("increase", Regime::Increase), ("decrease", Regime::Decrease)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::{Solver, linearise};
+
+    fn paper() -> Bcn {
+        Bcn::of_the_paper()
+    }
+
+    fn close(value: f64, expected: f64, relative: f64) -> bool {
+        (value - expected).abs() <= relative * expected.abs()
+    }
+
+    #[test]
+    fn the_poles_of_the_paper_and_the_one_that_does_not_follow() {
+        assert!(close(paper().pole(Regime::Increase), 666.667, 1e-6));
+        assert!(close(paper().pole(Regime::Decrease), 260.417, 1e-5));
+        // The stated 521 rad/s are those of half the sources or twice the gain.
+        let half = paper().with("sources", 25.0).expect("a parameter");
+        let twice = paper().with("decrease_gain", 1.0 / 64.0).expect("a parameter");
+        assert!(close(half.pole(Regime::Decrease), 520.833, 1e-5));
+        assert!(close(twice.pole(Regime::Decrease), 520.833, 1e-5));
+        assert!(close(paper().lead(), 240e-6, 1e-12));
+    }
+
+    #[test]
+    fn the_sum_of_the_three_terms_is_what_is_computed() {
+        // Equations (1) to (3) and (4) to (5) as they are printed, in bits.
+        let of = paper();
+        let (p, w, s, n, c) = (of.probability, of.weight, 12_000.0, of.sources, of.capacity);
+        let (queue, rate, then) = (18_000.0, 2.1e8, [30_000.0, 1.9e8]);
+        let common = (8.0 * of.set_point * p / (s * s) + w / s) * then[1]
+            - w * n / (c * s) * then[1] * then[1]
+            - p / (s * s) * then[1] * 8.0 * then[0];
+        let up = of.change(Regime::Increase, &[queue, rate], &then)[1];
+        let down = of.change(Regime::Decrease, &[queue, rate], &then)[1];
+        assert!(close(up, of.increase_gain * of.rate_unit * common, 1e-12), "{up}");
+        assert!(close(down, of.decrease_gain * common * rate, 1e-12), "{down}");
+    }
+
+    #[test]
+    fn linearised_it_is_equations_six_to_eight() {
+        for (name, regime) in paper().near_equilibrium() {
+            let by_slopes = linearise(&paper(), regime).and_then(|linear| linear.characteristic()).expect("a loop");
+            let by_formula = paper().delayed_loop(regime).expect("a loop");
+            for power in 0..3 {
+                let (a, b) = (by_slopes.own().coefficient(power), by_formula.own().coefficient(power));
+                assert!((a - b).abs() < 1e-6, "{name}: {a} {b}");
+                let (a, b) = (by_slopes.late().coefficient(power), by_formula.late().coefficient(power));
+                assert!((a - b).abs() <= 1e-7 * b.abs(), "{name}: {a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_delay_worked_out_by_hand() {
+        // Ten sources at 0.9 Gb/s on 10 Gb/s, the queue at rest before: for a delay every source sees the same message.
+        // growth = -1 Gb/s = -125 MB/s, so Fb = -((12000 - 24000) + 240 us * -125 MB/s) / 1500 = 42000 / 1500 = 28.
+        // Each of the 0.9e9 / 12000 * 0.01 = 750 messages a second adds 4 * 28 Mb/s: 84 Gb/s in a second.
+        // After 100 us the rate is 0.9 Gb/s + 8.4 Mb/s, and the queue has lost 12500 B, less the
+        // 10 * 84e9 / 8 * (100 us)^2 / 2 = 525 B that came more: 25 B are left. After 120 us it is empty.
+        let of = Bcn { sources: 10.0, ..paper() };
+        assert!(close(of.feedback(12_000.0, 0.9e9), 28.0, 1e-12));
+        let mut solver = Solver::new(&of, |_| [12_000.0, 0.9e9], 1e-6);
+        let mut seen = Vec::new();
+        solver.run(120e-6, 1, |_, &state| seen.push(state));
+        assert!(close(seen[50][1], 0.9e9 + 4.2e6, 1e-12), "{:?}", seen[50]);
+        assert!(close(seen[50][0], 12_000.0 - 6_250.0 + 131.25, 1e-12), "{:?}", seen[50]);
+        assert!(close(seen[100][1], 0.9e9 + 8.4e6, 1e-12) && close(seen[100][0], 25.0, 1e-9), "{:?}", seen[100]);
+        assert_eq!(seen[120][0], 0.0);
+    }
+
+    #[test]
+    fn limits_hold() {
+        let of = Bcn { delay: 2e-3, ..paper() };
+        let mut solver = Solver::new(&of, |_| [0.0, 1e9], 1e-5);
+        let mut extremes = (false, false);
+        solver.run(0.2, 1, |_, &[queue, rate]| {
+            assert!((0.0..=of.buffer).contains(&queue) && (of.min_rate..=of.max_rate).contains(&rate));
+            extremes = (extremes.0 || queue == 0.0, extremes.1 || queue == of.buffer);
+        });
+        assert_eq!(extremes, (true, true), "ten times the delay it stands fills and empties the buffer");
+    }
+
+    #[test]
+    fn a_decrease_takes_no_more_than_its_limit() {
+        let of = paper();
+        let full = of.change(Regime::Decrease, &[1e5, 1e9], &[150_000.0, 1e9])[1];
+        // |Fb| = 126000 / 1500 = 84, so Gd |Fb| = 0.65625 is held to 0.5.
+        assert!(close(full, -1e9 * 0.5 * 1e9 * 0.01 / 12_000.0, 1e-12), "{full}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_name() {
+        assert_eq!(paper().validate(), Ok(()));
+        let wrong = [
+            ("delay", -1e-6),
+            ("probability", 0.0),
+            ("probability", 1.5),
+            ("probability", f64::NAN),
+            ("sources", 0.0),
+            ("min_dec_factor", 1.0),
+            ("buffer", 24_000.0),
+            ("min_rate", 3e8),
+            ("max_rate", 1e8),
+            ("weight", 0.0),
+        ];
+        for (name, value) in wrong {
+            let error = paper().with(name, value).expect("a parameter").validate().expect_err("wrong");
+            assert!(matches!(error, Error::BadParameter { name: about, .. } if about == name), "{name}: {error}");
+        }
+        for name in Bcn::NAMES {
+            assert!(paper().with(name, 1.0).is_some(), "{name}");
+        }
+        assert!(paper().with("nonsense", 1.0).is_none());
+    }
+}

@@ -1,0 +1,75 @@
+//! Fluid models: rates and queues as smooth quantities that obey differential equations with a delay.
+//!
+//! A [`Fluid`] model says how its state changes, given the state now and the state a delay ago, and which of several
+//! sets of equations holds. From that alone it can be [integrated](mod@integrate) and [linearised](mod@linear), and
+//! [`stability`](crate::stability) does the rest. A protocol is one file: [`bcn`] and [`qcn`] are there.
+
+pub mod bcn;
+pub mod integrate;
+pub mod linear;
+pub mod qcn;
+
+pub use bcn::Bcn;
+pub use integrate::{Solver, step_within};
+pub use linear::{Linear, linearise};
+pub use qcn::Qcn;
+
+use crate::Error;
+use std::fmt::Debug;
+
+/// A model of `N` quantities that change by what they are and by what they were.
+pub trait Fluid<const N: usize> {
+    /// One of several sets of equations.
+    type Regime: Copy + PartialEq + Debug;
+
+    /// The delay, in seconds.
+    fn delay(&self) -> f64;
+
+    /// The set of equations that holds, by the state a delay ago.
+    fn regime(&self, then: &[f64; N]) -> Self::Regime;
+
+    /// The change of each quantity per second.
+    fn change(&self, regime: Self::Regime, now: &[f64; N], then: &[f64; N]) -> [f64; N];
+
+    /// The nearest state that can be: queues are not below zero, rates not above those of their links.
+    fn confine(&self, state: [f64; N]) -> [f64; N] {
+        state
+    }
+
+    /// The state that does not change.
+    ///
+    /// # Errors
+    /// If there is none within the limits of the model.
+    fn equilibrium(&self) -> Result<[f64; N], Error>;
+
+    /// The sets of equations that hold near the equilibrium, by name: each is a loop of its own.
+    fn near_equilibrium(&self) -> Vec<(&'static str, Self::Regime)>;
+}
+
+/// A model whose parameters are numbers with names.
+pub trait Tunable: Clone {
+    /// The names of all parameters.
+    const NAMES: &'static [&'static str];
+
+    /// A parameter by its name, in seconds, bits per second, bytes or plain numbers.
+    fn parameter(&mut self, name: &str) -> Option<&mut f64>;
+
+    /// Whether every parameter has a value that makes sense.
+    ///
+    /// # Errors
+    /// The first that has not.
+    fn validate(&self) -> Result<(), Error>;
+
+    /// The same model with another value; `None` if there is no such parameter.
+    #[must_use]
+    fn with(&self, name: &str, value: f64) -> Option<Self> {
+        let mut other = self.clone();
+        *other.parameter(name)? = value;
+        Some(other)
+    }
+}
+
+/// Complains unless a parameter is in order.
+pub(crate) fn demand(good: bool, name: &'static str, value: f64, rule: &'static str) -> Result<(), Error> {
+    if good && value.is_finite() { Ok(()) } else { Err(Error::BadParameter { name, value, rule }) }
+}

@@ -1,0 +1,357 @@
+//! A loop with one delay, exactly: `P(s) + Q(s) e^(-s tau) = 0`.
+//!
+//! The loop's own dynamics are `1 / P`, what comes back late is `Q`. With the degree of `Q` below that of `P` the
+//! equation has infinitely many roots, but only finitely many to the right of any upright line, and they move
+//! continuously with the delay. So they can be counted (Cooke and van den Driessche 1986, Walton and Marshall 1987):
+//! without delay by Routh's scheme; then a pair of roots can only come to the imaginary axis where
+//! `|P(j omega)| = |Q(j omega)|`, which does not depend on the delay, and does so at the delays that make the phase
+//! right. Whether it goes to the right or comes back is the sign of the slope of `|P|^2 - |Q|^2` there. The verdict needs
+//! no approximation of `e^(-s tau)`, and costs a few operations.
+
+use super::complex::Complex;
+use super::polynomial::Polynomial;
+use crate::Error;
+use units::math::sin_cos;
+
+const TURN: f64 = 2.0 * std::f64::consts::PI;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayedLoop {
+    own: Polynomial,
+    late: Polynomial,
+    delay: f64,
+}
+
+/// A frequency at which what comes back is as large as what went in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossover {
+    /// In radians per second.
+    pub frequency: f64,
+    /// The phase that a delay may cost until roots lie on the axis, in radians from 0 to a turn.
+    pub room: f64,
+    /// Whether roots then go to the right as the delay grows; else they come back.
+    pub outward: bool,
+}
+
+/// How far a loop is from the edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margins {
+    /// Whether all roots lie to the left.
+    pub stable: bool,
+    /// How many do not.
+    pub unstable_roots: usize,
+    /// The crossover nearest to the edge, in radians per second; none if there is no crossover.
+    pub crossover: Option<f64>,
+    /// The phase that is left there, in radians; below zero if the loop is unstable.
+    pub phase: f64,
+    /// The factor by which the gain may grow, or, below one, to which it must fall; infinite if it may grow without end,
+    /// zero if no gain is small enough.
+    pub gain: f64,
+    /// The delay from which on the loop is unstable: infinite if there is none, zero if it is so without delay.
+    pub critical_delay: f64,
+}
+
+impl DelayedLoop {
+    /// The loop with these polynomials and this delay in seconds.
+    ///
+    /// # Errors
+    /// If the delay is below zero, `P` has a degree above four, or the degree of `Q` is not below that of `P`.
+    pub fn new(own: Polynomial, late: Polynomial, delay: f64) -> Result<DelayedLoop, Error> {
+        if !delay.is_finite() || delay < 0.0 {
+            return Err(Error::BadParameter {
+                name: "delay",
+                value: delay,
+                rule: "a delay is finite and not below zero",
+            });
+        }
+        let (degree, finite) = (own.degree(), own.at(1.0).is_finite() && late.at(1.0).is_finite());
+        if degree > 4 || late.degree() >= degree || !finite {
+            let rule = "the loop must be finite, of degree 1 to 4, and what comes back late of a lower degree";
+            return Err(Error::BadParameter { name: "degree", value: degree as f64, rule });
+        }
+        Ok(DelayedLoop { own, late, delay })
+    }
+
+    /// The loop `s^2 + (k s + K) e^(-s tau)`: a double integrator whose input comes back late.
+    ///
+    /// # Errors
+    /// As for [`DelayedLoop::new`].
+    pub fn double_integrator(k: f64, whole: f64, delay: f64) -> Result<DelayedLoop, Error> {
+        DelayedLoop::new(Polynomial::new(&[0.0, 0.0, 1.0]), Polynomial::new(&[whole, k]), delay)
+    }
+
+    /// `P`.
+    #[must_use]
+    pub fn own(&self) -> &Polynomial {
+        &self.own
+    }
+
+    /// `Q`.
+    #[must_use]
+    pub fn late(&self) -> &Polynomial {
+        &self.late
+    }
+
+    /// The delay, in seconds.
+    #[must_use]
+    pub fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    /// The same loop with another delay.
+    #[must_use]
+    pub fn with_delay(&self, delay: f64) -> DelayedLoop {
+        DelayedLoop { delay, ..*self }
+    }
+
+    /// The same loop with so many times the gain.
+    #[must_use]
+    pub fn with_gain(&self, factor: f64) -> DelayedLoop {
+        DelayedLoop { late: self.late.scaled(factor), ..*self }
+    }
+
+    /// `P(s) + Q(s) e^(-s tau)`.
+    #[must_use]
+    pub fn characteristic(&self, s: Complex) -> Complex {
+        self.own.at_complex(s) + self.late.at_complex(s) * s.scaled(-self.delay).exp()
+    }
+
+    /// What comes back for what goes in: `Q/P e^(-s tau)` at `s = j omega`.
+    #[must_use]
+    pub fn open_loop(&self, frequency: f64) -> Complex {
+        let s = Complex::new(0.0, frequency);
+        let (sine, cosine) = sin_cos(-frequency * self.delay);
+        self.late.at_complex(s) / self.own.at_complex(s) * Complex::new(cosine, sine)
+    }
+
+    /// The frequencies at which `|P| = |Q|`, in order.
+    #[must_use]
+    pub fn crossovers(&self) -> Vec<Crossover> {
+        let late = self.late.squared_on_the_imaginary_axis().scaled(-1.0);
+        let difference = self.own.squared_on_the_imaginary_axis().plus(&late);
+        let slope = difference.derivative();
+        let one = |square: f64| {
+            let frequency = square.sqrt();
+            let s = Complex::new(0.0, frequency);
+            // On the axis e^(-j omega tau) = -P/Q, so omega tau is the angle of -Q/P.
+            let angle = (-self.late.at_complex(s) * self.own.at_complex(s).conjugate()).argument();
+            let room = if angle < 0.0 { angle + TURN } else { angle };
+            Crossover { frequency, room, outward: slope.at(square) > 0.0 }
+        };
+        difference.positive_roots().into_iter().map(one).collect()
+    }
+
+    /// How many roots lie to the right without delay; `None` if one is at zero whatever the delay.
+    fn unstable_without_delay(&self) -> Option<usize> {
+        let sum = self.own.plus(&self.late);
+        (sum.coefficient(0) != 0.0).then(|| sum.roots_to_the_right())
+    }
+
+    /// How many roots lie to the right of the imaginary axis, or on it at zero.
+    #[must_use]
+    pub fn unstable_roots(&self) -> usize {
+        self.count(&self.crossovers())
+    }
+
+    fn count(&self, crossovers: &[Crossover]) -> usize {
+        let Some(start) = self.unstable_without_delay() else { return 1 };
+        let mut count = start as f64;
+        for crossover in crossovers {
+            let beyond = (crossover.frequency * self.delay - crossover.room) / TURN;
+            // On the axis itself counts as beyond.
+            let pairs = if beyond < 0.0 { 0.0 } else { beyond.floor() + 1.0 };
+            count += if crossover.outward { 2.0 * pairs } else { -2.0 * pairs };
+        }
+        if count > 0.0 { count as usize } else { 0 }
+    }
+
+    /// Whether all roots lie to the left.
+    #[must_use]
+    pub fn is_stable(&self) -> bool {
+        self.unstable_roots() == 0
+    }
+
+    /// The phase that is left, in radians; below zero exactly if the loop is unstable. With one crossover it is the
+    /// classical phase margin.
+    #[must_use]
+    pub fn phase_margin(&self) -> (f64, Option<f64>) {
+        let crossovers = self.crossovers();
+        let stable = self.count(&crossovers) == 0;
+        let mut worst: Option<(f64, f64)> = None;
+        for crossover in crossovers {
+            let spent = crossover.frequency * self.delay;
+            let mut left = crossover.room - spent;
+            if stable || !crossover.outward {
+                // Only the next time that roots come to the axis matters.
+                left -= TURN * (left / TURN).floor();
+                left = if crossover.outward { left } else { left.min(TURN - left) };
+            }
+            if worst.is_none_or(|(least, _)| left < least) {
+                worst = Some((left, crossover.frequency));
+            }
+        }
+        let none = if stable { TURN / 2.0 } else { -TURN / 2.0 };
+        let (left, frequency) = worst.map_or((none, None), |(left, frequency)| (left, Some(frequency)));
+        // Unstable for another reason than delay: as far beyond as it would be within.
+        let left = if !stable && left > 0.0 { -left } else { left };
+        (left, frequency)
+    }
+
+    /// The delay from which on the loop is unstable.
+    #[must_use]
+    pub fn critical_delay(&self) -> f64 {
+        if self.unstable_without_delay() != Some(0) {
+            return 0.0;
+        }
+        let outward = self.crossovers().into_iter().filter(|crossover| crossover.outward);
+        outward.map(|crossover| crossover.room / crossover.frequency).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The factor by which the gain may grow or to which it must fall: where the verdict changes.
+    #[must_use]
+    pub fn gain_margin(&self) -> f64 {
+        const FURTHEST: f64 = 1e9;
+        const STEP: f64 = 1.05;
+        let stable = self.is_stable();
+        let mut near = 1.0;
+        let mut far = 1.0;
+        while self.with_gain(far).is_stable() == stable {
+            near = far;
+            far = if stable { far * STEP } else { far / STEP };
+            if far > FURTHEST {
+                return f64::INFINITY;
+            }
+            if far < 1.0 / FURTHEST {
+                return 0.0;
+            }
+        }
+        for _ in 0..100 {
+            let middle = 0.5 * (near + far);
+            if middle == near || middle == far {
+                break;
+            }
+            *(if self.with_gain(middle).is_stable() == stable { &mut near } else { &mut far }) = middle;
+        }
+        0.5 * (near + far)
+    }
+
+    /// All margins together.
+    #[must_use]
+    pub fn margins(&self) -> Margins {
+        let unstable_roots = self.unstable_roots();
+        let (phase, crossover) = self.phase_margin();
+        let (gain, critical_delay) = (self.gain_margin(), self.critical_delay());
+        Margins { stable: unstable_roots == 0, unstable_roots, crossover, phase, gain, critical_delay }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TAU: f64 = 200e-6;
+    /// Gi = 4, Ru = 1 Mb/s, w = 2, P = 0.01, frames of 12000 bits, 10 Gb/s: the increase loop of the paper.
+    const INCREASE: (f64, f64) = (8e6 / 12e3, 4e4 * 1e10 / 1.44e8);
+    /// Gd = 1/128, 50 sources: the decrease loop.
+    const DECREASE: (f64, f64) = (2e10 / 128.0 / 50.0 / 12e3, 0.01 * 1e20 / 128.0 / 50.0 / 1.44e8);
+
+    fn double((k, whole): (f64, f64), delay: f64) -> DelayedLoop {
+        DelayedLoop::double_integrator(k, whole, delay).expect("a loop")
+    }
+
+    fn near(value: f64, expected: f64, digits: f64) -> bool {
+        (value - expected).abs() <= 0.5 * digits
+    }
+
+    #[test]
+    fn the_margins_of_the_papers_parameters() {
+        let increase = double(INCREASE, TAU).margins();
+        assert!(increase.stable && near(increase.phase.to_degrees(), 2.725, 1e-3), "{increase:?}");
+        assert!(near(increase.gain, 3.342, 1e-3), "{increase:?}");
+        assert!(near(increase.critical_delay, 227.42e-6, 1e-8), "{increase:?}");
+        let decrease = double(DECREASE, TAU).margins();
+        assert!(decrease.stable && near(decrease.phase.to_degrees(), 2.124, 1e-3), "{decrease:?}");
+        assert!(near(decrease.gain, 8.555, 1e-3), "{decrease:?}");
+        assert!(near(decrease.critical_delay, 235.03e-6, 1e-8), "{decrease:?}");
+    }
+
+    #[test]
+    fn the_closed_forms_of_the_double_integrator() {
+        for (k, whole) in [INCREASE, DECREASE] {
+            let of = double((k, whole), TAU);
+            let crossover = ((k * k + (k * k * k * k + 4.0 * whole * whole).sqrt()) / 2.0).sqrt();
+            let lead = k / whole;
+            let phase = units::math::atan(crossover * lead) - crossover * TAU;
+            let margins = of.margins();
+            assert!((margins.crossover.expect("one") - crossover).abs() < 1e-9 * crossover);
+            assert!((margins.phase - phase).abs() < 1e-12);
+            assert!((margins.critical_delay - units::math::atan(crossover * lead) / crossover).abs() < 1e-15);
+            assert!((of.open_loop(crossover).abs() - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn no_gain_is_stable_from_the_lead_on() {
+        // T = k/K = 240 us: beyond it the delay takes more than the lead gives at every frequency.
+        for gain in [1e-6, 1e-3, 0.1, 1.0, 10.0] {
+            assert!(!double(INCREASE, 240e-6).with_gain(gain).is_stable());
+            for delay in [241e-6, 300e-6, 2e-3] {
+                let of = double(INCREASE, delay).with_gain(gain);
+                assert!(!of.is_stable() && of.margins().gain == 0.0, "{gain} {delay}");
+            }
+        }
+        assert!(double(INCREASE, 239e-6).with_gain(1e-3).is_stable());
+    }
+
+    #[test]
+    fn without_delay_every_gain_is_stable() {
+        let margins = double(INCREASE, 0.0).margins();
+        assert!(margins.stable && margins.gain.is_infinite() && margins.critical_delay > 0.0, "{margins:?}");
+    }
+
+    #[test]
+    fn a_first_order_loop_turns_at_a_quarter_turn() {
+        // s + k e^(-s tau) is stable up to k tau = pi/2, with roots at +-jk there.
+        let of = |k: f64| {
+            DelayedLoop::new(Polynomial::new(&[0.0, 1.0]), Polynomial::new(&[k]), 1.0).expect("a loop").unstable_roots()
+        };
+        let quarter = std::f64::consts::FRAC_PI_2;
+        assert_eq!((of(quarter - 1e-9), of(quarter + 1e-9)), (0, 2));
+        // The next pair comes a whole turn later.
+        assert_eq!((of(5.0 * quarter - 1e-9), of(5.0 * quarter + 1e-9)), (2, 4));
+        assert_eq!(of(-1.0), 1);
+    }
+
+    #[test]
+    fn delay_can_stabilise_what_is_unstable_without() {
+        // s^2 - 0.1 s + 1 - 0.5 e^(-s tau): unstable, then stable for some delays, then unstable for good.
+        let of = |delay: f64| {
+            let own = Polynomial::new(&[1.0, -0.1, 1.0]);
+            DelayedLoop::new(own, Polynomial::new(&[-0.5]), delay).expect("a loop").unstable_roots()
+        };
+        assert_eq!((of(0.0), of(1.0), of(4.0)), (2, 0, 2));
+        assert!(of(1000.0) > 4);
+    }
+
+    #[test]
+    fn loops_that_are_none_are_refused() {
+        let own = Polynomial::new(&[0.0, 1.0]);
+        let error = DelayedLoop::new(own, Polynomial::new(&[1.0]), -1.0).expect_err("a delay below zero");
+        assert!(error.to_string().contains("delay"), "{error}");
+        assert!(DelayedLoop::new(own, Polynomial::new(&[1.0]), f64::NAN).is_err());
+        assert!(DelayedLoop::new(own, Polynomial::new(&[1.0, 1.0]), 1.0).is_err());
+        assert!(DelayedLoop::new(Polynomial::new(&[f64::INFINITY, 1.0]), Polynomial::new(&[1.0]), 1.0).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_sign_of_the_phase_margin_is_the_verdict(k in 1.0_f64..1e4, lead in 1e-5_f64..1e-2, delay in 0.0_f64..1e-2) {
+            let of = double((k, k / lead), delay);
+            let (phase, _) = of.phase_margin();
+            prop_assert_eq!(phase > 0.0, of.is_stable());
+            prop_assert_eq!(of.is_stable(), delay < of.critical_delay());
+        }
+    }
+}

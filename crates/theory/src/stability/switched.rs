@@ -1,0 +1,237 @@
+//! Theorem 2 of the BCN paper: two loops that take turns.
+//!
+//! The increase loop holds while `Fb > 0`, the decrease loop while `Fb < 0`. Both change the rate in proportion to the same
+//! `Fb`, so they change over where the rate has a peak or a trough. Without delay a loop with the poles `-x +- jy` then
+//! takes it from one to the other in half a period `pi / y` and shrinks it by `e^(-pi x / y)`; with two real poles it brings
+//! it to rest without another change. So two stable loops make a stable whole, and a cycle of the whole is half a period
+//! of each.
+//!
+//! With delay the proof does not hold to the letter, since a loop then starts from a whole history and not from a peak. The
+//! same rule with the roots furthest to the right is a good estimate where those rule; [`measure`] integrates the two
+//! delayed loops as they take turns, and so shows what is true.
+
+use super::complex::Complex;
+use super::delayed_loop::DelayedLoop;
+use super::roots::rightmost;
+use crate::Error;
+use crate::fluid::{Fluid, Solver};
+use units::math::{exp, ln};
+
+/// How the whole comes to rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cycle {
+    /// What is left of a swing after a cycle; zero if it does not swing.
+    pub contraction: f64,
+    /// How fast it shrinks, per second; below zero if it grows.
+    pub decay: f64,
+    /// How often it swings, in hertz; zero if it does not.
+    pub frequency: f64,
+}
+
+impl Cycle {
+    /// Whether it shrinks.
+    #[must_use]
+    pub fn is_stable(&self) -> bool {
+        self.decay > 0.0
+    }
+
+    /// The time until a disturbance has fallen to 2 %, in seconds; infinite if it does not fall.
+    #[must_use]
+    pub fn settling(&self) -> f64 {
+        if self.decay > 0.0 { ln(50.0) / self.decay } else { f64::INFINITY }
+    }
+}
+
+/// The cycle of two loops by the root of each that rules it.
+#[must_use]
+pub fn by_roots(roots: [Complex; 2]) -> Cycle {
+    let pi = std::f64::consts::PI;
+    if let Some(real) = roots.iter().find(|root| root.im == 0.0) {
+        // Whoever has real poles brings it to rest, or away, alone.
+        return Cycle { contraction: 0.0, decay: -real.re, frequency: 0.0 };
+    }
+    let time = roots.iter().fold(0.0, |sum, root| sum + pi / root.im.abs());
+    let growth = roots.iter().fold(0.0, |sum, root| sum + pi * root.re / root.im.abs());
+    Cycle { contraction: exp(growth), decay: -growth / time, frequency: 1.0 / time }
+}
+
+/// The theorem itself: the cycle of `s^2 + k s + K` and `s^2 + k' s + K'`, given as `(k, K)` each.
+#[must_use]
+pub fn without_delay(loops: [(f64, f64); 2]) -> Cycle {
+    by_roots(loops.map(|(k, whole)| {
+        let under = 0.25 * k * k - whole;
+        match under >= 0.0 {
+            true => Complex::new(-0.5 * k + under.sqrt(), 0.0),
+            false => Complex::new(-0.5 * k, (-under).sqrt()),
+        }
+    }))
+}
+
+/// The estimate with delay: by the roots furthest to the right of each loop. `None` if a loop shows none.
+#[must_use]
+pub fn by_dominant_roots(loops: [&DelayedLoop; 2]) -> Option<Cycle> {
+    let [a, b] = loops.map(|of| rightmost(of).dominant().map(|mode| mode.root));
+    Some(by_roots([a?, b?]))
+}
+
+/// Two double integrators that take turns by the sign of what both feed back: `v' = u`, `u' = -(k u + K v)` a delay late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Turns {
+    loops: [(f64, f64); 2],
+    delay: f64,
+}
+
+impl Fluid<2> for Turns {
+    type Regime = usize;
+
+    fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    fn regime(&self, then: &[f64; 2]) -> usize {
+        let (k, whole) = self.loops[0];
+        usize::from(k * then[1] + whole * then[0] > 0.0)
+    }
+
+    fn change(&self, regime: usize, now: &[f64; 2], then: &[f64; 2]) -> [f64; 2] {
+        let (k, whole) = self.loops[regime];
+        [now[1], -(k * then[1] + whole * then[0])]
+    }
+
+    fn equilibrium(&self) -> Result<[f64; 2], Error> {
+        Ok([0.0, 0.0])
+    }
+
+    fn near_equilibrium(&self) -> Vec<(&'static str, usize)> {
+        vec![("first", 0), ("second", 1)]
+    }
+}
+
+/// The cycle of two delayed loops `s^2 + (k s + K) e^(-s tau)` with one delay and one `k/K`, measured on their integral
+/// over the last two thirds of some dozen cycles. `None` if it does not swing.
+///
+/// # Errors
+/// If a loop is none.
+pub fn measure(loops: [(f64, f64); 2], delay: f64) -> Result<Option<Cycle>, Error> {
+    const CYCLES: usize = 48;
+    let mut fastest = 0.0_f64;
+    for (k, whole) in loops {
+        let of = DelayedLoop::double_integrator(k, whole, delay)?;
+        fastest = of.crossovers().iter().map(|crossover| crossover.frequency).fold(fastest, f64::max);
+    }
+    // Beyond all sense, or so late that nothing comes back in the time of many cycles.
+    if !fastest.is_finite() || fastest <= 0.0 || delay * fastest > 1e3 {
+        return Ok(None);
+    }
+    // A delay that turns the phase by less than a thousandth would only make the steps short.
+    let delay = if delay * fastest < 1e-3 { 0.0 } else { delay };
+    let turns = Turns { loops, delay };
+    // A hundred steps per period of the faster loop.
+    let mut solver = Solver::new(&turns, |_| [1.0, 0.0], 0.06 / fastest);
+    let mut peaks: Vec<(f64, f64)> = Vec::new();
+    let mut before = solver.state();
+    // Slower than a tenth of the crossover is no swing of this loop.
+    let last = 10.0 * CYCLES as f64 * 6.3 / fastest;
+    while peaks.len() < CYCLES && solver.time() < last {
+        let start = solver.time();
+        solver.advance();
+        let state = solver.state();
+        if before[1] > 0.0 && state[1] <= 0.0 {
+            let part = before[1] / (before[1] - state[1]);
+            // The parabola through the two slopes.
+            let top = before[0] + 0.5 * part * part * solver.step() * (before[1] - state[1]);
+            peaks.push((start + part * solver.step(), top));
+            if !(1e-200..1e200).contains(&top) {
+                break;
+            }
+        }
+        before = state;
+    }
+    let from = peaks.len() / 3;
+    let (Some(&(t0, first)), Some(&(t1, end))) = (peaks.get(from), peaks.last()) else { return Ok(None) };
+    if t1 <= t0 || first <= 0.0 || end <= 0.0 {
+        return Ok(None);
+    }
+    let cycles = (peaks.len() - 1 - from) as f64;
+    let growth = ln(end / first) / cycles;
+    let frequency = cycles / (t1 - t0);
+    Ok(Some(Cycle { contraction: exp(growth), decay: -growth * frequency, frequency }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::Bcn;
+    use crate::fluid::bcn::Regime;
+
+    fn loops(of: &Bcn) -> [(f64, f64); 2] {
+        [Regime::Increase, Regime::Decrease].map(|regime| (of.pole(regime), of.stiffness(regime)))
+    }
+
+    #[test]
+    fn one_half_period_of_each_by_hand() {
+        // s^2 + 2 s + 10: -1 +- 3j; s^2 + 2 s + 5: -1 +- 2j. Half periods of pi/3 and pi/2.
+        let cycle = without_delay([(2.0, 10.0), (2.0, 5.0)]);
+        let pi = std::f64::consts::PI;
+        assert!((cycle.frequency - 1.0 / (pi / 3.0 + pi / 2.0)).abs() < 1e-12);
+        assert!((cycle.contraction - (-pi / 3.0 - pi / 2.0).exp()).abs() < 1e-12);
+        assert!((cycle.decay - 1.0).abs() < 1e-12);
+        // Real poles: -2 and -3.
+        let cycle = without_delay([(5.0, 6.0), (2.0, 5.0)]);
+        assert!(cycle.frequency == 0.0 && (cycle.decay - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_delay_the_theorem_is_what_happens() {
+        let pair = [(200.0_f64, 1e6), (100.0, 0.5e6)];
+        // The same k/K in both, as in BCN: 200 us.
+        assert!((pair[0].0 / pair[0].1 - pair[1].0 / pair[1].1).abs() < 1e-12);
+        let (theorem, measured) = (without_delay(pair), measure(pair, 0.0).expect("loops").expect("it swings"));
+        assert!((theorem.frequency / measured.frequency - 1.0).abs() < 1e-3, "{theorem:?} {measured:?}");
+        assert!((theorem.contraction / measured.contraction - 1.0).abs() < 5e-3, "{theorem:?} {measured:?}");
+    }
+
+    #[test]
+    fn the_papers_parameters_take_turns_and_come_to_rest() {
+        let of = Bcn::of_the_paper();
+        let exact = [Regime::Increase, Regime::Decrease].map(|regime| of.delayed_loop(regime).expect("a loop"));
+        let estimate = by_dominant_roots([&exact[0], &exact[1]]).expect("roots");
+        let measured = measure(loops(&of), of.delay).expect("loops").expect("it swings");
+        assert!(estimate.is_stable() && measured.is_stable());
+        assert!((estimate.frequency / measured.frequency - 1.0).abs() < 0.05, "{estimate:?} {measured:?}");
+        // 1733.77 and 1057.58 rad/s: half a period of each makes 209.1 Hz.
+        assert!((estimate.frequency - 209.08).abs() < 0.05, "{estimate:?}");
+    }
+
+    #[test]
+    fn a_single_loop_is_measured_as_its_roots_say() {
+        let of = Bcn::of_the_paper();
+        let increase = loops(&of)[0];
+        let measured = measure([increase, increase], of.delay).expect("loops").expect("it swings");
+        assert!((measured.decay - 44.56).abs() < 0.1 && (measured.frequency - 275.94).abs() < 0.05, "{measured:?}");
+    }
+
+    #[test]
+    fn an_unstable_loop_can_be_held_by_a_stable_one() {
+        let standing = |sources: f64| {
+            let of = Bcn { sources, ..Bcn::of_the_paper() };
+            let alone = of.delayed_loop(Regime::Decrease).expect("a loop").is_stable();
+            (alone, measure(loops(&of), of.delay).expect("loops").expect("it swings").is_stable())
+        };
+        assert_eq!([3.0, 5.0, 6.0].map(standing), [(false, false), (false, true), (true, true)]);
+    }
+
+    #[test]
+    fn absurd_loops_are_not_measured() {
+        for (pair, delay) in [((1e-200, 1e-300), 1e-4), ((1e200, 1e300), 1e-4), ((600.0, 3e6), 3600.0)] {
+            assert_eq!(measure([pair, pair], delay), Ok(None), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn a_delay_beyond_both_grows() {
+        let of = Bcn { delay: 238e-6, ..Bcn::of_the_paper() };
+        let measured = measure(loops(&of), of.delay).expect("loops").expect("it swings");
+        assert!(!measured.is_stable() && measured.settling().is_infinite(), "{measured:?}");
+    }
+}
