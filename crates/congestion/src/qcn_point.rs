@@ -256,7 +256,7 @@ impl QcnPoint {
     fn tick_while(&mut self, stopped: bool, at: usize, now: Time) {
         let Some(interval) = self.keep_alive else { return };
         let queue = &mut self.queues[at];
-        queue.due = stopped.then(|| queue.due.unwrap_or(now + interval));
+        queue.due = stopped.then(|| queue.due.unwrap_or(now.saturating_add(interval)));
         self.next = self.next.into_iter().chain(queue.due).min();
     }
 }

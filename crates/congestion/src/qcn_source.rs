@@ -295,7 +295,7 @@ impl ReactionPoint for QcnSource {
         (limiter.byte_stage, limiter.time_stage) = (0, 0);
         let factor = (1.0 - f64::from(feedback) * self.gd).max(self.min_dec_factor);
         limiter.current = (limiter.current * factor).max(self.min_rate.as_bits_per_sec() as f64);
-        limiter.expires = now + self.time_reset;
+        limiter.expires = now.saturating_add(self.time_reset);
         self.limiter = Some(limiter);
     }
 
@@ -306,7 +306,7 @@ impl ReactionPoint for QcnSource {
         let half = limiter.time_stage >= self.threshold;
         let mean = self.time_reset.as_picos() as f64 * if half { 0.5 } else { 1.0 };
         let span = jittered(&mut self.stream, mean, self.jitter) as u64;
-        limiter.expires = now + Span::from_picos(span.max(1));
+        limiter.expires = now.saturating_add(Span::from_picos(span.max(1)));
         // A silent flow sends nothing at which its limiter could be removed.
         self.limiter = self.unless_recovered(limiter);
     }

@@ -407,17 +407,29 @@ impl<P: Probe> Network<P> {
         let (Device::Switch(switch), true) = (port.device, port.flags & INPUT_QUEUED != 0) else {
             return self.head_len(p, class);
         };
-        let (output, state) = (usize::from(port.number), &self.switches[switch as usize]);
-        let crossbar = self.crossbar(switch);
-        let of_input = |input: usize| {
-            let list = match crossbar.queues.get(crossbar.cell(self.classes, output, class as usize, input)) {
-                Some(&queue) => queue,
-                None => self.lanes[self.lane(state.first_port + input as u32, class)].queue,
-            };
-            let mine = list.iter(&self.pool).filter(move |(_, frame)| usize::from(frame.output) == output);
+        let (output, first_port) = (port.number, self.switches[switch as usize].first_port);
+        let of_input = |list: List| {
+            let mine = list.iter(&self.pool).filter(move |(_, frame)| frame.output == output);
             mine.map(|(_, frame)| u32::from(frame.len)).min()
         };
-        in_turn(crossbar.from[output * self.classes + class as usize], 0).filter_map(of_input).min().unwrap_or(0)
+        self.waiting_for(self.crossbar(switch), first_port, p, class).filter_map(of_input).min().unwrap_or(0)
+    }
+
+    /// The lists in which frames of a class wait for an output, one for each input; in FIFOs there are others among them.
+    pub(crate) fn waiting_for<'a>(
+        &'a self,
+        crossbar: &'a Crossbar,
+        first_port: u32,
+        out: u32,
+        class: u8,
+    ) -> impl Iterator<Item = List> + 'a {
+        let output = (out - first_port) as usize;
+        let list =
+            move |input: usize| match crossbar.queues.get(crossbar.cell(self.classes, output, class as usize, input)) {
+                Some(&queue) => queue,
+                None => self.lanes[self.lane(first_port + input as u32, class)].queue,
+            };
+        in_turn(crossbar.from[output * self.classes + class as usize], 0).map(list)
     }
 
     /// Length of the frame an output would take next in a class; 0 if it can take none.

@@ -101,6 +101,9 @@ impl<P: Probe> Network<P> {
                 self.next_input_len(switch, p, class)
             }
             Device::Host(_) if lane.queue.is_empty() => self.next_flow_len(lane.ready),
+            Device::Switch(switch) if self.switches[switch as usize].order.is_some() => {
+                self.next_turn_len(p, switch, class)
+            }
             _ => u32::from(self.pool[lane.queue.head].len),
         }
     }

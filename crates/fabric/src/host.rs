@@ -353,8 +353,9 @@ impl<P: Probe> Network<P> {
         }
         flow.on = !flow.on;
         let turned_on = flow.on;
-        // A source that has nothing left to make need not wake again.
-        let phase = flow.phase(spec).filter(|_| flow.remaining > 0).map(|span| now.saturating_add(span));
+        // A source that has nothing left to make need not wake again, unless some of it may come back.
+        let wakes = flow.remaining > 0 || spec.requeue.is_some();
+        let phase = flow.phase(spec).filter(|_| wakes).map(|span| now.saturating_add(span));
         let first_gap = if turned_on && !flow.greedy { Some(flow.gap(spec, self.plan.overhead)) } else { None };
         // The first frame comes after a part of a gap, so that equal sources are not in step; an exponential gap has
         // no memory and is taken whole.

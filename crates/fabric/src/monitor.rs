@@ -30,6 +30,8 @@ pub(crate) struct Monitor {
     to_host: Vec<bool>,
     /// By flow: copies kept, the oldest first, as (handle, class, length).
     copies: Vec<VecDeque<(u32, u8, u16)>>,
+    /// By flow: receipts that were here before the copy, because the far side takes frames by their header.
+    early: Vec<u32>,
     /// Notices that wait for each output; they go before data.
     notices: Vec<List>,
     /// Class and size of a notice.
@@ -73,7 +75,8 @@ impl Monitor {
     ) -> Monitor {
         let cells = ports * classes;
         let sight = Sight { waiting: vec![0; cells], blocked: vec![false; cells], last_blocked: vec![None; cells] };
-        let copies = vec![VecDeque::new(); if to_host.is_empty() { 0 } else { flows }];
+        let keeping = if to_host.is_empty() { 0 } else { flows };
+        let (copies, early) = (vec![VecDeque::new(); keeping], vec![0; keeping]);
         let (leaving, notices) = (vec![Leaving::default(); ports], vec![List::EMPTY; ports]);
         Monitor {
             point,
@@ -82,6 +85,7 @@ impl Monitor {
             leaving,
             to_host,
             copies,
+            early,
             notices,
             notice,
             settle: false,
@@ -106,13 +110,21 @@ impl Monitor {
         self.point.as_ref().and_then(CongestionPoint::deadline)
     }
 
-    /// A frame has left its input's buffer; of a flow in `kept` a copy stays.
-    fn let_go(&mut self, handle: Option<u32>, kept: Option<u32>, class: u8, len: u16) {
-        match (kept, handle, &mut self.occupancy) {
-            (Some(flow), handle, _) => self.copies[flow as usize].push_back((handle.unwrap_or(NIL), class, len)),
-            (None, Some(handle), Some(occupancy)) => occupancy.leave(handle),
-            _ => {}
+    /// A frame has left its input's buffer; of a flow in `kept` a copy stays, unless its receipt is here already.
+    /// Returns whether it does.
+    fn let_go(&mut self, handle: Option<u32>, kept: Option<u32>, class: u8, len: u16) -> bool {
+        if let Some(flow) = kept {
+            let early = &mut self.early[flow as usize];
+            if *early == 0 {
+                self.copies[flow as usize].push_back((handle.unwrap_or(NIL), class, len));
+                return true;
+            }
+            *early -= 1;
         }
+        if let (Some(handle), Some(occupancy)) = (handle, &mut self.occupancy) {
+            occupancy.leave(handle);
+        }
+        false
     }
 
     /// Notices that wait.
@@ -304,9 +316,9 @@ impl<P: Probe> Network<P> {
         let passage = passage(now, frame);
         let mut kept = false;
         if let Some(monitor) = &mut self.switches[switch as usize].monitor {
-            kept = monitor.keeps(frame);
+            let copied = monitor.keeps(frame).then_some(frame.flow);
             let handle = monitor.occupancy.as_ref().map(|occupancy| occupancy.handle(place));
-            monitor.let_go(handle, kept.then_some(frame.flow), frame.class, frame.len);
+            kept = monitor.let_go(handle, copied, frame.class, frame.len);
         }
         self.monitor_output(now, switch, passage, ctx);
         kept
@@ -349,8 +361,7 @@ impl<P: Probe> Network<P> {
         };
         let Some(monitor) = &mut self.switches[switch as usize].monitor else { return false };
         let Leaving { handle, kept } = std::mem::take(&mut monitor.leaving[usize::from(number)]);
-        monitor.let_go(handle, kept, class, len);
-        kept.is_some()
+        monitor.let_go(handle, kept, class, len)
     }
 
     /// Tells the near side of the fabric that the far side has a frame.
@@ -380,6 +391,8 @@ impl<P: Probe> Network<P> {
                 occupancy.leave(handle);
             }
             self.release(now, first_port + u32::from(output), class, len, ctx);
+        } else if let Some(early) = monitor.early.get_mut(flow as usize) {
+            *early += 1;
         }
         self.release(now, first_port + u32::from(input), class, len, ctx);
         self.pool.release(place);
@@ -419,18 +432,20 @@ impl<P: Probe> Network<P> {
         let state = &self.switches[switch as usize];
         let ports = monitor.notices.len();
         let lanes = state.first_port as usize * self.classes..(state.first_port as usize + ports) * self.classes;
-        let queues = self.lanes[lanes].iter().map(|lane| lane.queue);
-        let virtual_queues = state.crossbar.iter().flat_map(|crossbar| crossbar.queues());
-        let moving = state.crossbar.iter().flat_map(|crossbar| crossbar.moving());
-        let places = queues.chain(virtual_queues).flat_map(|list| list.iter(&self.pool).map(|(place, _)| place));
-        for place in places.chain(moving) {
+        // What is behind a crossbar has left its input; what is on its way through it has not.
+        let behind = state.room == WaitingRoom::Both;
+        let queues = self.lanes[lanes].iter().map(|lane| (lane.queue, behind));
+        let virtual_queues = state.crossbar.iter().flat_map(|crossbar| crossbar.queues()).map(|queue| (queue, false));
+        let moving = state.crossbar.iter().flat_map(|crossbar| crossbar.moving()).map(|place| (place, false));
+        let lists = queues.chain(virtual_queues);
+        let places = lists.flat_map(|(list, left)| list.iter(&self.pool).map(move |(place, _)| (place, left)));
+        for (place, left) in places.chain(moving) {
             let frame = &self.pool[place];
             if frame.kind != Kind::Data {
                 continue;
             }
             monitor.sight.waiting[usize::from(frame.output) * self.classes + usize::from(frame.class)] += 1;
-            // What is behind the crossbar has left its input.
-            if let Some(occupancy) = monitor.occupancy.as_mut().filter(|_| state.room != WaitingRoom::Both) {
+            if let Some(occupancy) = monitor.occupancy.as_mut().filter(|_| !left) {
                 occupancy.redirect(place, frame.output);
             }
         }
@@ -490,7 +505,8 @@ impl<P: Probe> Network<P> {
         if let Some(occupancy) = &mut monitor.occupancy {
             found.iter_mut().take(usize::from(count)).for_each(|slot| *slot = occupancy.draw(cell, class));
         }
-        let seen = |it: Occupant| Drawn { flow: it.flow, output: it.output, path: self.path_fill(switch, class, &it) };
+        let path = |it: &Occupant| self.path_fill(now, switch, class, it);
+        let seen = |it: Occupant| Drawn { flow: it.flow, output: it.output, path: path(&it) };
         // From a buffer that is not empty all draws succeed, from an empty one none.
         let said = match found.map(|it| it.map(seen)) {
             [Some(first), Some(second)] => {
@@ -506,11 +522,11 @@ impl<P: Probe> Network<P> {
 
     /// How full the first buffer behind a frame's own is, in parts of 65536: that behind the crossbar, or, over a cable
     /// of no length, the one before the next wire. Nothing is known of what is farther away.
-    fn path_fill(&self, switch: u32, class: u8, occupant: &Occupant) -> u32 {
+    fn path_fill(&self, now: Time, switch: u32, class: u8, occupant: &Occupant) -> u32 {
         let state = &self.switches[switch as usize];
         let out = state.first_port + u32::from(occupant.output);
         if state.room == WaitingRoom::Both {
-            return self.fill(switch, out, class);
+            return self.fill(switch, out, class, 0);
         }
         let port = &self.ports[out as usize];
         if port.peer_shard != NIL || port.flight != Span::ZERO {
@@ -519,17 +535,38 @@ impl<P: Probe> Network<P> {
         let Device::Switch(next) = self.ports[port.peer as usize].device else { return 0 };
         let there = &self.switches[next as usize];
         let outputs = self.plan.tables[there.tables as usize].outputs(there.row, occupant.dst);
-        outputs.iter().map(|&output| self.fill(next, there.first_port + u32::from(output), class)).min().unwrap_or(0)
+        let fill = |&output: &u16| {
+            let out = there.first_port + u32::from(output);
+            self.fill(next, out, class, self.just_come(now, next, out, class))
+        };
+        outputs.iter().map(fill).min().unwrap_or(0)
     }
 
-    /// How full the queue of an output is, in parts of 65536 of its room, or of an input's room if it has none of its own.
-    fn fill(&self, switch: u32, out: u32, class: u8) -> u32 {
+    /// Bytes that have come for an output at this very instant. Whether another node's come before or after a look at
+    /// them is a matter of how nodes are numbered, so nobody else may count them. What is behind a crossbar came before
+    /// anything of this instant, or after.
+    fn just_come(&self, now: Time, switch: u32, out: u32, class: u8) -> u32 {
+        let state = &self.switches[switch as usize];
+        let late = |list: List| {
+            let mine = |frame: &Frame| frame.at == now && state.first_port + u32::from(frame.output) == out;
+            list.iter(&self.pool).filter(|(_, frame)| mine(frame)).map(|(_, frame)| u32::from(frame.len)).sum::<u32>()
+        };
+        match &state.crossbar {
+            _ if state.room == WaitingRoom::Both => 0,
+            None => late(self.lanes[self.lane(out, class)].queue),
+            Some(crossbar) => self.waiting_for(crossbar, state.first_port, out, class).map(late).sum(),
+        }
+    }
+
+    /// How full the queue of an output is, some of it left out, in parts of 65536 of its room, or of an input's room if
+    /// it has none of its own.
+    fn fill(&self, switch: u32, out: u32, class: u8, without: u32) -> u32 {
         let kind = &self.plan.switches[self.switches[switch as usize].kind as usize];
         let room = match kind.output_buffer {
             0 => self.rule(out, class).capacity,
             room => room,
         };
-        let bytes = u64::from(self.lanes[self.lane(out, class)].bytes);
+        let bytes = u64::from(self.lanes[self.lane(out, class)].bytes - without);
         (bytes * 65_536 / u64::from(room.max(1))).min(u64::from(u32::MAX)) as u32
     }
 
@@ -541,6 +578,21 @@ impl<P: Probe> Network<P> {
         frame.entropy = crate::routing::flow_entropy(flow, source, flow, self.plan.seed);
         frame.input = OWN;
         let place = self.pool.put(frame);
+        self.queue_notice(now, switch, place, ctx);
+    }
+
+    /// New tables hold: notices that wait for an output whose cable has failed look for another way.
+    pub(crate) fn reroute_notices(&mut self, now: Time, switch: u32, out: u32, ctx: &mut Ctx) {
+        let output = usize::from(self.ports[out as usize].number);
+        let Some(monitor) = &mut self.switches[switch as usize].monitor else { return };
+        let waiting = std::mem::replace(&mut monitor.notices[output], List::EMPTY);
+        self.ports[out as usize].flags &= !NOTICES;
+        let places: Vec<u32> = waiting.iter(&self.pool).map(|(place, _)| place).collect();
+        places.into_iter().for_each(|place| self.queue_notice(now, switch, place, ctx));
+    }
+
+    /// Has a notice or receipt wait for the output that leads to its source.
+    fn queue_notice(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) {
         let Some(output) = self.output_of(switch, place) else {
             return self.lose(now, self.switches[switch as usize].first_port, place, crate::DropCause::Unreachable);
         };

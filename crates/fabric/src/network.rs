@@ -289,7 +289,10 @@ impl<P: Probe> Model for Network<P> {
         match message {
             Message::Frame { port, frame } => self.accept(port, frame, ctx),
             Message::Credit { port, class, granted, epoch, at } => {
-                self.push_signal(port, at, Signal::Credit { class, granted, epoch }, ctx);
+                // If the cable has failed since, the signal is gone, as it would be if it had been here before.
+                if epoch == self.ports[port as usize].epoch {
+                    self.push_signal(port, at, Signal::Credit { class, granted, epoch }, ctx);
+                }
             }
             Message::Lost { flow, len, at } => self.hear_of_loss(flow, len, at, ctx),
         }

@@ -25,8 +25,8 @@ impl Turns {
     }
 
     /// The destination to serve, of those in `waiting`.
-    fn choose(&self, last: u32) -> Option<u32> {
-        let destinations = || self.waiting.iter().copied();
+    fn choose(&self, last: u32, waiting: &[(u32, u64)]) -> Option<u32> {
+        let destinations = || waiting.iter().copied();
         match self.order {
             Order::Arrival => None,
             Order::RoundRobin => {
@@ -42,29 +42,49 @@ impl Turns {
 }
 
 impl<P: Probe> Network<P> {
+    /// The frame of a class that an output serves next by these turns, and the one before it in its list.
+    fn next_in_order(&self, p: u32, class: u8, turns: &Turns, waiting: &mut Vec<(u32, u64)>) -> Option<(u32, u32)> {
+        let queue = self.lanes[self.lane(p, class)].queue;
+        waiting.clear();
+        for (_, frame) in queue.iter(&self.pool) {
+            match waiting.iter_mut().find(|(dst, _)| *dst == frame.dst) {
+                Some((_, bytes)) => *bytes += u64::from(frame.len),
+                None => waiting.push((frame.dst, u64::from(frame.len))),
+            }
+        }
+        let chosen = turns.choose(turns.last[self.turn_of(p, class)], waiting);
+        let mut before = NIL;
+        for (place, frame) in queue.iter(&self.pool) {
+            if chosen.is_none_or(|dst| frame.dst == dst) {
+                return Some((before, place));
+            }
+            before = place;
+        }
+        None
+    }
+
+    /// Where a switch's turns keep those of an output and class.
+    fn turn_of(&self, p: u32, class: u8) -> usize {
+        usize::from(self.ports[p as usize].number) * self.classes + usize::from(class)
+    }
+
+    /// Length of the frame of a class that an output of a switch serves next by its turns; 0 if there is none.
+    pub(crate) fn next_turn_len(&self, p: u32, switch: u32, class: u8) -> u32 {
+        let turns = self.switches[switch as usize].order.as_ref();
+        let next = turns.and_then(|turns| self.next_in_order(p, class, turns, &mut Vec::new()));
+        next.map_or(0, |(_, place)| u32::from(self.pool[place].len))
+    }
+
     /// The next frame of a class for an output of a switch that serves destinations by turns, if it has its credits.
     pub(crate) fn take_in_order(&mut self, p: u32, switch: u32, class: u8) -> Option<u32> {
         let lane = self.lane(p, class);
         let mut turns = self.switches[switch as usize].order.take()?;
-        let cell = usize::from(self.ports[p as usize].number) * self.classes + usize::from(class);
-        turns.waiting.clear();
-        for (_, frame) in self.lanes[lane].queue.iter(&self.pool) {
-            match turns.waiting.iter_mut().find(|(dst, _)| *dst == frame.dst) {
-                Some((_, bytes)) => *bytes += u64::from(frame.len),
-                None => turns.waiting.push((frame.dst, u64::from(frame.len))),
-            }
-        }
-        let chosen = turns.choose(turns.last[cell]);
-        let (mut before, mut found) = (NIL, None);
-        for (place, frame) in self.lanes[lane].queue.iter(&self.pool) {
-            if chosen.is_none_or(|dst| frame.dst == dst) {
-                found = Some(place);
-                break;
-            }
-            before = place;
-        }
-        let taken = found.filter(|&place| self.spend(p, class, self.pool[place].len));
-        if let Some(place) = taken {
+        let mut waiting = std::mem::take(&mut turns.waiting);
+        let found = self.next_in_order(p, class, &turns, &mut waiting);
+        turns.waiting = waiting;
+        let taken = found.filter(|&(_, place)| self.spend(p, class, self.pool[place].len));
+        if let Some((before, place)) = taken {
+            let cell = self.turn_of(p, class);
             turns.last[cell] = self.pool[place].dst;
             self.lanes[lane].queue.take(&mut self.pool, before, place);
             self.lanes[lane].bytes -= u32::from(self.pool[place].len);
@@ -73,7 +93,7 @@ impl<P: Probe> Network<P> {
             }
         }
         self.switches[switch as usize].order = Some(turns);
-        taken
+        taken.map(|(_, place)| place)
     }
 }
 
@@ -84,14 +104,10 @@ mod tests {
     #[test]
     fn destinations_take_turns_or_the_longest_goes_first() {
         let mut turns = Turns::new(Order::RoundRobin, 1, 1);
-        turns.waiting = vec![(7, 100), (2, 900), (5, 500)];
-        assert_eq!(
-            [turns.choose(NIL), turns.choose(2), turns.choose(5), turns.choose(7)].map(Option::unwrap),
-            [2, 5, 7, 2]
-        );
+        let waiting = [(7, 100), (2, 900), (5, 500)];
+        assert_eq!([NIL, 2, 5, 7].map(|last| turns.choose(last, &waiting).unwrap()), [2, 5, 7, 2]);
         turns.order = Order::Longest;
-        assert_eq!(turns.choose(2), Some(2));
-        turns.waiting = vec![(7, 100), (2, 100)];
-        assert_eq!(turns.choose(2), Some(2));
+        assert_eq!(turns.choose(2, &waiting), Some(2));
+        assert_eq!(turns.choose(2, &[(7, 100), (2, 100)]), Some(2));
     }
 }

@@ -205,6 +205,7 @@ impl<P: Probe> Network<P> {
             if self.ports[out as usize].flags & DOWN == 0 {
                 continue;
             }
+            self.reroute_notices(now, switch, out, ctx);
             for class in 0..self.classes as u8 {
                 let waiting = match self.switches[switch as usize].room {
                     WaitingRoom::Output => self.clear_output(out, class),

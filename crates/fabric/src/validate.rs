@@ -6,6 +6,7 @@ use crate::routing::Routes;
 use crate::spec::{
     AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
     Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec, VlArbitration,
+    WatchSpec,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, Point, Reaction, ReactionPoint};
@@ -217,6 +218,18 @@ pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
     data.chain(acks).max().unwrap_or(Bytes::ZERO)
 }
 
+/// The largest frame of a class that any buffer must take: notices and receipts are frames as well.
+fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
+    let watches = spec.switches.iter().filter_map(|switch| switch.watch.as_ref());
+    let notices = watches.filter(|watch| tells(watch) && usize::from(watch.notice_class) == class);
+    notices.map(|watch| watch.notice_size).chain([largest_frame(spec, class)]).max().unwrap_or_default()
+}
+
+/// Whether a switch that is watched so sends notices or receipts.
+fn tells(watch: &WatchSpec) -> bool {
+    watch.reliable || matches!(watch.point, Some(Point::Qcn(_) | Point::Bcn(_)))
+}
+
 /// The adapter a flow's reaction point is told of.
 pub(crate) fn adapter_of(spec: &NetworkSpec, flow: u32, link: Rate) -> Adapter {
     let frame = spec.flows[flow as usize].frame;
@@ -231,6 +244,17 @@ fn host_rates(spec: &NetworkSpec) -> Vec<Rate> {
         cable.and_then(|cable| spec.graph.cables.get(cable)).map_or(Rate::ZERO, |cable| cable.link.rate)
     };
     spec.graph.hosts().iter().map(rate).collect()
+}
+
+/// Whether all switches with hosts, which are the far sides of the fabric, send receipts.
+fn reliable_at_hosts(spec: &NetworkSpec) -> bool {
+    let role = |node: NodeId| spec.graph.nodes[node.0 as usize].role;
+    let silent = |node: NodeId| {
+        let watch = &spec.switches[spec.kind_of[node.0 as usize] as usize].watch;
+        role(node) == Role::Switch && !watch.as_ref().is_some_and(|watch| watch.reliable)
+    };
+    let ends = spec.graph.cables.iter().flat_map(|cable| [(cable.a, cable.b), (cable.b, cable.a)]);
+    !ends.into_iter().any(|(near, far)| role(far) == Role::Host && silent(near))
 }
 
 fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mut Vec<String>) {
@@ -249,7 +273,7 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
     if usize::from(watch.notice_class) >= spec.classes.len() {
         wrong.push(format!("notices in class {} of {}", watch.notice_class, spec.classes.len()));
     }
-    if watch.notice_size < spec.smallest_frame || watch.notice_size.get() > 65_000 {
+    if tells(watch) && (watch.notice_size < spec.smallest_frame || watch.notice_size.get() > 65_000) {
         let (size, least) = (watch.notice_size, spec.smallest_frame);
         wrong.push(format!("notices of {size}: {least} to 65000 B"));
     }
@@ -258,6 +282,10 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
     }
     if watch.reliable && matches!(switch.buffer, Buffer::Shared { .. }) {
         wrong.push("copies are kept in an input's own buffer: use a static one".into());
+    }
+    if watch.reliable && !reliable_at_hosts(spec) {
+        wrong
+            .push("copies are kept until the far side says it has the frame: let all switches with hosts do so".into());
     }
     if ports >= 1 << 16 {
         wrong.push(format!("{ports} ports: a congestion point watches up to 65535"));
@@ -320,7 +348,7 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
         wrong.push(format!("a pipeline of {}: check the unit", switch.pipeline));
     }
     if let Queueing::Combined { output_buffer } = switch.queueing {
-        let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class)).max().unwrap_or_default();
+        let largest = (0..spec.classes.len()).map(|class| largest_taken(spec, class)).max().unwrap_or_default();
         if output_buffer < largest {
             wrong.push(format!("an output buffer of {output_buffer} never takes a frame of {largest}: enlarge it"));
         }
@@ -459,7 +487,7 @@ fn check_buffers(
     }
     for (number, (class, buffer)) in spec.classes.iter().zip(buffers).enumerate() {
         let name = &class.name;
-        let largest = largest_frame(spec, number);
+        let largest = largest_taken(spec, number);
         if buffer.capacity.get() > u64::from(u32::MAX / 2) {
             wrong.push(format!("class {name}: a buffer above 2 GB; use {}", Bytes::new(u64::from(u32::MAX / 2))));
         }
@@ -545,8 +573,8 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
     } else if reaction.probes() {
         wrong.push("its congestion control sends probes: say how they travel".into());
     }
-    if flow.requeue == Some(Span::ZERO) {
-        wrong.push("it knows of drops in no time: give a time above zero".into());
+    if flow.requeue.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {
+        wrong.push("it knows of drops in no time, or after any run: give a time above zero".into());
     }
     if flow.size == Some(Bytes::ZERO) {
         wrong.push("a flow of zero bytes".into());

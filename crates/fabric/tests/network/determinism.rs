@@ -175,6 +175,24 @@ fn virtual_lanes_by_table_are_the_same_everywhere() {
 }
 
 #[test]
+fn credits_on_their_way_when_a_cable_fails_are_the_same_everywhere() {
+    let graph = topology::two_switches(3, 3, 1, Links::same(link(10, Span::from_nanos(900)))).unwrap();
+    let trunk = graph.cables.iter().position(|cable| {
+        [cable.a, cable.b].iter().all(|end| graph.nodes[end.0 as usize].role == fabric::graph::Role::Switch)
+    });
+    let slots_of_a_switch = switch(ClassBuffer::drop_tail(Bytes::new(20)), slots(Span::from_nanos(700)));
+    let mut spec = network(graph, slots_of_a_switch, lossless());
+    spec.flows = (0..3).map(|from| greedy(from, from + 3, 500)).collect();
+    let fault = |n: u64| Fault {
+        cable: trunk.unwrap() as u32,
+        down: at(Span::from_nanos(10_000 + 7_130 * n)),
+        up: Some(at(Span::from_nanos(12_000 + 7_130 * n))),
+    };
+    spec.faults = (0..40).map(fault).collect();
+    same_everywhere(&spec);
+}
+
+#[test]
 fn another_seed_is_another_run() {
     let mut spec = mixed();
     let first = fingerprint(&spec, 1, Partition::One, 1, None).fingerprint;

@@ -91,6 +91,39 @@ fn copies_hold_their_room_until_the_far_side_has_the_frame() {
     assert!((delivered..delivered + 60).contains(&report.totals.receipts), "{:?}", report.totals);
 }
 
+/// The most and the last that was held of what came in by the host of the input switch.
+#[derive(Default)]
+struct Held(u32, u32);
+
+impl Probe for Held {
+    fn sample_every(&self) -> Option<Span> {
+        Some(Span::from_nanos(500))
+    }
+
+    fn on_queue(&mut self, _now: Time, sample: fabric::QueueSample) {
+        if sample.port == 0 {
+            *self = Held(self.0.max(sample.input_held), sample.input_held);
+        }
+    }
+}
+
+#[test]
+fn a_receipt_may_be_there_before_the_frame_has_left() {
+    // At 1 Gb/s a frame takes 12 us to leave; the far side knows it by its header, and its receipt is back after 2 us.
+    let watch = WatchSpec { occupancy: true, reliable: true, ..WatchSpec::default() };
+    let mut spec = fabric(Span::from_nanos(300), Order::Arrival, Some(watch));
+    spec.graph.cables.iter_mut().for_each(|cable| cable.link.rate = Rate::from_gigabits(1));
+    for kind in &mut spec.switches {
+        kind.forwarding = Forwarding::CutThrough { header_delay: Span::from_nanos(100) };
+        kind.crossbar = kind.crossbar.map(|crossbar| Crossbar { speedup: (1, 1), ..crossbar });
+    }
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(7_600)), ..greedy(0, 1, 1500) }];
+    let (mut simulation, report) = run_with(&spec, Span::from_millis(1), |_| Held::default());
+    assert_eq!((report.outcome, report.totals.receipts), (Outcome::Finished, 6));
+    let Held(most, last) = *simulation.probes_mut().next().unwrap();
+    assert!(most >= 1500 && last == 0, "{most} {last}");
+}
+
 #[test]
 fn without_copies_the_room_is_free_when_a_frame_has_left() {
     let watch = WatchSpec { occupancy: true, ..WatchSpec::default() };
@@ -208,4 +241,100 @@ fn fabrics_are_the_same_on_any_number_of_threads() {
     let one = fingerprint(1, None);
     assert_eq!(one, fingerprint(2, None));
     assert_eq!(one, fingerprint(3, Some(9)));
+}
+
+#[test]
+fn a_look_at_the_next_switch_is_the_same_however_nodes_are_numbered() {
+    // Host `a` fills the buffer of `in`, host `b` the two queues of `mid`; their frames come at the same instants. A
+    // draw in `in` compares the queues of `mid`.
+    let mut graph = Graph::default();
+    let switches = ["in", "mid"].map(|name| graph.node(name, Role::Switch, 0));
+    let hosts = ["a", "b", "x", "y"].map(|name| graph.node(name, Role::Host, 0));
+    graph.cable(switches[0], switches[1], link(5, Span::ZERO));
+    graph.cable(hosts[0], switches[0], link(10, Span::from_nanos(50)));
+    graph.cable(hosts[1], switches[1], link(10, Span::from_nanos(50)));
+    graph.cable(hosts[2], switches[1], link(1, Span::from_nanos(50)));
+    graph.cable(hosts[3], switches[1], link(1, Span::from_nanos(50)));
+    let set = [
+        ("placed", Value::Choice("inputs".into())),
+        ("culprit", Value::Choice("two-samples".into())),
+        ("sample_base", Value::Size(Bytes::new(1))),
+        ("set_point", Value::Size(Bytes::new(100))),
+    ];
+    let input_queued = |queueing: Queueing| SwitchSpec {
+        queueing,
+        crossbar: (queueing != Queueing::Output).then(Crossbar::default),
+        watch: Some(WatchSpec::point(qcn(&set))),
+        ..switch(ClassBuffer::drop_tail(Bytes::new(10_000_000)), FlowControl::None)
+    };
+    let fifo = Queueing::InputFifo { bypass: 4, reading: BypassReading::Lookahead };
+    for queueing in [Queueing::Output, Queueing::VirtualOutput, fifo] {
+        let mut spec = network(graph.clone(), input_queued(queueing), lossy());
+        spec.flows = vec![greedy(0, 2, 1500), greedy(0, 3, 1500), greedy(1, 2, 1500), greedy(1, 3, 1500)];
+        let run = |shuffle: Option<u64>| {
+            let options = BuildOptions { partition: Partition::One, shards: 1, shuffle };
+            let mut simulation = Simulation::build(&spec, &options).unwrap();
+            let quiet = AtomicBool::new(false);
+            let report = simulation.run(&RunLimits::until(at(Span::from_micros(300)), &quiet), |_, _| Wish::GoOn);
+            assert!(report.totals.notices > 200, "{:?}", report.totals);
+            (report.fingerprint, report.totals, simulation.flows())
+        };
+        let one = run(None);
+        (0..6).for_each(|seed| assert_eq!(one, run(Some(seed)), "{queueing:?}"));
+    }
+}
+
+#[test]
+fn classes_share_by_the_frames_that_go_not_by_the_oldest() {
+    // Class 0 has a long queue for one destination and a single short frame for another, which is always the oldest and
+    // never the one that goes.
+    let cable = link(10, Span::from_nanos(50));
+    let graph = fabric::topology::dumbbell(3, 3, cable, cable).unwrap();
+    let mut spec = network(graph, pfc_switch(), lossless());
+    spec.classes.push(lossless());
+    spec.switches[0].buffer =
+        Buffer::Static(vec![ClassBuffer::lossless(Bytes::new(200_000), Bytes::new(50_000), Bytes::new(40_000)); 2]);
+    spec.switches[0].order = Order::Longest;
+    spec.switches[0].egress = Egress::weighted(&[Bytes::new(3_000); 2]);
+    let short = FlowSpec { size: Some(Bytes::new(64)), start: at(Span::from_micros(100)), ..greedy(2, 5, 64) };
+    spec.flows = vec![greedy(0, 3, 1500), FlowSpec { class: 1, ..greedy(1, 4, 1500) }, short];
+    let (simulation, report) = run(&spec, Span::from_millis(5));
+    assert_eq!(report.outcome, Outcome::Finished);
+    let flows = simulation.flows();
+    assert_eq!(flows[2].received_frames, 0);
+    let share = flows[0].received_bytes as f64 / (flows[0].received_bytes + flows[1].received_bytes) as f64;
+    assert!((0.49..0.51).contains(&share), "{share}");
+}
+
+#[test]
+fn notices_find_another_way_when_routes_change() {
+    let mut waited = 0;
+    for spine in 0..2 {
+        let graph =
+            fabric::topology::leaf_spine(2, 2, 2, fabric::topology::Links::same(link(10, Span::from_nanos(500))));
+        let set = [("set_point", Value::Size(Bytes::new(100))), ("sample_base", Value::Size(Bytes::new(3_000)))];
+        let watched = SwitchSpec { watch: Some(WatchSpec::point(qcn(&set))), ..pfc_switch() };
+        let mut spec = network(graph.unwrap(), watched, lossless());
+        let names: Vec<&str> = spec.graph.nodes.iter().map(|node| node.name.as_str()).collect();
+        let (leaf, spine) = ("leaf1", format!("spine{spine}"));
+        let joins = |a: &str, b: &str| a == leaf && b == spine || a == spine && b == leaf;
+        let ends = |cable: &fabric::graph::Cable| [cable.a, cable.b].map(|end| names[end.0 as usize]);
+        let cut = spec.graph.cables.iter().position(|cable| joins(ends(cable)[0], ends(cable)[1])).unwrap() as u32;
+        spec.faults = vec![Fault { cable: cut, down: at(Span::from_micros(50)), up: None }];
+        let routes = fabric::routing::Routes::without_links(&spec.graph, &[cut]);
+        spec.route_changes = vec![RouteChange { at: at(Span::from_micros(150)), routes }];
+        // Two hosts of the other leaf and one of this one send to one host of this leaf.
+        let flow = |from: u32| FlowSpec { stop: Some(at(Span::from_micros(300))), ..greedy(from, 2, 1500) };
+        spec.flows = [0, 1, 3].map(flow).to_vec();
+        let mut simulation = Simulation::build(&spec, &BuildOptions::default()).unwrap();
+        let quiet = AtomicBool::new(false);
+        simulation.run(&RunLimits::until(at(Span::from_micros(149)), &quiet), |_, _| Wish::GoOn);
+        waited += simulation.census().control;
+        let report = simulation.run(&RunLimits::until(at(Span::from_millis(5)), &quiet), |_, _| Wish::GoOn);
+        assert_eq!(report.outcome, Outcome::Finished);
+        assert_eq!(simulation.census().places, 0);
+        let told: u64 = simulation.flows().iter().map(|flow| flow.notices).sum();
+        assert_eq!(told + report.totals.lost_control, report.totals.notices);
+    }
+    assert!(waited > 5, "{waited}");
 }

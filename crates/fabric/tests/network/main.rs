@@ -19,3 +19,4 @@ mod sampling;
 mod scheduling;
 mod stress;
 mod verdicts;
+mod watched;

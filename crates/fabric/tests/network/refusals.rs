@@ -2,6 +2,7 @@
 
 use crate::kit::*;
 use congestion::{Allowance, NoControl, Reaction};
+use fabric::graph::Role;
 use fabric::spec::*;
 use fabric::topology;
 use fabric::workload::{FlowSpec, Gaps, Pattern};
@@ -120,6 +121,8 @@ fn impossible_combinations_are_refused_with_the_reason() {
 
 #[test]
 fn wrong_flows_and_faults_are_refused_with_the_reason() {
+    refused("it knows of drops", |s| s.flows[0].requeue = Some(Span::ZERO));
+    refused("it knows of drops", |s| s.flows[0].requeue = Some(Span::MAX));
     refused("a window needs acknowledgements", |s| {
         let allowance = Allowance { rate: None, window: Some(Bytes::new(1000)) };
         s.flows[0].reaction = Reaction::None(NoControl { allowance });
@@ -161,6 +164,62 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
     });
     refused("below the smallest", |s| s.flows[0].frame = Bytes::new(10));
     refused("there is no kind", |s| s.kind_of[0] = 5);
+}
+
+fn notifying() -> WatchSpec {
+    let info = congestion::POINTS.iter().find(|info| info.name == "qcn").unwrap();
+    WatchSpec::point((info.build)(&congestion::parameter::Values::defaults(info.parameters)).unwrap())
+}
+
+#[test]
+fn notices_that_no_buffer_takes_are_refused() {
+    // A class of its own for notices larger than its buffers, of bytes or behind a crossbar.
+    let watch = WatchSpec { notice_class: 1, notice_size: Bytes::new(1500), ..notifying() };
+    refused("never takes a frame of 1500B", |s| {
+        s.classes.push(lossless());
+        let block = CreditUnit::Block(Bytes::new(64));
+        let give_back = CreditReturn::Signal { delay: Span::from_nanos(50) };
+        s.switches[0].flow_control = FlowControl::Credits(CreditSpec { unit: block, give_back });
+        s.switches[0].buffer =
+            Buffer::Static([12_800, 640].map(|size| ClassBuffer::drop_tail(Bytes::new(size))).into());
+        s.switches[0].watch = Some(watch.clone());
+    });
+    refused("never takes a frame of 1500B", |s| {
+        s.switches[0].queueing = Queueing::Combined { output_buffer: Bytes::new(1200) };
+        s.switches[0].crossbar = Some(Crossbar::default());
+        s.switches[0].watch = Some(WatchSpec { notice_class: 0, ..watch.clone() });
+    });
+    refused("notices of 64B", |s| {
+        s.smallest_frame = Bytes::new(100);
+        s.switches[0].watch = Some(notifying());
+    });
+}
+
+#[test]
+fn sizes_of_notices_matter_only_where_there_are_some() {
+    let graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
+    let mut spec = network(graph, pfc_switch(), lossless());
+    spec.smallest_frame = Bytes::new(100);
+    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.switches[0].watch = Some(WatchSpec { occupancy: true, ..WatchSpec::default() });
+    assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
+}
+
+#[test]
+fn copies_need_a_far_side_that_sends_receipts() {
+    let cable = link(10, Span::from_nanos(500));
+    let mut spec = network(topology::dumbbell(1, 1, cable, cable).unwrap(), pfc_switch(), lossless());
+    spec.flows = vec![greedy(0, 1, 1000)];
+    let reliable = SwitchSpec { watch: Some(WatchSpec { reliable: true, ..WatchSpec::default() }), ..pfc_switch() };
+    spec.switches.push(reliable);
+    // Of the two switches one, and then both.
+    let switches: Vec<usize> =
+        (0..spec.graph.nodes.len()).filter(|&node| spec.graph.nodes[node].role == Role::Switch).collect();
+    spec.kind_of[switches[0]] = 1;
+    let errors = Simulation::build(&spec, &BuildOptions::default()).err().unwrap();
+    assert!(errors[0].to_string().contains("let all switches with hosts do so"), "{errors:?}");
+    spec.kind_of[switches[1]] = 1;
+    assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::kit::*;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::FlowSpec;
+use fabric::workload::{Activity, FlowSpec, Gaps, Pattern};
 use fabric::{BuildOptions, Outcome, Partition, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Span, Time};
@@ -50,4 +50,22 @@ fn sources_in_other_shards_hear_of_it_too() {
     assert!(one.1.requeued_frames > 0);
     assert_eq!(one, run(2, None));
     assert_eq!(one, run(3, Some(4)));
+}
+
+#[test]
+fn what_comes_back_in_a_silence_goes_in_the_next_burst() {
+    // All is sent in the first burst, and its drops are known in the silence after it.
+    let mut spec = bursts(Some(Span::from_micros(110)));
+    let (on, off) = (Span::from_micros(100), Span::from_micros(100));
+    for (flow, discard) in spec.flows.iter_mut().zip([false, true, false, true]) {
+        flow.activity = Activity::OnOff { on, off, random: false, discard };
+        if flow.source.0 > 1 {
+            let rate = units::Rate::from_gigabits(10);
+            flow.pattern = Pattern::Paced { rate, gaps: Gaps::Constant, backlog: None };
+            flow.activity = Activity::OnOff { on, off, random: false, discard: false };
+        }
+    }
+    let (simulation, report) = run(&spec, Span::from_millis(20));
+    assert!(report.totals.requeued_frames > 100);
+    assert!(simulation.flows().iter().all(|flow| flow.completed.is_some()), "{:?}", simulation.flows());
 }

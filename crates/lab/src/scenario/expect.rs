@@ -277,6 +277,8 @@ pub(crate) fn kind(metric: Metric, ratio: bool) -> Kind {
         (Unit::Size, _) => Kind::size(0, u64::MAX),
         (Unit::Time, _) => Kind::time(),
         (Unit::Count, _) => Kind::Count(0, u64::MAX),
+        // A deviation may be larger than its mean; shares and indices end at one.
+        (Unit::Number, _) if metric == Metric::CompletionVariation => Kind::Number(0.0, f64::INFINITY),
         (Unit::Number, _) => Kind::Number(0.0, 1.0),
         (Unit::Outcome, _) => Kind::choice(OUTCOMES),
     }
@@ -337,6 +339,12 @@ mod tests {
         assert!(Comparison::Below.holds(1.0, 2.0, 0.0) && !Comparison::Below.holds(2.0, 2.0, 0.0));
         assert!(Comparison::AtMost.holds(2.0, 2.0, 0.0) && Comparison::AtLeast.holds(2.0, 2.0, 0.0));
         assert!(Comparison::Above.holds(3.0, 2.0, 0.0) && !Comparison::Above.holds(f64::NAN, 2.0, 0.0));
+    }
+
+    #[test]
+    fn deviations_may_exceed_their_mean_and_shares_do_not_exceed_one() {
+        assert!(matches!(kind(Metric::CompletionVariation, false), Kind::Number(0.0, f64::INFINITY)));
+        assert!(matches!(kind(Metric::Fairness, false), Kind::Number(0.0, 1.0)));
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //!
 //! A trend is asked of every seed by itself: the values of one seed in all cells are compared with each other, so that
 //! what differs between seeds does not blur what differs between cells. It is then judged as an inequality is: nine
-//! seeds of ten must keep it.
+//! seeds of ten must keep it, and nine of ten must have a value everywhere for anything to be determined.
 
 use super::grid::Sample;
 use super::statistics::quantile;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, nearly_all};
 use crate::scenario::{Shape, Trend};
 
 /// A cell and its runs.
@@ -85,7 +85,7 @@ pub fn judge_trend(trend: &Trend, quantity: &str, cells: &[CellRuns<'_>]) -> Tre
         .next()
         .map_or(Vec::new(), |cell| cell.samples.iter().map(|sample| sample.seed).collect());
     let mut kept_on = vec![0; groups.len()];
-    let (mut kept, mut runs) = (0, 0);
+    let (all_seeds, mut kept, mut runs) = (seeds.len(), 0, 0);
     for seed in seeds {
         let values: Option<Vec<Vec<f64>>> =
             groups.iter().map(|(_, cells)| cells.iter().map(|cell| value(cell, seed)).collect()).collect();
@@ -107,7 +107,8 @@ pub fn judge_trend(trend: &Trend, quantity: &str, cells: &[CellRuns<'_>]) -> Tre
         Line { held, medians: cells.iter().map(median).collect(), kept }
     };
     let lines = groups.into_iter().zip(kept_on).map(line).collect();
-    let verdict = if runs == 0 { Verdict::Undetermined } else { Verdict::of_share(kept, runs) };
+    let determined = runs > 0 && nearly_all(runs, all_seeds);
+    let verdict = if determined { Verdict::of_share(kept, runs) } else { Verdict::Undetermined };
     TrendJudgement { lines, kept, runs, verdict }
 }
 
@@ -237,6 +238,10 @@ mod tests {
         let lost = [samples(&[1.0]), samples(&[f64::NAN]), samples(&[1.0]), samples(&[3.0])];
         let judged = judge_trend(&trend(Shape::Rising, &[]), "q", &cells(&lost));
         assert_eq!((judged.verdict, judged.runs), (Verdict::Undetermined, 0));
+        // One seed of two has all its values, and rises; the other may be why the first is not enough.
+        let half = [samples(&[1.0, 1.0]), samples(&[2.0, f64::NAN]), samples(&[1.0, 1.0]), samples(&[3.0, 2.0])];
+        let judged = judge_trend(&trend(Shape::Rising, &[]), "q", &cells(&half));
+        assert_eq!((judged.verdict, judged.kept, judged.runs), (Verdict::Undetermined, 1, 1));
         let nowhere = judge_trend(&trend(Shape::Rising, &[("variant", &[])]), "q", &cells(&rises));
         assert_eq!((nowhere.verdict, nowhere.lines.len()), (Verdict::Undetermined, 0));
     }

@@ -3,7 +3,8 @@
 //! A paper's number is one run; ours are a distribution. An equality agrees when the expected value lies between the
 //! tenth and the ninetieth percentile of our runs, or when our median lies within the stated tolerance of it. An
 //! inequality is a trend: it agrees when at least nine runs of ten keep it, disagrees when at most one in ten does, and is
-//! undetermined in between.
+//! undetermined in between. Where more than one run in ten has no number at all, because a flow did not complete, say,
+//! nothing is determined: those that have one may be the exception.
 
 use super::measure::{Measures, measured};
 use super::statistics::{Summary, summarise};
@@ -71,6 +72,11 @@ pub struct Judgement {
     pub verdict: Verdict,
 }
 
+/// Whether so many runs of all are enough to speak for them: nine of ten.
+pub(super) fn nearly_all(measured: usize, runs: usize) -> bool {
+    measured * 10 >= runs * 9
+}
+
 /// Judges one expectation by some runs.
 #[must_use]
 pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
@@ -92,6 +98,7 @@ pub fn judge_values(expectation: &Expectation, values: &[f64], outcomes: Vec<Str
                 _ => Verdict::Undetermined,
             }
         }
+        (Some(_), _) if !nearly_all(values.len(), outcomes.len()) => Verdict::Undetermined,
         (Some(expected), Some(summary)) => {
             expected.as_number().map_or(Verdict::Undetermined, |number| verdict(expectation, values, &summary, number))
         }
@@ -169,6 +176,18 @@ mod tests {
         assert_eq!(judge(&above, &runs(&[2.1, 3.0, 4.0])).verdict, Verdict::TrendAgrees);
         assert_eq!(judge(&above, &runs(&[2.1, 1.0, 4.0])).verdict, Verdict::Undetermined);
         assert_eq!(judge(&above, &runs(&[1.1, 1.0, 1.9])).verdict, Verdict::Disagrees);
+    }
+
+    #[test]
+    fn a_few_runs_do_not_speak_for_those_without_a_number() {
+        let below = expectation(Comparison::Below, 2);
+        let outcomes = |runs: usize| vec!["finished".to_owned(); runs];
+        assert_eq!(judge_values(&below, &[1e9], outcomes(2)).verdict, Verdict::Undetermined);
+        assert_eq!(judge_values(&below, &[1e9; 8], outcomes(10)).verdict, Verdict::Undetermined);
+        assert_eq!(judge_values(&below, &[1e9; 9], outcomes(10)).verdict, Verdict::TrendAgrees);
+        let equal = expectation(Comparison::Equal, 2);
+        assert_eq!(judge_values(&equal, &[2e9], outcomes(3)).verdict, Verdict::Undetermined);
+        assert_eq!(judge_values(&equal, &[2e9], outcomes(1)).verdict, Verdict::Agrees);
     }
 
     #[test]
