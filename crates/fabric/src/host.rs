@@ -616,7 +616,9 @@ impl<P: Probe> Network<P> {
                 }
             }
         }
-        if let Device::Host(host) = state.device {
+        if let Device::Host(host) = state.device
+            && self.probe.wants_rates()
+        {
             let host = &self.hosts[host as usize];
             for flow in &self.flows[host.first_flow as usize..(host.first_flow + host.started) as usize] {
                 let allowance = flow.reaction.allowance();

@@ -37,6 +37,10 @@ pub trait Probe: Send {
     fn sample_every(&self) -> Option<Span> {
         None
     }
+    /// Whether [`Probe::on_rate`] is wanted: it costs a look at every flow that has started.
+    fn wants_rates(&self) -> bool {
+        true
+    }
     /// A frame starts on a wire; it has waited that long here and occupies the wire that long.
     #[inline]
     fn on_transmit(&mut self, _now: Time, _port: u32, _frame: &Frame, _waited: Span, _busy: Span) {}

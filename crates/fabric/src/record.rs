@@ -283,6 +283,10 @@ impl Probe for Recorder {
         spec.sample_every.filter(|&every| wanted && every > Span::ZERO)
     }
 
+    fn wants_rates(&self) -> bool {
+        self.spec.rates
+    }
+
     #[inline]
     fn on_transmit(&mut self, now: Time, port: u32, frame: &Frame, waited: Span, busy: Span) {
         if !self.spec.ports.contains(port) {
