@@ -576,6 +576,13 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_longer_than_any_run_does_not_end() {
+        let mut source = source(&values().with("time_reset", Value::Time(Span::MAX)));
+        notify(&mut source, Time::from_picos(9), 32);
+        assert_eq!(source.deadline(), Some(Time::MAX));
+    }
+
+    #[test]
     fn stages_vary_by_the_jitter_and_from_flow_to_flow() {
         let values = Values::defaults(INFO.parameters);
         let stages = |flow: u32| -> Vec<u64> {

@@ -84,7 +84,7 @@ fn watch(lot: &mut Lot, spec: &NetworkSpec, reliable: bool) -> WatchSpec {
     }
 }
 
-/// A network of [`stress::spec`], watched. Also whether each frame of it that came from a host is kept for a while.
+/// A network of [`stress::spec`], watched.
 fn spec(seed: u64) -> NetworkSpec {
     let (mut spec, noisy) = stress::spec(seed, true);
     let mut lot = Lot(Stream::new(seed, 1, "watched"));
@@ -143,8 +143,7 @@ fn spec(seed: u64) -> NetworkSpec {
 #[derive(Clone, Default)]
 struct Last {
     queues: BTreeMap<(u32, u8), (Time, u32, u32)>,
-    held: BTreeMap<(u32, u8), (Time, Vec<(u32, u32)>)>,
-    rates: BTreeMap<u32, (Time, Option<u64>, Option<u64>)>,
+    held: BTreeMap<(u32, u8), Vec<(u32, u32)>>,
     sum: u64,
 }
 
@@ -156,14 +155,13 @@ impl Probe for Last {
         self.sum = self.sum.wrapping_add(u64::from(sample.output_bytes) * 3 + u64::from(sample.input_held));
         self.queues.insert((sample.port, sample.class), (now, sample.output_bytes, sample.input_held));
     }
-    fn on_occupancy(&mut self, now: Time, port: u32, class: u8, held: &[(u32, u32)]) {
+    fn on_occupancy(&mut self, _now: Time, port: u32, class: u8, held: &[(u32, u32)]) {
         self.sum =
             self.sum.wrapping_add(held.iter().map(|&(flow, bytes)| u64::from(flow + 1) * u64::from(bytes)).sum());
-        self.held.insert((port, class), (now, held.to_vec()));
+        self.held.insert((port, class), held.to_vec());
     }
-    fn on_rate(&mut self, now: Time, flow: u32, rate: Option<u64>, window: Option<u64>) {
+    fn on_rate(&mut self, _now: Time, _flow: u32, rate: Option<u64>, window: Option<u64>) {
         self.sum = self.sum.wrapping_add(rate.unwrap_or(7)).wrapping_add(window.unwrap_or(5));
-        self.rates.insert(flow, (now, rate, window));
     }
 }
 
@@ -173,7 +171,6 @@ fn seen(simulation: &mut Simulation<Last>) -> (u64, Vec<FlowReport>, Last) {
     for probe in simulation.probes_mut() {
         all.queues.extend(probe.queues.clone());
         all.held.extend(probe.held.clone());
-        all.rates.extend(probe.rates.clone());
         all.sum = all.sum.wrapping_add(probe.sum);
     }
     (all.sum, simulation.flows(), all)
@@ -193,7 +190,7 @@ fn conserved(totals: fabric::Totals, simulation: &Simulation<Last>) -> bool {
     totals.made_bytes == gone + census.bytes && census.places == census.frames + census.control
 }
 
-/// What is wrong with one network.
+/// What is wrong with one network. `did` counts marks, notices, receipts, frames queued again and frames delivered.
 fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
     let mut wrong = Vec::new();
     let (mut simulation, report) = go(spec, &BuildOptions { partition: Partition::One, shards: 1, shuffle: None }, 1);
@@ -242,16 +239,15 @@ fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
         return wrong;
     }
     let (_, _, last) = seen(&mut simulation);
-    // With credits frames of a lost cable are forgotten by both sides; buffers are empty whatever happened.
     for ((port, class), (time, waiting, held)) in &last.queues {
         if (*waiting, *held) != (0, 0) {
             let watch: Vec<_> = watch.clone().collect();
             wrong.push(format!("{seed}: port {port} class {class} at {time}: {waiting} wait, {held} held {watch:?}"));
         }
     }
-    for ((port, class), (time, held)) in &last.held {
+    for ((port, class), held) in &last.held {
         if !held.is_empty() {
-            wrong.push(format!("{seed}: port {port} class {class} at {time}: account {held:?}"));
+            wrong.push(format!("{seed}: port {port} class {class}: account {held:?}"));
         }
     }
     wrong
@@ -260,21 +256,16 @@ fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
 #[test]
 fn watched_networks_are_the_same_on_any_cut_and_empty_in_the_end() {
     let number = |name: &str, or: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(or);
-    let (seeds, from) = (number("SEEDS", 40), number("FROM", 0));
+    let (seeds, from) = (number("SEEDS", 100), number("FROM", 300));
     let (mut bad, mut built) = (Vec::new(), 0);
     let mut did = [0; 5];
     for seed in from..from + seeds {
         let spec = spec(seed);
         // A few are refused, for a reason of their own.
-        match Simulation::build(&spec, &BuildOptions::default()) {
-            Ok(_) => built += 1,
-            Err(errors) => {
-                if std::env::var("SHOW").is_ok() {
-                    println!("{seed}: {errors:?}");
-                }
-                continue;
-            }
+        if Simulation::build(&spec, &BuildOptions::default()).is_err() {
+            continue;
         }
+        built += 1;
         match std::panic::catch_unwind(|| {
             let mut did = [0; 5];
             (wrong(seed, &spec, &mut did), did)
@@ -289,7 +280,7 @@ fn watched_networks_are_the_same_on_any_cut_and_empty_in_the_end() {
             }
         }
     }
-    println!("{built} of {seeds}: {did:?}");
-    assert!(built * 10 >= seeds * 6, "{built} of {seeds} were built: too few");
+    assert!(built * 10 >= seeds * 8, "{built} of {seeds} were built: too few");
+    assert!(seeds < 100 || did.iter().all(|&count| count > 0), "too little happens: {did:?}");
     assert!(bad.is_empty(), "{}\n{}", bad.len(), bad.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
 }
