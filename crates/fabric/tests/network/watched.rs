@@ -127,6 +127,14 @@ fn spec(seed: u64) -> NetworkSpec {
                 }
                 flow.acknowledge = Some(acknowledge);
             }
+            if reaction.probes() {
+                // Probes go to one destination.
+                if matches!(flow.destination, Destination::Uniform(_)) {
+                    continue;
+                }
+                let size = Bytes::new(64);
+                flow.probe = Some(ProbeSpec { size, class: flow.class, answer_class: flow.class });
+            }
             flow.reaction = reaction;
         }
         if lot.percent(60) {
