@@ -100,6 +100,16 @@ pub(super) fn workloads() -> Section {
         &PACED[1..],
     ));
     keys.extend(paced_keys().into_iter().map(|key| on_kinds(key, PACED)));
+    keys.push(on_kinds(
+        key(
+            "rate_spread",
+            Kind::Number(0.0, 0.5),
+            Default::Value("0.0", "our choice: all clocks agree"),
+            "Fraction by which the rate of each flow may be more or less, drawn once for each: 0.0001 is what clocks of \
+             100 ppm do. With equal clocks, who finds room in a full queue may be the same for ever.",
+        ),
+        PACED,
+    ));
     keys.push(on_kinds(key("on", Kind::time(), Default::Required, "Mean length of a burst."), &["on-off"]));
     keys.push(on_kinds(key("off", Kind::time(), Default::Required, "Mean length of a silence."), &["on-off"]));
     keys.push(on_kinds(

@@ -152,7 +152,7 @@ pub(super) fn pattern(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Patte
         if entry.given("rate") {
             return None;
         }
-        for key in ["gaps", "jitter", "backlog", "overflow"] {
+        for key in ["gaps", "jitter", "backlog", "overflow", "rate_spread"] {
             if entry.given(key) {
                 let message = format!("`{key}` does nothing for a source without a rate");
                 gathered.refuse(entry.place_of(key), message, "add `rate`, or remove it");

@@ -8,10 +8,10 @@ use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
 use crate::scenario::{Attachments, Limits, Subject};
 use fabric::graph::HostId;
-use fabric::workload::{self, Arrivals, Destination, FlowSize, FlowSpec};
+use fabric::workload::{self, Arrivals, Destination, FlowSize, FlowSpec, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use units::{Bytes, Span, Stream, Time};
+use units::{Bytes, Rate, Span, Stream, Time};
 
 /// All flows, with their names.
 #[derive(Default)]
@@ -37,10 +37,11 @@ pub(crate) fn traffic(
         let room = limits.flows.saturating_sub(traffic.flows.len() as u64);
         let name = traffic.workloads[number].clone();
         let work = Work { entry, subject, attachments, room, seed: seed_of(subject.run.seed, &name) };
-        let Some(made) = work.flows(gathered, root) else {
+        let Some(mut made) = work.flows(gathered, root) else {
             good = false;
             continue;
         };
+        work.spread_rates(&mut made);
         if made.len() as u64 > room {
             good = work.too_many(gathered, made.len() as u64).is_some();
             continue;
@@ -236,6 +237,18 @@ impl Work<'_> {
             return None;
         }
         Some(())
+    }
+
+    /// Gives each flow with a rate its own, as `rate_spread` says.
+    fn spread_rates(&self, flows: &mut Made) {
+        let Some(spread) = self.entry.number("rate_spread").filter(|&spread| spread > 0.0) else { return };
+        let mut stream = Stream::new(self.seed, 0, "rate");
+        for (flow, _) in flows {
+            if let Pattern::Paced { rate, .. } = &mut flow.pattern {
+                let factor = 1.0 + spread * (2.0 * stream.unit_f64() - 1.0);
+                *rate = Rate::from_bits_per_sec((rate.as_bits_per_sec() as f64 * factor).max(1.0) as u64);
+            }
+        }
     }
 
     fn uniform(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Vec<FlowSpec>> {
