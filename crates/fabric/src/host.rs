@@ -428,6 +428,12 @@ impl<P: Probe> Network<P> {
         if !self.admit(now, p, class, len, place, ctx) {
             return;
         }
+        // What is for the adapter itself does not wait for the application.
+        if self.pool[place].kind != Kind::Data {
+            self.consume(now, p, host, place, ctx);
+            self.release(now, p, class, len, ctx);
+            return;
+        }
         if let Some(service) = &mut self.hosts[host as usize].service {
             service.queue.push(&mut self.pool, place);
         }
