@@ -225,8 +225,9 @@ fn cell_json(plan: &Plan, row: &CellSummary) -> Value {
 }
 
 fn choice_json(choice: &lab::scenario::OpenChoice) -> Value {
-    let values: Vec<&str> = choice.values.iter().map(|value| value.trim_matches('"')).collect();
-    json!({ "name": choice.name, "path": choice.path, "values": values, "why": choice.why })
+    let option = |option: &lab::scenario::ChoiceOption| json!({ "value": option.label, "set": option.set });
+    let options: Vec<Value> = choice.options.iter().map(option).collect();
+    json!({ "name": choice.name, "options": options, "why": choice.why })
 }
 
 fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {

@@ -30,15 +30,22 @@ impl Within {
     }
 }
 
+/// One way to read what a paper leaves open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChoiceOption {
+    /// What it is called, or its value as a person writes it.
+    pub label: String,
+    /// What it sets, as overrides: `path=value`.
+    pub set: Vec<String>,
+}
+
 /// Something a paper leaves open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenChoice {
     /// What it is called.
     pub name: String,
-    /// The key, as an override names it.
-    pub path: String,
-    /// Its values, as an override writes them; the first is the default.
-    pub values: Vec<String>,
+    /// What may be chosen; the first is what we take.
+    pub options: Vec<ChoiceOption>,
     /// Why it is open, for people.
     pub why: Option<String>,
     /// The cells in which the choice exists.

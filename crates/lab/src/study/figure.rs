@@ -121,12 +121,11 @@ impl FigureStudy {
         let mut alternatives = Vec::new();
         let mut readings = vec![vec![0; choices.len()]];
         for (number, choice) in choices.iter().enumerate().filter(|_| with_choices) {
-            for value in 1..choice.values.len() {
+            for (value, option) in choice.options.iter().enumerate().skip(1) {
                 let mut reading = vec![0; choices.len()];
                 reading[number] = value;
                 readings.push(reading);
-                let value = choice.values[value].trim_matches('"').to_owned();
-                alternatives.push(Alternative { choice: choice.name.clone(), value });
+                alternatives.push(Alternative { choice: choice.name.clone(), value: option.label.clone() });
             }
         }
         let mut points: Vec<Point> = Vec::new();
@@ -211,7 +210,7 @@ impl FigureStudy {
 fn chosen(choices: &[OpenChoice], reading: &[usize], cell: &Point) -> Vec<String> {
     let cell = cell.cell();
     let each = choices.iter().zip(reading).filter(|(choice, _)| choice.within.holds(&cell));
-    each.map(|(choice, &value)| format!("{}={}", choice.path, choice.values[value])).collect()
+    each.flat_map(|(choice, &value)| choice.options[value].set.iter().cloned()).collect()
 }
 
 fn values_of(result: &PointResult, key: &str) -> Vec<f64> {

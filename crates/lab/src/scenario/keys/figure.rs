@@ -59,12 +59,35 @@ pub(super) fn choices() -> Section {
                 of the others, one choice at a time.",
         keys: vec![
             key("name", Kind::Text, Default::Required, "What the choice is called."),
-            key("path", Kind::Text, Default::Required, "The key that is chosen, as an override names it."),
-            key("values", Kind::Any, Default::Required, "The values it may have; the first is the one we take."),
+            key(
+                "path",
+                Kind::Text,
+                Default::Absent("options says what is chosen"),
+                "The key that is chosen, as an override names it.",
+            ),
+            key(
+                "values",
+                Kind::Any,
+                Default::Absent("options says what is chosen"),
+                "The values it may have; the first is the one we take.",
+            ),
+            key(
+                "options",
+                Kind::Tables(Box::new(option())),
+                Default::Absent("path and values say what is chosen"),
+                "Where one key is not enough: named sets of changes, the first of which we take.",
+            ),
             key("why", Kind::Text, Default::Absent("nothing is said"), "Why it is open and why the first is taken."),
             cells(),
         ],
     }
+}
+
+fn option() -> Section {
+    let mut option = variants();
+    option.about = "One way to read it.";
+    option.keys[0] = key("name", Kind::Text, Default::Required, "What this way is called.");
+    option
 }
 
 pub(super) fn trends() -> Section {

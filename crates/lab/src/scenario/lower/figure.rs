@@ -5,7 +5,9 @@ use super::settings::{axis, fits};
 use super::subjects::flows_of;
 use super::traffic::Traffic;
 use crate::scenario::expect::{Expected, expected, kind};
-use crate::scenario::figure::{ChartKind, ChartWish, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
+use crate::scenario::figure::{
+    ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within,
+};
 use crate::scenario::metric::METRICS;
 use crate::scenario::overrides::{Path, kind_at};
 use crate::scenario::plan::Axis;
@@ -65,21 +67,33 @@ fn variants(gathered: &mut Gathered<'_>, root: &Node) -> Vec<String> {
             gathered.refuse(node.place_of("name"), format!("a second variant `{name}`"), "give each its own name");
         }
         names.push(name);
-        let Some(item) = node.any("set") else { continue };
-        let Data::Table(changes) = &item.data else {
-            let message = format!("this is {}, not a table", item.data.describe());
-            gathered.refuse(item.place, message, "write { \"path\" = value }");
-            continue;
-        };
-        for (path, key, value) in assignments(changes) {
-            let parsed = Path::parse(&path).map_err(|reason| (reason, "write \"run.duration\" = \"5ms\"".to_owned()));
-            match parsed.and_then(|path| kind_at(&path)) {
-                Ok(kinds) => drop(fits(gathered, &kinds, value)),
-                Err((message, help)) => gathered.refuse(key, message, help),
-            }
-        }
+        named_set(gathered, node);
     }
     names
+}
+
+/// A named set of changes, as overrides; `None` if something is wrong with it, which is told.
+fn named_set(gathered: &mut Gathered<'_>, node: &Node) -> Option<ChoiceOption> {
+    let (label, item) = (node.text("name")?, node.any("set")?);
+    let Data::Table(changes) = &item.data else {
+        let message = format!("this is {}, not a table", item.data.describe());
+        gathered.refuse(item.place, message, "write { \"path\" = value }");
+        return None;
+    };
+    let mut set = Vec::new();
+    let mut good = true;
+    for (path, key, value) in assignments(changes) {
+        let parsed = Path::parse(&path).map_err(|reason| (reason, "write \"run.duration\" = \"5ms\"".to_owned()));
+        match parsed.and_then(|path| kind_at(&path)) {
+            Ok(kinds) => good &= fits(gathered, &kinds, value),
+            Err((message, help)) => {
+                gathered.refuse(key, message, help);
+                good = false;
+            }
+        }
+        set.push(format!("{path}={}", written(value)));
+    }
+    good.then_some(ChoiceOption { label, set })
 }
 
 struct Reader<'a> {
@@ -148,17 +162,33 @@ impl Reader<'_> {
 
     fn choice(&self, gathered: &mut Gathered<'_>, node: &Node) -> Option<OpenChoice> {
         let within = self.within(gathered, node);
-        let (name, path, item) = (node.text("name")?, node.text("path")?, node.any("values")?);
-        match &item.data {
-            Data::List(values) if values.len() > 1 => {
-                let Axis { path, values } = axis(gathered, path, node.place_of("path"), values)?;
-                Some(OpenChoice { name, path, values, why: node.text("why"), within })
+        let (name, why) = (node.text("name")?, node.text("why"));
+        let options = match (node.text("path"), node.any("values"), node.tables("options")) {
+            (Some(path), Some(item), []) => {
+                let values = match &item.data {
+                    Data::List(values) if values.len() > 1 => values.as_slice(),
+                    _ => {
+                        gathered.refuse(item.place, "a choice is between two values at least", "write [value, value]");
+                        return None;
+                    }
+                };
+                let Axis { path, values: written } = axis(gathered, path, node.place_of("path"), values)?;
+                let option = |(item, value): (&Item, String)| ChoiceOption {
+                    label: plain(item),
+                    set: vec![format!("{path}={value}")],
+                };
+                values.iter().zip(written).map(option).collect()
+            }
+            (None, None, options) if options.len() > 1 => {
+                options.iter().map(|option| named_set(gathered, option)).collect::<Option<Vec<_>>>()?
             }
             _ => {
-                gathered.refuse(item.place, "a choice is between two values at least", "write [value, value]");
-                None
+                let message = format!("`{}` needs `path` with `values`, or two `options` at least", node.path);
+                gathered.refuse(node.place, message, "write the key and its values, or named sets of changes");
+                return None;
             }
-        }
+        };
+        Some(OpenChoice { name, options, why, within })
     }
 
     fn trend(&self, gathered: &mut Gathered<'_>, node: &Node) -> Option<Trend> {
