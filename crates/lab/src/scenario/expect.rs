@@ -175,8 +175,11 @@ pub struct Expectation {
     pub tolerance: f64,
     /// For pause phases: how long without a pause ends one.
     pub quiet: Span,
-    /// For settling times: the fraction of its last mean within which a rate must stay.
+    /// For settling times: the fraction of its last mean within which a rate must stay. For recovery times: the fraction
+    /// of the fair share that may be missing.
     pub within: f64,
+    /// For drain times: the level.
+    pub level: Bytes,
     /// Where the number comes from, for people.
     pub source: Option<String>,
     /// Line of the scenario that states it, as `file:line`.
@@ -249,6 +252,7 @@ pub(crate) fn expectation(
         tolerance: node.number("tolerance").unwrap_or(0.0),
         quiet,
         within: node.number("within").unwrap_or(0.0),
+        level: node.size("level").unwrap_or_default(),
         source: node.text("source"),
         stated_at: format!("{file}:{line}"),
     })
@@ -277,9 +281,8 @@ pub(crate) fn kind(metric: Metric, ratio: bool) -> Kind {
         (Unit::Size, _) => Kind::size(0, u64::MAX),
         (Unit::Time, _) => Kind::time(),
         (Unit::Count, _) => Kind::Count(0, u64::MAX),
-        // A deviation may be larger than its mean; shares and indices end at one.
-        (Unit::Number, _) if metric == Metric::CompletionVariation => Kind::Number(0.0, f64::INFINITY),
-        (Unit::Number, _) => Kind::Number(0.0, 1.0),
+        // A deviation may be larger than its mean.
+        (Unit::Number, _) => Kind::Number(0.0, if metric.ends_at_one() { 1.0 } else { f64::INFINITY }),
         (Unit::Outcome, _) => Kind::choice(OUTCOMES),
     }
 }

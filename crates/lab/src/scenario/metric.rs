@@ -15,6 +15,16 @@ pub enum Metric {
     CompletionVariation,
     /// Jain's index of throughputs.
     Fairness,
+    /// Throughput of a flow as a part of its max-min fair share.
+    FairShare,
+    /// Throughput of flows together as a part of their fair shares together.
+    FairTotal,
+    /// Jain's index of the parts that flows get of their fair shares.
+    FairIndex,
+    /// How much of the fair shares is misplaced.
+    FairDistance,
+    /// How long flows together take to come to their fair share.
+    RecoveryTime,
     /// What a flow's reaction point allows.
     RateLimit,
     /// When a flow's rate limit has come to rest.
@@ -33,6 +43,12 @@ pub enum Metric {
     Queue,
     /// Bytes or slots held of what came in.
     Buffer,
+    /// How long until a queue stays below a level.
+    DrainTime,
+    /// Amplitude of the strongest swing of a queue.
+    Swing,
+    /// Its frequency.
+    SwingFrequency,
     /// Part of the time during which a wire was busy.
     Utilisation,
     /// Part of the time during which a sender was paused.
@@ -160,6 +176,47 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "Jain's index of the throughputs, a number up to 1",
     ),
     row(
+        "fair-share",
+        Metric::FairShare,
+        Subject::Flows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "throughput of a flow over its max-min fair share, a number",
+    ),
+    row(
+        "fair-total",
+        Metric::FairTotal,
+        Subject::AllFlows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "throughput of all flows named over the sum of their max-min fair shares, a number",
+    ),
+    row(
+        "fair-index",
+        Metric::FairIndex,
+        Subject::AllFlows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "Jain's index of what each flow gets of its max-min fair share, a number up to 1",
+    ),
+    row(
+        "fair-distance",
+        Metric::FairDistance,
+        Subject::AllFlows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "differences of throughputs from max-min fair shares, added up, over the sum of the shares, a number",
+    ),
+    row(
+        "recovery-time",
+        Metric::RecoveryTime,
+        Subject::AllFlows,
+        Unit::Time,
+        Usual::AfterWarmUp,
+        "time until the flows named together, over the probes' throughput_window, first get their max-min fair shares, \
+         less the part `within`; the whole window if they never do",
+    ),
+    row(
         "rate-limit",
         Metric::RateLimit,
         Subject::Flows,
@@ -232,6 +289,30 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "bytes (or slots) held of what came in by the nodes or links named, the fullest at each sample, as a size",
     ),
     row(
+        "drain-time",
+        Metric::DrainTime,
+        Subject::Places,
+        Unit::Time,
+        Usual::AfterWarmUp,
+        "time after which the fullest queue of the nodes or links named is at no sample above `level`",
+    ),
+    row(
+        "swing",
+        Metric::Swing,
+        Subject::Places,
+        Unit::Size,
+        Usual::AfterWarmUp,
+        "amplitude of the strongest periodic swing of the fullest queue of the nodes or links named, as a size",
+    ),
+    row(
+        "swing-frequency",
+        Metric::SwingFrequency,
+        Subject::Places,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "how often a second that swing comes, a number",
+    ),
+    row(
         "utilisation",
         Metric::Utilisation,
         Subject::Links,
@@ -279,6 +360,22 @@ impl Metric {
     #[must_use]
     pub fn unit(self) -> Unit {
         self.info().map_or(Unit::Number, |info| info.unit)
+    }
+
+    /// Whether it is a part of a whole, or an index: at most one.
+    pub(crate) fn ends_at_one(self) -> bool {
+        matches!(self, Metric::Fairness | Metric::FairIndex | Metric::Utilisation | Metric::Paused)
+    }
+
+    /// Whether it is held against max-min fair shares.
+    pub(crate) fn is_about_fair_shares(self) -> bool {
+        use Metric::{FairDistance, FairIndex, FairShare, FairTotal, RecoveryTime};
+        matches!(self, FairShare | FairTotal | FairIndex | FairDistance | RecoveryTime)
+    }
+
+    /// Whether it is about levels of queues or buffers, sampled.
+    pub(crate) fn is_about_levels(self) -> bool {
+        self.info().is_some_and(|info| info.subject == Subject::Places)
     }
 
     /// Whether it counts from the start of the run if nobody says when.

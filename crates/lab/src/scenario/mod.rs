@@ -30,9 +30,9 @@ mod tree;
 mod value;
 mod variants;
 
-pub use check::{FairShare, Finding, Severity, check, fair_shares};
+pub use check::{FairPhase, FairShare, Finding, Severity, check, fair_phases, fair_shares};
 pub use expect::{Comparison, Expectation, Expected, Statistic, Subjects, Window};
-pub use figure::{Cell, ChartKind, ChartWish, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
+pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_str};
 pub use metric::{Metric, Unit};
 pub use plan::{Axis, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};

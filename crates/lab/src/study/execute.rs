@@ -3,7 +3,7 @@
 use super::measure::{Course, Measures, Snapshot, boundaries};
 use super::watch::{Needs, Watch};
 use crate::results::{Input, Manifest, ResultWriter, ResultsError, write_ending};
-use crate::scenario::{Metric, Plan, Source, explain};
+use crate::scenario::{Metric, Plan, Source, explain, fair_phases};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
 use fabric::{BuildError, BuildOptions, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
@@ -102,7 +102,7 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
         drops: probes.drops,
         notices: probes.notices,
         waits: probes.links,
-        flow_samples: probes.flows,
+        flow_samples: probes.flows || needs.deliveries,
         deliveries: probes.flows,
         ports: if all { Selection::All } else { Selection::only(chosen) },
         flows: Selection::All,
@@ -162,7 +162,9 @@ pub fn execute(
     let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
     let mut simulation =
         Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
-    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, expectation)).collect();
+    let about_fair = plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares());
+    let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
+    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
     let mut sink = Sink { writer, watches, failed: None };
     let mut marks = Vec::new();
     let limits = RunLimits {
@@ -194,7 +196,7 @@ pub fn execute(
         return Err(error.into());
     }
     let end = Snapshot { at: report.now, flows, totals: report.totals, busy };
-    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end };
+    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, fair };
     let measures = Measures::new(&course, sink.watches);
     let flows = course.end.flows;
     let mut recorded = None;

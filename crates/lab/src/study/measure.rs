@@ -1,10 +1,10 @@
 //! What is measured in a run, defined once: the summary, expectations, sweeps and papers all use these numbers.
 
 use super::watch::{Slot, Watch};
-use crate::scenario::{Expectation, Metric, Plan, Statistic, Window};
+use crate::scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window};
 use fabric::{FlowReport, Outcome, Report, Totals};
 use std::collections::{BTreeMap, BTreeSet};
-use theory::fairness::jain_index;
+use theory::fairness::{distance, jain_index, jain_index_against};
 use units::{Span, Time};
 
 /// Measurements of one run.
@@ -87,6 +87,8 @@ pub(super) struct Course<'a> {
     pub(super) marks: Vec<Snapshot>,
     /// At its end.
     pub(super) end: Snapshot,
+    /// The fair shares, if an expectation is about them and they can be told.
+    pub(super) fair: Vec<FairPhase>,
 }
 
 /// The instants at which windows begin or end, in order; the start and the end of the run are not among them.
@@ -132,6 +134,21 @@ impl Course<'_> {
         (rate(bits), rate(bits + around))
     }
 
+    /// The max-min fair share of a flow in a window, over the time in which the flow was there. Not a number over no
+    /// time, or if fair shares cannot be told.
+    fn fair(&self, window: Window, flow: u32) -> f64 {
+        let spec = &self.plan.spec.flows[flow as usize];
+        let Some((slot, _, _)) = self.lived(window) else { return f64::NAN };
+        let slot = Slot { from: slot.from.max(spec.start), until: spec.stop.map_or(slot.until, |s| s.min(slot.until)) };
+        fair_share(&self.fair, slot, flow)
+    }
+
+    /// What flows have, and what would be fair, in bits per second; those that were not there are left out.
+    fn against_fair(&self, window: Window, flows: &[u32]) -> (Vec<f64>, Vec<f64>) {
+        let both = |&flow: &u32| (self.throughput(window, flow as usize).0, self.fair(window, flow));
+        flows.iter().map(both).filter(|(has, fair)| !has.is_nan() && !fair.is_nan()).unzip()
+    }
+
     /// The number an expectation speaks of. `seen` is what was added up for it on the way.
     fn value(&self, expectation: &Expectation, seen: &BTreeMap<u32, f64>) -> Option<f64> {
         let window = expectation.window;
@@ -151,6 +168,7 @@ impl Course<'_> {
             match expectation.metric {
                 Metric::Throughput | Metric::Fairness => self.throughput(window, flow).0,
                 Metric::RawThroughput => self.throughput(window, flow).1,
+                Metric::FairShare => self.throughput(window, flow).0 / self.fair(window, number),
                 Metric::Delivered => flow_count(flow, |report| report.received_bytes),
                 Metric::MarkedFrames => flow_count(flow, |report| report.marked_frames),
                 Metric::Notices => flow_count(flow, |report| report.notices),
@@ -161,6 +179,7 @@ impl Course<'_> {
         match expectation.metric {
             Metric::Throughput
             | Metric::RawThroughput
+            | Metric::FairShare
             | Metric::Delivered
             | Metric::CompletionTime
             | Metric::MarkedFrames
@@ -178,6 +197,18 @@ impl Course<'_> {
                 let rates: Vec<f64> = subjects.flows.iter().map(of_flow).filter(|rate| !rate.is_nan()).collect();
                 jain_index(&rates)
             }
+            Metric::FairTotal => {
+                let (has, fair) = self.against_fair(window, &subjects.flows);
+                Some(has.iter().sum::<f64>() / fair.iter().sum::<f64>()).filter(|part| part.is_finite())
+            }
+            Metric::FairIndex => {
+                let (has, fair) = self.against_fair(window, &subjects.flows);
+                jain_index_against(&has, &fair)
+            }
+            Metric::FairDistance => {
+                let (has, fair) = self.against_fair(window, &subjects.flows);
+                distance(&has, &fair)
+            }
             Metric::DroppedFrames => count(|totals| totals.dropped_frames),
             Metric::LostFrames => count(|totals| totals.lost_frames),
             Metric::PauseFrames => count(|totals| totals.pause_frames),
@@ -190,10 +221,30 @@ impl Course<'_> {
                 expectation.statistic.of(subjects.ports.iter().map(share))
             }
             Metric::Paused | Metric::PausePhase => expectation.statistic.of(seen.values().copied()),
-            Metric::Queue | Metric::Buffer => seen.values().copied().next(),
+            Metric::Queue
+            | Metric::Buffer
+            | Metric::DrainTime
+            | Metric::Swing
+            | Metric::SwingFrequency
+            | Metric::RecoveryTime => seen.values().copied().next(),
             Metric::Outcome => None,
         }
     }
+}
+
+/// The mean fair share of a flow over a stretch of time; not a number over no time or if there are no phases.
+pub(super) fn fair_share(phases: &[FairPhase], slot: Slot, flow: u32) -> f64 {
+    if phases.is_empty() || slot.length() == Span::ZERO {
+        return f64::NAN;
+    }
+    let bits = |phase: &FairPhase| {
+        let span = slot.part(phase.from, phase.until).length();
+        let place = phase.shares.binary_search_by_key(&flow, |share| share.flow);
+        place.map_or(0.0, |place| phase.shares[place].throughput) * span.as_secs_f64()
+    };
+    let before = phases.partition_point(|phase| phase.until <= slot.from);
+    let there = phases[before..].iter().take_while(|phase| phase.from < slot.until);
+    there.map(bits).sum::<f64>() / slot.length().as_secs_f64()
 }
 
 /// Bins of flow sizes to a doubling.

@@ -140,6 +140,7 @@ mod tests {
             tolerance: 0.05,
             quiet: Span::ZERO,
             within: 0.0,
+            level: units::Bytes::ZERO,
             source: None,
             stated_at: String::new(),
         }

@@ -3,11 +3,13 @@
 //! Rows come in the order of their tables and say only what has changed, so a value holds from its row to the next.
 //! What is kept does not grow with the number of rows.
 
+mod delivery;
 mod level;
 mod pause;
 mod rate;
 
-use crate::scenario::{Expectation, Metric, Plan, Window};
+use crate::scenario::{Expectation, FairPhase, Metric, Plan, Window};
+use delivery::Deliveries;
 use fabric::record::{RecorderSpec, Rows, Selection};
 use level::Levels;
 use pause::Pauses;
@@ -30,7 +32,7 @@ impl From<Window> for Slot {
 
 impl Slot {
     /// The part of a stretch of time that lies in it.
-    fn part(self, from: Time, until: Time) -> Slot {
+    pub(super) fn part(self, from: Time, until: Time) -> Slot {
         Slot { from: from.max(self.from), until: until.min(self.until) }
     }
 
@@ -45,14 +47,16 @@ impl Slot {
 pub(super) enum Watch {
     Nothing,
     Levels(Levels),
+    Deliveries(Deliveries),
     Rates(Rates),
     Pauses(Pauses),
 }
 
 impl Watch {
-    pub(super) fn new(plan: &Plan, expectation: &Expectation) -> Watch {
+    pub(super) fn new(plan: &Plan, fair: &[FairPhase], expectation: &Expectation) -> Watch {
         match expectation.metric {
-            Metric::Queue | Metric::Buffer => Watch::Levels(Levels::new(plan, expectation)),
+            metric if metric.is_about_levels() => Watch::Levels(Levels::new(plan, expectation)),
+            Metric::RecoveryTime => Watch::Deliveries(Deliveries::new(plan, fair, expectation)),
             Metric::RateLimit | Metric::SettlingTime => Watch::Rates(Rates::new(plan, expectation)),
             Metric::Paused | Metric::PausePhase => Watch::Pauses(Pauses::new(expectation)),
             _ => Watch::Nothing,
@@ -63,6 +67,7 @@ impl Watch {
         match self {
             Watch::Nothing => {}
             Watch::Levels(levels) => levels.take(&rows.queues),
+            Watch::Deliveries(deliveries) => deliveries.take(&rows.flow_samples),
             Watch::Rates(rates) => rates.take(&rows.rates),
             Watch::Pauses(pauses) => pauses.take(&rows.pauses),
         }
@@ -73,6 +78,7 @@ impl Watch {
         match self {
             Watch::Nothing => BTreeMap::new(),
             Watch::Levels(levels) => levels.close(end).into_iter().map(|level| (0, level)).collect(),
+            Watch::Deliveries(deliveries) => deliveries.close(end).into_iter().map(|time| (0, time)).collect(),
             Watch::Rates(rates) => rates.close(end),
             Watch::Pauses(pauses) => pauses.close(end),
         }
@@ -86,6 +92,7 @@ pub(super) struct Needs {
     pub(super) queues: bool,
     pub(super) rates: bool,
     pub(super) pauses: bool,
+    pub(super) deliveries: bool,
     pub(super) ports: BTreeSet<u32>,
     flows: BTreeSet<u32>,
 }
@@ -109,7 +116,11 @@ impl Needs {
             let subjects = &expectation.subjects;
             match expectation.metric {
                 Metric::Utilisation => needs.links = true,
-                Metric::Queue | Metric::Buffer => needs.queues = true,
+                metric if metric.is_about_levels() => needs.queues = true,
+                Metric::RecoveryTime => {
+                    needs.deliveries = true;
+                    needs.flows.extend(&subjects.flows);
+                }
                 Metric::Paused | Metric::PausePhase => needs.pauses = true,
                 Metric::RateLimit | Metric::SettlingTime => {
                     needs.rates = true;
@@ -126,11 +137,12 @@ impl Needs {
     /// What to watch when nothing is recorded.
     pub(super) fn alone(self, sample_every: Span) -> RecorderSpec {
         RecorderSpec {
-            sample_every: (self.queues || self.rates).then_some(sample_every),
+            sample_every: (self.queues || self.rates || self.deliveries).then_some(sample_every),
             links: self.links,
             queues: self.queues,
             rates: self.rates,
             pauses: self.pauses,
+            flow_samples: self.deliveries,
             ports: Selection::only(self.ports),
             flows: Selection::only(self.flows),
             ..RecorderSpec::nothing()

@@ -3,10 +3,11 @@
 //! Findings are about this plan, not about the file: a file with mistakes has no plan. Nothing here simulates.
 
 mod buffers;
+mod fair;
 mod load;
 mod paths;
 
-pub use load::{FairShare, fair_shares};
+pub use fair::{FairPhase, FairShare, fair_phases, fair_shares};
 
 use super::plan::Plan;
 use fabric::graph::{Graph, NodeId};

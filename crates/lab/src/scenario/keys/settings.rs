@@ -156,6 +156,15 @@ pub(super) fn expectations() -> Section {
         )
         .only("metric", &["settling-time"]),
         key(
+            "within",
+            Kind::Number(0.0, 1.0),
+            Default::Value("0.1", "our choice: nine tenths are enough"),
+            "Fraction of the fair share that may be missing.",
+        )
+        .only("metric", &["recovery-time"]),
+        key("level", Kind::size(0, u64::MAX), Default::Required, "What the queue must come down to.")
+            .only("metric", &["drain-time"]),
+        key(
             "op",
             Kind::choice(&[
                 ("=", "as much, give or take the tolerance"),
@@ -240,6 +249,6 @@ fn statistics() -> [Key; 2] {
             Default::Value("most", "our choice: what a buffer must be able to hold"),
             "How several samples become one number.",
         )
-        .only("metric", &names(|info| info.subject == Subject::Places)),
+        .only("metric", &["queue", "buffer"]),
     ]
 }

@@ -4,7 +4,7 @@ use super::Slot;
 use crate::scenario::{Expectation, Metric, Plan, Statistic};
 use fabric::record::QueueRow;
 use std::collections::BTreeMap;
-use units::Time;
+use units::{Span, Time};
 
 /// See the module.
 #[derive(Debug)]
@@ -25,6 +25,26 @@ pub(in crate::study) struct Levels {
     squares: u128,
     most: Option<u64>,
     least: Option<u64>,
+    /// What is asked of the levels, if it is no statistic.
+    asked: Asked,
+}
+
+/// What metrics other than statistics need.
+#[derive(Debug)]
+enum Asked {
+    Nothing,
+    /// When the fullest was last above a level.
+    Above {
+        level: u64,
+        until: Option<Time>,
+    },
+    /// Its samples, a fixed time apart, and the time of the next.
+    Samples {
+        apart: Span,
+        next: Time,
+        values: Vec<f64>,
+        frequency: bool,
+    },
 }
 
 impl Levels {
@@ -42,6 +62,16 @@ impl Levels {
             squares: 0,
             most: None,
             least: None,
+            asked: match expectation.metric {
+                Metric::DrainTime => Asked::Above { level: expectation.level.get(), until: None },
+                metric @ (Metric::Swing | Metric::SwingFrequency) => Asked::Samples {
+                    apart: plan.probes.sample_every,
+                    next: Time::ZERO + expectation.window.from,
+                    values: Vec::new(),
+                    frequency: metric == Metric::SwingFrequency,
+                },
+                _ => Asked::Nothing,
+            },
         };
         let classes = plan.spec.classes.len() as u8;
         // Every queue stands alone. A buffer is all that a node holds, or all that came in by one port.
@@ -98,13 +128,42 @@ impl Levels {
         self.squares += u128::from(fullest) * u128::from(fullest) * u128::from(span.as_picos());
         self.most = Some(self.most.map_or(fullest, |most| most.max(fullest)));
         self.least = Some(self.least.map_or(fullest, |least| least.min(fullest)));
+        match &mut self.asked {
+            Asked::Nothing => {}
+            Asked::Above { level, until: last } => {
+                if fullest > *level && self.since < self.slot.until {
+                    *last = Some(until.min(self.slot.until));
+                }
+            }
+            Asked::Samples { apart, next, values, .. } => {
+                while *next < until.min(self.slot.until) && *apart > Span::ZERO {
+                    values.push(fullest as f64);
+                    *next += *apart;
+                }
+            }
+        }
     }
 
     pub(super) fn close(mut self, end: Time) -> Option<f64> {
         self.hold(end.max(self.since), true);
         let length = self.slot.part(Time::ZERO, end).length().as_picos();
+        match &self.asked {
+            _ if length == 0 => return None,
+            Asked::Nothing => {}
+            Asked::Above { until, .. } => {
+                return Some(until.map_or(0.0, |until| until.saturating_since(self.slot.from).as_secs_f64()));
+            }
+            Asked::Samples { apart, values, frequency, .. } => {
+                // What never changes swings by nothing, at no frequency.
+                let peak = theory::spectrum::peak(values, apart.as_secs_f64());
+                return if *frequency {
+                    peak.map(|peak| peak.frequency)
+                } else {
+                    Some(peak.map_or(0.0, |peak| peak.amplitude))
+                };
+            }
+        }
         match self.statistic {
-            _ if length == 0 => None,
             Statistic::Most | Statistic::Sum => self.most.map(|most| most as f64),
             Statistic::Least => self.least.map(|least| least as f64),
             Statistic::Mean => Some(self.sum as f64 / length as f64),
@@ -120,7 +179,6 @@ impl Levels {
 mod tests {
     use super::*;
     use fabric::QueueSample;
-    use units::Span;
 
     fn at(micros: u64) -> Time {
         Time::ZERO + Span::from_micros(micros)
@@ -140,6 +198,7 @@ mod tests {
             squares: 0,
             most: None,
             least: None,
+            asked: Asked::Nothing,
         }
     }
 
@@ -174,6 +233,35 @@ mod tests {
         // A sample in the last instant counts, and so does what is seen nowhere but there.
         assert_eq!(measured(10, 20, Statistic::Most, 60), Some(150.0));
         assert_eq!(measured(50, 50, Statistic::Most, 60), None);
+    }
+
+    #[test]
+    fn a_queue_has_drained_when_it_is_never_above_the_level_again() {
+        let drained = |level: u64, until: u64| {
+            let asked = Asked::Above { level, until: None };
+            let mut levels = Levels { asked, ..levels(10, until, Statistic::Most) };
+            levels.take(&[row(10, 1, 100), row(20, 2, 50), row(40, 1, 0), row(50, 2, 120), row(52, 2, 10)]);
+            levels.close(at(100)).map(|seconds| (seconds * 1e6).round())
+        };
+        assert_eq!(drained(130, 100), Some(30.0));
+        assert_eq!(drained(110, 100), Some(42.0));
+        assert_eq!(drained(110, 45), Some(30.0));
+        assert_eq!(drained(150, 100), Some(0.0));
+        assert_eq!(drained(5, 100), Some(90.0));
+    }
+
+    #[test]
+    fn a_queue_that_goes_up_and_down_has_a_swing() {
+        let swing = |frequency: bool| {
+            let (apart, next) = (Span::from_micros(10), Time::ZERO);
+            let asked = Asked::Samples { apart, next, values: Vec::new(), frequency };
+            let mut levels = Levels { asked, ..levels(0, 10_000, Statistic::Most) };
+            // 100 us up, 100 us down: 5 kHz. The first harmonic of a square wave is 4/pi of its half.
+            levels.take(&(0..100).map(|n| row(100 * n, 3, 1000 * (n as u32 % 2))).collect::<Vec<_>>());
+            levels.close(at(10_000)).unwrap()
+        };
+        assert!((swing(true) / 5000.0 - 1.0).abs() < 0.01, "{}", swing(true));
+        assert!((swing(false) / (4.0 / std::f64::consts::PI * 500.0) - 1.0).abs() < 0.05, "{}", swing(false));
     }
 
     #[test]

@@ -1,0 +1,231 @@
+//! The shares that a network fair to all would give: max-min, computed from the plan, as it changes over the run.
+//!
+//! A phase is a stretch of the run in which the same flows are on and every receiver consumes at the same rate. A flow
+//! asks for its rate while it is on, or for all there is. Bursts of random lengths are no phases: such a flow asks for
+//! its mean. A finite flow counts from its start to its stop, whether or not it is done before.
+
+use super::paths::Walker;
+use crate::scenario::plan::Plan;
+use congestion::Reaction;
+use fabric::spec::AdapterSpec;
+use fabric::workload::{Activity, Destination, FlowSpec, Pattern};
+use std::collections::{BTreeMap, BTreeSet};
+use theory::max_min::{Flow, Limit, max_min};
+use units::{Bytes, Rate, Span, Time};
+
+/// Beyond so many flows the fair shares are not computed.
+pub(super) const MOST_FLOWS: usize = 50_000;
+
+/// Beyond so many phases, times flows, they are not computed.
+const MOST_WORK: usize = 20_000_000;
+
+/// What a flow would get of a network that is fair to all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FairShare {
+    /// Position of the flow in the plan.
+    pub flow: u32,
+    /// Bits per second of frames, overhead not counted.
+    pub throughput: f64,
+    /// The link that stops it from getting more, as `from -> to`; `None` if it has all that it offers.
+    pub bottleneck: Option<String>,
+}
+
+/// A stretch of the run in which the fair shares stay the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FairPhase {
+    /// Where it begins.
+    pub from: Time,
+    /// Where it ends.
+    pub until: Time,
+    /// The shares of the flows that are on, in the order of the plan.
+    pub shares: Vec<FairShare>,
+}
+
+/// Bytes on the wire for one byte of a flow's frames.
+pub(super) fn expansion(plan: &Plan, flow: &FlowSpec) -> f64 {
+    let frame = flow.frame.max(Bytes::new(1)).get();
+    (frame.max(plan.spec.smallest_frame.get()) + plan.spec.overhead.get()) as f64 / frame as f64
+}
+
+/// What a flow offers on the wire while it is on; `None` is as much as there is.
+fn while_on(flow: &FlowSpec) -> Option<f64> {
+    let own = match flow.pattern {
+        Pattern::Greedy => None,
+        Pattern::Paced { rate, .. } => Some(rate.as_bits_per_sec() as f64),
+    };
+    // Whoever reacts may come to any rate; only what never changes is a demand.
+    let limit = match &flow.reaction {
+        Reaction::None(fixed) => fixed.allowance.rate.map(|rate| rate.as_bits_per_sec() as f64),
+        _ => None,
+    };
+    match (own, limit) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// What a flow offers on the wire on average while it lasts; `None` is as much as there is.
+pub(super) fn demand(plan: &Plan, flow: &FlowSpec) -> Option<f64> {
+    let most = while_on(flow);
+    match flow.activity {
+        Activity::Always => most,
+        Activity::OnOff { on, off, .. } => {
+            let part = on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64());
+            Some(most.unwrap_or_else(|| link_rate(plan, flow)) * part)
+        }
+    }
+}
+
+/// The rate of the sender's cable.
+fn link_rate(plan: &Plan, flow: &FlowSpec) -> f64 {
+    let host = plan.spec.graph.hosts().get(flow.source.0 as usize).copied();
+    let cables = plan.spec.graph.cables.iter();
+    let mine = cables.filter(|cable| Some(cable.a) == host || Some(cable.b) == host);
+    mine.map(|cable| cable.link.rate.as_bits_per_sec() as f64).fold(0.0, f64::max)
+}
+
+/// Bursts of exact lengths: when they begin, how long they last, and how long there is nothing.
+fn bursts(flow: &FlowSpec) -> Option<(Time, Span, Span)> {
+    match flow.activity {
+        Activity::OnOff { on, off, random: false, .. } if on > Span::ZERO && off > Span::ZERO => {
+            Some((flow.start, on, off))
+        }
+        _ => None,
+    }
+}
+
+/// What a flow asks for from an instant on, until something changes: nothing, a rate, or all there is.
+fn asks(plan: &Plan, flow: &FlowSpec, at: Time) -> Option<Option<f64>> {
+    if at < flow.start || flow.stop.is_some_and(|stop| at >= stop) {
+        return None;
+    }
+    let Some((start, on, off)) = bursts(flow) else { return Some(demand(plan, flow)) };
+    let into = at.saturating_since(start).as_picos() % (on + off).as_picos();
+    (into < on.as_picos()).then(|| while_on(flow))
+}
+
+/// How fast a receiver consumes from an instant on; `None` is at once.
+fn service(adapter: &AdapterSpec, at: Time) -> Option<Rate> {
+    let changes = adapter.service_changes.iter().filter(|(when, _)| *when <= at);
+    changes.max_by_key(|(when, _)| *when).map_or(adapter.service, |(_, rate)| *rate)
+}
+
+/// The flows of a plan on its links.
+struct Ground<'a> {
+    plan: &'a Plan,
+    /// For every flow with one destination: its number and its links.
+    flows: Vec<(usize, Vec<u32>)>,
+    /// Every link: its rate, and the adapter it leads to.
+    links: Vec<(u32, Rate, Option<&'a AdapterSpec>)>,
+    names: BTreeMap<u32, String>,
+}
+
+impl<'a> Ground<'a> {
+    /// `None` if a flow has no path or there are too many of them.
+    fn new(plan: &'a Plan, walker: &Walker<'_>) -> Option<Ground<'a>> {
+        let spec = &plan.spec;
+        if spec.flows.is_empty() || spec.flows.len() > MOST_FLOWS {
+            return None;
+        }
+        let mut flows = Vec::new();
+        for (number, flow) in spec.flows.iter().enumerate() {
+            let Destination::Host(to) = flow.destination else { continue };
+            let hops = walker.path_of(plan, number, flow, to).ok()?;
+            let mut links: Vec<u32> = hops.iter().map(|&(node, port)| walker.channel(node, port)).collect();
+            if Walker::sprays(plan) && links.len() > 2 {
+                links = vec![links[0], links[links.len() - 1]];
+            }
+            flows.push((number, links));
+        }
+        let hosts: BTreeSet<u32> = spec.graph.hosts().iter().map(|node| node.0).collect();
+        let mut links = Vec::new();
+        let mut names = BTreeMap::new();
+        for (channel, node, end) in walker.channels() {
+            let kind = spec.kind_of.get(end.peer.0 as usize).filter(|_| hosts.contains(&end.peer.0));
+            let adapter = kind.and_then(|&kind| spec.adapters.get(kind as usize));
+            links.push((channel, spec.graph.cables[end.cable as usize].link.rate, adapter));
+            names.insert(channel, format!("{} -> {}", walker.name(node), walker.name(end.peer)));
+        }
+        Some(Ground { plan, flows, links, names })
+    }
+
+    /// The shares if each flow asks for that much, and receivers are as they are at that instant.
+    fn shares(&self, at: Time, asks: impl Fn(&FlowSpec) -> Option<Option<f64>>) -> Option<Vec<FairShare>> {
+        let mut numbers = Vec::new();
+        let mut flows = Vec::new();
+        for (number, links) in &self.flows {
+            let Some(demand) = asks(&self.plan.spec.flows[*number]) else { continue };
+            let demand = demand.map(|demand| Rate::from_bits_per_sec(demand as u64));
+            numbers.push(*number);
+            flows.push(Flow { links: links.clone(), demand, weight: 1.0 });
+        }
+        let capacity = |(channel, rate, adapter): &(u32, Rate, Option<&AdapterSpec>)| {
+            let consumed = adapter.and_then(|adapter| service(adapter, at));
+            (*channel, consumed.map_or(*rate, |consumed| consumed.min(*rate)))
+        };
+        let capacities: Vec<(u32, Rate)> = self.links.iter().map(capacity).collect();
+        let shares = max_min(&capacities, &flows).ok()?;
+        let share = |(number, share): (usize, theory::max_min::Share<u32>)| FairShare {
+            flow: number as u32,
+            throughput: share.rate / expansion(self.plan, &self.plan.spec.flows[number]),
+            bottleneck: match share.limit {
+                Limit::Link(link) => self.names.get(&link).cloned(),
+                Limit::Demand => None,
+            },
+        };
+        Some(numbers.into_iter().zip(shares).map(share).collect())
+    }
+
+    /// The instants at which what flows ask for or receivers consume may change, the start of the run among them.
+    fn changes(&self) -> BTreeSet<Time> {
+        let end = Time::ZERO + self.plan.run.duration;
+        let mut all = BTreeSet::from([Time::ZERO]);
+        for (number, _) in &self.flows {
+            let flow = &self.plan.spec.flows[*number];
+            all.insert(flow.start);
+            all.extend(flow.stop);
+            let Some((start, on, off)) = bursts(flow) else { continue };
+            let mut at = start;
+            while at < flow.stop.unwrap_or(end).min(end) && all.len() < MOST_WORK {
+                all.extend([at, at + on]);
+                at = at + on + off;
+            }
+        }
+        let adapters = self.links.iter().filter_map(|(_, _, adapter)| *adapter);
+        all.extend(adapters.flat_map(|adapter| adapter.service_changes.iter().map(|(at, _)| *at)));
+        all.retain(|&at| at < end);
+        all
+    }
+}
+
+/// The max-min fair shares of all flows with one destination, as if all were there at once and bursts were spread out.
+///
+/// With frames sprayed over many paths only the hosts' own links count. `None` if there are too many flows.
+#[must_use]
+pub fn fair_shares(plan: &Plan) -> Option<Vec<FairShare>> {
+    steady_shares(plan, &Walker::new(&plan.spec.graph))
+}
+
+pub(super) fn steady_shares(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<FairShare>> {
+    Ground::new(plan, walker)?.shares(Time::ZERO, |flow| Some(demand(plan, flow)))
+}
+
+/// The max-min fair shares phase by phase, from the start of the run to its end. `None` if there are too many.
+#[must_use]
+pub fn fair_phases(plan: &Plan) -> Option<Vec<FairPhase>> {
+    let ground = Ground::new(plan, &Walker::new(&plan.spec.graph))?;
+    let changes: Vec<Time> = ground.changes().into_iter().collect();
+    if changes.len().saturating_mul(plan.spec.flows.len()) > MOST_WORK {
+        return None;
+    }
+    let ends = changes.iter().copied().skip(1).chain([Time::ZERO + plan.run.duration]);
+    let mut phases: Vec<FairPhase> = Vec::new();
+    for (&from, until) in changes.iter().zip(ends) {
+        let shares = ground.shares(from, |flow| asks(plan, flow, from))?;
+        match phases.last_mut() {
+            Some(last) if last.shares == shares => last.until = until,
+            _ => phases.push(FairPhase { from, until, shares }),
+        }
+    }
+    Some(phases)
+}
