@@ -375,6 +375,9 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
         }
     };
     check_buffers(spec, buffers, switch.flow_control, shared, wrong);
+    if let (FlowControl::Pause(_), Some(class)) = (switch.flow_control, spec.classes.iter().find(|c| !c.lossless)) {
+        wrong.push(format!("PAUSE stops every class, so class {} cannot be lossy: use PFC", class.name));
+    }
     // An output queue can hold what all inputs may.
     let held = buffers.iter().zip(&spec.classes).filter(|(_, class)| class.lossless).map(|(buffer, _)| buffer.capacity);
     if held.max().is_some_and(|most| most.get().saturating_mul(ports as u64) > u64::from(u32::MAX / 2)) {
@@ -495,10 +498,9 @@ fn check_buffers(
             FlowControl::None if class.lossless => {
                 wrong.push(format!("class {name} is lossless but nothing holds back its senders: add flow control"));
             }
-            FlowControl::Pause(_) if !class.lossless => {
-                wrong.push(format!("PAUSE stops every class, so class {name} cannot be lossy: use PFC"));
-            }
-            FlowControl::Pause(_) | FlowControl::Pfc(_) if class.lossless && !shared => {
+            FlowControl::Pause(_) | FlowControl::Pfc(_)
+                if (class.lossless || matches!(control, FlowControl::Pause(_))) && !shared =>
+            {
                 if buffer.xon > buffer.xoff {
                     wrong.push(format!("class {name}: XON {} lies above XOFF {}: swap them", buffer.xon, buffer.xoff));
                 }

@@ -6,7 +6,8 @@ use super::run::{ended, found, judgement_json, shown, wanted};
 use lab::results::{COMMIT, VERSION};
 use lab::scenario::{Metric, Plan, Shape, Trend, Unit};
 use lab::study::{
-    Alternative, CellSummary, FigureStudy, Finding, Line, PointResult, Subject, Summary, TrendJudgement, Verdict,
+    Alternative, CellSummary, FigureRuns, FigureStudy, Finding, Line, PointResult, Subject, Summary, TrendJudgement,
+    Verdict,
 };
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -17,6 +18,7 @@ pub struct Judged {
     /// What was measured, cell by cell.
     pub cells: Vec<CellSummary>,
     findings: Vec<Finding>,
+    results: Vec<PointResult>,
     /// All of it for programs.
     pub json: Value,
 }
@@ -36,11 +38,11 @@ impl Judged {
     pub fn new(
         plan: &Plan,
         study: FigureStudy,
-        results: &[PointResult],
+        results: Vec<PointResult>,
         seeds: &[u64],
         (paper, figure, out): (&str, &str, &Path),
     ) -> Judged {
-        let (cells, findings) = (study.cells(plan, results), study.judge(plan, results));
+        let (cells, findings) = (study.cells(plan, &results), study.judge(plan, &results));
         let numbers = findings.iter().filter(|finding| matches!(finding.subject, Subject::Number { .. }));
         let trends = findings.iter().filter(|finding| matches!(finding.subject, Subject::Trend { .. }));
         let json = json!({
@@ -56,7 +58,12 @@ impl Judged {
             "trends": trends.map(|finding| finding_json(finding, &study)).collect::<Vec<_>>(),
             "results": out,
         });
-        Judged { study, cells, findings, json }
+        Judged { study, cells, findings, results, json }
+    }
+
+    /// Its runs, for what is said of several figures.
+    pub fn runs<'a>(&'a self, name: &'a str) -> FigureRuns<'a> {
+        FigureRuns { name, study: &self.study, results: &self.results }
     }
 
     /// The tables for people.

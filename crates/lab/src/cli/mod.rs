@@ -11,6 +11,7 @@ mod picture;
 mod reproduce;
 mod run;
 mod stability;
+mod summary;
 mod sweep;
 
 use arguments::{Arguments, Command};

@@ -9,10 +9,11 @@ use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::figure::Judged;
 use super::run::{cores, file_name};
+use super::summary::Summary;
 use super::{INTERRUPT, picture, sweep};
 use lab::results::ResultsError;
-use lab::scenario::{VARIANT, load};
-use lab::study::{FigureStudy, Grid, Older};
+use lab::scenario::{Paper, VARIANT, load, load_paper};
+use lab::study::{FigureRuns, FigureStudy, Grid, Older};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -73,7 +74,19 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     let named = |name: Option<&str>| -> Vec<&Figure> {
         all.iter().filter(|f| f.paper == paper && name.is_none_or(|name| f.name == name)).collect()
     };
+    let folder = arguments.papers.join(paper);
+    // A folder that is none is told of below.
+    let about = if folder.is_dir() { load_paper(&folder.join("paper.toml")) } else { Ok(Paper::default()) };
+    let about = match about {
+        Ok(about) => about,
+        Err(errors) => return console::problems(&errors),
+    };
     let mut chosen = named(figure);
+    if let Some((name, why)) = about.missing.iter().find(|(name, _)| chosen.is_empty() && Some(name.as_str()) == figure)
+    {
+        console::error(&format!("{paper}/{name} cannot be run: {why}"));
+        return Exit::BadInput;
+    }
     if let Some(whole) = figure.and_then(whole_figure).filter(|_| chosen.is_empty()) {
         chosen = named(Some(whole));
         if !chosen.is_empty() {
@@ -89,23 +102,50 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         console::error(&format!("there is no {what}\n  {hint}'tailback reproduce' lists what there is"));
         return Exit::BadInput;
     }
+    let summary = figure.is_none().then(|| Summary::new(&about));
+    let files: Vec<(&str, &Path)> = chosen.iter().map(|figure| (figure.name.as_str(), figure.file.as_path())).collect();
+    if let Some(Err(exit)) = summary.as_ref().map(|summary| summary.check(&files, &arguments.set)) {
+        return exit;
+    }
     let mut worst = Exit::Success;
-    let mut told: Vec<Value> = Vec::new();
-    let mut rows = Vec::new();
-    for one_figure in chosen {
+    let mut all: Vec<(&str, Judged)> = Vec::new();
+    for (number, one_figure) in chosen.iter().enumerate() {
+        if chosen.len() > 1 {
+            console::note(&format!("{}, {} of {}", one_figure.name, number + 1, chosen.len()));
+        }
         let judged = match one(one_figure, arguments) {
             Ok(judged) => judged,
             Err(exit) => return exit,
         };
         worst = worst.max(judged.ending());
-        rows.push(judged.tally(&one_figure.name));
-        told.push(judged.json);
+        all.push((&one_figure.name, judged));
+    }
+    let runs: Vec<FigureRuns<'_>> = all.iter().map(|(name, judged)| judged.runs(name)).collect();
+    let summed_up = summary.filter(Summary::says_something).map(|summary| summary.judge(&runs));
+    if let Some(summed_up) = &summed_up {
+        worst = worst.max(summed_up.ending());
+        let place = if arguments.quick { "summary-quick" } else { "summary" };
+        if let Err(error) = summed_up.keep(&arguments.out.join(paper).join(place)) {
+            console::error(&error);
+            return Exit::Failure;
+        }
     }
     if arguments.json {
+        let figures = all.iter().map(|(_, judged)| &judged.json);
+        let told: Vec<&Value> = figures.chain(summed_up.iter().map(|summary| &summary.json)).collect();
         console::print(&format!("{:#}\n", json!(told)));
     } else if figure.is_none() {
+        let rows: Vec<Vec<String>> = all.iter().map(|(name, judged)| judged.tally(name)).collect();
         let table = console::table(&["figure", "agree", "disagree", "undetermined"], &rows);
         console::print(&format!("{paper}, all figures\n{table}"));
+        if let Some(summary) = &summed_up {
+            console::print(&format!("\n{}", summary.text));
+        }
+    }
+    for (name, why) in
+        about.missing.iter().filter(|(name, _)| figure.is_none() && !files.iter().any(|(f, _)| f == name))
+    {
+        console::note(&format!("{paper}/{name} was not run: {why}"));
     }
     worst
 }
@@ -166,7 +206,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     progress.end();
     let results = results.map_err(|error| sweep::say(&error))?;
     let title = format!("{}/{}: {}", figure.paper, figure.name, plan.name);
-    let judged = Judged::new(&plan, study, &results, &grid.seeds, (&figure.paper, &figure.name, &out));
+    let judged = Judged::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out));
     if !arguments.json {
         let seeds = grid.seeds.len();
         let short = if arguments.quick { ", short form" } else { "" };

@@ -317,6 +317,12 @@ fn window(gathered: &mut Gathered<'_>, node: &Node, metric: Metric, run: Option<
         let from = if metric.of_whole_run() { Span::ZERO } else { run.warm_up };
         return (!node.given("between")).then_some(Window { from, until: run.duration });
     };
+    // The short form of a figure cuts what it does not reach.
+    let short = run.quick == Some(run.duration);
+    let (from, until) = if short { (from.min(run.duration), until.min(run.duration)) } else { (from, until) };
+    if short && from == until {
+        return Some(Window { from, until });
+    }
     if until > run.duration {
         let message = format!("the window ends at {until}, after the run of {}", run.duration);
         gathered.refuse(ends, message, "end it within the run, or lengthen run.duration");

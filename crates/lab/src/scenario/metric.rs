@@ -15,6 +15,8 @@ pub enum Metric {
     CompletionVariation,
     /// Jain's index of throughputs.
     Fairness,
+    /// The max-min fair share of a flow.
+    FairRate,
     /// Throughput of a flow as a part of its max-min fair share.
     FairShare,
     /// Throughput of flows together as a part of their fair shares together.
@@ -43,7 +45,7 @@ pub enum Metric {
     Queue,
     /// Bytes or slots held of what came in.
     Buffer,
-    /// How long until a queue stays below a level.
+    /// How long until a queue is back at a level.
     DrainTime,
     /// Amplitude of the strongest swing of a queue.
     Swing,
@@ -176,6 +178,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "Jain's index of the throughputs, a number up to 1",
     ),
     row(
+        "fair-rate",
+        Metric::FairRate,
+        Subject::Flows,
+        Unit::Rate,
+        Usual::AfterWarmUp,
+        "the max-min fair share of a flow, computed, not measured, as a rate",
+    ),
+    row(
         "fair-share",
         Metric::FairShare,
         Subject::Flows,
@@ -294,7 +304,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Time,
         Usual::AfterWarmUp,
-        "time after which the fullest queue of the nodes or links named is at no sample above `level`",
+        "time until the fullest queue of the nodes or links named, having been above `level`, no longer is; 0 if it never \
+         was, the whole window if it stays there",
     ),
     row(
         "swing",
@@ -369,8 +380,8 @@ impl Metric {
 
     /// Whether it is held against max-min fair shares.
     pub(crate) fn is_about_fair_shares(self) -> bool {
-        use Metric::{FairDistance, FairIndex, FairShare, FairTotal, RecoveryTime};
-        matches!(self, FairShare | FairTotal | FairIndex | FairDistance | RecoveryTime)
+        use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, RecoveryTime};
+        matches!(self, FairRate | FairShare | FairTotal | FairIndex | FairDistance | RecoveryTime)
     }
 
     /// Whether it is about levels of queues or buffers, sampled.

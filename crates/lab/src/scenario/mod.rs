@@ -16,6 +16,7 @@ mod load;
 mod lower;
 mod metric;
 mod overrides;
+mod paper;
 mod parameters;
 mod pattern;
 mod plan;
@@ -35,6 +36,7 @@ pub use expect::{Comparison, Expectation, Expected, Statistic, Subjects, Window}
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_str};
 pub use metric::{Metric, Unit};
+pub use paper::{Against, FigureNames, Matrix, Paper, Sentence, load_paper};
 pub use plan::{Axis, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
 pub use problem::{Complaint, Errors};
 pub use reference::reference;

@@ -24,6 +24,7 @@ line, override or default it came from. `--set path=value` overrides a key: `--s
 pub fn reference() -> String {
     let mut page = String::from(OPENING);
     describe(&mut page, root(), "", "The top of the file", 2);
+    describe(&mut page, super::keys::paper::paper(), "", "paper.toml", 2);
     page
 }
 

@@ -149,6 +149,13 @@ impl FigureStudy {
         self.layout.first().map_or(&[], Vec::as_slice)
     }
 
+    /// The points of one reading, one per cell: our own, also where the figure does not have that alternative.
+    #[must_use]
+    pub fn under(&self, alternative: Option<&Alternative>) -> &[usize] {
+        let place = alternative.and_then(|one| self.alternatives.iter().position(|known| known == one));
+        self.layout.get(place.map_or(0, |place| place + 1)).map_or(&[], Vec::as_slice)
+    }
+
     /// What was measured in every cell, under our own reading.
     #[must_use]
     pub fn cells(&self, plan: &Plan, results: &[PointResult]) -> Vec<CellSummary> {

@@ -168,6 +168,7 @@ impl Course<'_> {
             match expectation.metric {
                 Metric::Throughput | Metric::Fairness => self.throughput(window, flow).0,
                 Metric::RawThroughput => self.throughput(window, flow).1,
+                Metric::FairRate => self.fair(window, number),
                 Metric::FairShare => self.throughput(window, flow).0 / self.fair(window, number),
                 Metric::Delivered => flow_count(flow, |report| report.received_bytes),
                 Metric::MarkedFrames => flow_count(flow, |report| report.marked_frames),
@@ -179,6 +180,7 @@ impl Course<'_> {
         match expectation.metric {
             Metric::Throughput
             | Metric::RawThroughput
+            | Metric::FairRate
             | Metric::FairShare
             | Metric::Delivered
             | Metric::CompletionTime

@@ -11,6 +11,7 @@ mod recorded;
 mod reproduce;
 mod robust;
 mod run;
+mod sentences;
 mod stability;
 mod streams;
 mod study;

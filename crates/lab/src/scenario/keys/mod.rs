@@ -5,6 +5,7 @@ mod devices;
 mod figure;
 mod fluid;
 mod network;
+pub(crate) mod paper;
 mod settings;
 mod traffic;
 

@@ -99,7 +99,7 @@ pub(super) fn run() -> Section {
                 "quick",
                 Kind::time(),
                 Default::Absent("as long as ever"),
-                "For `tailback reproduce --quick`: the duration of a short form.",
+                "For `tailback reproduce --quick`: the duration of a short form. Windows of expectations are cut at its end.",
             ),
             key(
                 "checkpoint",

@@ -33,10 +33,11 @@ pub(in crate::study) struct Levels {
 #[derive(Debug)]
 enum Asked {
     Nothing,
-    /// When the fullest was last above a level.
+    /// Whether the fullest has been above a level, and when it first was so no longer.
     Above {
         level: u64,
-        until: Option<Time>,
+        been: bool,
+        back: Option<Time>,
     },
     /// Its samples, a fixed time apart, and the time of the next.
     Samples {
@@ -63,7 +64,7 @@ impl Levels {
             most: None,
             least: None,
             asked: match expectation.metric {
-                Metric::DrainTime => Asked::Above { level: expectation.level.get(), until: None },
+                Metric::DrainTime => Asked::Above { level: expectation.level.get(), been: false, back: None },
                 metric @ (Metric::Swing | Metric::SwingFrequency) => Asked::Samples {
                     apart: plan.probes.sample_every,
                     next: Time::ZERO + expectation.window.from,
@@ -130,10 +131,12 @@ impl Levels {
         self.least = Some(self.least.map_or(fullest, |least| least.min(fullest)));
         match &mut self.asked {
             Asked::Nothing => {}
-            Asked::Above { level, until: last } => {
-                if fullest > *level && self.since < self.slot.until {
-                    *last = Some(until.min(self.slot.until));
+            Asked::Above { level, been, back } => {
+                let above = fullest > *level;
+                if *been && !above && back.is_none() && self.since < self.slot.until {
+                    *back = Some(self.since);
                 }
+                *been |= above && self.since < self.slot.until;
             }
             Asked::Samples { apart, next, values, .. } => {
                 while *next < until.min(self.slot.until) && *apart > Span::ZERO {
@@ -150,8 +153,10 @@ impl Levels {
         match &self.asked {
             _ if length == 0 => return None,
             Asked::Nothing => {}
-            Asked::Above { until, .. } => {
-                return Some(until.map_or(0.0, |until| until.saturating_since(self.slot.from).as_secs_f64()));
+            Asked::Above { been, back, .. } => {
+                let whole = self.slot.part(Time::ZERO, end).until;
+                let back = if *been { back.unwrap_or(whole) } else { self.slot.from };
+                return Some(back.saturating_since(self.slot.from).as_secs_f64());
             }
             Asked::Samples { apart, values, frequency, .. } => {
                 // What never changes swings by nothing, at no frequency.
@@ -236,16 +241,17 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_has_drained_when_it_is_never_above_the_level_again() {
+    fn a_queue_has_drained_when_it_has_been_above_the_level_and_is_no_longer() {
         let drained = |level: u64, until: u64| {
-            let asked = Asked::Above { level, until: None };
+            let asked = Asked::Above { level, been: false, back: None };
             let mut levels = Levels { asked, ..levels(10, until, Statistic::Most) };
             levels.take(&[row(10, 1, 100), row(20, 2, 50), row(40, 1, 0), row(50, 2, 120), row(52, 2, 10)]);
             levels.close(at(100)).map(|seconds| (seconds * 1e6).round())
         };
         assert_eq!(drained(130, 100), Some(30.0));
-        assert_eq!(drained(110, 100), Some(42.0));
-        assert_eq!(drained(110, 45), Some(30.0));
+        assert_eq!(drained(110, 100), Some(30.0));
+        assert_eq!(drained(40, 100), Some(42.0));
+        assert_eq!(drained(40, 45), Some(35.0));
         assert_eq!(drained(150, 100), Some(0.0));
         assert_eq!(drained(5, 100), Some(90.0));
     }

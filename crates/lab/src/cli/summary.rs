@@ -1,0 +1,240 @@
+//! What a paper says of all its figures together: matrices of variants by figures, and sentences with their verdicts.
+
+use super::console;
+use super::exit::Exit;
+use super::run::shown;
+use lab::scenario::{Against, Comparison, Paper, Sentence, Unit, load};
+use lab::study::{FigureRuns, MatrixTable, SentenceFinding, Summary as Spread, Verdict, fill_matrix, judge_sentence};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// What there is to sum up.
+pub struct Summary<'a> {
+    paper: &'a Paper,
+    /// What each quantity is given in; found by [`Summary::check`].
+    units: std::cell::RefCell<BTreeMap<String, Unit>>,
+}
+
+/// It, summed up.
+pub struct SummedUp {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub json: Value,
+    /// The matrices as files: name and content.
+    files: Vec<(String, String)>,
+    disagrees: bool,
+}
+
+impl<'a> Summary<'a> {
+    pub fn new(paper: &'a Paper) -> Summary<'a> {
+        Summary { paper, units: std::cell::RefCell::default() }
+    }
+
+    /// Whether the paper says anything of its figures together.
+    pub fn says_something(&self) -> bool {
+        !self.paper.sentences.is_empty() || !self.paper.matrices.is_empty()
+    }
+
+    /// Finds what no figure has before anything is run.
+    pub fn check(&self, figures: &[(&str, &Path)], set: &[String]) -> Result<(), Exit> {
+        if !self.says_something() {
+            return Ok(());
+        }
+        let mut variants: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
+        for (name, file) in figures {
+            let plan = load(file, set).map_err(|errors| console::problems(&errors))?;
+            let quantities = lab::study::quantity_keys(&plan.expectations);
+            for (quantity, expectation) in quantities.iter().zip(&plan.expectations) {
+                self.units.borrow_mut().insert(quantity.clone(), expectation.unit());
+            }
+            variants.push(((*name).to_owned(), plan.figure.variants, quantities));
+        }
+        let mut wrong = Vec::new();
+        for sentence in &self.paper.sentences {
+            let about: Vec<_> = variants
+                .iter()
+                .filter(|(name, _, quantities)| sentence.figures.holds(name) && quantities.contains(&sentence.quantity))
+                .collect();
+            if about.is_empty() {
+                let message = format!("none of its figures measures `{}`", sentence.quantity);
+                wrong.push(format!("{}: {message}", sentence.stated_at));
+            }
+            for variant in std::iter::once(&sentence.of).chain(&sentence.over) {
+                if let Some((name, ..)) = about.iter().find(|(_, variants, _)| !variants.contains(variant)) {
+                    wrong.push(format!("{}: {name} has no variant `{variant}`", sentence.stated_at));
+                }
+            }
+        }
+        for message in &wrong {
+            console::error(message);
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(Exit::BadInput) }
+    }
+
+    /// Judges every sentence and fills every matrix.
+    pub fn judge(&self, figures: &[FigureRuns<'_>]) -> SummedUp {
+        let units = self.units.borrow();
+        let unit = |quantity: &str| units.get(quantity).copied().unwrap_or(Unit::Number);
+        let (mut text, mut files, mut told) = (String::new(), Vec::new(), Vec::new());
+        for matrix in &self.paper.matrices {
+            let table = fill_matrix(matrix, figures);
+            let _ = write!(text, "{}\n{}\n", matrix.title, matrix_text(&table, unit(&matrix.quantity)));
+            files.push((format!("{}.csv", file_name(&matrix.title)), matrix_csv(&table)));
+            told.push(matrix_json(&matrix.title, &matrix.quantity, &table));
+        }
+        let findings: Vec<SentenceFinding> =
+            self.paper.sentences.iter().map(|sentence| judge_sentence(sentence, figures)).collect();
+        let pairs = || self.paper.sentences.iter().zip(&findings);
+        if !findings.is_empty() {
+            let row = |(sentence, finding): (&Sentence, &SentenceFinding)| {
+                let unit = unit(&sentence.quantity);
+                vec![
+                    format!("{}: {}", sentence.of, sentence.says),
+                    sentence.measure.clone(),
+                    format!("{} {}", word(sentence.comparison), amount(sentence, unit, sentence.value)),
+                    spread(sentence, unit, finding.measured.as_ref()),
+                    verdict_text(finding),
+                ]
+            };
+            let rows: Vec<Vec<String>> = pairs().map(row).collect();
+            let head = ["what the paper says", "measure", "expected", "measured", "verdict"];
+            text.push_str(&console::table(&head, &rows));
+            let count = |like: Verdict| findings.iter().filter(|finding| finding.verdict.like(like)).count();
+            let [agree, disagree, open] = [Verdict::Agrees, Verdict::Disagrees, Verdict::Undetermined].map(count);
+            let _ = writeln!(text, "sentences: {agree} agree, {disagree} disagree, {open} undetermined");
+        }
+        SummedUp {
+            text,
+            json: json!({
+                "title": self.paper.title,
+                "matrices": told,
+                "sentences": pairs().map(sentence_json).collect::<Vec<_>>(),
+            }),
+            files,
+            disagrees: findings.iter().any(|finding| finding.verdict == Verdict::Disagrees),
+        }
+    }
+}
+
+impl SummedUp {
+    /// How the program ends.
+    pub fn ending(&self) -> Exit {
+        if self.disagrees { Exit::Disagreement } else { Exit::Success }
+    }
+
+    /// Writes `summary.json`, `summary.txt` and a file for every matrix.
+    pub fn keep(&self, out: &Path) -> Result<(), String> {
+        let failed = |path: &Path, error: std::io::Error| format!("cannot write {}: {error}", path.display());
+        std::fs::create_dir_all(out).map_err(|error| failed(out, error))?;
+        let own =
+            [("summary.json".to_owned(), format!("{:#}\n", self.json)), ("summary.txt".to_owned(), self.text.clone())];
+        for (name, content) in own.iter().chain(&self.files) {
+            let path = out.join(name);
+            std::fs::write(&path, content).map_err(|error| failed(&path, error))?;
+        }
+        Ok(())
+    }
+}
+
+fn file_name(title: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    title.chars().map(plain).collect()
+}
+
+fn word(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal => "=",
+        Comparison::Below => "<",
+        Comparison::AtMost => "<=",
+        Comparison::Above => ">",
+        Comparison::AtLeast => ">=",
+    }
+}
+
+/// A number of a sentence, with its unit if it still has one.
+fn amount(sentence: &Sentence, unit: Unit, value: f64) -> String {
+    match sentence.against {
+        Against::Nothing => shown(unit, value),
+        Against::Difference if value >= 0.0 => shown(unit, value),
+        Against::Difference => format!("-{}", shown(unit, -value)),
+        Against::Ratio => format!("{value:.3} times"),
+        Against::FromTop | Against::FromBottom => format!("place {value:.0}"),
+    }
+}
+
+fn spread(sentence: &Sentence, unit: Unit, measured: Option<&Spread>) -> String {
+    let Some(measured) = measured else { return "nothing".into() };
+    let amount = |value: f64| amount(sentence, unit, value);
+    if measured.p10 == measured.p90 {
+        return amount(measured.median);
+    }
+    format!("{} ({} to {})", amount(measured.median), amount(measured.p10), amount(measured.p90))
+}
+
+fn verdict_text(finding: &SentenceFinding) -> String {
+    if finding.flips.is_empty() {
+        return finding.verdict.word().to_owned();
+    }
+    let flip = |(alternative, verdict): &(lab::study::Alternative, Verdict)| {
+        format!("{} = {}: {}", alternative.choice, alternative.value, verdict.word())
+    };
+    let flips: Vec<String> = finding.flips.iter().map(flip).collect();
+    format!("{} ({}, but {})", finding.verdict.word(), finding.own.word(), flips.join("; "))
+}
+
+fn matrix_text(table: &MatrixTable, unit: Unit) -> String {
+    let head: Vec<&str> = std::iter::once("").chain(table.figures.iter().map(String::as_str)).collect();
+    let cell = |cell: &Option<Spread>| cell.as_ref().map_or("-".into(), |cell| shown(unit, cell.median));
+    let row = |(name, cells): &(String, Vec<Option<Spread>>)| {
+        std::iter::once(name.clone()).chain(cells.iter().map(cell)).collect::<Vec<_>>()
+    };
+    console::table(&head, &table.rows.iter().map(row).collect::<Vec<_>>())
+}
+
+fn matrix_csv(table: &MatrixTable) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut csv = String::from("variant,figure,runs,median,mean,p10,p90\n");
+    for (variant, cells) in &table.rows {
+        for (figure, cell) in table.figures.iter().zip(cells) {
+            let Some(s) = cell else { continue };
+            let (variant, figure) = (quoted(variant), quoted(figure));
+            let _ = writeln!(csv, "{variant},{figure},{},{},{},{},{}", s.count, s.median, s.mean, s.p10, s.p90);
+        }
+    }
+    csv
+}
+
+fn spread_json(measured: &Spread) -> Value {
+    json!({ "runs": measured.count, "median": measured.median, "mean": measured.mean, "p10": measured.p10, "p90": measured.p90 })
+}
+
+fn matrix_json(title: &str, quantity: &str, table: &MatrixTable) -> Value {
+    let row = |(variant, cells): &(String, Vec<Option<Spread>>)| json!({ "variant": variant, "cells": cells.iter().map(|cell| cell.as_ref().map(spread_json)).collect::<Vec<_>>() });
+    json!({
+        "title": title,
+        "quantity": quantity,
+        "figures": table.figures,
+        "rows": table.rows.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+fn sentence_json((sentence, finding): (&Sentence, &SentenceFinding)) -> Value {
+    let flip = |(alternative, verdict): &(lab::study::Alternative, Verdict)| json!({ "choice": alternative.choice, "value": alternative.value, "verdict": verdict.word() });
+    json!({
+        "of": sentence.of,
+        "says": sentence.says,
+        "measure": sentence.measure,
+        "source": sentence.source,
+        "quantity": sentence.quantity,
+        "figures": finding.figures,
+        "op": word(sentence.comparison),
+        "value": sentence.value,
+        "measured": finding.measured.as_ref().map(spread_json),
+        "verdict": finding.verdict.word(),
+        "own_reading": finding.own.word(),
+        "otherwise": finding.flips.iter().map(flip).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,137 @@
+//! What a paper says of several figures together: matrices, sentences, and figures that are missing.
+
+use crate::program::Scratch;
+
+/// One link, and flows that share it or not; `senders` of them.
+fn figure(senders: u32) -> String {
+    format!(
+        r#"
+schema_version = 1
+name = "{senders} to one"
+[network]
+topology = "single-switch"
+hosts = 4
+link = {{ rate = "10Gb/s", latency = "500ns" }}
+[[switches]]
+flow_control = "pfc"
+buffers = {{ capacity = "200KB" }}
+[[workloads]]
+name = "w"
+kind = "paced"
+rate = "1Gb/s"
+from = "h{{1..{senders}}}"
+to = "h0"
+[run]
+duration = "2ms"
+replications = 2
+[[variants]]
+name = "slow"
+set = {{ "workloads[w].rate" = "1Gb/s" }}
+[[variants]]
+name = "fast"
+set = {{ "workloads[w].rate" = "2Gb/s" }}
+[[choices]]
+name = "frame"
+options = [{{ name = "large", set = {{}} }}, {{ name = "late", set = {{ "workloads[w].start" = "1ms", "workloads[w].frame" = "500B" }} }}]
+[[expectations]]
+name = "each"
+metric = "delivered"
+"#
+    )
+}
+
+const PAPER: &str = r#"
+title = "On sharing"
+authors = ["A", "B"]
+year = 2024
+[[missing]]
+name = "fig3"
+why = "the paper does not show it"
+[[matrices]]
+title = "What each gets"
+quantity = "each"
+[[sentences]]
+says = "gets more"
+measure = "bytes delivered over those of slow, mean of the figures"
+of = "fast"
+quantity = "each"
+as = "ratio"
+over = "slow"
+op = ">"
+value = 1.5
+[[sentences]]
+says = "comes last"
+measure = "place by bytes delivered"
+of = "slow"
+quantity = "each"
+figures = "fig1"
+as = "place-from-top"
+over = ["slow", "fast"]
+op = ">="
+value = 2
+[[sentences]]
+says = "gets a lot"
+measure = "bytes delivered in 2 ms"
+of = "slow"
+quantity = "each"
+op = ">"
+value = 200000
+[[sentences]]
+says = "gets nothing"
+measure = "bytes delivered"
+of = "fast"
+quantity = "each"
+statistic = "most"
+op = "<"
+value = 1
+"#;
+
+fn papers(scratch: &Scratch, paper: &str) {
+    scratch.file("papers/sharing-2024/paper.toml", paper);
+    scratch.file("papers/sharing-2024/fig1.toml", figure(1));
+    scratch.file("papers/sharing-2024/fig2.toml", figure(2));
+}
+
+#[test]
+fn sentences_are_judged_over_figures_seeds_and_readings() {
+    let scratch = Scratch::new("sentences");
+    papers(&scratch, PAPER);
+    let told = scratch.run(&["reproduce", "sharing-2024", "--json"]).ends(6).json();
+    let summary = &told[2];
+    let verdicts: Vec<&str> =
+        summary["sentences"].as_array().expect("sentences").iter().filter_map(|one| one["verdict"].as_str()).collect();
+    // Half the time delivers half of it: whether that is a lot depends on the reading.
+    assert_eq!(verdicts, ["trend agrees", "trend agrees", "undetermined", "disagrees"]);
+    let otherwise = &summary["sentences"][2]["otherwise"][0];
+    assert_eq!((otherwise["choice"].as_str(), otherwise["value"].as_str()), (Some("frame"), Some("late")));
+    assert_eq!(summary["sentences"][1]["figures"].as_array().map(Vec::len), Some(1));
+    let matrix = &summary["matrices"][0];
+    assert_eq!(matrix["figures"].as_array().map(Vec::len), Some(2));
+    let [slow, fast] = [0, 1].map(|row| matrix["rows"][row]["cells"][0]["median"].as_f64().expect("a number"));
+    assert!((fast / slow - 2.0).abs() < 0.05, "{slow} {fast}");
+    let names = scratch.names("results/papers/sharing-2024/summary");
+    assert_eq!(names, ["summary.json", "summary.txt", "what-each-gets.csv"]);
+    scratch.run(&["reproduce", "sharing-2024", "--choices", "none"]).ends(6).matches("sentences");
+}
+
+#[test]
+fn what_is_missing_is_told_with_its_reason() {
+    let scratch = Scratch::new("sentences-missing");
+    papers(&scratch, PAPER);
+    scratch.run(&["reproduce", "sharing-2024/fig3"]).ends(2).matches("sentences-missing");
+    // Whoever writes the figure has it.
+    scratch.file("papers/sharing-2024/fig3.toml", figure(3));
+    scratch.run(&["reproduce", "sharing-2024/fig3"]).ends(0);
+}
+
+#[test]
+fn what_no_figure_has_is_found_before_anything_runs() {
+    let scratch = Scratch::new("sentences-wrong");
+    papers(
+        &scratch,
+        &PAPER.replace("of = \"fast\"", "of = \"fsat\"").replace("figures = \"fig1\"", "figures = \"fig9\""),
+    );
+    scratch.run(&["reproduce", "sharing-2024"]).ends(2).matches("sentences-wrong");
+    papers(&scratch, &PAPER.replace("op = \">\"", "op = \"~\""));
+    scratch.run(&["reproduce", "sharing-2024"]).ends(2).matches("sentences-broken");
+}
