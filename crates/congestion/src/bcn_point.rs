@@ -3,18 +3,15 @@
 //!
 //! Frames that join the queue of an output are sampled: each with a probability, or one every so many bytes. A sample
 //! compares the queue with its set point and with the last sample. The frame's source is told if it is to go slower; it
-//! is told to go faster only if the frame's tag says that it obeys this very point.
+//! is told to go faster only if the frame's tag says that it obeys this very point, or if a probe of it asks.
 
-use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::point::{CongestionPoint, Notice, Passage, Surroundings, View, Wish, number, tag_of};
-use crate::qcn_point::jittered;
+use crate::feedback::{BASE_PROBABILITY, ORDINARY, SEVERE, Sample, Sampler, Sampling};
+use crate::guidance::Guide;
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
+use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Surroundings, View, Wish, number, tag_of};
+use crate::qcn_2007::{RUN_1, RUN_2};
 use crate::{Point, PointInfo};
 use units::Stream;
-
-/// [`Notice::feedback`] of a notice with an offset and a growth.
-pub(crate) const ORDINARY: u8 = 0;
-/// And of one that says only that congestion is severe: BCN(0,0).
-pub(crate) const SEVERE: u8 = 1;
 
 const SET_POINT: Parameter = Parameter {
     name: "set_point",
@@ -34,6 +31,7 @@ const SIGNALS: Parameter = Parameter {
         ("feedback", "negative feedback to any source, positive to those with the tag; none at the set point"),
         ("queue", "above the set point to any source, below it to those with the tag; none at the set point"),
         ("tagged", "above the set point to any source, to those with the tag always"),
+        ("negative", "above the set point to any source, if the feedback is negative"),
     ]),
     default: ParameterDefault::Value(
         "feedback",
@@ -84,19 +82,27 @@ pub(crate) const BCN: PointInfo = PointInfo {
         SEVERE_AT,
         SEVEREST_AT,
     ],
-    notifies: true,
+    presets: &[],
     build: |values| BcnPoint::build(values, Sampling::Frames { probability: values.number("probability") }),
 };
 
-pub(crate) const ECM: PointInfo = PointInfo {
-    name: "ecm",
-    summary: "ECM, the later form of BCN: samples every so many bytes; severe congestion stops sources (802.1au bake-off)",
-    parameters: &[
+/// The parameters of a point that samples as ECM does.
+pub(crate) const fn of_ecm(signals: ParameterDefault) -> [Parameter; 10] {
+    [
         Parameter {
             default: ParameterDefault::Value("24000B", "802.1au bake-off slides: Qeq 375, in pages of 64 bytes"),
             ..SET_POINT
         },
         Parameter { default: ParameterDefault::Value("2", "802.1au bake-off slides: W = 2"), ..WEIGHT },
+        Parameter {
+            name: "sampling",
+            kind: ParameterKind::Choice(&[
+                ("bytes", "the frame with which `sample_base` bytes have come"),
+                ("flexible", "each frame by chance, as QCN of 2007: `base_probability`, up to ten times that"),
+            ]),
+            default: ParameterDefault::Value("bytes", "802.1au bake-off slides: samplingInterval"),
+            meaning: "Which frames are sampled. The slides end with the question what flexible would do.",
+        },
         Parameter {
             name: "sample_base",
             kind: ParameterKind::Size(1, 1 << 31),
@@ -109,10 +115,8 @@ pub(crate) const ECM: PointInfo = PointInfo {
             default: ParameterDefault::Value("0.15", "our choice: as QCN; the 802.1au bake-off slides give none"),
             meaning: "Each interval is longer or shorter by up to this part of it.",
         },
-        Parameter {
-            default: ParameterDefault::Value("tagged", "our reading of the 802.1au bake-off slides"),
-            ..SIGNALS
-        },
+        BASE_PROBABILITY,
+        Parameter { default: signals, ..SIGNALS },
         Parameter {
             default: ParameterDefault::Value("literal", "our reading of the 802.1au bake-off slides: Qmc is not used"),
             ..SEVERE_MODE
@@ -122,27 +126,27 @@ pub(crate) const ECM: PointInfo = PointInfo {
             ..SEVERE_AT
         },
         SEVEREST_AT,
-    ],
-    notifies: true,
-    build: |values| {
-        let (base, jitter) = (values.size("sample_base").get() as f64, values.number("jitter"));
-        BcnPoint::build(values, Sampling::Bytes { base, jitter })
-    },
-};
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Sampling {
-    /// Each frame by itself.
-    Frames { probability: f64 },
-    /// The frame with which so many bytes have come.
-    Bytes { base: f64, jitter: f64 },
+    ]
 }
+
+/// The runs of the bake-off, for points that sample as ECM does.
+pub(crate) const RUNS: &[Preset] =
+    &[RUN_1, Preset { values: &[("sample_base", "75000B", "preset run-2: samplingInterval 75000")], ..RUN_2 }];
+
+pub(crate) const ECM: PointInfo = PointInfo {
+    name: "ecm",
+    summary: "ECM, the later form of BCN: samples every so many bytes; severe congestion stops sources (802.1au bake-off)",
+    parameters: &of_ecm(ParameterDefault::Value("tagged", "our reading of the 802.1au bake-off slides")),
+    presets: RUNS,
+    build: BcnPoint::build_ecm,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signals {
     Feedback,
     Queue,
     Tagged,
+    Negative,
 }
 
 /// The queue of an output in one class.
@@ -150,30 +154,9 @@ enum Signals {
 struct Queue {
     /// Bytes at the last sample.
     old: u32,
-    /// Bytes until the next sample, where bytes are counted.
-    left: i64,
     /// What the frames of sources that are associated with it carry.
     tag: u16,
-    stream: Stream,
-}
-
-impl Queue {
-    /// Whether a frame is sampled.
-    fn samples(&mut self, sampling: Sampling, len: u16) -> bool {
-        match sampling {
-            Sampling::Frames { probability } => self.stream.bernoulli(probability),
-            Sampling::Bytes { base, jitter } => {
-                self.left -= i64::from(len);
-                let due = self.left <= 0;
-                if due {
-                    // What came too much counts for the next, so that intervals have their mean; a frame longer than
-                    // that is one sample.
-                    self.left = (self.left + jittered(&mut self.stream, base, jitter) as i64).max(1);
-                }
-                due
-            }
-        }
-    }
+    sampler: Sampler,
 }
 
 /// A congestion point that sends the offset and the growth of its queue.
@@ -186,20 +169,18 @@ pub struct BcnPoint {
     /// Above this the most negative feedback, above that BCN(0,0).
     severe_at: u32,
     severest_at: u32,
+    guide: Option<Guide>,
     classes: usize,
     /// By (output, class).
     queues: Vec<Queue>,
-}
-
-fn difference(a: u32, b: u32) -> i32 {
-    (i64::from(a) - i64::from(b)).clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }
 
 impl BcnPoint {
     /// From its parameters.
     ///
     /// # Errors
-    /// If congestion would be severe at the set point already, or most severe before it is severe.
+    /// If congestion would be severe at the set point already, or most severe before it is severe, or guidance looks
+    /// back no time.
     fn build(values: &Values, sampling: Sampling) -> Result<Point, Invalid> {
         let bytes = |name: &str| u32::try_from(values.size(name).get()).unwrap_or(u32::MAX);
         let (set_point, severe_at, severest_at) = (bytes("set_point"), bytes("severe_at"), bytes("severest_at"));
@@ -220,11 +201,26 @@ impl BcnPoint {
         let signals = match values.choice("signals").as_str() {
             "queue" => Signals::Queue,
             "tagged" => Signals::Tagged,
+            "negative" => Signals::Negative,
             _ => Signals::Feedback,
         };
         let weight = values.number("weight");
-        let queues = Vec::new();
-        Ok(Point::Bcn(BcnPoint { set_point, weight, sampling, signals, severe_at, severest_at, classes: 0, queues }))
+        let (guide, classes, queues) = (Guide::read(values)?, 0, Vec::new());
+        let point = BcnPoint { set_point, weight, sampling, signals, severe_at, severest_at, guide, classes, queues };
+        Ok(Point::Bcn(point))
+    }
+
+    /// A point that samples as ECM does, from its parameters.
+    ///
+    /// # Errors
+    /// As [`BcnPoint::build`].
+    pub(crate) fn build_ecm(values: &Values) -> Result<Point, Invalid> {
+        let (base, jitter) = (values.size("sample_base").get() as f64, values.number("jitter"));
+        let sampling = match values.choice("sampling").as_str() {
+            "flexible" => Sampling::Flexible { base: values.number("base_probability") },
+            _ => Sampling::Bytes { base, jitter },
+        };
+        BcnPoint::build(values, sampling)
     }
 
     /// What a sample says, if anything, to a source whose frame has this point's tag or has it not.
@@ -237,13 +233,14 @@ impl BcnPoint {
             let set_point = i32::try_from(self.set_point).unwrap_or(i32::MAX);
             return Some((ORDINARY, -set_point, set_point.saturating_mul(2)));
         }
-        let (offset, growth) = (difference(self.set_point, length), difference(length, old));
-        let feedback = f64::from(offset) - self.weight * f64::from(growth);
+        let sample = Sample::of(self.set_point, length, old);
+        let (Sample { offset, growth }, feedback) = (sample, sample.feedback(self.weight));
         let told = match self.signals {
             Signals::Feedback => offset != 0 && (feedback < 0.0 || feedback > 0.0 && tagged),
             Signals::Queue => offset < 0 || offset > 0 && tagged,
             // Nothing off and nothing moved: on the wire that would be BCN(0,0).
             Signals::Tagged => offset < 0 || tagged && (offset, growth) != (0, 0),
+            Signals::Negative => offset < 0 && feedback < 0.0,
         };
         told.then_some((ORDINARY, offset, growth))
     }
@@ -254,29 +251,52 @@ impl CongestionPoint for BcnPoint {
         let Surroundings { classes, seed, node, first_port, .. } = *surroundings;
         self.classes = classes;
         let queue = |at: usize| {
-            let mut stream = Stream::new(seed, u64::from(node) << 32 | at as u64, "bcn sampling");
-            let left = match self.sampling {
-                Sampling::Frames { .. } => 0,
-                Sampling::Bytes { base, jitter } => jittered(&mut stream, base, jitter) as i64,
-            };
+            let stream = Stream::new(seed, u64::from(node) << 32 | at as u64, "bcn sampling");
             let tag = tag_of(number(first_port + (at / classes) as u32, (at % classes) as u8));
-            Queue { old: 0, left, tag, stream }
+            Queue { old: 0, tag, sampler: Sampler::new(self.sampling, stream) }
         };
         self.queues = (0..surroundings.rates.len() * classes).map(queue).collect();
+        if let Some(guide) = &mut self.guide {
+            guide.attach(surroundings);
+        }
+    }
+
+    fn notifies(&self) -> bool {
+        true
     }
 
     fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
-        let Passage { flow, output: port, class, len, tag, .. } = *frame;
+        let Passage { now, flow, output: port, class, len, tag, .. } = *frame;
+        if let Some(guide) = &mut self.guide {
+            guide.see(frame, view);
+        }
         let queue = &mut self.queues[usize::from(port) * self.classes + usize::from(class)];
-        if !queue.samples(self.sampling, len) {
+        let (set_point, weight, old) = (self.set_point, self.weight, queue.old);
+        let most = f64::from(set_point) * (1.0 + 2.0 * weight);
+        let part = || -Sample::of(set_point, view.waiting_bytes(port, class), old).feedback(weight) / most;
+        if !queue.sampler.samples(len, part) {
             return Wish::Nothing;
         }
         let length = view.waiting_bytes(port, class);
         let old = std::mem::replace(&mut queue.old, length);
         let tagged = tag != 0 && tag == queue.tag;
         match self.signal(length, old, tagged) {
-            Some((feedback, offset, growth)) => Wish::Notify(Notice { flow, feedback, offset, growth, port, class }),
+            Some((feedback, offset, growth)) => {
+                let guidance = self.guide.as_mut().map(|guide| guide.tell(now, port, class, view));
+                Wish::Notify(Notice { flow, feedback, offset, growth, port, class, guidance })
+            }
             None => Wish::Nothing,
         }
+    }
+
+    fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
+        let Passing { now, output, class, tag, .. } = *probe;
+        let queue = &self.queues[usize::from(output) * self.classes + usize::from(class)];
+        if tag == 0 || tag != queue.tag {
+            return Fate::Pass;
+        }
+        let sample = Sample::of(self.set_point, view.waiting_bytes(output, class), queue.old);
+        let guidance = self.guide.as_mut().map(|guide| guide.tell(now, output, class, view));
+        sample.reply(probe, self.weight, guidance)
     }
 }

@@ -55,6 +55,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             meaning: "What an index belongs to.",
         },
     ],
+    presets: &[],
     acknowledged: true,
     build: CongestionTable::build,
 };

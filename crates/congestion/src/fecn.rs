@@ -61,7 +61,7 @@ pub(crate) const INFO: PointInfo = PointInfo {
             meaning: "A lane that was blocked so recently counts as being without credits.",
         },
     ],
-    notifies: false,
+    presets: &[],
     build: Fecn::build,
 };
 

@@ -3,11 +3,19 @@
 //!
 //! A port adapts its rate every period by the ratio of its capacity to what arrives, times a factor that falls as the
 //! queue rises: above one below the set point, below one above it.
+//!
+//! FECN-B starts at the rate of the link, and ports with long queues stop sources by BCN(0,0).
 
-use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::point::{CongestionPoint, Notice, Passage, Passing, Surroundings, View, Wish};
-use crate::{Adapter, Allowance, Feedback, Pacing, Point, PointInfo, Probe, ProtocolInfo, Reaction, ReactionPoint};
-use units::{Bytes, Rate, Span, Time};
+use crate::advertised::{CAPACITY, LAW, Law, Seen, adapted};
+use crate::feedback::{SEVERE, Sampler, Sampling};
+use crate::increase::lasting;
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values, joined};
+use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Surroundings, View, Wish};
+use crate::qcn_2007::{RUN_1, RUN_2};
+use crate::{
+    Adapter, Allowance, Feedback, HALTED, Lane, Pacing, Point, PointInfo, Probe, ProtocolInfo, Reaction, ReactionPoint,
+};
+use units::{Bytes, Rate, Span, Stream, Time};
 
 const BAKE_OFF: &str = "802.1au bake-off, table of parameters";
 
@@ -34,14 +42,52 @@ pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
     name: "fecn",
     summary: "FECN of the 802.1au bake-off: probes bring back the least rate of the ports on the path",
     parameters: &[FLOWS, PERIOD, MIN_RATE],
+    presets: &[RUN_1, RUN_2],
     acknowledged: false,
-    build: FecnSource::build,
+    build: |values| FecnSource::build(values, values.count("initial_flows"), None),
 };
 
-pub(crate) const POINT: PointInfo = PointInfo {
-    name: "fecn",
-    summary: "FECN of the 802.1au bake-off: each port computes a rate for its flows and lowers that of passing probes to it",
+pub(crate) const SOURCE_B: ProtocolInfo = ProtocolInfo {
+    name: "fecn-b",
+    summary: "FECN-B: as fecn, but it starts at the rate of its link, and BCN(0,0) stops it",
     parameters: &[
+        PERIOD,
+        MIN_RATE,
+        Parameter {
+            name: "honoured",
+            kind: ParameterKind::Choice(&[
+                ("before-first-reply", "before the flow's first probe has come back: it stops until one does"),
+                ("always-stop", "always: the flow stops until the next probe comes back"),
+                ("halve", "always: the rate is halved"),
+            ]),
+            default: ParameterDefault::Value(
+                "before-first-reply",
+                "our reading of the 802.1au bake-off slides: BCN-00 with the fast start",
+            ),
+            meaning: "When BCN(0,0) counts, and what it does.",
+        },
+        Parameter {
+            name: "fail_safe",
+            kind: ParameterKind::Time,
+            default: ParameterDefault::Absent("`period` (our choice; no text says)"),
+            meaning: "A flow that is stopped goes on with `min_rate` after this time, if no probe comes back.",
+        },
+    ],
+    presets: &[RUN_1, RUN_2],
+    acknowledged: false,
+    build: |values| {
+        let honoured = match values.choice("honoured").as_str() {
+            "always-stop" => Honoured::Always,
+            "halve" => Honoured::Halves,
+            _ => Honoured::BeforeReply,
+        };
+        let fail_safe = lasting("fail_safe", values.maybe_time("fail_safe").unwrap_or(values.time("period")))?;
+        FecnSource::build(values, 1, Some((honoured, fail_safe)))
+    },
+};
+
+const OF_POINT: [Parameter; 9] = joined(
+    &[
         FLOWS,
         PERIOD,
         MIN_RATE,
@@ -51,53 +97,76 @@ pub(crate) const POINT: PointInfo = PointInfo {
             default: ParameterDefault::Value("24000B", "802.1au bake-off, table of parameters: 192000 bit"),
             meaning: "The queue at which the factor is one (Qeq).",
         },
-        Parameter {
-            name: "gain_below",
-            kind: ParameterKind::Number(1.0, 100.0),
-            default: ParameterDefault::Value("1.1", BAKE_OFF),
-            meaning: "The factor of an empty queue (a).",
-        },
-        Parameter {
-            name: "gain_above",
-            kind: ParameterKind::Number(1.0, 100.0),
-            default: ParameterDefault::Value("1.002", BAKE_OFF),
-            meaning: "How fast the factor falls above the set point (b).",
-        },
-        Parameter {
-            name: "least_factor",
-            kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("0.1", BAKE_OFF),
-            meaning: "The factor is never less (c).",
-        },
-        Parameter {
-            name: "smoothing",
-            kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("0.5", BAKE_OFF),
-            meaning: "Part of a new rate that is computed anew; the rest is the old one (alpha).",
-        },
-        Parameter {
-            name: "capacity",
-            kind: ParameterKind::Choice(&[
-                ("link", "that of the link"),
-                ("unpaused", "that of the link, less the part of the period in which it was found stopped"),
-            ]),
-            default: ParameterDefault::Value("link", "our reading: the slides say capacity"),
-            meaning: "What is shared out.",
-        },
     ],
-    notifies: false,
-    build: FecnPoint::build,
+    &joined::<5>(&LAW, &[CAPACITY]),
+);
+
+pub(crate) const POINT: PointInfo = PointInfo {
+    name: "fecn",
+    summary: "FECN of the 802.1au bake-off: each port computes a rate for its flows and lowers that of passing probes to it",
+    parameters: &OF_POINT,
+    presets: &[RUN_1, RUN_2],
+    build: |values| FecnPoint::build(values, None),
 };
 
+pub(crate) const POINT_B: PointInfo = PointInfo {
+    name: "fecn-b",
+    summary: "FECN-B: as fecn, and sources are stopped by BCN(0,0) where the queue is long",
+    parameters: &joined::<12>(
+        &OF_POINT,
+        &[
+            Parameter {
+                name: "severe_at",
+                kind: ParameterKind::Size(1, 1 << 31),
+                default: ParameterDefault::Value("120000B", "802.1au bake-off, table of parameters: Qsc 960000 bit"),
+                meaning: "Above this queue the source of a sampled frame is sent BCN(0,0).",
+            },
+            Parameter {
+                name: "sample_base",
+                kind: ParameterKind::Size(1, 1 << 31),
+                default: ParameterDefault::Value("150000B", "our choice: that of ECM; the slides give FECN-B none"),
+                meaning: "Bytes between two samples of a queue.",
+            },
+            Parameter {
+                name: "jitter",
+                kind: ParameterKind::Number(0.0, 1.0),
+                default: ParameterDefault::Value("0.15", "our choice: as ECM; the slides give none"),
+                meaning: "Each interval is longer or shorter by up to this part of it.",
+            },
+        ],
+    ),
+    presets: &[RUN_1, RUN_2],
+    build: |values| {
+        let (base, jitter) = (values.size("sample_base").get() as f64, values.number("jitter"));
+        let severe_at = u32::try_from(values.size("severe_at").get()).unwrap_or(u32::MAX);
+        FecnPoint::build(values, Some((severe_at, Sampling::Bytes { base, jitter })))
+    },
+};
+
+/// When BCN(0,0) counts, and what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Honoured {
+    BeforeReply,
+    Always,
+    Halves,
+}
+
 /// A source that follows the rate its probes bring back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FecnSource {
     initial_flows: u64,
     period: Span,
     min_rate: u64,
     link: u64,
     rate: u64,
-    /// When the next probe is due; `None` before the first frame.
+    /// What BCN(0,0) does, and when a flow that it has stopped goes on by itself; nothing in FECN.
+    stops: Option<(Honoured, Span)>,
+    /// When a flow that is stopped goes on.
+    stopped: Option<Time>,
+    /// A probe has come back.
+    replied: bool,
+    off: bool,
+    /// When the next probe is due; `None` before the first frame and while the source is off.
     due: Option<Time>,
     number: u32,
 }
@@ -107,25 +176,32 @@ impl FecnSource {
     ///
     /// # Errors
     /// If probes would come without any time between them.
-    pub fn build(values: &Values) -> Result<Reaction, Invalid> {
-        Ok(Reaction::Fecn(FecnSource {
-            initial_flows: values.count("initial_flows"),
-            period: period(values)?,
+    fn build(values: &Values, initial_flows: u64, stops: Option<(Honoured, Span)>) -> Result<Reaction, Invalid> {
+        Ok(Reaction::Fecn(Box::new(FecnSource {
+            initial_flows,
+            period: lasting("period", values.time("period"))?,
             min_rate: values.rate("min_rate").as_bits_per_sec(),
             link: 0,
             rate: 0,
+            stops,
+            stopped: None,
+            replied: false,
+            off: false,
             due: None,
             number: 0,
-        }))
+        })))
     }
-}
 
-fn period(values: &Values) -> Result<Span, Invalid> {
-    let period = values.time("period");
-    if period == Span::ZERO {
-        return Err(Invalid::new("period", "no time between two probes", "give a time above zero"));
+    /// BCN(0,0) has come.
+    fn on_severe(&mut self, now: Time) {
+        match self.stops {
+            Some((Honoured::Halves, _)) => self.rate = (self.rate / 2).max(self.min_rate),
+            Some((honoured, fail_safe)) if honoured == Honoured::Always || !self.replied => {
+                self.stopped = Some(now.saturating_add(fail_safe));
+            }
+            Some(_) | None => {}
+        }
     }
-    Ok(period)
 }
 
 impl ReactionPoint for FecnSource {
@@ -140,23 +216,40 @@ impl ReactionPoint for FecnSource {
     }
 
     fn on_sent(&mut self, now: Time, _len: Bytes) {
-        self.due.get_or_insert(now);
-    }
-
-    fn on_feedback(&mut self, _now: Time, feedback: &Feedback) {
-        if let Feedback::Probe { value, .. } = *feedback {
-            self.rate = value.clamp(self.min_rate, self.link);
+        // What waits at the adapter of a source that is off still goes, without probes.
+        if !self.off {
+            self.due.get_or_insert(now);
         }
     }
 
-    fn on_deadline(&mut self, _now: Time) {}
+    fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
+        match *feedback {
+            Feedback::Probe { value, .. } => {
+                self.rate = value.clamp(self.min_rate, self.link);
+                (self.stopped, self.replied) = (None, true);
+            }
+            Feedback::Notice { feedback: SEVERE, .. } => self.on_severe(now),
+            Feedback::Notice { .. } | Feedback::Acknowledgement { .. } => {}
+        }
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        if self.stopped.is_some_and(|until| until <= now) {
+            (self.stopped, self.rate) = (None, self.min_rate);
+        }
+    }
 
     fn deadline(&self) -> Option<Time> {
-        self.due
+        self.due.into_iter().chain(self.stopped).min()
+    }
+
+    fn on_activity(&mut self, _now: Time, on: bool) {
+        (self.off, self.due) = (!on, self.due.filter(|_| on));
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance { rate: Some(Rate::from_bits_per_sec(self.rate)), window: None }
+        let rate = if self.stopped.is_some() { HALTED } else { Rate::from_bits_per_sec(self.rate) };
+        Allowance { rate: Some(rate), window: None }
     }
 
     fn pacing(&self) -> Pacing {
@@ -170,20 +263,19 @@ impl ReactionPoint for FecnSource {
         Some(Probe { number: self.number, value: self.link, tag: 0 })
     }
 
-    fn probes(&self) -> bool {
-        true
+    fn probes(&self) -> Option<Lane> {
+        Some(Lane::Urgent)
     }
 }
 
 /// What a port knows of one class.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Share {
     rate: f64,
-    /// Bits that have come since the last adaptation.
-    arrived: u64,
-    /// How often it was looked at since then, and how often it could not send.
-    looks: u32,
-    stopped: u32,
+    /// What has come since the last adaptation.
+    seen: Seen,
+    /// Which frames are looked at for BCN(0,0), where it is sent.
+    sampler: Option<Sampler>,
 }
 
 /// A congestion point that computes rates.
@@ -191,13 +283,9 @@ struct Share {
 pub struct FecnPoint {
     initial_flows: f64,
     period: Span,
-    min_rate: f64,
-    set_point: f64,
-    below: f64,
-    above: f64,
-    least: f64,
-    smoothing: f64,
-    unpaused: bool,
+    law: Law,
+    /// Above which queue BCN(0,0) is sent, and which frames are looked at; nothing in FECN.
+    severe: Option<(u32, Sampling)>,
     classes: usize,
     capacities: Vec<f64>,
     shares: Vec<Share>,
@@ -209,17 +297,12 @@ impl FecnPoint {
     ///
     /// # Errors
     /// If a period takes no time.
-    pub fn build(values: &Values) -> Result<Point, Invalid> {
+    fn build(values: &Values, severe: Option<(u32, Sampling)>) -> Result<Point, Invalid> {
         Ok(Point::FecnRate(FecnPoint {
             initial_flows: values.count("initial_flows") as f64,
-            period: period(values)?,
-            min_rate: values.rate("min_rate").as_bits_per_sec() as f64,
-            set_point: values.size("set_point").get() as f64,
-            below: values.number("gain_below"),
-            above: values.number("gain_above"),
-            least: values.number("least_factor"),
-            smoothing: values.number("smoothing"),
-            unpaused: values.choice("capacity") == "unpaused",
+            period: lasting("period", values.time("period"))?,
+            law: Law::read(values),
+            severe,
             classes: 0,
             capacities: Vec::new(),
             shares: Vec::new(),
@@ -227,22 +310,11 @@ impl FecnPoint {
         }))
     }
 
-    /// The factor of a queue.
-    fn factor(&self, queue: f64) -> f64 {
-        let hyperbola = |gain: f64| gain * self.set_point / ((gain - 1.0) * queue + self.set_point);
-        if queue <= self.set_point { hyperbola(self.below) } else { hyperbola(self.above).max(self.least) }
-    }
-
     fn adapt(&mut self, at: usize, queue: f64) {
-        let factor = self.factor(queue);
         let capacity = self.capacities[at / self.classes];
         let share = &mut self.shares[at];
-        let stopped = if self.unpaused { f64::from(share.stopped) / f64::from(share.looks.max(1)) } else { 0.0 };
-        let demand = share.arrived as f64 / self.period.as_secs_f64();
-        let wanted = if demand > 0.0 { share.rate * factor * capacity * (1.0 - stopped) / demand } else { capacity };
-        let rate = self.smoothing * wanted + (1.0 - self.smoothing) * share.rate;
-        share.rate = rate.min(capacity).max(self.min_rate);
-        (share.arrived, share.looks, share.stopped) = (0, 0, 0);
+        let seen = std::mem::take(&mut share.seen);
+        share.rate = adapted(&self.law, share.rate, capacity, queue, &seen, self.period);
     }
 }
 
@@ -250,26 +322,37 @@ impl CongestionPoint for FecnPoint {
     fn attach(&mut self, surroundings: &Surroundings) {
         self.classes = surroundings.classes;
         self.capacities = surroundings.rates.iter().map(|rate| rate.as_bits_per_sec() as f64).collect();
+        let Surroundings { seed, node, .. } = *surroundings;
         let share = |at: usize| {
-            let rate = (self.capacities[at / self.classes] / self.initial_flows).max(self.min_rate);
-            Share { rate, arrived: 0, looks: 0, stopped: 0 }
+            let rate = (self.capacities[at / self.classes] / self.initial_flows).max(self.law.min_rate);
+            let stream = |purpose: &str| Stream::new(seed, u64::from(node) << 32 | at as u64, purpose);
+            let sampler = self.severe.map(|(_, sampling)| Sampler::new(sampling, stream("fecn-b sampling")));
+            Share { rate, seen: Seen::default(), sampler }
         };
         self.shares = (0..surroundings.rates.len() * surroundings.classes).map(share).collect();
     }
 
+    fn notifies(&self) -> bool {
+        self.severe.is_some()
+    }
+
     fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
-        let share = &mut self.shares[usize::from(frame.output) * self.classes + usize::from(frame.class)];
-        share.arrived += u64::from(frame.len) * 8;
-        share.looks += 1;
-        share.stopped += u32::from(view.blocked(frame.output, frame.class));
-        self.due.get_or_insert(frame.now + self.period);
+        let Passage { now, flow, output: port, class, len, .. } = *frame;
+        let share = &mut self.shares[usize::from(port) * self.classes + usize::from(class)];
+        share.seen.see(len, view.blocked(port, class));
+        self.due.get_or_insert(now.saturating_add(self.period));
+        let sampled = share.sampler.as_mut().is_some_and(|sampler| sampler.samples(len, || 0.0));
+        if sampled && self.severe.is_some_and(|(severe_at, _)| view.waiting_bytes(port, class) > severe_at) {
+            let notice = Notice { flow, feedback: SEVERE, offset: 0, growth: 0, port, class, guidance: None };
+            return Wish::Notify(notice);
+        }
         Wish::Nothing
     }
 
-    fn on_probe(&mut self, probe: &mut Passing, _view: &impl View) -> Option<Notice> {
+    fn on_probe(&mut self, probe: &mut Passing, _view: &impl View) -> Fate {
         let rate = self.shares[usize::from(probe.output) * self.classes + usize::from(probe.class)].rate;
         probe.value = probe.value.min(rate as u64);
-        None
+        Fate::Pass
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -281,7 +364,7 @@ impl CongestionPoint for FecnPoint {
         for at in 0..self.shares.len() {
             let (output, class) = ((at / self.classes) as u16, (at % self.classes) as u8);
             let queue = view.waiting_bytes(output, class);
-            idle &= self.shares[at].arrived == 0 && queue == 0;
+            idle &= self.shares[at].seen.arrived == 0 && queue == 0;
             self.adapt(at, f64::from(queue));
         }
         // A switch that nothing has passed for a period keeps still until something comes.
@@ -295,48 +378,9 @@ mod tests {
     use super::*;
     use crate::parameter::Value;
 
-    fn point(values: &Values) -> FecnPoint {
-        let Ok(Point::FecnRate(mut point)) = FecnPoint::build(values) else { panic!("it builds") };
-        point.attach(&Surroundings {
-            rates: vec![Rate::from_gigabits(10); 2],
-            classes: 1,
-            to_host: vec![true; 2],
-            largest_frame: vec![1500],
-            buffer: vec![300_000],
-            seed: 1,
-            node: 0,
-            first_port: 0,
-        });
-        point
-    }
-
-    #[test]
-    fn the_factor_is_one_at_the_set_point_and_falls() {
-        let point = point(&Values::defaults(POINT.parameters));
-        assert!((point.factor(0.0) - 1.1).abs() < 1e-12);
-        assert!((point.factor(24_000.0) - 1.0).abs() < 1e-12);
-        assert!(point.factor(24_001.0) < 1.0);
-        assert!((point.factor(1e12) - 0.1).abs() < 1e-12);
-        // a Qeq / ((a-1) q + Qeq) at half the set point: 1.1 * 24000 / (0.1 * 12000 + 24000).
-        assert!((point.factor(12_000.0) - 26_400.0 / 25_200.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_period_halves_the_way_to_the_fair_rate() {
-        let mut point = point(&Values::defaults(POINT.parameters));
-        // 20 Mbit in 1 ms are twice the capacity; at the set point the rate of 1 Gb/s should be half of it.
-        point.shares[0].arrived = 20_000_000;
-        point.adapt(0, 24_000.0);
-        assert!((point.shares[0].rate - 0.75e9).abs() < 1.0, "{}", point.shares[0].rate);
-        // Without arrivals it goes to the capacity.
-        point.adapt(0, 0.0);
-        assert!((point.shares[0].rate - 5.375e9).abs() < 1.0);
-        assert_eq!(point.shares[0].arrived, 0);
-    }
-
     #[test]
     fn sources_probe_every_period_and_follow_the_answer() {
-        let Ok(Reaction::Fecn(mut source)) = FecnSource::build(&Values::defaults(SOURCE.parameters)) else {
+        let Ok(Reaction::Fecn(mut source)) = (SOURCE.build)(&Values::defaults(SOURCE.parameters)) else {
             panic!("it builds")
         };
         source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
@@ -353,6 +397,70 @@ mod tests {
         assert_eq!(source.allowance().rate, Some(Rate::from_megabits(10)));
         assert!(source.probe(next).is_some());
         let fast = Values::defaults(SOURCE.parameters).with("period", Value::Time(Span::ZERO));
-        assert_eq!(FecnSource::build(&fast).unwrap_err().parameter, "period");
+        assert_eq!((SOURCE.build)(&fast).unwrap_err().parameter, "period");
+    }
+
+    /// A source of FECN-B at a link of 10 Gb/s that has begun to send.
+    fn stoppable(honoured: &str) -> Reaction {
+        let values = Values::defaults(SOURCE_B.parameters).with("honoured", Value::Choice(honoured.to_owned()));
+        let mut source = (SOURCE_B.build)(&values).unwrap();
+        source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
+        source.on_sent(Time::ZERO, Bytes::new(1500));
+        assert!(source.probe(Time::ZERO).is_some());
+        source
+    }
+
+    fn severe(source: &mut Reaction, now: Time) -> Option<Rate> {
+        let (offset, growth, point, guidance) = (0, 0, 3, None);
+        source.on_feedback(now, &Feedback::Notice { feedback: SEVERE, offset, growth, point, guidance });
+        source.allowance().rate
+    }
+
+    fn reply(source: &mut Reaction, megabits: u64) -> Option<Rate> {
+        source.on_feedback(Time::ZERO, &Feedback::Probe { number: 1, value: megabits * 1_000_000 });
+        source.allowance().rate
+    }
+
+    #[test]
+    fn fecn_b_starts_at_its_link_and_is_stopped_before_the_first_reply() {
+        let mut source = stoppable("before-first-reply");
+        assert_eq!(source.allowance().rate, Some(Rate::from_gigabits(10)));
+        let micros = |micros: u64| Time::ZERO + Span::from_micros(micros);
+        assert_eq!(severe(&mut source, micros(300)), Some(HALTED));
+        assert_eq!(reply(&mut source, 400), Some(Rate::from_megabits(400)));
+        assert_eq!(severe(&mut source, micros(900)), Some(Rate::from_megabits(400)));
+        // Without a reply it goes on at its least rate, a period after the stop.
+        let mut source = stoppable("before-first-reply");
+        severe(&mut source, micros(300));
+        assert_eq!(source.deadline(), Some(micros(1000)));
+        assert!(source.probe(micros(1000)).is_some());
+        assert_eq!(source.deadline(), Some(micros(1300)));
+        source.on_deadline(micros(1300));
+        assert_eq!((source.allowance().rate, source.deadline()), (Some(Rate::from_megabits(10)), Some(micros(2000))));
+    }
+
+    #[test]
+    fn the_other_readings_of_fecn_b_stop_or_halve_always() {
+        let mut stops = stoppable("always-stop");
+        reply(&mut stops, 400);
+        assert_eq!(severe(&mut stops, Time::ZERO), Some(HALTED));
+        assert_eq!(reply(&mut stops, 300), Some(Rate::from_megabits(300)));
+        let mut halves = stoppable("halve");
+        assert_eq!(severe(&mut halves, Time::ZERO), Some(Rate::from_gigabits(5)));
+        reply(&mut halves, 15);
+        // Half of 15 is below the least rate.
+        assert_eq!(severe(&mut halves, Time::ZERO), Some(Rate::from_megabits(10)));
+    }
+
+    #[test]
+    fn a_silent_source_does_not_probe() {
+        let mut source = stoppable("halve");
+        source.on_activity(Time::ZERO, false);
+        let again = Time::ZERO + Span::from_millis(7);
+        source.on_sent(again, Bytes::new(1500));
+        assert_eq!((source.deadline(), source.probe(Time::MAX)), (None, None));
+        source.on_activity(again, true);
+        source.on_sent(again, Bytes::new(1500));
+        assert!(source.probe(again).is_some());
     }
 }

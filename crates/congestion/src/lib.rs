@@ -5,17 +5,26 @@
 //! Everything that handles a reaction point goes through [`ReactionPoint`] and the generated [`Reaction`], everything
 //! that handles a congestion point through [`CongestionPoint`] and [`Point`]; no device names a protocol.
 
+mod advertised;
+mod bcn;
 mod bcn_point;
 mod bcn_source;
 mod cct;
+mod e2cm;
 mod fecn;
 mod fecn_rate;
+mod feedback;
+mod guidance;
+mod increase;
 mod marking;
 mod none;
 pub mod parameter;
+mod path_probe;
 pub mod point;
+mod qcn_2007;
 mod qcn_point;
 mod qcn_source;
+mod qcn_standard;
 mod rate_law;
 
 pub use bcn_point::BcnPoint;
@@ -25,9 +34,9 @@ pub use fecn::Fecn;
 pub use fecn_rate::{FecnPoint, FecnSource};
 pub use marking::Marking;
 pub use none::NoControl;
-use parameter::{Invalid, Parameter, Values};
+use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
-use point::{Drawn, Notice, Passage, Passing, Surroundings, View, Wish};
+use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Surroundings, View, Wish};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
@@ -86,13 +95,15 @@ pub enum Feedback {
         growth: i32,
         /// Which congestion point; see [`point::number`].
         point: u32,
+        /// What rate it suggests and allows, if it does.
+        guidance: Option<Guidance>,
     },
 }
 
 /// The value of a probe that the destination replaces by the time of its arrival.
 pub const STAMP: u64 = u64::MAX;
 
-/// A probe that a source wants to send after its flow's frames. The destination sends it back.
+/// A probe that a source wants to send. The destination sends it back, if it is not for a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// A number by which the source knows it again.
@@ -101,6 +112,15 @@ pub struct Probe {
     pub value: u64,
     /// The congestion point it is for, if it is not for all on its way; see [`point::tag_of`].
     pub tag: u16,
+}
+
+/// Where probes travel, unless their flow says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Behind the flow's frames, in their class.
+    WithData,
+    /// In the most urgent class.
+    Urgent,
 }
 
 /// The adapter a reaction point is in.
@@ -143,6 +163,8 @@ pub trait ReactionPoint {
     fn on_deadline(&mut self, now: Time);
     /// When it next wants to be asked, if ever.
     fn deadline(&self) -> Option<Time>;
+    /// The source turns on, or off: it makes no frames then.
+    fn on_activity(&mut self, _now: Time, _on: bool) {}
     /// What the flow may do now.
     fn allowance(&self) -> Allowance;
     /// What a change of the allowed rate does to a wait that has begun.
@@ -153,17 +175,21 @@ pub trait ReactionPoint {
     fn probe(&mut self, _now: Time) -> Option<Probe> {
         None
     }
-    /// Whether it may ever send a probe.
-    fn probes(&self) -> bool {
-        false
+    /// Where its probes travel, if it may ever send any.
+    fn probes(&self) -> Option<Lane> {
+        None
     }
     /// What the flow's frames are tagged with; 0 is nothing. See [`point::tag_of`].
     fn tag(&self) -> u16 {
         0
     }
-    /// Whether it may ever tag a frame.
+    /// Whether it may ever tag a frame, or a probe.
     fn tags(&self) -> bool {
         false
+    }
+    /// What a tag adds to a frame.
+    fn tag_size(&self) -> Bytes {
+        Bytes::ZERO
     }
     /// Whether marks are also for the host's other flows of the same class and protocol.
     fn shares_feedback(&self) -> bool {
@@ -180,6 +206,8 @@ pub struct ProtocolInfo {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// Named sets of other defaults.
+    pub presets: &'static [Preset],
     /// Whether it does nothing without acknowledgements.
     pub acknowledged: bool,
     /// Makes a reaction point.
@@ -195,8 +223,8 @@ pub struct PointInfo {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Whether it sends notices; else it only marks.
-    pub notifies: bool,
+    /// Named sets of other defaults.
+    pub presets: &'static [Preset],
     /// Makes a congestion point.
     pub build: fn(&Values) -> Result<Point, Invalid>,
 }
@@ -239,7 +267,10 @@ macro_rules! protocols {
             fn probe(&mut self, now: Time) -> Option<Probe> {
                 match self { $(Reaction::$variant(point) => point.probe(now),)* }
             }
-            fn probes(&self) -> bool {
+            fn on_activity(&mut self, now: Time, on: bool) {
+                match self { $(Reaction::$variant(point) => point.on_activity(now, on),)* }
+            }
+            fn probes(&self) -> Option<Lane> {
                 match self { $(Reaction::$variant(point) => point.probes(),)* }
             }
             fn tag(&self) -> u16 {
@@ -247,6 +278,9 @@ macro_rules! protocols {
             }
             fn tags(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.tags(),)* }
+            }
+            fn tag_size(&self) -> Bytes {
+                match self { $(Reaction::$variant(point) => point.tag_size(),)* }
             }
             fn shares_feedback(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.shares_feedback(),)* }
@@ -274,13 +308,19 @@ macro_rules! points {
             fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
                 match self { $(Point::$variant(point) => point.on_arrival(frame, view),)* }
             }
+            fn notifies(&self) -> bool {
+                match self { $(Point::$variant(point) => point.notifies(),)* }
+            }
+            fn judges_joining(&self) -> bool {
+                match self { $(Point::$variant(point) => point.judges_joining(),)* }
+            }
             fn draws(&self) -> bool {
                 match self { $(Point::$variant(point) => point.draws(),)* }
             }
             fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
                 match self { $(Point::$variant(point) => point.on_output(frame, view),)* }
             }
-            fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Option<Notice> {
+            fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
                 match self { $(Point::$variant(point) => point.on_probe(probe, view),)* }
             }
             fn on_settled(&mut self, now: Time, view: &impl View) {
@@ -312,17 +352,17 @@ protocols! {
     None(NoControl) = none::INFO;
     RateLaw(RateLaw) = rate_law::LIPD, rate_law::FIMD, rate_law::AIMD;
     CongestionTable(CongestionTable) = cct::INFO;
-    Fecn(FecnSource) = fecn_rate::SOURCE;
-    Qcn(Box<QcnSource>) = qcn_source::INFO;
-    Bcn(Box<BcnSource>) = bcn_source::BCN, bcn_source::ECM;
+    Fecn(Box<FecnSource>) = fecn_rate::SOURCE, fecn_rate::SOURCE_B;
+    Qcn(Box<QcnSource>) = qcn_standard::SOURCE, qcn_2007::SOURCE, qcn_2007::SOURCE_P, qcn_2007::SOURCE_PR;
+    Bcn(Box<BcnSource>) = bcn::BCN, bcn::ECM, e2cm::SOURCE, e2cm::SOURCE_P, e2cm::SOURCE_PR;
 }
 
 points! {
     Marking(Marking) = marking::NAIVE, marking::INPUT_TRIGGERED, marking::INPUT_OUTPUT_TRIGGERED;
     Fecn(Fecn) = fecn::INFO;
-    FecnRate(FecnPoint) = fecn_rate::POINT;
-    Qcn(QcnPoint) = qcn_point::INFO;
-    Bcn(BcnPoint) = bcn_point::BCN, bcn_point::ECM;
+    FecnRate(FecnPoint) = fecn_rate::POINT, fecn_rate::POINT_B;
+    Qcn(QcnPoint) = qcn_point::INFO, qcn_2007::POINT, qcn_2007::POINT_P, qcn_2007::POINT_PR;
+    Bcn(BcnPoint) = bcn_point::BCN, bcn_point::ECM, e2cm::POINT, e2cm::POINT_P, e2cm::POINT_PR;
 }
 
 #[cfg(test)]
@@ -335,6 +375,14 @@ mod tests {
         for info in PROTOCOLS {
             let mut reaction = (info.build)(&Values::defaults(info.parameters)).unwrap();
             reaction.attach(&adapter).unwrap();
+            for preset in info.presets {
+                assert!(
+                    (info.build)(&Values::preset(info.parameters, preset)).is_ok(),
+                    "{} {}",
+                    info.name,
+                    preset.name
+                );
+            }
             assert_eq!(PROTOCOLS.iter().filter(|other| other.name == info.name).count(), 1, "{}", info.name);
         }
         let surroundings = Surroundings {
@@ -350,6 +398,14 @@ mod tests {
         for info in POINTS {
             let mut point = (info.build)(&Values::defaults(info.parameters)).unwrap();
             point.attach(&surroundings);
+            for preset in info.presets {
+                assert!(
+                    (info.build)(&Values::preset(info.parameters, preset)).is_ok(),
+                    "{} {}",
+                    info.name,
+                    preset.name
+                );
+            }
             assert_eq!(POINTS.iter().filter(|other| other.name == info.name).count(), 1, "{}", info.name);
         }
     }

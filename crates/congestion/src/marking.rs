@@ -88,7 +88,7 @@ pub(crate) const NAIVE: PointInfo = PointInfo {
     name: "naive",
     summary: "marks what is in an input buffer when it fills",
     parameters: &COMMON,
-    notifies: false,
+    presets: &[],
     build: |values| build(values, Policy::Naive),
 };
 
@@ -96,7 +96,7 @@ pub(crate) const INPUT_TRIGGERED: PointInfo = PointInfo {
     name: "input-triggered",
     summary: "when an input buffer fills, marks all that waits in the switch for the outputs it has frames for",
     parameters: &COMMON,
-    notifies: false,
+    presets: &[],
     build: |values| build(values, Policy::InputTriggered),
 };
 
@@ -104,7 +104,7 @@ pub(crate) const INPUT_OUTPUT_TRIGGERED: PointInfo = PointInfo {
     name: "input-output-triggered",
     summary: "input-triggered, and also when too many frames in the switch are for one output",
     parameters: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], THRESHOLD],
-    notifies: false,
+    presets: &[],
     build: |values| {
         let threshold = values.count("threshold") as u32;
         build(values, Policy::InputOutputTriggered { threshold })
@@ -180,6 +180,10 @@ impl CongestionPoint for Marking {
             Policy::Naive => self.until = vec![None; cells * self.ports],
             Policy::InputTriggered | Policy::InputOutputTriggered { .. } => self.owed = vec![0; cells],
         }
+    }
+
+    fn judges_joining(&self) -> bool {
+        true
     }
 
     fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {

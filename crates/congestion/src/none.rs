@@ -26,6 +26,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             meaning: "A fixed number of bytes that may be on their way; needs acknowledgements.",
         },
     ],
+    presets: &[],
     acknowledged: false,
     build: |values| {
         let allowance = Allowance { rate: values.maybe_rate("rate"), window: values.maybe_size("window") };

@@ -16,6 +16,17 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
+/// A named set of defaults that differ from those of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it stands for.
+    pub meaning: &'static str,
+    /// Names of parameters, their values as a scenario would have them, and where these come from.
+    pub values: &'static [(&'static str, &'static str, &'static str)],
+}
+
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
@@ -94,6 +105,37 @@ impl std::fmt::Display for Invalid {
     }
 }
 
+/// Two tables as one.
+///
+/// # Panics
+/// If that one is not as long as both: when the program is compiled.
+pub(crate) const fn joined<const ALL: usize>(first: &[Parameter], second: &[Parameter]) -> [Parameter; ALL] {
+    assert!(first.len() + second.len() == ALL);
+    let mut all = [first[0]; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
+}
+
+impl Parameter {
+    /// A value from a table.
+    fn read(&self, text: &str) -> Value {
+        let value = match self.kind {
+            ParameterKind::Rate => text.parse().ok().map(Value::Rate),
+            ParameterKind::Size(..) => text.parse().ok().map(Value::Size),
+            ParameterKind::Time => text.parse().ok().map(Value::Time),
+            ParameterKind::Count(..) => text.parse().ok().map(Value::Count),
+            ParameterKind::Number(..) => text.parse().ok().map(Value::Number),
+            ParameterKind::Flag => text.parse().ok().map(Value::Flag),
+            ParameterKind::Choice(_) => Some(Value::Choice(text.to_owned())),
+        };
+        value.unwrap_or_else(|| panic!("`{}` is never {text}", self.name))
+    }
+}
+
 impl Values {
     /// The defaults of a table.
     ///
@@ -103,18 +145,24 @@ impl Values {
     pub fn defaults(parameters: &[Parameter]) -> Values {
         let given = parameters.iter().filter_map(|parameter| {
             let ParameterDefault::Value(text, _) = parameter.default else { return None };
-            let value = match parameter.kind {
-                ParameterKind::Rate => text.parse().ok().map(Value::Rate),
-                ParameterKind::Size(..) => text.parse().ok().map(Value::Size),
-                ParameterKind::Time => text.parse().ok().map(Value::Time),
-                ParameterKind::Count(..) => text.parse().ok().map(Value::Count),
-                ParameterKind::Number(..) => text.parse().ok().map(Value::Number),
-                ParameterKind::Flag => text.parse().ok().map(Value::Flag),
-                ParameterKind::Choice(_) => Some(Value::Choice(text.to_owned())),
-            };
-            Some((parameter.name, value.unwrap_or_else(|| panic!("`{}` has no default {text}", parameter.name))))
+            Some((parameter.name, parameter.read(text)))
         });
         Values { given: given.collect() }
+    }
+
+    /// The defaults of a table with those of a preset in their place.
+    ///
+    /// # Panics
+    /// If the preset does not fit the table; a test makes every protocol from its presets.
+    #[must_use]
+    pub fn preset(parameters: &[Parameter], preset: &Preset) -> Values {
+        let mut values = Values::defaults(parameters);
+        for &(name, text, _) in preset.values {
+            let known = parameters.iter().find(|parameter| parameter.name == name);
+            let parameter = known.unwrap_or_else(|| panic!("`{}` sets `{name}`, which is not there", preset.name));
+            values.set(parameter.name, parameter.read(text));
+        }
+        values
     }
 
     /// The same with one value set.

@@ -81,6 +81,15 @@ pub trait View {
     fn stopped(&self, input: u16, class: u8) -> bool;
 }
 
+/// The rate that a congestion point suggests to a source, and the most that it allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guidance {
+    /// What it suggests.
+    pub suggested: Rate,
+    /// What it allows.
+    pub most: Rate,
+}
+
 /// What a congestion point tells a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -96,6 +105,19 @@ pub struct Notice {
     pub port: u16,
     /// And the class.
     pub class: u8,
+    /// What rate it suggests and allows, if it does.
+    pub guidance: Option<Guidance>,
+}
+
+/// What becomes of a probe at a congestion point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on to its destination.
+    Pass,
+    /// It ends here.
+    End,
+    /// It ends here, and this goes back to its source.
+    Reply(Notice),
 }
 
 /// What a congestion point wants done now.
@@ -155,6 +177,16 @@ pub trait CongestionPoint {
     /// Tells it where it is, before anything happens.
     fn attach(&mut self, surroundings: &Surroundings);
 
+    /// Whether it may send notices; else it only marks, or speaks to probes on their way to their destination.
+    fn notifies(&self) -> bool {
+        false
+    }
+
+    /// Whether it judges the buffer of an input by the frame that joins it, and needs outputs that send from there.
+    fn judges_joining(&self) -> bool {
+        false
+    }
+
     /// Whether it may wish to draw frames, so that the switch keeps account of them.
     fn draws(&self) -> bool {
         false
@@ -171,10 +203,10 @@ pub trait CongestionPoint {
         Wish::Nothing
     }
 
-    /// A probe passes on its way to its destination. It may change what the probe carries; with a notice it ends here,
-    /// and the notice goes back to its source.
-    fn on_probe(&mut self, _probe: &mut Passing, _view: &impl View) -> Option<Notice> {
-        None
+    /// A probe is here on its way to its destination. What it carries may be changed. One with the tag of a queue of
+    /// this point is for that queue alone: it ends here, with a reply or without.
+    fn on_probe(&mut self, _probe: &mut Passing, _view: &impl View) -> Fate {
+        Fate::Pass
     }
 
     /// Everything that could start at this instant has started.

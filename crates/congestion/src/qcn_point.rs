@@ -7,17 +7,16 @@
 //!
 //! All of the feedback is integer arithmetic; the weight counts in 1024ths, which holds every weight of the standard.
 
+use crate::feedback::{ONE, Sample, congestion, flexible, jittered, quantised};
+use crate::guidance::Guide;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::point::{CongestionPoint, Drawn, Notice, Passage, Surroundings, View, Wish};
+use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Surroundings, View, Wish, number, tag_of};
 use crate::{Point, PointInfo};
 use units::{Span, Stream, Time};
 
 /// Bytes until the next sample, by the upper three bits of the feedback, for a base of [`BASE`].
 const TABLE: [u64; 8] = [150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500];
 const BASE: u64 = TABLE[0];
-
-/// A weight of one.
-const ONE: i64 = 1024;
 
 pub(crate) const INFO: PointInfo = PointInfo {
     name: "qcn",
@@ -87,7 +86,7 @@ pub(crate) const INFO: PointInfo = PointInfo {
             meaning: "While the sender of an input has been told to stop, also take a sample each time this has passed; at inputs.",
         },
     ],
-    notifies: true,
+    presets: &[],
     build: QcnPoint::build,
 };
 
@@ -95,6 +94,17 @@ pub(crate) const INFO: PointInfo = PointInfo {
 enum Placed {
     Outputs,
     Inputs,
+}
+
+/// When a queue is sampled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Intervals {
+    /// When so many bytes have come: the fewer the more congestion the last sample found.
+    Table,
+    /// When as many bytes have come as always.
+    Constant,
+    /// With each frame by chance, the more likely the more congestion there is.
+    Chance { base: f64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +125,8 @@ struct Queue {
     due: Option<Time>,
     /// Flow of the frame that came last.
     last: u32,
+    /// What probes that are for it carry.
+    tag: u16,
     stream: Stream,
 }
 
@@ -126,10 +138,11 @@ pub struct QcnPoint {
     /// In 1024ths.
     weight: i64,
     sample_base: u64,
-    by_table: bool,
+    intervals: Intervals,
     jitter: f64,
     culprit: Culprit,
     keep_alive: Option<Span>,
+    guide: Option<Guide>,
     classes: usize,
     /// By (port, class).
     queues: Vec<Queue>,
@@ -139,17 +152,14 @@ pub struct QcnPoint {
     pending: Option<Notice>,
 }
 
-/// A number with that mean, evenly spread to both sides by a part of it. One draw.
-pub(crate) fn jittered(stream: &mut Stream, mean: f64, jitter: f64) -> f64 {
-    mean * (1.0 + jitter * (2.0 * stream.unit_f64() - 1.0))
-}
-
-/// The six bits of feedback that a queue gives; 0 where it is not congested.
-fn quantised(set_point: u32, weight: i64, queue: u32, old: u32) -> u8 {
-    let (set_point, queue, old) = (i64::from(set_point), i64::from(queue), i64::from(old));
-    let most = set_point * (2 * weight + ONE);
-    let congestion = ((queue - set_point) * ONE + weight * (queue - old)).clamp(0, most);
-    (congestion * 63 / most) as u8
+/// A weight in 1024ths.
+fn weight_of(values: &Values) -> Result<i64, Invalid> {
+    let weight = values.number("weight") * ONE as f64;
+    if weight != (weight as i64) as f64 {
+        let message = format!("{} is not a multiple of 1/1024", values.number("weight"));
+        return Err(Invalid::new("weight", message, "the standard has powers of two from 1/1024 to 1024"));
+    }
+    Ok(weight as i64)
 }
 
 impl QcnPoint {
@@ -176,20 +186,38 @@ impl QcnPoint {
         if keep_alive == Some(Span::ZERO) {
             return Err(Invalid::new("keep_alive", "a clock without an interval", "give a time above zero"));
         }
-        let weight = values.number("weight") * ONE as f64;
-        if weight != (weight as i64) as f64 {
-            let message = format!("{} is not a multiple of 1/1024", values.number("weight"));
-            return Err(Invalid::new("weight", message, "the standard has powers of two from 1/1024 to 1024"));
-        }
         Ok(Point::Qcn(QcnPoint {
             placed,
             set_point: values.size("set_point").get() as u32,
-            weight: weight as i64,
+            weight: weight_of(values)?,
             sample_base: values.size("sample_base").get(),
-            by_table: values.choice("sampling") == "table",
+            intervals: if values.choice("sampling") == "table" { Intervals::Table } else { Intervals::Constant },
             jitter: values.number("jitter"),
             culprit,
             keep_alive,
+            guide: None,
+            classes: 0,
+            queues: Vec::new(),
+            next: None,
+            pending: None,
+        }))
+    }
+
+    /// The point of 2007, at outputs, which samples by chance; from its parameters.
+    ///
+    /// # Errors
+    /// If the weight is not a multiple of 1/1024, or guidance looks back no time.
+    pub(crate) fn build_2007(values: &Values) -> Result<Point, Invalid> {
+        Ok(Point::Qcn(QcnPoint {
+            placed: Placed::Outputs,
+            set_point: values.size("set_point").get() as u32,
+            weight: weight_of(values)?,
+            sample_base: BASE,
+            intervals: Intervals::Chance { base: values.number("base_probability") },
+            jitter: 0.0,
+            culprit: Culprit::Arrival,
+            keep_alive: None,
+            guide: Guide::read(values)?,
             classes: 0,
             queues: Vec::new(),
             next: None,
@@ -203,31 +231,36 @@ impl QcnPoint {
 
     /// Mean number of bytes until the sample after one with that feedback.
     fn interval(&self, feedback: u8) -> u64 {
-        match self.by_table {
-            true => TABLE[usize::from(feedback >> 3)] * self.sample_base / BASE,
-            false => self.sample_base,
+        match self.intervals {
+            Intervals::Table => TABLE[usize::from(feedback >> 3)] * self.sample_base / BASE,
+            Intervals::Constant | Intervals::Chance { .. } => self.sample_base,
+        }
+    }
+
+    fn length(&self, port: u16, class: u8, view: &impl View) -> u32 {
+        match self.placed {
+            Placed::Outputs => view.waiting_bytes(port, class),
+            Placed::Inputs => view.held(port, class),
         }
     }
 
     /// Takes a sample, and says whom to tell of it.
-    fn sample(&mut self, port: u16, class: u8, view: &impl View) -> Wish {
-        let length = match self.placed {
-            Placed::Outputs => view.waiting_bytes(port, class),
-            Placed::Inputs => view.held(port, class),
-        };
+    fn sample(&mut self, now: Time, port: u16, class: u8, view: &impl View) -> Wish {
+        let length = self.length(port, class, view);
         let at = self.at(port, class);
         let old = std::mem::replace(&mut self.queues[at].old, length);
         let feedback = quantised(self.set_point, self.weight, length, old);
         let interval = self.interval(feedback) as f64;
         let queue = &mut self.queues[at];
-        queue.left = jittered(&mut queue.stream, interval, self.jitter) as i64;
+        if !matches!(self.intervals, Intervals::Chance { .. }) {
+            queue.left = jittered(&mut queue.stream, interval, self.jitter) as i64;
+        }
         if feedback == 0 {
             return Wish::Nothing;
         }
-        let difference = |a: u32, b: u32| (i64::from(a) - i64::from(b)).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        let offset = difference(self.set_point, length);
-        let growth = difference(length, old);
-        let notice = Notice { flow: queue.last, feedback, offset, growth, port, class };
+        let Sample { offset, growth } = Sample::of(self.set_point, length, old);
+        let guidance = self.guide.as_mut().map(|guide| guide.tell(now, port, class, view));
+        let notice = Notice { flow: queue.last, feedback, offset, growth, port, class, guidance };
         let count = match self.culprit {
             Culprit::Arrival => return Wish::Notify(notice),
             Culprit::Occupancy => 1,
@@ -243,13 +276,26 @@ impl QcnPoint {
         if self.keep_alive.is_some() {
             self.tick_while(view.stopped(port, frame.class), at, frame.now);
         }
-        let queue = &mut self.queues[at];
-        queue.last = frame.flow;
-        queue.left -= i64::from(frame.len);
-        if queue.left >= 0 {
+        if let Some(guide) = &mut self.guide {
+            guide.see(frame, view);
+        }
+        self.queues[at].last = frame.flow;
+        if !self.due(at, port, frame, view) {
             return Wish::Nothing;
         }
-        self.sample(port, frame.class, view)
+        self.sample(frame.now, port, frame.class, view)
+    }
+
+    /// Whether a frame makes a sample due.
+    fn due(&mut self, at: usize, port: u16, frame: &Passage, view: &impl View) -> bool {
+        let Intervals::Chance { base } = self.intervals else {
+            self.queues[at].left -= i64::from(frame.len);
+            return self.queues[at].left < 0;
+        };
+        let length = self.length(port, frame.class, view);
+        let queue = &mut self.queues[at];
+        let (congestion, most) = congestion(self.set_point, self.weight, length, queue.old);
+        queue.stream.bernoulli(flexible(base, congestion as f64 / most as f64).min(1.0))
     }
 
     /// Starts the keep-alive clock of an input that is stopped, and stops that of one that is not.
@@ -270,9 +316,18 @@ impl CongestionPoint for QcnPoint {
             let entity = u64::from(surroundings.node) << 32 | at as u64;
             let mut stream = Stream::new(seed, entity, "qcn sampling");
             let left = jittered(&mut stream, interval, jitter) as i64;
-            Queue { old: 0, left, due: None, last: 0, stream }
+            let (port, class) = (at / surroundings.classes, at % surroundings.classes);
+            let tag = tag_of(number(surroundings.first_port + port as u32, class as u8));
+            Queue { old: 0, left, due: None, last: 0, tag, stream }
         };
+        if let Some(guide) = &mut self.guide {
+            guide.attach(surroundings);
+        }
         self.queues = (0..surroundings.rates.len() * surroundings.classes).map(queue).collect();
+    }
+
+    fn notifies(&self) -> bool {
+        true
     }
 
     fn draws(&self) -> bool {
@@ -291,6 +346,17 @@ impl CongestionPoint for QcnPoint {
             Placed::Outputs => self.stimulate(frame.output, frame, view),
             Placed::Inputs => Wish::Nothing,
         }
+    }
+
+    fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
+        let Passing { now, output, class, .. } = *probe;
+        let queue = &self.queues[self.at(output, class)];
+        if self.placed != Placed::Outputs || probe.tag == 0 || probe.tag != queue.tag {
+            return Fate::Pass;
+        }
+        let sample = Sample::of(self.set_point, view.waiting_bytes(output, class), queue.old);
+        let guidance = self.guide.as_mut().map(|guide| guide.tell(now, output, class, view));
+        sample.reply(probe, self.weight as f64 / ONE as f64, guidance)
     }
 
     fn on_drawn(&mut self, _now: Time, drawn: &[Drawn]) -> Option<Notice> {
@@ -320,7 +386,7 @@ impl CongestionPoint for QcnPoint {
                 self.queues[at].due = None;
                 if view.stopped(port, class) {
                     self.tick_while(true, at, now);
-                    wish = self.sample(port, class, view);
+                    wish = self.sample(now, port, class, view);
                 }
             }
         }
@@ -426,23 +492,6 @@ mod tests {
     }
 
     #[test]
-    fn feedback_is_floored_to_six_bits() {
-        // A set point of 26000 and a weight of 2: the most is 130000, and a step of the feedback is 2063.49 bytes.
-        let above = |bytes: u32| quantised(26_000, 2 * ONE, 26_000 + bytes, 26_000 + bytes);
-        assert_eq!([above(0), above(2_063), above(2_064), above(4_126), above(4_127)], [0, 0, 1, 1, 2]);
-        assert_eq!([above(129_999), above(130_000), above(1 << 30)], [62, 63, 63]);
-        let grown = |queue: u32, old: u32| quantised(26_000, 2 * ONE, queue, old);
-        // 10000 above and 5000 more than before: 20000 * 63 / 130000 = 9.69.
-        assert_eq!(grown(36_000, 31_000), 9);
-        // Growth counts below the set point too, and shrinking counts against a queue above it.
-        assert_eq!([grown(20_000, 10_000), grown(26_000, 20_000), grown(40_000, 48_000)], [6, 5, 0]);
-        // Weights below one: 119000 above and a quarter of 18000, of 300000.
-        assert_eq!(quantised(200_000, ONE / 4, 319_000, 301_000), 25);
-        assert_eq!(quantised(200_000, 0, 300_000, 0), 31);
-        assert_eq!(quantised(u32::MAX / 2, 1024 * ONE, u32::MAX, 0), 63);
-    }
-
-    #[test]
     fn a_sample_is_due_when_more_than_the_interval_has_come_and_counts_growth_from_the_last() {
         let values = values().with("jitter", Value::Number(0.0));
         let mut point = attached(&values);
@@ -452,7 +501,7 @@ mod tests {
             assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &Still { waiting: 90_000, ..calm }), Wish::Nothing);
         }
         // But 26000 of growth since the start: 52000 * 63 / 130000 = 25.2.
-        let notice = Notice { flow: 5, feedback: 25, offset: 0, growth: 26_000, port: 2, class: 1 };
+        let notice = Notice { flow: 5, feedback: 25, offset: 0, growth: 26_000, port: 2, class: 1, guidance: None };
         assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &calm), Wish::Notify(notice));
         // Row 3 of the table: 37500 bytes. Now it has not grown: nothing to say, and the queue is remembered.
         assert_eq!(until_due(&mut point, 0, &calm).0, 2000);
@@ -460,7 +509,8 @@ mod tests {
         let (frames, wish) = until_due(&mut point, 1, &high);
         assert!(frames <= 151);
         // 10000 above and 10000 more: 30000 * 63 / 130000 = 14.5.
-        let notice = Notice { flow: 5, feedback: 14, offset: -10_000, growth: 10_000, port: 2, class: 1 };
+        let notice =
+            Notice { flow: 5, feedback: 14, offset: -10_000, growth: 10_000, port: 2, class: 1, guidance: None };
         assert_eq!(wish, Wish::Notify(notice));
         // Row 1: 75000 bytes; then 4 of feedback, row 0, for an unchanged queue.
         let (frames, wish) = until_due(&mut point, 3, &high);
@@ -542,7 +592,8 @@ mod tests {
                 notice
             };
             // 74000 above the set point of 26000 and, once, 100000 of growth.
-            let first = Notice { flow: 8, feedback: 63, offset: -74_000, growth: 100_000, port: 3, class: 1 };
+            let first =
+                Notice { flow: 8, feedback: 63, offset: -74_000, growth: 100_000, port: 3, class: 1, guidance: None };
             assert_eq!(draw(&[a]), Some(first));
             let later = Notice { feedback: 35, growth: 0, ..first };
             assert_eq!(draw(&[b]), Some(Notice { flow: 9, ..later }));

@@ -5,120 +5,25 @@
 //! its distance to the target, the rate before the notices (fast recovery). When one of the two is through with these,
 //! each stage also raises the target by a little (active increase), when both are, by ever more (hyperactive increase).
 //!
+//! The draft of 2007 and what the 802.1au bake-off made of it ([`qcn_2007`](crate::qcn_2007)) are the same limiter with
+//! another clock: it has no stages of time, but raises the rate a little by itself. With probes, a stage of the byte
+//! counter asks the congestion point, and the answer raises the rate.
+//!
 //! Rates are f64, in bits per second: half the sum of two whole rates is then exact, and nothing is lost to rounding
 //! when a rate closes in on its target. What the adapter is told is rounded down to whole bits per second.
 
-use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::qcn_point::jittered;
-use crate::{Adapter, Allowance, Feedback, ProtocolInfo, Reaction, ReactionPoint};
+use crate::feedback::jittered;
+use crate::guidance::guided;
+use crate::increase::Increase;
+use crate::parameter::{Invalid, Values};
+use crate::point::tag_of;
+use crate::{Adapter, Allowance, Feedback, Lane, Probe, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Stream, Time};
 
 /// A target so many times the rate is too old to be trusted ...
 const STALE: f64 = 10.0;
 /// ... and is divided by this.
 const CUT: f64 = 8.0;
-
-pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
-    name: "qcn",
-    summary: "QCN (802.1Qau): notices lower the rate; a byte counter and a timer bring it back",
-    parameters: &[
-        Parameter {
-            name: "time_reset",
-            kind: ParameterKind::Time,
-            default: ParameterDefault::Value("15ms", "IEEE 802.1Q-2014, rpgTimeReset; papers before it have 10 ms"),
-            meaning: "A stage of the timer.",
-        },
-        Parameter {
-            name: "byte_reset",
-            kind: ParameterKind::Size(1, 1 << 31),
-            default: ParameterDefault::Value("150000B", "IEEE 802.1Q-2014, rpgByteReset"),
-            meaning: "A stage of the byte counter.",
-        },
-        Parameter {
-            name: "threshold",
-            kind: ParameterKind::Count(1, 1000),
-            default: ParameterDefault::Value("5", "IEEE 802.1Q-2014, rpgThreshold"),
-            meaning: "Stages of fast recovery.",
-        },
-        Parameter {
-            name: "ai_rate",
-            kind: ParameterKind::Rate,
-            default: ParameterDefault::Value("5Mb/s", "IEEE 802.1Q-2014, rpgAiRate"),
-            meaning: "What a stage of active increase adds to the target.",
-        },
-        Parameter {
-            name: "hai_rate",
-            kind: ParameterKind::Rate,
-            default: ParameterDefault::Value("50Mb/s", "IEEE 802.1Q-2014, rpgHaiRate"),
-            meaning: "What the first stage of hyperactive increase adds to the target; the second adds twice that, and so on.",
-        },
-        Parameter {
-            name: "gd",
-            kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("0.0078125", "IEEE 802.1Q-2014, rpgGd: 2 to the power of -7"),
-            meaning: "What a step of the feedback, of which there are 63, takes from the rate as a part of it.",
-        },
-        Parameter {
-            name: "min_dec_factor",
-            kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("0.5", "IEEE 802.1Q-2014, rpgMinDecFac: 50 %"),
-            meaning: "What a single notice leaves of the rate, at least.",
-        },
-        Parameter {
-            name: "min_rate",
-            kind: ParameterKind::Rate,
-            default: ParameterDefault::Value(
-                "5Mb/s",
-                "IEEE 802.1Q-2014, rpgMinRate; published pseudo-code has 10 Mb/s",
-            ),
-            meaning: "The rate below which it never falls.",
-        },
-        Parameter {
-            name: "max_rate",
-            kind: ParameterKind::Rate,
-            default: ParameterDefault::Absent("the rate of the source's link (IEEE 802.1Q-2014, rpgMaxRate)"),
-            meaning: "The rate at which a limiter starts and at which it is removed. If it is below that of the link, it also holds where there is no limiter.",
-        },
-        Parameter {
-            name: "jitter",
-            kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("0.15", "our reading of IEEE 802.1Qau-2010: 15 % either way"),
-            meaning: "Each stage of the timer and of the byte counter is longer or shorter by up to this part of it; the first after a notice is not.",
-        },
-        Parameter {
-            name: "active_from",
-            kind: ParameterKind::Choice(&[
-                ("after", "with the stage after the last of fast recovery"),
-                ("at", "with the last stage of fast recovery"),
-            ]),
-            default: ParameterDefault::Value("after", "our reading of IEEE 802.1Qau-2010, after published pseudo-code"),
-            meaning: "When active and hyperactive increase begin.",
-        },
-        Parameter {
-            name: "halve_byte_counter",
-            kind: ParameterKind::Choice(&[
-                ("from-threshold", "from the end of its own fast recovery on, as those of the timer"),
-                ("hyperactive", "in hyperactive increase only"),
-            ]),
-            default: ParameterDefault::Value(
-                "from-threshold",
-                "our reading of IEEE 802.1Qau-2010, after published pseudo-code",
-            ),
-            meaning: "When the stages of the byte counter become half as long.",
-        },
-        Parameter {
-            name: "target_clamp",
-            kind: ParameterKind::Choice(&[
-                ("any", "in any stage while the byte counter or the timer is at its first"),
-                ("byte", "only in the first stage of the byte counter"),
-            ]),
-            default: ParameterDefault::Value("any", "our reading of IEEE 802.1Qau-2010, after published pseudo-code"),
-            meaning: "When a target of more than ten times the rate is divided by eight instead of raised.",
-        },
-    ],
-    acknowledged: false,
-    build: QcnSource::build,
-};
 
 /// What completed a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,16 +46,57 @@ struct Limiter {
     left: i64,
     /// The end of this stage of the timer.
     expires: Time,
+    /// The congestion point that last asked for less.
+    point: u32,
+    /// The most that the rate may be.
+    most: f64,
+}
+
+/// What the clock of a limiter does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Clock {
+    /// It counts stages of this length, beside those of the byte counter.
+    Stages(Span),
+    /// It raises the rate.
+    Raises(Increase),
+}
+
+/// What a stage beyond fast recovery adds to the target, in bits per second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Steps {
+    /// So much while one counter is beyond, and of that so much a stage when both are.
+    Both { active: f64, hyperactive: f64 },
+    /// So much; times the number of stages beyond if it is hyperactive.
+    Bytes { active: f64, hyperactive: bool },
+}
+
+/// Extra fast recovery: half of what is missing to the target, at most so many bits per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Extra {
+    Off,
+    /// With each period of the clock.
+    ByClock(f64),
+    /// With each stage.
+    ByStage(f64),
+}
+
+/// What tells the limiters of QCN apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) clock: Clock,
+    pub(crate) steps: Steps,
+    pub(crate) extra: Extra,
+    /// The byte counter asks the congestion point, whose answer completes the stage.
+    pub(crate) asks: bool,
+    pub(crate) guidance_weight: f64,
 }
 
 /// A reaction point with a rate limiter, if a notice has made one.
 #[derive(Clone, Debug)]
 pub struct QcnSource {
-    time_reset: Span,
+    how: How,
     byte_reset: u64,
     threshold: u32,
-    ai_rate: f64,
-    hai_rate: f64,
     gd: f64,
     min_dec_factor: f64,
     min_rate: Rate,
@@ -159,36 +105,55 @@ pub struct QcnSource {
     /// Stages by which active increase begins before the end of fast recovery.
     early: u32,
     halve_from_threshold: bool,
-    clamp_in_any_stage: bool,
+    clamp: Clamp,
     /// The largest rate in bits per second.
     largest: f64,
     /// The rate without a limiter.
     free: Option<Rate>,
     stream: Stream,
     limiter: Option<Limiter>,
+    /// A probe is due.
+    ask: bool,
+    number: u32,
+}
+
+/// When a target far above the rate is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clamp {
+    Never,
+    InByteStage,
+    InAnyStage,
 }
 
 impl QcnSource {
-    /// From its parameters.
+    /// From the parameters of the standard.
     ///
     /// # Errors
     /// If the least rate is not below the largest, or a stage of the timer takes no time.
     pub fn build(values: &Values) -> Result<Reaction, Invalid> {
-        let (min_rate, max_rate) = (values.rate("min_rate"), values.maybe_rate("max_rate"));
-        if let Some(max_rate) = max_rate {
-            ordered(min_rate, max_rate)?;
-        }
         let time_reset = values.time("time_reset");
         if time_reset == Span::ZERO {
             return Err(Invalid::new("time_reset", "a timer without a period", "give a time above zero"));
         }
         let bits = |name: &str| values.rate(name).as_bits_per_sec() as f64;
+        let steps = Steps::Both { active: bits("ai_rate"), hyperactive: bits("hai_rate") };
+        let clock = Clock::Stages(time_reset);
+        QcnSource::with(values, How { clock, steps, extra: Extra::Off, asks: false, guidance_weight: 0.0 })
+    }
+
+    /// From the parameters that all have, and what tells them apart.
+    ///
+    /// # Errors
+    /// If the least rate is not below the largest.
+    pub(crate) fn with(values: &Values, how: How) -> Result<Reaction, Invalid> {
+        let (min_rate, max_rate) = (values.rate("min_rate"), values.maybe_rate("max_rate"));
+        if let Some(max_rate) = max_rate {
+            ordered(min_rate, max_rate)?;
+        }
         Ok(Reaction::Qcn(Box::new(QcnSource {
-            time_reset,
+            how,
             byte_reset: values.size("byte_reset").get(),
             threshold: values.count("threshold") as u32,
-            ai_rate: bits("ai_rate"),
-            hai_rate: bits("hai_rate"),
             gd: values.number("gd"),
             min_dec_factor: values.number("min_dec_factor"),
             min_rate,
@@ -196,12 +161,18 @@ impl QcnSource {
             jitter: values.number("jitter"),
             early: u32::from(values.choice("active_from") == "at"),
             halve_from_threshold: values.choice("halve_byte_counter") == "from-threshold",
-            clamp_in_any_stage: values.choice("target_clamp") == "any",
+            clamp: match values.choice("target_clamp").as_str() {
+                "any" => Clamp::InAnyStage,
+                "byte" => Clamp::InByteStage,
+                _ => Clamp::Never,
+            },
             largest: 0.0,
             free: None,
             // Until it is told which flow it belongs to.
             stream: Stream::new(0, 0, "qcn source"),
             limiter: None,
+            ask: false,
+            number: 0,
         })))
     }
 
@@ -213,21 +184,49 @@ impl QcnSource {
     /// A stage is complete.
     fn increase(&self, limiter: &mut Limiter, completed: Stage) {
         let (bytes, time) = (self.beyond(limiter.byte_stage), self.beyond(limiter.time_stage));
-        let step = match (bytes.min(time), bytes.max(time)) {
-            (0, 0) => 0.0,
-            (0, _) => self.ai_rate,
-            (stages, _) => self.hai_rate * f64::from(stages),
+        let step = match (self.how.steps, bytes.min(time), bytes.max(time)) {
+            (_, 0, 0) => 0.0,
+            (Steps::Both { active, .. }, 0, _) => active,
+            (Steps::Both { hyperactive, .. }, stages, _) => hyperactive * f64::from(stages),
+            (Steps::Bytes { active, hyperactive: false }, ..) => active,
+            (Steps::Bytes { active, hyperactive: true }, _, stages) => active * f64::from(stages),
         };
-        let first = match self.clamp_in_any_stage {
-            true => limiter.byte_stage == 1 || limiter.time_stage == 1,
-            false => limiter.byte_stage == 1 && completed == Stage::Bytes,
+        let first = match self.clamp {
+            Clamp::InAnyStage => limiter.byte_stage == 1 || limiter.time_stage == 1,
+            Clamp::InByteStage => limiter.byte_stage == 1 && completed == Stage::Bytes,
+            Clamp::Never => false,
         };
         if first && limiter.target > STALE * limiter.current {
             limiter.target /= CUT;
         } else {
             limiter.target += step;
         }
-        limiter.current = ((limiter.current + limiter.target) / 2.0).min(self.largest);
+        limiter.current = ((limiter.current + limiter.target) / 2.0).min(limiter.most);
+        if let Extra::ByStage(most) = self.how.extra {
+            self.recover_more(limiter, most);
+        }
+    }
+
+    /// Extra fast recovery.
+    fn recover_more(&self, limiter: &mut Limiter, most: f64) {
+        if limiter.byte_stage < self.threshold && limiter.current < limiter.target {
+            let step = ((limiter.target - limiter.current) / 2.0).min(most);
+            limiter.current = (limiter.current + step).min(limiter.most);
+        }
+    }
+
+    /// A period of a clock that raises the rate.
+    fn raise(&self, limiter: &mut Limiter, increase: Increase) {
+        limiter.current = increase.law.after(limiter.current, 0, limiter.most).min(limiter.most);
+        if let Extra::ByClock(most) = self.how.extra {
+            self.recover_more(limiter, most);
+        }
+        // A rate above its target would fall with the next stage.
+        limiter.target = limiter.target.max(limiter.current);
+    }
+
+    fn least(&self) -> f64 {
+        self.min_rate.as_bits_per_sec() as f64
     }
 
     /// What of a limiter is left when it has come all the way back.
@@ -261,52 +260,88 @@ impl ReactionPoint for QcnSource {
         let Some(mut limiter) = self.limiter else { return };
         limiter.left -= len.get() as i64;
         if limiter.left < 0 {
-            limiter.byte_stage += 1;
+            let stage = limiter.byte_stage + u32::from(!self.how.asks);
             let half = match self.halve_from_threshold {
-                true => limiter.byte_stage >= self.threshold,
-                false => self.beyond(limiter.byte_stage.min(limiter.time_stage)) > 0,
+                true => stage >= self.threshold,
+                false => self.beyond(stage.min(limiter.time_stage)) > 0,
             };
             let mean = self.byte_reset as f64 * if half { 0.5 } else { 1.0 };
             limiter.left = jittered(&mut self.stream, mean, self.jitter) as i64;
-            self.increase(&mut limiter, Stage::Bytes);
+            if self.how.asks {
+                self.ask = true;
+            } else {
+                limiter.byte_stage = stage;
+                self.increase(&mut limiter, Stage::Bytes);
+            }
         }
         self.limiter = Some(limiter);
     }
 
     fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
-        let Feedback::Notice { feedback, offset, .. } = *feedback else { return };
-        if feedback == 0 || (self.limiter.is_none() && offset >= 0) {
-            return;
-        }
-        let new = Limiter {
-            current: self.largest,
-            target: self.largest,
-            byte_stage: 0,
-            time_stage: 0,
-            left: self.byte_reset as i64,
-            expires: now,
+        let Feedback::Notice { feedback, offset, point, guidance, .. } = *feedback else { return };
+        let mut limiter = match self.limiter {
+            Some(limiter) => limiter,
+            None if feedback == 0 || offset >= 0 => return,
+            None => Limiter {
+                current: self.largest,
+                target: self.largest,
+                byte_stage: 0,
+                time_stage: 0,
+                left: self.byte_reset as i64,
+                expires: match self.how.clock {
+                    Clock::Stages(_) => now,
+                    Clock::Raises(increase) => now.saturating_add(increase.period),
+                },
+                point,
+                most: self.largest,
+            },
         };
-        let mut limiter = self.limiter.unwrap_or(new);
-        if limiter.byte_stage != 0 {
-            // The first notice after a stage of the byte counter: what was reached is the new target.
-            limiter.target = limiter.current;
-            limiter.left = self.byte_reset as i64;
+        if feedback == 0 {
+            // The answer to a probe, if it is of the point that was asked: the stage is complete.
+            if !self.how.asks || limiter.point != point {
+                return;
+            }
+            limiter.byte_stage += 1;
+            self.increase(&mut limiter, Stage::Bytes);
+        } else {
+            if limiter.byte_stage != 0 {
+                // The first notice after a stage of the byte counter: what was reached is the new target.
+                limiter.target = limiter.current;
+                limiter.left = self.byte_reset as i64;
+            }
+            (limiter.byte_stage, limiter.time_stage) = (0, 0);
+            let factor = (1.0 - f64::from(feedback) * self.gd).max(self.min_dec_factor);
+            limiter.current = (limiter.current * factor).max(self.least());
+            limiter.point = point;
+            if let Clock::Stages(time_reset) = self.how.clock {
+                limiter.expires = now.saturating_add(time_reset);
+            }
         }
-        (limiter.byte_stage, limiter.time_stage) = (0, 0);
-        let factor = (1.0 - f64::from(feedback) * self.gd).max(self.min_dec_factor);
-        limiter.current = (limiter.current * factor).max(self.min_rate.as_bits_per_sec() as f64);
-        limiter.expires = now.saturating_add(self.time_reset);
+        if let Some(guidance) = guidance {
+            limiter.most = (guidance.most.as_bits_per_sec() as f64).clamp(self.least(), self.largest);
+            let rate = guided(limiter.current, self.how.guidance_weight, guidance);
+            limiter.current = rate.clamp(self.least(), limiter.most);
+            limiter.target = limiter.target.max(limiter.current);
+        }
         self.limiter = Some(limiter);
     }
 
     fn on_deadline(&mut self, now: Time) {
         let Some(mut limiter) = self.limiter else { return };
-        limiter.time_stage += 1;
-        self.increase(&mut limiter, Stage::Time);
-        let half = limiter.time_stage >= self.threshold;
-        let mean = self.time_reset.as_picos() as f64 * if half { 0.5 } else { 1.0 };
-        let span = jittered(&mut self.stream, mean, self.jitter) as u64;
-        limiter.expires = now.saturating_add(Span::from_picos(span.max(1)));
+        match self.how.clock {
+            Clock::Stages(time_reset) => {
+                limiter.time_stage += 1;
+                self.increase(&mut limiter, Stage::Time);
+                let half = limiter.time_stage >= self.threshold;
+                let mean = time_reset.as_picos() as f64 * if half { 0.5 } else { 1.0 };
+                let span = jittered(&mut self.stream, mean, self.jitter) as u64;
+                limiter.expires = now.saturating_add(Span::from_picos(span.max(1)));
+            }
+            Clock::Raises(increase) => {
+                self.raise(&mut limiter, increase);
+                limiter.expires = now.saturating_add(increase.period);
+            }
+        }
         // A silent flow sends nothing at which its limiter could be removed.
         self.limiter = self.unless_recovered(limiter);
     }
@@ -321,12 +356,30 @@ impl ReactionPoint for QcnSource {
         let limited = self.limiter.map(|limiter| Rate::from_bits_per_sec(limiter.current as u64));
         Allowance { rate: limited.or(self.free), window: None }
     }
+
+    fn probe(&mut self, _now: Time) -> Option<Probe> {
+        if !std::mem::take(&mut self.ask) {
+            return None;
+        }
+        let tag = tag_of(self.limiter?.point);
+        self.number = self.number.wrapping_add(1);
+        (tag != 0).then_some(Probe { number: self.number, value: 0, tag })
+    }
+
+    fn probes(&self) -> Option<Lane> {
+        self.how.asks.then_some(Lane::Urgent)
+    }
+
+    fn tags(&self) -> bool {
+        self.how.asks
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::parameter::Value;
+    use crate::qcn_standard::SOURCE as INFO;
     use proptest::prelude::*;
 
     fn values() -> Values {
@@ -345,7 +398,7 @@ mod tests {
     }
 
     fn notify(source: &mut QcnSource, now: Time, feedback: u8) {
-        source.on_feedback(now, &Feedback::Notice { feedback, offset: -1, growth: 0, point: 0 });
+        source.on_feedback(now, &Feedback::Notice { feedback, offset: -1, growth: 0, point: 0, guidance: None });
     }
 
     /// Sends until a stage of the byte counter is complete, and returns how many bytes that took.
@@ -382,7 +435,7 @@ mod tests {
     fn only_congestion_makes_a_limiter() {
         let mut source = source(&values());
         for (feedback, offset) in [(0, -1), (5, 0), (5, 100)] {
-            source.on_feedback(Time::ZERO, &Feedback::Notice { feedback, offset, growth: 0, point: 0 });
+            source.on_feedback(Time::ZERO, &Feedback::Notice { feedback, offset, growth: 0, point: 0, guidance: None });
             assert_eq!((source.allowance(), source.deadline()), (Allowance::default(), None));
         }
         let (bytes, round_trip) = (Bytes::new(1500), Span::ZERO);
@@ -395,7 +448,7 @@ mod tests {
         assert_eq!(source.deadline(), Some(now + Span::from_millis(15)));
         // A limiter that is there does not ask where the queue is; and nothing means nothing.
         for (feedback, rate) in [(0, 5_078_125_000), (32, 3_808_593_750)] {
-            source.on_feedback(now, &Feedback::Notice { feedback, offset: 7, growth: 0, point: 0 });
+            source.on_feedback(now, &Feedback::Notice { feedback, offset: 7, growth: 0, point: 0, guidance: None });
             assert_eq!(source.allowance().rate, Some(Rate::from_bits_per_sec(rate)));
         }
     }
@@ -625,7 +678,7 @@ mod tests {
             for (kind, feedback, offset) in steps {
                 now += Span::from_micros(1);
                 match (kind, source.deadline()) {
-                    (0, _) => source.on_feedback(now, &Feedback::Notice { feedback, offset, growth: 0, point: 0 }),
+                    (0, _) => source.on_feedback(now, &Feedback::Notice { feedback, offset, growth: 0, point: 0, guidance: None }),
                     (1, Some(deadline)) => {
                         now = now.max(deadline);
                         source.on_deadline(now);

@@ -94,6 +94,7 @@ pub(crate) const LIPD: ProtocolInfo = ProtocolInfo {
     name: "lipd",
     summary: "a mark adds a packet time to the inter-packet delay; unmarked answers shorten it (HPL-2002-224)",
     parameters: &[MAX_RATE, MIN_RATE, WINDOW],
+    presets: &[],
     acknowledged: true,
     build: |values| RateLaw::build(values, Law::Lipd),
 };
@@ -102,6 +103,7 @@ pub(crate) const FIMD: ProtocolInfo = ProtocolInfo {
     name: "fimd",
     summary: "multiplicative decrease; an increase that recovers in the same time from any rate (HPL-2002-4)",
     parameters: &[MAX_RATE, MIN_RATE, WINDOW, FACTOR],
+    presets: &[],
     acknowledged: true,
     build: |values| RateLaw::build(values, Law::Fimd { factor: values.number("factor") }),
 };
@@ -110,6 +112,7 @@ pub(crate) const AIMD: ProtocolInfo = ProtocolInfo {
     name: "aimd",
     summary: "multiplicative decrease; an increase that adds the same in the same time (Chiu and Jain; HPL-2002-4)",
     parameters: &[MAX_RATE, MIN_RATE, WINDOW, FACTOR],
+    presets: &[],
     acknowledged: true,
     build: |values| RateLaw::build(values, Law::Aimd { factor: values.number("factor") }),
 };

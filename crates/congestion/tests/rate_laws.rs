@@ -261,7 +261,10 @@ fn only_answers_move_it() {
         point.on_feedback(Time::ZERO, &answer(true));
         let before = point.allowance();
         point.on_sent(Time::ZERO, FRAME);
-        point.on_feedback(Time::ZERO, &Feedback::Notice { feedback: 63, offset: -9, growth: 9, point: 0 });
+        point.on_feedback(
+            Time::ZERO,
+            &Feedback::Notice { feedback: 63, offset: -9, growth: 9, point: 0, guidance: None },
+        );
         point.on_deadline(Time::from_picos(5));
         assert_eq!((point.allowance(), point.deadline(), point.shares_feedback()), (before, None, false));
     }

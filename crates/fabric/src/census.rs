@@ -9,7 +9,7 @@ use crate::probe::Probe;
 pub struct Census {
     /// Data frames.
     pub frames: u64,
-    /// Their bytes, without overhead.
+    /// Their bytes, without overhead and tags.
     pub bytes: u64,
     /// Control frames of any kind.
     pub control: u64,
@@ -18,10 +18,10 @@ pub struct Census {
 }
 
 impl Census {
-    fn see(&mut self, frame: &Frame) {
+    fn see<P: Probe>(&mut self, network: &Network<P>, frame: &Frame) {
         if frame.kind == Kind::Data {
             self.frames += 1;
-            self.bytes += u64::from(frame.len);
+            self.bytes += u64::from(network.payload(frame));
         } else {
             self.control += 1;
         }
@@ -41,12 +41,12 @@ impl Census {
         let monitors = network.switches.iter().filter_map(|switch| switch.monitor.as_ref());
         let notices = monitors.flat_map(|monitor| monitor.notices());
         for list in ports.chain(lanes).chain(pipelines).chain(queues).chain(consumed).chain(backlogs).chain(notices) {
-            list.iter(pool).for_each(|(_, frame)| self.see(frame));
+            list.iter(pool).for_each(|(_, frame)| self.see(network, frame));
         }
         let moving = crossbars.flat_map(|crossbar| crossbar.moving());
         let current = services.map(|service| service.current).filter(|&place| place != crate::frame::NIL);
         for place in moving.chain(current) {
-            self.see(&pool[place]);
+            self.see(network, &pool[place]);
         }
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct Flow {
     /// Its frames are limited by a rate or window, acknowledged, or otherwise not simply sent.
     pub(crate) plain: bool,
     pub(crate) reaction: Reaction,
+    /// What a tag adds to a frame.
+    tag_size: u16,
     pub(crate) pace: Option<Wire>,
     pub(crate) stream: Stream,
     /// Congestion notices it has had.
@@ -115,12 +117,19 @@ impl Flow {
             frame: spec.frame.get() as u16,
             greedy,
             plain: unlimited && matches!(spec.reaction, Reaction::None(_)) && spec.acknowledge.is_none(),
+            tag_size: reaction.tag_size().get() as u16,
             reaction,
             pace,
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
             notices: 0,
             lost: VecDeque::new(),
         }
+    }
+
+    /// What a tag adds to the frame that it would send now.
+    #[inline]
+    pub(crate) fn tag_len(&self) -> u16 {
+        if self.tag_size != 0 && self.reaction.tag() != 0 { self.tag_size } else { 0 }
     }
 
     /// Length of the next frame it would make.

@@ -3,7 +3,8 @@
 //! A frame keeps its place in the pool from its creation to its end or to the border of its shard; queues and wires
 //! are linked lists through the frames, so nothing is allocated or copied per hop.
 
-use units::Time;
+use congestion::point::Guidance;
+use units::{Rate, Time};
 
 /// The end of a list.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -71,8 +72,8 @@ pub struct Frame {
     pub(crate) flags: u8,
     /// How often the cable had failed when the frame was sent.
     pub(crate) epoch: u8,
-    /// The congestion point that its source is associated with, if the protocol tags frames; see
-    /// [`congestion::point::tag_of`].
+    /// The congestion point that its source is associated with, if the protocol tags frames, or that a probe is for; see
+    /// [`congestion::point::tag_of`]. Of a notice: the rate it suggests, or 0.
     pub tag: u16,
 }
 
@@ -136,7 +137,27 @@ impl Frame {
     #[must_use]
     pub fn notice(&self) -> (u8, u32, u8, i32, i32) {
         let (seq, born) = (self.seq, self.born.as_picos());
-        ((seq & 63) as u8, seq >> 9, (seq >> 6 & 7) as u8, (born >> 32) as i32, born as i32)
+        let (offset, growth) = match self.tag {
+            0 => ((born >> 32) as i32, born as i32),
+            _ => ((born as i64 >> 40) as i32, ((born as i64) << 24 >> 40) as i32),
+        };
+        ((seq & 63) as u8, seq >> 9, (seq >> 6 & 7) as u8, offset, growth)
+    }
+
+    /// Of a notice: the rate it suggests and the most it allows, if it does.
+    #[must_use]
+    pub fn guidance(&self) -> Option<Guidance> {
+        let [suggested, most] = [self.tag, self.born.as_picos() as u16].map(unpacked);
+        (self.tag != 0).then_some(Guidance { suggested, most })
+    }
+
+    /// Adds guidance to a notice. It takes room from what the notice says of the queue: 24 bits are left for each
+    /// number, and more than 8 MB either way are said to be 8 MB.
+    pub(crate) fn set_guidance(&mut self, guidance: Guidance) {
+        let (_, _, _, offset, growth) = self.notice();
+        let [offset, growth] = [offset, growth].map(|bytes| bytes.clamp(-1 << 23, (1 << 23) - 1) as u64 & 0xff_ffff);
+        self.born = Time::from_picos(offset << 40 | growth << 16 | u64::from(packed(guidance.most)));
+        self.tag = packed(guidance.suggested);
     }
 
     pub(crate) fn set_notice(&mut self, feedback: u8, port: u32, class: u8, offset: i32, growth: i32) {
@@ -147,6 +168,20 @@ impl Frame {
     pub(crate) fn set_pause(&mut self, classes: u8, quanta: u16) {
         self.seq = u32::from(classes) << 16 | u32::from(quanta);
     }
+}
+
+/// A rate in sixteen bits, rounded up: 13 for a number and 3 for how many zeros follow it, beside three that always do.
+/// So rates of links are exact, and others to a thousandth. Never 0.
+fn packed(rate: Rate) -> u16 {
+    let (mut unit, mut zeros) = (1_000, 0);
+    while zeros < 7 && rate.as_bits_per_sec().div_ceil(unit) > 8_191 {
+        (unit, zeros) = (unit * 10, zeros + 1);
+    }
+    zeros << 13 | rate.as_bits_per_sec().div_ceil(unit).clamp(1, 8_191) as u16
+}
+
+fn unpacked(packed: u16) -> Rate {
+    Rate::from_bits_per_sec(u64::from(packed & 8_191) * 10_u64.pow(3 + u32::from(packed >> 13)))
 }
 
 /// All frames of a shard.
@@ -278,6 +313,36 @@ mod tests {
     #[test]
     fn a_frame_is_three_quarters_of_a_cache_line() {
         assert_eq!(size_of::<Frame>(), 48);
+    }
+
+    #[test]
+    fn a_notice_says_what_was_put_into_it() {
+        let mut frame = Frame::control(Kind::Notice, 64, Time::ZERO);
+        for (offset, growth) in [(-78_400, 102_400), (24_000, -1), (i32::MIN, i32::MAX), (0, 0)] {
+            frame.tag = 0;
+            frame.set_notice(33, 4_711, 5, offset, growth);
+            assert_eq!((frame.notice(), frame.guidance()), ((33, 4_711, 5, offset, growth), None));
+            let guidance = Guidance { suggested: Rate::from_megabits(2_500), most: Rate::from_gigabits(10) };
+            frame.set_guidance(guidance);
+            let held = |bytes: i32| bytes.clamp(-8_388_608, 8_388_607);
+            assert_eq!(frame.notice(), (33, 4_711, 5, held(offset), held(growth)));
+            assert_eq!(frame.guidance(), Some(guidance));
+        }
+    }
+
+    #[test]
+    fn rates_in_sixteen_bits_are_exact_for_links_and_never_less() {
+        let round_trip = |bits: u64| unpacked(packed(Rate::from_bits_per_sec(bits))).as_bits_per_sec();
+        for bits in [1_000, 1_000_000, 2_500_000_000, 10_000_000_000, 25_000_000_000, 400_000_000_000] {
+            assert_eq!(round_trip(bits), bits);
+        }
+        // A third of 10 Gb/s has four digits; a ninth of 10 Gb/s too.
+        assert_eq!([round_trip(3_333_333_333), round_trip(1_111_111_111)], [3_334_000_000, 1_112_000_000]);
+        assert_eq!([round_trip(0), round_trip(1), round_trip(u64::MAX)], [1_000, 1_000, 81_910_000_000_000]);
+        for bits in (0..60).map(|n| 1_u64 << n >> 3).filter(|bits| (1_000_000..1 << 46).contains(bits)) {
+            let got = round_trip(bits);
+            assert!(got >= bits && got - bits <= bits / 819, "{bits}: {got}");
+        }
     }
 
     #[test]

@@ -95,11 +95,12 @@ impl<P: Probe> Network<P> {
             flow.backlogged -= 1;
             flow.backlog.pop(&self.pool).expect("a flow in the ring has something to send")
         };
-        let len = self.pool[place].len;
-        let size = Bytes::new(u64::from(len)) + self.plan.overhead;
+        let (len, tag) = (self.pool[place].len, flow.tag_len());
+        let size = Bytes::new(u64::from(len + tag)) + self.plan.overhead;
         // What was thrown away before it was sent leaves no gap in the numbers.
         self.pool[place].seq = flow.sent;
         self.pool[place].tag = flow.reaction.tag();
+        self.pool[place].len = len + tag;
         flow.on_sent(now, len, size, spec.acknowledge.is_some());
         let more = flow.may_send(now);
         let stalled = std::mem::take(&mut flow.stalled);
@@ -121,7 +122,16 @@ impl<P: Probe> Network<P> {
     pub(crate) fn next_flow_len(&self, tail: u32) -> u32 {
         let flow = &self.flows[self.flows[tail as usize].next_ready as usize];
         let len = if flow.greedy { flow.next_len(self.plan.smallest_frame) } else { self.pool[flow.backlog.head].len };
-        u32::from(len)
+        u32::from(len + flow.tag_len())
+    }
+
+    /// What of a frame is its flow's: all of it but a tag.
+    #[inline]
+    pub(crate) fn payload(&self, frame: &Frame) -> u16 {
+        match (frame.tag, frame.kind) {
+            (1.., Kind::Data) => frame.len - self.plan.flows[frame.flow as usize].reaction.tag_size().get() as u16,
+            _ => frame.len,
+        }
     }
 
     /// Puts a flow last in its class's ring and wakes the wire.
@@ -192,10 +202,10 @@ impl<P: Probe> Network<P> {
         self.send_by_host(self.hosts[host as usize].port, frame, ctx);
     }
 
-    /// Sends a probe back to the source of its flow.
+    /// Sends a probe back to the source of its flow. One for a congestion point that is not on its way comes to nothing.
     fn answer(&mut self, now: Time, p: u32, probe: &Frame, ctx: &mut Ctx) {
         let spec = &self.plan.flows[probe.flow as usize];
-        let Some(how) = spec.probe else { return };
+        let Some(how) = spec.probe.filter(|_| probe.tag == 0) else { return };
         let value = if probe.born.as_picos() == STAMP { now } else { probe.born };
         let mut frame = Frame::control(Kind::Answer, how.size.get() as u16, value);
         (frame.at, frame.flow, frame.dst, frame.seq) = (now, probe.flow, spec.source.0, probe.seq);
@@ -347,11 +357,13 @@ impl<P: Probe> Network<P> {
         let (stop, activity) = (spec.stop, spec.activity);
         if stop.is_some_and(|stop| stop <= now) {
             (flow.on, flow.stopped) = (false, true);
+            flow.reaction.on_activity(now, false);
             self.clear_backlog(now, host, slot);
             self.disarm_flow_timer(host, slot, SOURCE, ctx);
             return self.settle_flow(now, host, slot, ctx);
         }
         flow.on = !flow.on;
+        flow.reaction.on_activity(now, flow.on);
         let turned_on = flow.on;
         // A source that has nothing left to make need not wake again, unless some of it may come back.
         let wakes = flow.remaining > 0 || spec.requeue.is_some();
@@ -480,7 +492,8 @@ impl<P: Probe> Network<P> {
     /// The host's application takes a frame.
     #[inline]
     fn consume(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
-        let frame = self.pool.take(place);
+        let mut frame = self.pool.take(place);
+        frame.len = self.payload(&frame);
         match frame.kind {
             Kind::Data => self.deliver(now, p, host, &frame, ctx),
             Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),
@@ -561,7 +574,8 @@ impl<P: Probe> Network<P> {
         let (feedback, port, class, offset, growth) = frame.notice();
         self.probe.on_notice(now, frame);
         self.flows[slot as usize].notices += 1;
-        let feedback = Feedback::Notice { feedback, offset, growth, point: congestion::point::number(port, class) };
+        let (point, guidance) = (congestion::point::number(port, class), frame.guidance());
+        let feedback = Feedback::Notice { feedback, offset, growth, point, guidance };
         self.feed_back(now, slot, &feedback, ctx);
     }
 

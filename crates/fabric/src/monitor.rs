@@ -9,7 +9,7 @@ use crate::occupancy::{Occupancy, Occupant};
 use crate::plan::{Hold, WaitingRoom, units};
 use crate::port::{NOTICES, WATCHED};
 use crate::probe::Probe;
-use congestion::point::{Drawn, Notice, Passage, Passing, View, Wish};
+use congestion::point::{Drawn, Fate, Notice, Passage, Passing, View, Wish};
 use congestion::{CongestionPoint, Point};
 use std::collections::VecDeque;
 use units::{Span, Time};
@@ -287,13 +287,15 @@ impl<P: Probe> Network<P> {
         let Frame { flow, output, tag, born, input, class, len, .. } = self.pool[place];
         let of_data = self.plan.flows[flow as usize].class;
         let mut passing = Passing { now, flow, output, class: of_data, tag, value: born.as_picos() };
-        let answer = self.consult(now, switch, |point, _, seen| point.on_probe(&mut passing, seen));
+        let fate = self.consult(now, switch, |point, _, seen| point.on_probe(&mut passing, seen));
         self.pool[place].born = Time::from_picos(passing.value);
-        let Some(Some(notice)) = answer else { return false };
+        let Some(fate @ (Fate::End | Fate::Reply(_))) = fate else { return false };
         let input = self.switches[switch as usize].first_port + u32::from(input);
         self.release(now, input, class, len, ctx);
         self.pool.release(place);
-        self.notify(now, switch, notice, ctx);
+        if let Fate::Reply(notice) = fate {
+            self.notify(now, switch, notice, ctx);
+        }
         true
     }
 
@@ -493,6 +495,9 @@ impl<P: Probe> Network<P> {
         frame.class = class;
         let point = self.ports[state.first_port as usize].global + u32::from(notice.port);
         frame.set_notice(notice.feedback, point, notice.class, notice.offset, notice.growth);
+        if let Some(guidance) = notice.guidance {
+            frame.set_guidance(guidance);
+        }
         self.totals.notices += 1;
         self.send_to_source(now, switch, notice.flow, frame, ctx);
     }

@@ -290,10 +290,11 @@ impl<P: Probe> Network<P> {
     /// A frame is dropped: its source will hear of it, if its flow sends such frames again.
     #[cold]
     fn queue_again(&mut self, now: Time, place: u32, ctx: &mut Ctx) {
-        let Frame { kind, flow, len, .. } = self.pool[place];
+        let Frame { kind, flow, .. } = self.pool[place];
         if kind != Kind::Data {
             return;
         }
+        let len = self.payload(&self.pool[place]);
         let Some(after) = self.plan.flows[flow as usize].requeue else { return };
         self.totals.requeued_frames += 1;
         if self.flow_slot[flow as usize] == NIL {
@@ -314,6 +315,7 @@ impl<P: Probe> Network<P> {
             self.totals.lost_control += 1;
             return;
         }
+        let payload = self.payload(&frame);
         let (frames, bytes) = match cause {
             DropCause::Full | DropCause::Unreachable => {
                 (&mut self.totals.dropped_frames, &mut self.totals.dropped_bytes)
@@ -322,7 +324,7 @@ impl<P: Probe> Network<P> {
             DropCause::AtSource => (&mut self.totals.discarded_frames, &mut self.totals.discarded_bytes),
         };
         *frames += 1;
-        *bytes += u64::from(frame.len);
+        *bytes += u64::from(payload);
     }
 
     /// There is no room for an arriving frame: in a lossless class that ends the run.

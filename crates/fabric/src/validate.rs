@@ -9,7 +9,7 @@ use crate::spec::{
     WatchSpec,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
-use congestion::{Adapter, Point, Reaction, ReactionPoint};
+use congestion::{Adapter, CongestionPoint, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
 /// Why a network cannot be built: what is wrong, where, and what to do.
@@ -210,9 +210,10 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
     None
 }
 
-/// The largest frame of any flow or acknowledgement in a class.
+/// The largest frame of any flow, with its tag, or acknowledgement in a class.
 pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
-    let data = spec.flows.iter().filter(|flow| usize::from(flow.class) == class).map(|flow| flow.frame);
+    let data = spec.flows.iter().filter(|flow| usize::from(flow.class) == class);
+    let data = data.map(|flow| flow.frame + flow.reaction.tag_size());
     let acks = spec.flows.iter().filter_map(|flow| flow.acknowledge);
     let acks = acks.filter(|ack| usize::from(ack.class) == class).map(|ack| ack.size);
     data.chain(acks).max().unwrap_or(Bytes::ZERO)
@@ -227,7 +228,7 @@ fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
 
 /// Whether a switch that is watched so sends notices or receipts.
 fn tells(watch: &WatchSpec) -> bool {
-    watch.reliable || matches!(watch.point, Some(Point::Qcn(_) | Point::Bcn(_)))
+    watch.reliable || watch.point.as_ref().is_some_and(CongestionPoint::notifies)
 }
 
 /// The adapter a flow's reaction point is told of.
@@ -291,7 +292,7 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
         wrong.push(format!("{ports} ports: a congestion point watches up to 65535"));
     }
     let direct = matches!(switch.queueing, Queueing::InputFifo { .. } | Queueing::VirtualOutput);
-    let marking = matches!(watch.point, Some(Point::Marking(_)));
+    let marking = watch.point.as_ref().is_some_and(CongestionPoint::judges_joining);
     if marking && switch.pipeline > Span::ZERO {
         wrong.push("this congestion point judges a buffer by the frame that joins it: leave the pipeline out".into());
     }
@@ -572,7 +573,7 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
         if matches!(flow.destination, Destination::Uniform(_)) {
             wrong.push("probes go to one destination, and this flow has many: give it one".into());
         }
-    } else if reaction.probes() {
+    } else if reaction.probes().is_some() {
         wrong.push("its congestion control sends probes: say how they travel".into());
     }
     if flow.requeue.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {

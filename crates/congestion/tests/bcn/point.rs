@@ -72,7 +72,7 @@ fn own_tag() -> u16 {
 fn see(point: &mut Point, queue: u32, tag: u16) -> Option<(u8, i32, i32)> {
     match point.on_output(&frame(1500, tag), &Queue(queue)) {
         Wish::Nothing => None,
-        Wish::Notify(Notice { flow: 9, feedback, offset, growth, port: 2, class: 1 }) => {
+        Wish::Notify(Notice { flow: 9, feedback, offset, growth, port: 2, class: 1, guidance: None }) => {
             Some((feedback, offset, growth))
         }
         wish => panic!("{wish:?}"),

@@ -25,7 +25,7 @@ fn rate(megabits: u64) -> Value {
 
 /// A notice that arrives.
 fn notify(source: &mut Reaction, now: Time, point: u32, offset: i32, growth: i32) {
-    source.on_feedback(now, &Feedback::Notice { feedback: 0, offset, growth, point });
+    source.on_feedback(now, &Feedback::Notice { feedback: 0, offset, growth, point, guidance: None });
 }
 
 /// Feedback of so many units, packets or pages, from an unchanging queue.
@@ -34,7 +34,7 @@ fn units(source: &mut Reaction, point: u32, size: i32, units: i32) {
 }
 
 fn severe(source: &mut Reaction, now: Time, point: u32) {
-    source.on_feedback(now, &Feedback::Notice { feedback: 1, offset: 0, growth: 0, point });
+    source.on_feedback(now, &Feedback::Notice { feedback: 1, offset: 0, growth: 0, point, guidance: None });
 }
 
 fn allowed(source: &Reaction) -> Option<u64> {

@@ -4,7 +4,7 @@ use super::arguments::{Arguments, Completions, Init, Protocols};
 use super::console;
 use super::exit::Exit;
 use clap::CommandFactory;
-use congestion::parameter::{Parameter, ParameterDefault, ParameterKind};
+use congestion::parameter::{Parameter, ParameterDefault, ParameterKind, Preset};
 use congestion::{POINTS, PROTOCOLS};
 use fabric::topology::TOPOLOGIES;
 use std::io::Write;
@@ -14,8 +14,9 @@ const STARTER: &str = include_str!("../../../../scenarios/starter.toml");
 
 /// `tailback protocols`
 pub fn protocols(arguments: &Protocols) -> Exit {
-    let sources = PROTOCOLS.iter().map(|info| (info.name, info.summary, info.parameters, "[protocol]"));
-    let points = POINTS.iter().map(|info| (info.name, info.summary, info.parameters, "[congestion_point]"));
+    let sources = PROTOCOLS.iter().map(|info| (info.name, info.summary, (info.parameters, info.presets), "[protocol]"));
+    let points =
+        POINTS.iter().map(|info| (info.name, info.summary, (info.parameters, info.presets), "[congestion_point]"));
     let Some(name) = &arguments.name else {
         let rows = |all: &mut dyn Iterator<Item = Entry>| -> Vec<Vec<String>> {
             all.map(|(name, summary, ..)| vec![name.to_owned(), summary.to_owned()]).collect()
@@ -45,9 +46,12 @@ pub fn protocols(arguments: &Protocols) -> Exit {
 }
 
 /// A protocol or congestion point: name, summary, parameters, and the section that holds them.
-type Entry = (&'static str, &'static str, &'static [Parameter], &'static str);
+type Entry = (&'static str, &'static str, Tables, &'static str);
 
-fn parameter_table(name: &str, summary: &str, parameters: &[Parameter], section: &str) -> String {
+/// Parameters and presets.
+type Tables = (&'static [Parameter], &'static [Preset]);
+
+fn parameter_table(name: &str, summary: &str, (parameters, presets): Tables, section: &str) -> String {
     let row = |parameter: &Parameter| {
         let (default, source) = match parameter.default {
             ParameterDefault::Value(value, source) => (value, source),
@@ -66,7 +70,17 @@ fn parameter_table(name: &str, summary: &str, parameters: &[Parameter], section:
     };
     let rows: Vec<Vec<String>> = parameters.iter().map(row).collect();
     let table = console::table(&["parameter", "default", "what it means", "where the default comes from"], &rows);
-    format!("{section} name = \"{name}\": {summary}\n\n{table}\n")
+    let mut text = format!("{section} name = \"{name}\": {summary}\n\n{table}\n");
+    for preset in presets {
+        text.push_str(&format!("preset = \"{}\": {}\n", preset.name, preset.meaning));
+        for (name, value, source) in preset.values {
+            text.push_str(&format!("    {name} = {value}  ({source})\n"));
+        }
+    }
+    if !presets.is_empty() {
+        text.push('\n');
+    }
+    text
 }
 
 /// `tailback topologies`

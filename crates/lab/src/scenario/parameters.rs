@@ -2,27 +2,62 @@
 
 use super::key::{Default, Key, Kind, key};
 use super::resolve::{Gathered, Node};
-use congestion::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Value, Values};
+use congestion::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Value, Values};
 
-/// The keys of a list of (name, parameters): each applies where one of its names is chosen.
-pub(crate) fn keys(tables: &[(&'static str, &'static [Parameter])]) -> Vec<Key> {
-    let mut keys: Vec<(Parameter, Vec<&str>)> = Vec::new();
-    for &(name, parameters) in tables {
+/// A protocol or congestion point: name, parameters and presets.
+pub(crate) type Catalogued = (&'static str, &'static [Parameter], &'static [Preset]);
+
+/// The keys of protocols or congestion points: each applies where one of its names is chosen. What a preset sets is
+/// another reading of its key, before the usual one, that applies where the preset is chosen.
+pub(crate) fn keys(tables: &[Catalogued]) -> Vec<Key> {
+    let mut keys: Vec<(Parameter, Option<&str>, Vec<&str>)> = Vec::new();
+    let mut add = |parameter: Parameter, preset: Option<&'static str>, name: &'static str| match keys
+        .iter_mut()
+        .find(|(other, of, _)| *other == parameter && *of == preset)
+    {
+        Some((.., names)) => names.push(name),
+        None => keys.push((parameter, preset, vec![name])),
+    };
+    for &(name, parameters, presets) in tables {
         for parameter in parameters {
-            match keys.iter_mut().find(|(other, _)| other == parameter) {
-                Some((_, names)) => names.push(name),
-                None => keys.push((*parameter, vec![name])),
+            for preset in presets {
+                let set = preset.values.iter().find(|(set, ..)| *set == parameter.name);
+                if let Some(&(_, text, source)) = set {
+                    let default = ParameterDefault::Value(text, source);
+                    add(Parameter { default, ..*parameter }, Some(preset.name), name);
+                }
             }
+            add(*parameter, None, name);
         }
     }
-    let one = |(parameter, names): (Parameter, Vec<&str>)| {
+    let one = |(parameter, preset, names): (Parameter, Option<&str>, Vec<&str>)| {
         let default = match parameter.default {
             ParameterDefault::Value(text, source) => Default::Value(text, source),
             ParameterDefault::Absent(meaning) => Default::Absent(meaning),
         };
-        key(parameter.name, kind(parameter.kind), default, parameter.meaning).only("name", &names)
+        let key = key(parameter.name, kind(parameter.kind), default, parameter.meaning).only("name", &names);
+        match preset {
+            Some(preset) => key.only("preset", &[preset]),
+            None => key,
+        }
     };
-    keys.into_iter().map(one).collect()
+    // Of the readings of a key, those of presets go first.
+    let (of_presets, usual): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, preset, _)| preset.is_some());
+    preset(tables).into_iter().chain(of_presets.into_iter().chain(usual).map(one)).collect()
+}
+
+/// The key that chooses a preset, where there are any.
+fn preset(tables: &[Catalogued]) -> Option<Key> {
+    let with: Vec<&str> = tables.iter().filter(|(.., presets)| !presets.is_empty()).map(|(name, ..)| *name).collect();
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    for preset in tables.iter().flat_map(|(.., presets)| presets.iter()) {
+        if !known.iter().any(|(name, _)| *name == preset.name) {
+            known.push((preset.name, preset.meaning));
+        }
+    }
+    let default = Default::Absent("the defaults of the table");
+    let meaning = "A named set of other defaults. Keys that are given hold all the same.";
+    (!with.is_empty()).then(|| key("preset", Kind::choice(&known), default, meaning).only("name", &with))
 }
 
 fn kind(kind: ParameterKind) -> Kind {

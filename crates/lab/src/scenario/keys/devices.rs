@@ -189,7 +189,7 @@ pub(super) fn switches() -> Section {
 
 pub(super) fn congestion_point() -> Section {
     let names = congestion::POINTS.iter().map(|point| (point.name.to_owned(), point.summary.to_owned()));
-    let tables: Vec<_> = congestion::POINTS.iter().map(|point| (point.name, point.parameters)).collect();
+    let tables: Vec<_> = congestion::POINTS.iter().map(|info| (info.name, info.parameters, info.presets)).collect();
     let mut keys = vec![key("name", Kind::Choice(names.collect()), Default::Required, "Which kind.")];
     keys.extend(parameters::keys(&tables));
     Section { about: "A switch's congestion point and its parameters.", keys }

@@ -15,7 +15,7 @@ const SIZED: &[&str] = &["greedy", "paced", "on-off", "incast", "permutation", "
 
 pub(super) fn protocol() -> Section {
     let names = congestion::PROTOCOLS.iter().map(|protocol| (protocol.name.to_owned(), protocol.summary.to_owned()));
-    let tables: Vec<_> = congestion::PROTOCOLS.iter().map(|protocol| (protocol.name, protocol.parameters)).collect();
+    let tables: Vec<_> = congestion::PROTOCOLS.iter().map(|info| (info.name, info.parameters, info.presets)).collect();
     let mut keys = vec![key(
         "name",
         Kind::Choice(names.collect()),
@@ -156,7 +156,9 @@ fn flow_keys() -> Vec<Key> {
         key(
             "probe",
             Kind::Table(Box::new(probe())),
-            Default::Absent("64 bytes, out behind the data and back in the last class"),
+            Default::Absent(
+                "64 bytes, to the destination behind the data or, if they are urgent, in the last class, and back in that",
+            ),
             "How probes travel, where the congestion control sends any.",
         ),
         key(
@@ -187,7 +189,10 @@ fn probe() -> Section {
             key(
                 "class",
                 Kind::Text,
-                Default::Computed("the class of the flow", "our choice: behind the data, whose path it is about"),
+                Default::Computed(
+                    "the class of the flow; the last class, if they are urgent",
+                    "our choice: behind the data, whose queues it is about, or as the congestion control has it",
+                ),
                 "Class on the way to the destination, by name.",
             ),
             key(

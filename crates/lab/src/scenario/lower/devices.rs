@@ -5,6 +5,7 @@ use super::names::Names;
 use crate::scenario::parameters;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
+use congestion::CongestionPoint;
 use fabric::graph::Role;
 use fabric::spec::{
     AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CreditReturn, CreditSpec, CreditUnit, Crossbar, Egress,
@@ -185,8 +186,9 @@ fn watch(
             let name = inner.text("name")?;
             let info = congestion::POINTS.iter().find(|info| info.name == name)?;
             let values = parameters::values(inner, info.parameters)?;
-            notifies = info.notifies;
-            Some(parameters::built(gathered, inner, (info.build)(&values))?)
+            let point = parameters::built(gathered, inner, (info.build)(&values))?;
+            notifies = point.notifies();
+            Some(point)
         }
         None if node.given("congestion_point") => return None,
         None => None,

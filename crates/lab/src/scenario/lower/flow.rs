@@ -5,7 +5,7 @@ use crate::scenario::parameters;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
-use congestion::{Reaction, ReactionPoint};
+use congestion::{Lane, Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern, ProbeSpec};
 use units::{Bytes, Rate, Span, Time};
@@ -80,15 +80,17 @@ fn probe(
     of_flow: u8,
 ) -> Option<Option<ProbeSpec>> {
     let last = (subject.classes.len() - 1) as u8;
+    let usual = |lane: Lane| if lane == Lane::Urgent { last } else { of_flow };
+    let usual = reaction.probes().map(usual);
     let Some(node) = entry.table("probe") else {
-        let usual = ProbeSpec { size: Bytes::new(64), class: of_flow, answer_class: last };
-        return (!entry.given("probe")).then(|| reaction.probes().then_some(usual));
+        let spec = |class: u8| ProbeSpec { size: Bytes::new(64), class, answer_class: last };
+        return (!entry.given("probe")).then(|| usual.map(spec));
     };
-    if !reaction.probes() {
+    let Some(usual) = usual else {
         let message = "`probe` does nothing: its congestion control sends none";
         gathered.refuse(entry.place_of("probe"), message, "remove it, or choose one that does");
         return None;
-    }
+    };
     let mut class_of = |key: &'static str, default: u8| match node.text(key) {
         Some(name) => class(gathered, subject, &name, node.place_of(key)),
         None => {
@@ -96,7 +98,7 @@ fn probe(
             Some(default)
         }
     };
-    let (out, back) = (class_of("class", of_flow)?, class_of("answer_class", last)?);
+    let (out, back) = (class_of("class", usual)?, class_of("answer_class", last)?);
     Some(Some(ProbeSpec { size: node.size("size")?, class: out, answer_class: back }))
 }
 

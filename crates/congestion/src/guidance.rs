@@ -1,0 +1,256 @@
+//! Rate guidance: beside its feedback, a congestion point tells a source what rate it suggests and the most it allows
+//! (E2CM-PR and QCN-PR of the 802.1au bake-off).
+//!
+//! How many flows there are is counted exactly, without a search: each queue has a list of its flows in the order in
+//! which they were last seen, and for each flow its place in the list. Both grow only when a new flow comes.
+
+use crate::advertised::{LAW, Law, Seen, adapted};
+use crate::increase::lasting;
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
+use crate::point::{Guidance, Passage, Surroundings, View};
+use units::{Rate, Span, Time};
+
+pub(crate) const GUIDANCE: Parameter = Parameter {
+    name: "guidance",
+    kind: ParameterKind::Choice(&[
+        ("flows", "the capacity divided by the flows seen in the last `guidance_period`"),
+        ("fecn", "the rate that the law of FECN gives, adapted every `guidance_period`, from the capacity on"),
+        ("none", "nothing is suggested"),
+    ]),
+    default: ParameterDefault::Value("flows", "our reading: the 802.1au bake-off slides do not say how"),
+    meaning: "What rate it suggests to a source in notices and in the answers to probes.",
+};
+pub(crate) const GUIDANCE_PERIOD: Parameter = Parameter {
+    name: "guidance_period",
+    kind: ParameterKind::Time,
+    default: ParameterDefault::Value("1ms", "802.1au bake-off slides: rateTimer and rateT 1 ms"),
+    meaning: "How far back it looks.",
+};
+pub(crate) const MOST: Parameter = Parameter {
+    name: "capacity",
+    kind: ParameterKind::Choice(&[
+        ("link", "that of the link"),
+        ("unpaused", "that of the link, less the part of the last `guidance_period` in which it was found stopped"),
+    ]),
+    default: ParameterDefault::Value("link", "802.1au bake-off slides: for example CP link speed"),
+    meaning: "The most that it allows a source, and what is shared out.",
+};
+pub(crate) const MIN_RATE: Parameter = Parameter {
+    name: "min_rate",
+    kind: ParameterKind::Rate,
+    default: ParameterDefault::Value("10Mb/s", "802.1au bake-off, table of parameters: that of FECN"),
+    meaning: "It suggests no less, with the law of FECN.",
+};
+
+/// The keys of guidance, in the order of the tables.
+pub(crate) const PARAMETERS: [Parameter; 8] =
+    [GUIDANCE, GUIDANCE_PERIOD, MOST, MIN_RATE, LAW[0], LAW[1], LAW[2], LAW[3]];
+
+/// The weight of a suggestion at a source.
+pub(crate) const WEIGHT: Parameter = Parameter {
+    name: "guidance_weight",
+    kind: ParameterKind::Number(0.0, 1.0),
+    default: ParameterDefault::Value("0.02", "802.1au bake-off slides: switchRateWeight 0.02"),
+    meaning: "The part of the way to the suggested rate that each message makes a source go.",
+};
+
+/// A source's rate after a message with guidance: part of the way to what is suggested, and not above what is allowed.
+pub(crate) fn guided(rate: f64, weight: f64, guidance: Guidance) -> f64 {
+    let [suggested, most] = [guidance.suggested, guidance.most].map(|rate| rate.as_bits_per_sec() as f64);
+    (rate + weight * (suggested - rate)).min(most)
+}
+
+/// Nowhere in a list.
+const NIL: u32 = u32::MAX;
+
+/// A flow in the list of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Member {
+    seen: Time,
+    before: u32,
+    after: u32,
+}
+
+/// The flows of a queue that were seen of late, those seen longest ago first.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Recent {
+    /// By number of the flow; those that are not in the list have a time all the same.
+    members: Vec<Option<Member>>,
+    first: Option<u32>,
+    last: u32,
+    count: u32,
+}
+
+impl Recent {
+    fn see(&mut self, now: Time, flow: u32) {
+        let place = flow as usize;
+        if self.members.len() <= place {
+            self.members.resize(place + 1, None);
+        }
+        self.remove(flow);
+        let before = if self.first.is_some() { self.last } else { NIL };
+        self.members[place] = Some(Member { seen: now, before, after: NIL });
+        match self.members.get_mut(before as usize) {
+            Some(Some(before)) => before.after = flow,
+            _ => self.first = Some(flow),
+        }
+        self.last = flow;
+        self.count += 1;
+    }
+
+    fn remove(&mut self, flow: u32) {
+        let Some(Member { before, after, .. }) = self.members[flow as usize].take() else { return };
+        self.count -= 1;
+        match self.members.get_mut(before as usize) {
+            Some(Some(before)) => before.after = after,
+            _ => self.first = (after != NIL).then_some(after),
+        }
+        match self.members.get_mut(after as usize) {
+            Some(Some(after)) => after.before = before,
+            _ => self.last = before,
+        }
+    }
+
+    /// How many were seen no longer ago than that.
+    fn within(&mut self, now: Time, period: Span) -> u32 {
+        while let Some(flow) = self.first
+            && self.members[flow as usize].is_some_and(|member| now.saturating_since(member.seen) > period)
+        {
+            self.remove(flow);
+        }
+        self.count
+    }
+}
+
+/// What is known of a queue.
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    recent: Recent,
+    /// The rate that the law of FECN has come to.
+    rate: f64,
+    /// The beginning of this period, and what was seen in it.
+    since: Time,
+    seen: Seen,
+    /// The part of the last period in which it could send.
+    unpaused: f64,
+}
+
+/// What a congestion point knows of its flows in order to guide them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Guide {
+    by_flows: bool,
+    period: Span,
+    law: Law,
+    capacities: Vec<f64>,
+    /// By (output, class).
+    queues: Vec<Known>,
+    classes: usize,
+}
+
+impl Guide {
+    /// From the parameters of a point that has them, if it is to guide.
+    ///
+    /// # Errors
+    /// If a period takes no time.
+    pub(crate) fn read(values: &Values) -> Result<Option<Guide>, Invalid> {
+        let Some(how) = values.maybe_choice("guidance").filter(|how| how != "none") else { return Ok(None) };
+        Ok(Some(Guide {
+            by_flows: how == "flows",
+            period: lasting("guidance_period", values.time("guidance_period"))?,
+            law: Law::read(values),
+            capacities: Vec::new(),
+            queues: Vec::new(),
+            classes: 0,
+        }))
+    }
+
+    pub(crate) fn attach(&mut self, surroundings: &Surroundings) {
+        self.classes = surroundings.classes;
+        self.capacities = surroundings.rates.iter().map(|rate| rate.as_bits_per_sec() as f64).collect();
+        let queue = |at: usize| Known {
+            recent: Recent::default(),
+            rate: self.capacities[at / surroundings.classes],
+            since: Time::ZERO,
+            seen: Seen::default(),
+            unpaused: 1.0,
+        };
+        self.queues = (0..surroundings.rates.len() * surroundings.classes).map(queue).collect();
+    }
+
+    /// A period that is over is put to account: with the first frame or question after its end.
+    fn turn(&mut self, now: Time, output: u16, class: u8, view: &impl View) {
+        let capacity = self.capacities[usize::from(output)];
+        let known = &mut self.queues[usize::from(output) * self.classes + usize::from(class)];
+        let passed = now.saturating_since(known.since);
+        if passed < self.period {
+            return;
+        }
+        if !self.by_flows {
+            let queue = f64::from(view.waiting_bytes(output, class));
+            known.rate = adapted(&self.law, known.rate, capacity, queue, &known.seen, passed);
+        }
+        known.unpaused = known.seen.unpaused();
+        (known.since, known.seen) = (now, Seen::default());
+    }
+
+    /// A frame has joined the queue of its output, or found no room there.
+    pub(crate) fn see(&mut self, frame: &Passage, view: &impl View) {
+        self.turn(frame.now, frame.output, frame.class, view);
+        let known = &mut self.queues[usize::from(frame.output) * self.classes + usize::from(frame.class)];
+        known.seen.see(frame.len, view.blocked(frame.output, frame.class));
+        if self.by_flows {
+            known.recent.see(frame.now, frame.flow);
+        }
+    }
+
+    /// What it tells a flow of that queue.
+    pub(crate) fn tell(&mut self, now: Time, output: u16, class: u8, view: &impl View) -> Guidance {
+        self.turn(now, output, class, view);
+        let known = &mut self.queues[usize::from(output) * self.classes + usize::from(class)];
+        let unpaused = if self.law.unpaused { known.unpaused } else { 1.0 };
+        let most = self.capacities[usize::from(output)] * unpaused;
+        let suggested = match self.by_flows {
+            true => most / f64::from(known.recent.within(now, self.period).max(1)),
+            false => known.rate,
+        };
+        let rate = |bits: f64| Rate::from_bits_per_sec((bits as u64).max(1));
+        Guidance { suggested: rate(suggested), most: rate(most) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_message_goes_part_of_the_way_to_the_suggestion() {
+        let rate = Rate::from_megabits;
+        let guidance = Guidance { suggested: rate(2_500), most: rate(10_000) };
+        // 1000 + .02 * 1500, and 9000 - .02 * 6500.
+        assert_eq!(guided(1e9, 0.02, guidance), 1.03e9);
+        assert_eq!(guided(9e9, 0.02, guidance), 8.87e9);
+        assert_eq!(guided(9e9, 0.02, Guidance { most: rate(4_000), ..guidance }), 4e9);
+    }
+
+    proptest! {
+        /// The list counts what a search through all that was ever seen counts.
+        #[test]
+        fn flows_of_late_are_counted_as_a_search_counts_them(
+            seen in prop::collection::vec((0..12_u32, 0..400_u64, any::<bool>()), 1..300),
+        ) {
+            let (mut recent, mut now) = (Recent::default(), Time::ZERO);
+            let mut last = [None; 12];
+            for (flow, gap, ask) in seen {
+                now += Span::from_micros(gap);
+                recent.see(now, flow);
+                last[flow as usize] = Some(now);
+                if ask {
+                    let period = Span::from_millis(1);
+                    let count = last.iter().flatten().filter(|seen| now - **seen <= period).count();
+                    prop_assert_eq!(recent.within(now, period), count as u32);
+                }
+            }
+        }
+    }
+}

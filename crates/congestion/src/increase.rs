@@ -1,0 +1,65 @@
+//! How a limited flow raises its rate by itself, by a clock: BCN's self-increase, ECM's and QCN's drift.
+
+use crate::parameter::Invalid;
+use units::Span;
+
+/// What a period of the clock does to a rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Law {
+    /// Adds so many bits per second.
+    Add(f64),
+    /// Multiplies.
+    Multiply(f64),
+    /// Adds a step divided by the number of negative notices; without any, all or nothing of it.
+    Share { step: f64, unnoticed: bool },
+    /// Goes this part of the way to the largest rate that the congested switch allows.
+    Approach(f64),
+}
+
+impl Law {
+    /// The rate after a period with so many negative notices, where the switch allows `most`.
+    pub(crate) fn after(self, rate: f64, negative: u32, most: f64) -> f64 {
+        match self {
+            Law::Add(step) => rate + step,
+            Law::Multiply(factor) => rate * factor,
+            Law::Share { unnoticed: false, .. } if negative == 0 => rate,
+            Law::Share { step, .. } => rate + step / f64::from(negative.max(1)),
+            Law::Approach(part) => rate + part * (most - rate),
+        }
+    }
+}
+
+/// A law and its clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Increase {
+    pub(crate) law: Law,
+    pub(crate) period: Span,
+}
+
+/// A time that a parameter gives, if it is one.
+///
+/// # Errors
+/// If it is zero.
+pub(crate) fn lasting(parameter: &'static str, span: Span) -> Result<Span, Invalid> {
+    match span {
+        Span::ZERO => Err(Invalid::new(parameter, "no time at all", "give a time above zero")),
+        span => Ok(span),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laws_raise_by_what_they_say() {
+        assert_eq!(Law::Add(1e6).after(2e9, 0, 1e10), 2.001e9);
+        // 1.0005 each 200 us: of 1 Gb/s half a megabit.
+        assert_eq!(Law::Multiply(1.0005).after(1e9, 0, 1e10), 1.0005e9);
+        assert_eq!(Law::Share { step: 6e6, unnoticed: false }.after(1e9, 3, 1e10), 1.002e9);
+        assert_eq!(Law::Share { step: 6e6, unnoticed: false }.after(1e9, 0, 1e10), 1e9);
+        assert_eq!(Law::Share { step: 6e6, unnoticed: true }.after(1e9, 0, 1e10), 1.006e9);
+        // A thousandth of the 8 Gb/s that are missing.
+        assert_eq!(Law::Approach(0.001).after(2e9, 0, 1e10), 2.008e9);
+    }
+}
