@@ -7,7 +7,7 @@
 use crate::kit::*;
 use crate::stress;
 use congestion::parameter::{ParameterKind, Value, Values};
-use congestion::{POINTS, PROTOCOLS, Point, ReactionPoint};
+use congestion::{CongestionPoint, Lane, POINTS, PROTOCOLS, Point, ReactionPoint};
 use fabric::spec::*;
 use fabric::workload::*;
 use fabric::{BuildOptions, FlowReport, Outcome, Partition, Probe, QueueSample, Report, RunLimits, Simulation, Wish};
@@ -38,10 +38,12 @@ fn values(lot: &mut Lot, parameters: &'static [congestion::parameter::Parameter]
             "sample_base" => Some(Value::Size(Bytes::new(lot.of(&[1, 2_000, 15_000])))),
             "severe_at" => Some(Value::Size(Bytes::new(lot.of(&[20_001, 40_000])))),
             "severest_at" => Some(Value::Size(Bytes::new(50_000))),
-            "probability" => Some(Value::Number(lot.of(&[0.05, 0.5, 1.0]))),
-            "byte_reset" => Some(Value::Size(Bytes::new(lot.of(&[1, 10_000])))),
+            "probability" | "base_probability" => Some(Value::Number(lot.of(&[0.05, 0.5, 1.0]))),
+            "byte_reset" | "probe_interval" => Some(Value::Size(Bytes::new(lot.of(&[1, 10_000])))),
             "stop_first" => Some(Value::Time(Span::from_nanos(lot.of(&[1, 9_000])))),
             "stop_most" => Some(Value::Time(Span::from_micros(20))),
+            "tag_size" => Some(Value::Size(Bytes::new(lot.of(&[0, 16, 500])))),
+            "flow_set_point" => Some(Value::Size(Bytes::new(lot.of(&[0, 15_000])))),
             "queue" | "hysteresis" if lot.percent(50) => Some(Value::Size(Bytes::new(lot.of(&[1, 5_000])))),
             "threshold" => match parameter.kind {
                 ParameterKind::Count(least, most) => Some(Value::Count(lot.of(&[least, (least + 3).min(most)]))),
@@ -50,10 +52,9 @@ fn values(lot: &mut Lot, parameters: &'static [congestion::parameter::Parameter]
             "window_packets" => Some(Value::Count(lot.of(&[1, 5]))),
             "timer" => Some(Value::Count(lot.of(&[1, 20]))),
             "start_rate" if lot.percent(50) => Some(Value::Rate(Rate::from_megabits(500))),
-            "keep_alive" | "time_reset" | "drift_period" | "si_period" | "offered_over" | "recent" => {
-                (parameter.name != "keep_alive" || lot.percent(50))
-                    .then(|| Value::Time(Span::from_nanos(lot.of(&[700, 10_000]))))
-            }
+            "keep_alive" | "time_reset" | "drift_period" | "si_period" | "offered_over" | "recent" | "period"
+            | "fail_safe" | "guidance_period" => (parameter.name != "keep_alive" || lot.percent(50))
+                .then(|| Value::Time(Span::from_nanos(lot.of(&[700, 10_000])))),
             "recently_blocked" if lot.percent(50) => Some(Value::Time(Span::from_micros(1))),
             _ => match parameter.kind {
                 ParameterKind::Choice(names) => Some(Value::Choice(lot.of(names).0.to_owned())),
@@ -101,7 +102,7 @@ fn spec(seed: u64) -> NetworkSpec {
         if reliable || lot.percent(80) {
             let mut watch = watch(&mut lot, &spec, reliable);
             let direct = matches!(spec.switches[kind].queueing, Queueing::InputFifo { .. } | Queueing::VirtualOutput);
-            if matches!(watch.point, Some(Point::Marking(_))) {
+            if watch.point.as_ref().is_some_and(CongestionPoint::judges_joining) {
                 spec.switches[kind].pipeline = Span::ZERO;
                 watch.point = watch.point.filter(|_| direct);
             }
@@ -127,13 +128,14 @@ fn spec(seed: u64) -> NetworkSpec {
                 }
                 flow.acknowledge = Some(acknowledge);
             }
-            if reaction.probes() {
+            if let Some(lane) = reaction.probes() {
                 // Probes go to one destination.
                 if matches!(flow.destination, Destination::Uniform(_)) {
                     continue;
                 }
                 let size = Bytes::new(64);
-                flow.probe = Some(ProbeSpec { size, class: flow.class, answer_class: flow.class });
+                let class = if lane == Lane::Urgent { classes as u8 - 1 } else { flow.class };
+                flow.probe = Some(ProbeSpec { size, class, answer_class: lot.below(classes) as u8 });
             }
             flow.reaction = reaction;
         }
