@@ -183,6 +183,7 @@ impl<P: Probe> Network<P> {
         let mut frame = Frame::control(Kind::Pause, PAUSE_FRAME, now);
         frame.set_pause(classes, if stop { quanta } else { 0 });
         self.totals.pause_frames += 1;
+        self.totals.control_bytes += u64::from(PAUSE_FRAME);
         self.send_control(p, frame, ctx);
     }
 
@@ -307,6 +308,7 @@ impl<P: Probe> Network<P> {
                     let mut frame = Frame::control(Kind::Credit, size, now);
                     frame.dst = u32::from(class);
                     self.totals.credit_frames += 1;
+                    self.totals.control_bytes += u64::from(size);
                     self.send_control(p, frame, ctx);
                 }
             }

@@ -101,6 +101,7 @@ impl<P: Probe> Network<P> {
         self.pool[place].seq = flow.sent;
         self.pool[place].tag = flow.reaction.tag();
         self.pool[place].len = len + tag;
+        self.totals.control_bytes += u64::from(tag);
         flow.on_sent(now, len, size, spec.acknowledge.is_some());
         let more = flow.may_send(now);
         let stalled = std::mem::take(&mut flow.stalled);
@@ -199,6 +200,7 @@ impl<P: Probe> Network<P> {
         (frame.at, frame.flow, frame.dst, frame.seq) = (now, flow.number, flow.destination, probe.number);
         (frame.entropy, frame.class, frame.tag) = (flow.entropy, how.class, probe.tag);
         self.totals.probes += 1;
+        self.totals.control_bytes += how.size.get();
         self.send_by_host(self.hosts[host as usize].port, frame, ctx);
     }
 
@@ -210,6 +212,7 @@ impl<P: Probe> Network<P> {
         let mut frame = Frame::control(Kind::Answer, how.size.get() as u16, value);
         (frame.at, frame.flow, frame.dst, frame.seq) = (now, probe.flow, spec.source.0, probe.seq);
         (frame.entropy, frame.class) = (probe.entropy, how.answer_class);
+        self.totals.control_bytes += how.size.get();
         self.send_by_host(p, frame, ctx);
     }
 
@@ -547,6 +550,7 @@ impl<P: Probe> Network<P> {
         frame.class = how.class;
         frame.flags = data.flags & MARKED;
         self.totals.acknowledgements += 1;
+        self.totals.control_bytes += how.size.get();
         self.send_by_host(p, frame, ctx);
     }
 

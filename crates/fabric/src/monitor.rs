@@ -373,6 +373,7 @@ impl<P: Probe> Network<P> {
         let mut frame = Frame::control(Kind::Receipt, size, now);
         frame.class = class;
         self.totals.receipts += 1;
+        self.totals.control_bytes += u64::from(size);
         self.send_to_source(now, switch, flow, frame, ctx);
     }
 
@@ -499,6 +500,7 @@ impl<P: Probe> Network<P> {
             frame.set_guidance(guidance);
         }
         self.totals.notices += 1;
+        self.totals.control_bytes += u64::from(size);
         self.send_to_source(now, switch, notice.flow, frame, ctx);
     }
 

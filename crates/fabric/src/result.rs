@@ -45,6 +45,8 @@ pub struct Totals {
     pub probes: u64,
     /// Receipts sent from the far to the near side of a fabric.
     pub receipts: u64,
+    /// Bytes of all frames that are not data, each counted once, and of tags on data; overhead not counted.
+    pub control_bytes: u64,
 }
 
 impl Totals {
@@ -75,6 +77,7 @@ impl Totals {
         self.notices += other.notices;
         self.probes += other.probes;
         self.receipts += other.receipts;
+        self.control_bytes += other.control_bytes;
     }
 }
 

@@ -149,6 +149,7 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         notices,
         probes,
         receipts,
+        control_bytes,
     } = *totals;
     let pairs = [
         ("hops", hops),
@@ -171,6 +172,7 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
         ("notices", notices),
         ("probes", probes),
         ("receipts", receipts),
+        ("control_bytes", control_bytes),
     ];
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }

@@ -41,6 +41,8 @@ pub enum Metric {
     LostFrames,
     /// PAUSE and PFC frames sent.
     PauseFrames,
+    /// Bytes that are not data.
+    ControlBytes,
     /// Bytes waiting for an output.
     Queue,
     /// Bytes or slots held of what came in.
@@ -281,6 +283,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Count,
         Usual::WholeRun,
         "PAUSE and PFC frames sent, a count of the run",
+    ),
+    row(
+        "control-bytes",
+        Metric::ControlBytes,
+        Subject::Run,
+        Unit::Size,
+        Usual::WholeRun,
+        "bytes of frames that are not data, each counted once, and of tags on data, as a size",
     ),
     row(
         "queue",

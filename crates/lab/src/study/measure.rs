@@ -214,6 +214,7 @@ impl Course<'_> {
             Metric::DroppedFrames => count(|totals| totals.dropped_frames),
             Metric::LostFrames => count(|totals| totals.lost_frames),
             Metric::PauseFrames => count(|totals| totals.pause_frames),
+            Metric::ControlBytes => count(|totals| totals.control_bytes),
             Metric::Utilisation => {
                 let (slot, before, after) = self.lived(window)?;
                 let busy = |snapshot: &Snapshot, port: &u32| snapshot.busy.get(port).copied().unwrap_or_default();
