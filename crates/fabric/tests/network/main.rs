@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod analytic;
+mod bakeoff;
 mod determinism;
 mod fabrics;
 mod faults;
