@@ -14,7 +14,8 @@ use super::complex::Complex;
 use super::delayed_loop::DelayedLoop;
 use super::roots::rightmost;
 use crate::Error;
-use crate::fluid::{Fluid, Solver};
+use crate::fluid::bcn::Regime;
+use crate::fluid::{Bcn, Fluid, Solver};
 use units::math::{exp, ln};
 
 /// How the whole comes to rest.
@@ -107,27 +108,61 @@ impl Fluid<2> for Turns {
     }
 }
 
-/// The cycle of two delayed loops `s^2 + (k s + K) e^(-s tau)` with one delay and one `k/K`, measured on their integral
-/// over the last two thirds of some dozen cycles. `None` if it does not swing.
-///
-/// # Errors
-/// If a loop is none.
-pub fn measure(loops: [(f64, f64); 2], delay: f64) -> Result<Option<Cycle>, Error> {
+/// The same where growth is told by two samples a random time apart, see [`Bcn::sampled_loop`]: `v' = u`, `f` follows
+/// `v` within the gap, and what is fed back is `v + w (v - f)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SampledTurns {
+    wholes: [f64; 2],
+    weight: f64,
+    gap: f64,
+    delay: f64,
+}
+
+impl Fluid<3> for SampledTurns {
+    type Regime = usize;
+
+    fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    fn regime(&self, then: &[f64; 3]) -> usize {
+        usize::from(then[0] + self.weight * (then[0] - then[2]) > 0.0)
+    }
+
+    fn change(&self, regime: usize, now: &[f64; 3], then: &[f64; 3]) -> [f64; 3] {
+        let back = then[0] + self.weight * (then[0] - then[2]);
+        [now[1], -self.wholes[regime] * back, (now[0] - now[2]) / self.gap]
+    }
+
+    fn equilibrium(&self) -> Result<[f64; 3], Error> {
+        Ok([0.0; 3])
+    }
+
+    fn near_equilibrium(&self) -> Vec<(&'static str, usize)> {
+        vec![("first", 0), ("second", 1)]
+    }
+}
+
+/// The crossover of the fastest of some loops; `None` if that is beyond all sense, or so fast that nothing comes back in
+/// the time of many cycles.
+fn fastest(loops: &[DelayedLoop]) -> Option<f64> {
+    let frequencies = loops.iter().flat_map(DelayedLoop::crossovers).map(|crossover| crossover.frequency);
+    let fastest = frequencies.fold(0.0, f64::max);
+    let sense = |of: &DelayedLoop| of.delay() * fastest <= 1e3;
+    Some(fastest).filter(|fastest| fastest.is_finite() && *fastest > 0.0 && loops.iter().all(sense))
+}
+
+/// The delay of loops that fast; one that turns the phase by less than a thousandth would only make the steps short.
+fn told(delay: f64, fastest: f64) -> f64 {
+    if delay * fastest < 1e-3 { 0.0 } else { delay }
+}
+
+/// The cycle of a model whose first two quantities are one that swings and its slope, measured over the last two thirds
+/// of some dozen cycles. `None` if it does not swing.
+fn swing<M: Fluid<N>, const N: usize>(of: &M, start: [f64; N], fastest: f64) -> Option<Cycle> {
     const CYCLES: usize = 48;
-    let mut fastest = 0.0_f64;
-    for (k, whole) in loops {
-        let of = DelayedLoop::double_integrator(k, whole, delay)?;
-        fastest = of.crossovers().iter().map(|crossover| crossover.frequency).fold(fastest, f64::max);
-    }
-    // Beyond all sense, or so late that nothing comes back in the time of many cycles.
-    if !fastest.is_finite() || fastest <= 0.0 || delay * fastest > 1e3 {
-        return Ok(None);
-    }
-    // A delay that turns the phase by less than a thousandth would only make the steps short.
-    let delay = if delay * fastest < 1e-3 { 0.0 } else { delay };
-    let turns = Turns { loops, delay };
     // A hundred steps per period of the faster loop.
-    let mut solver = Solver::new(&turns, |_| [1.0, 0.0], 0.06 / fastest);
+    let mut solver = Solver::new(of, |_| start, 0.06 / fastest);
     let mut peaks: Vec<(f64, f64)> = Vec::new();
     let mut before = solver.state();
     // Slower than a tenth of the crossover is no swing of this loop.
@@ -148,21 +183,76 @@ pub fn measure(loops: [(f64, f64); 2], delay: f64) -> Result<Option<Cycle>, Erro
         before = state;
     }
     let from = peaks.len() / 3;
-    let (Some(&(t0, first)), Some(&(t1, end))) = (peaks.get(from), peaks.last()) else { return Ok(None) };
+    let (&(t0, first), &(t1, end)) = (peaks.get(from)?, peaks.last()?);
     if t1 <= t0 || first <= 0.0 || end <= 0.0 {
-        return Ok(None);
+        return None;
     }
     let cycles = (peaks.len() - 1 - from) as f64;
     let growth = ln(end / first) / cycles;
     let frequency = cycles / (t1 - t0);
-    Ok(Some(Cycle { contraction: exp(growth), decay: -growth * frequency, frequency }))
+    Some(Cycle { contraction: exp(growth), decay: -growth * frequency, frequency })
+}
+
+/// The cycle of two delayed loops `s^2 + (k s + K) e^(-s tau)` with one delay and one `k/K`, measured on their integral.
+/// `None` if it does not swing.
+///
+/// # Errors
+/// If a loop is none.
+pub fn measure(loops: [(f64, f64); 2], delay: f64) -> Result<Option<Cycle>, Error> {
+    let [(k, whole), (other_k, other_whole)] = loops;
+    let each = [
+        DelayedLoop::double_integrator(k, whole, delay)?,
+        DelayedLoop::double_integrator(other_k, other_whole, delay)?,
+    ];
+    let Some(fastest) = fastest(&each) else { return Ok(None) };
+    Ok(swing(&Turns { loops, delay: told(delay, fastest) }, [1.0, 0.0], fastest))
+}
+
+/// The cycle of BCN's two loops with the lag of sampling, as they take turns. `None` if it does not swing.
+///
+/// # Errors
+/// If the parameters make no loop.
+pub fn measure_sampled(of: &Bcn) -> Result<Option<Cycle>, Error> {
+    let both = [Regime::Increase, Regime::Decrease];
+    let each = [of.sampled_loop(both[0])?, of.sampled_loop(both[1])?];
+    let Some(fastest) = fastest(&each) else { return Ok(None) };
+    // Samples that close together are a steady stream.
+    if of.gap() * fastest < 1e-3 {
+        return measure(both.map(|regime| (of.pole(regime), of.stiffness(regime))), of.delay);
+    }
+    let wholes = both.map(|regime| of.stiffness(regime));
+    let turns = SampledTurns { wholes, weight: of.weight, gap: of.gap(), delay: told(of.delay, fastest) };
+    Ok(swing(&turns, [1.0, 0.0, 1.0], fastest))
+}
+
+/// The delay from which on BCN's two loops in turn do not settle, to a thousandth, with the lag of sampling or without.
+/// `None` if they settle with none, or with four times the lead still.
+#[must_use]
+pub fn critical_delay(of: &Bcn, sampled: bool) -> Option<f64> {
+    let settles = |delay: f64| {
+        let of = Bcn { delay, ..of.clone() };
+        let cycle = if sampled {
+            measure_sampled(&of)
+        } else {
+            measure([Regime::Increase, Regime::Decrease].map(|regime| (of.pole(regime), of.stiffness(regime))), delay)
+        };
+        // What does not swing comes to rest.
+        cycle.ok().map(|cycle| cycle.is_none_or(|cycle| cycle.is_stable()))
+    };
+    let (mut low, mut high) = (0.0, 4.0 * of.lead());
+    if !settles(low)? || settles(high)? {
+        return None;
+    }
+    while high - low > 5e-4 * high {
+        let middle = 0.5 * (low + high);
+        *(if settles(middle)? { &mut low } else { &mut high }) = middle;
+    }
+    Some(0.5 * (low + high))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fluid::Bcn;
-    use crate::fluid::bcn::Regime;
 
     fn loops(of: &Bcn) -> [(f64, f64); 2] {
         [Regime::Increase, Regime::Decrease].map(|regime| (of.pole(regime), of.stiffness(regime)))
@@ -219,6 +309,34 @@ mod tests {
             (alone, measure(loops(&of), of.delay).expect("loops").expect("it swings").is_stable())
         };
         assert_eq!([3.0, 5.0, 6.0].map(standing), [(false, false), (false, true), (true, true)]);
+    }
+
+    #[test]
+    fn samples_apart_cost_delay_in_turn_as_alone() {
+        // The single loops lose 25 and 29 us of what they stand, and with them the whole.
+        let at = |delay: f64| {
+            let of = Bcn { delay, ..Bcn::of_the_paper() };
+            measure_sampled(&of).expect("loops").expect("it swings")
+        };
+        let (near, far) = (at(195e-6), at(215e-6));
+        assert!(near.is_stable() && !far.is_stable(), "{near:?} {far:?}");
+        assert!((critical_delay(&Bcn::of_the_paper(), true).expect("an edge") - 211.2e-6).abs() < 0.1e-6);
+        assert!((critical_delay(&Bcn::of_the_paper(), false).expect("an edge") - 230.5e-6).abs() < 0.1e-6);
+        // Of single loops in turn with themselves the roots tell the same.
+        let of = Bcn { delay: 150e-6, decrease_gain: 4e6 * 50.0 / 1e10, ..Bcn::of_the_paper() };
+        let exact = of.sampled_loop(Regime::Increase).expect("a loop");
+        let mode = rightmost(&exact).dominant().expect("a root");
+        let cycle = measure_sampled(&of).expect("loops").expect("it swings");
+        assert!((cycle.frequency / mode.frequency - 1.0).abs() < 1e-3, "{cycle:?} {mode:?}");
+        assert!((cycle.decay + mode.root.re).abs() < 0.5, "{cycle:?} {mode:?}");
+    }
+
+    #[test]
+    fn samples_close_together_cost_nothing() {
+        let (increase_gain, decrease_gain) = (0.004, 1.0 / 128e3);
+        let of = Bcn { probability: 1.0, weight: 200.0, increase_gain, decrease_gain, ..Bcn::of_the_paper() };
+        let sampled = measure_sampled(&of).expect("loops");
+        assert_eq!(sampled, measure(loops(&of), of.delay).expect("loops"));
     }
 
     #[test]
