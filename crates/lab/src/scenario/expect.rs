@@ -37,6 +37,14 @@ impl Statistic {
         }
     }
 
+    /// The same around a stated value instead of the mean, if there is one: then the distance of the mean from it counts.
+    pub(crate) fn spread_around(self, around: Option<f64>, mean: f64, variance: f64) -> Option<f64> {
+        match around {
+            None => self.spread(mean, variance),
+            Some(value) => self.spread(value, variance.max(0.0) + (mean - value) * (mean - value)),
+        }
+    }
+
     /// One number of several; `None` of none. What is not a number is left out.
     #[must_use]
     pub fn of(self, values: impl IntoIterator<Item = f64>) -> Option<f64> {
@@ -167,6 +175,8 @@ pub struct Expectation {
     pub window: Window,
     /// How several values become one.
     pub statistic: Statistic,
+    /// Around what a deviation is measured, in the metric's base unit; none for the mean.
+    pub around: Option<f64>,
     /// How to compare.
     pub comparison: Comparison,
     /// With what; without it, it is measured and not judged.
@@ -247,6 +257,10 @@ pub(crate) fn expectation(
             Some("variation") => Statistic::Variation,
             _ => Statistic::Mean,
         },
+        around: node
+            .size("around")
+            .map(|size| size.get() as f64)
+            .or_else(|| node.rate("around").map(|rate| rate.as_bits_per_sec() as f64)),
         comparison,
         expected: good?,
         tolerance: node.number("tolerance").unwrap_or(0.0),

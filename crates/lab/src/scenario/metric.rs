@@ -29,6 +29,8 @@ pub enum Metric {
     RecoveryTime,
     /// What a flow's reaction point allows.
     RateLimit,
+    /// What the reaction points of several flows allow together, over time.
+    TotalRate,
     /// When a flow's rate limit has come to rest.
     SettlingTime,
     /// Frames of a flow that arrived marked.
@@ -235,6 +237,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Rate,
         Usual::AfterWarmUp,
         "mean of what a flow's congestion control allows, sampled, as a rate; without a limit its link's rate counts",
+    ),
+    row(
+        "total-rate",
+        Metric::TotalRate,
+        Subject::AllFlows,
+        Unit::Rate,
+        Usual::AfterWarmUp,
+        "what congestion control allows the flows named together, at each sample, as a rate",
     ),
     row(
         "settling-time",

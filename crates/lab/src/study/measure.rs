@@ -229,6 +229,7 @@ impl Course<'_> {
             | Metric::DrainTime
             | Metric::Swing
             | Metric::SwingFrequency
+            | Metric::TotalRate
             | Metric::RecoveryTime => seen.values().copied().next(),
             Metric::Outcome => None,
         }

@@ -170,6 +170,13 @@ fn a_rate_limit_is_what_the_protocol_allows_or_the_link() {
     assert_eq!(values(&both, &[]), [Some(10e9), Some(0.0)]);
     assert_eq!(values(&both, &["protocol.rate=1Gb/s"]), [Some(1e9), Some(0.0)]);
     assert_eq!(values(&["metric = 'rate-limit'; of = '*'; statistic = 'sum'"], &[]), [Some(20e9)]);
+    // Over time: one flow for four tenths of the run, then two.
+    let total = |rest: &str| values(&[&format!("metric = 'total-rate'; between = ['0s', '1ms']; {rest}")], &[])[0];
+    let mean = total("statistic = 'mean'").expect("a mean");
+    assert!((mean / 16e9 - 1.0).abs() < 0.01, "{mean}");
+    assert!((total("statistic = 'deviation'").expect("a deviation") / 0.24_f64.sqrt() / 10e9 - 1.0).abs() < 0.01);
+    let around = total("statistic = 'deviation'; around = '20Gb/s'").expect("a deviation");
+    assert!((around / 0.4_f64.sqrt() / 10e9 - 1.0).abs() < 0.01, "{around}");
     // Before a flow begins it has no limit and no settling.
     assert_eq!(values(&["metric = 'rate-limit'; of = 'second'; between = ['0s', '400us']"], &[]), [None]);
 }
@@ -184,7 +191,9 @@ const EVERYTHING: &[&str] = &[
     "metric = 'utilisation'; of = '*->sw0'; between = ['333333ns', '933333ns']",
     "metric = 'paused'; of = '*->sw0'",
     "metric = 'pause-phase'; of = 'h0->sw0'; quiet = '20us'",
+    "metric = 'queue'; of = 'sw0->h2'; statistic = 'deviation'; around = '20KB'",
     "metric = 'rate-limit'",
+    "metric = 'total-rate'; statistic = 'variation'; around = '9Gb/s'",
     "metric = 'settling-time'",
     "metric = 'pause-frames'; between = ['450us', '950us']",
 ];

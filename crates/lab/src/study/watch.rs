@@ -7,6 +7,7 @@ mod delivery;
 mod level;
 mod pause;
 mod rate;
+mod total;
 
 use crate::scenario::{Expectation, FairPhase, Metric, Plan, Window};
 use delivery::Deliveries;
@@ -15,6 +16,7 @@ use level::Levels;
 use pause::Pauses;
 use rate::Rates;
 use std::collections::{BTreeMap, BTreeSet};
+use total::Total;
 use units::{Span, Time};
 
 /// The window as instants.
@@ -42,6 +44,16 @@ impl Slot {
     }
 }
 
+/// Bits per second of each flow's own link: what counts where nothing limits the flow.
+fn link_rates(plan: &Plan) -> impl Fn(u32) -> u64 {
+    let (hosts, ports) = (plan.spec.graph.hosts(), plan.spec.graph.ports());
+    move |flow| {
+        let host = hosts[plan.spec.flows[flow as usize].source.0 as usize];
+        let cable = |end: &fabric::graph::PortEnd| plan.spec.graph.cables[end.cable as usize].link.rate;
+        ports[host.0 as usize].iter().map(cable).max().map_or(0, units::Rate::as_bits_per_sec)
+    }
+}
+
 /// What one expectation adds up.
 #[derive(Debug)]
 pub(super) enum Watch {
@@ -49,6 +61,7 @@ pub(super) enum Watch {
     Levels(Levels),
     Deliveries(Deliveries),
     Rates(Rates),
+    Total(Total),
     Pauses(Pauses),
 }
 
@@ -58,6 +71,7 @@ impl Watch {
             metric if metric.is_about_levels() => Watch::Levels(Levels::new(plan, expectation)),
             Metric::RecoveryTime => Watch::Deliveries(Deliveries::new(plan, fair, expectation)),
             Metric::RateLimit | Metric::SettlingTime => Watch::Rates(Rates::new(plan, expectation)),
+            Metric::TotalRate => Watch::Total(Total::new(plan, expectation)),
             Metric::Paused | Metric::PausePhase => Watch::Pauses(Pauses::new(expectation)),
             _ => Watch::Nothing,
         }
@@ -69,6 +83,7 @@ impl Watch {
             Watch::Levels(levels) => levels.take(&rows.queues),
             Watch::Deliveries(deliveries) => deliveries.take(&rows.flow_samples),
             Watch::Rates(rates) => rates.take(&rows.rates),
+            Watch::Total(total) => total.take(&rows.rates),
             Watch::Pauses(pauses) => pauses.take(&rows.pauses),
         }
     }
@@ -80,6 +95,7 @@ impl Watch {
             Watch::Levels(levels) => levels.close(end).into_iter().map(|level| (0, level)).collect(),
             Watch::Deliveries(deliveries) => deliveries.close(end).into_iter().map(|time| (0, time)).collect(),
             Watch::Rates(rates) => rates.close(end),
+            Watch::Total(total) => total.close(end).into_iter().map(|total| (0, total)).collect(),
             Watch::Pauses(pauses) => pauses.close(end),
         }
     }
@@ -122,7 +138,7 @@ impl Needs {
                     needs.flows.extend(&subjects.flows);
                 }
                 Metric::Paused | Metric::PausePhase => needs.pauses = true,
-                Metric::RateLimit | Metric::SettlingTime => {
+                Metric::RateLimit | Metric::SettlingTime | Metric::TotalRate => {
                     needs.rates = true;
                     needs.flows.extend(subjects.flows.iter().chain(subjects.over.iter().flatten()));
                 }

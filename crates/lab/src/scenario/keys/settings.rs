@@ -227,7 +227,7 @@ fn subjects() -> [Key; 4] {
 }
 
 /// How several values become one, by metric.
-fn statistics() -> [Key; 2] {
+fn statistics() -> [Key; 5] {
     let each =
         [("mean", "of all that are named"), ("least", "of all that are named"), ("most", "of all that are named")];
     let spread = [
@@ -250,5 +250,26 @@ fn statistics() -> [Key; 2] {
             "How several samples become one number.",
         )
         .only("metric", &["queue", "buffer"]),
+        key(
+            "statistic",
+            Kind::choice(&[&sampled[..], &spread[..]].concat()),
+            Default::Value("mean", "our choice: the usual one"),
+            "How several samples become one number.",
+        )
+        .only("metric", &["total-rate"]),
+        around(Kind::size(0, u64::MAX)).only("metric", &["queue", "buffer"]),
+        around(Kind::rate()).only("metric", &["total-rate"]),
     ]
+}
+
+/// Where a deviation is measured from.
+fn around(kind: Kind) -> Key {
+    key(
+        "around",
+        kind,
+        Default::Absent("around their mean"),
+        "The value around which the samples deviate, such as a set point: the root of the mean square of their distance \
+         from it.",
+    )
+    .only("statistic", &["deviation", "variation"])
 }

@@ -11,6 +11,7 @@ use units::{Span, Time};
 pub(in crate::study) struct Levels {
     slot: Slot,
     statistic: Statistic,
+    around: Option<f64>,
     /// Whether what came in is meant, not what waits to go out.
     input: bool,
     /// For every port and class the positions in `levels` of what it is a part of.
@@ -54,6 +55,7 @@ impl Levels {
         let mut levels = Levels {
             slot: expectation.window.into(),
             statistic: expectation.statistic,
+            around: expectation.around,
             input,
             levels_of: BTreeMap::new(),
             seen: BTreeMap::new(),
@@ -174,7 +176,8 @@ impl Levels {
             Statistic::Mean => Some(self.sum as f64 / length as f64),
             Statistic::Deviation | Statistic::Variation => {
                 let mean = self.sum as f64 / length as f64;
-                self.statistic.spread(mean, self.squares as f64 / length as f64 - mean * mean)
+                let variance = self.squares as f64 / length as f64 - mean * mean;
+                self.statistic.spread_around(self.around, mean, variance)
             }
         }
     }
@@ -194,6 +197,7 @@ mod tests {
         Levels {
             slot: Slot { from: at(from), until: at(until) },
             statistic,
+            around: None,
             input: true,
             levels_of: [((1, 0), vec![0]), ((2, 0), vec![0]), ((3, 0), vec![1])].into(),
             seen: BTreeMap::new(),
@@ -233,6 +237,10 @@ mod tests {
         assert_eq!(measured(30, 50, Statistic::Deviation, 60), Some(15.0));
         assert_eq!(measured(30, 50, Statistic::Variation, 60), Some(15.0 / 135.0));
         assert_eq!(measured(35, 45, Statistic::Mean, 60), Some(135.0));
+        // Around 100 that is half of the time 50, half 20.
+        let mut around = Levels { around: Some(100.0), ..levels(30, 50, Statistic::Deviation) };
+        around.take(&[row(10, 1, 150), row(40, 1, 120)]);
+        assert_eq!(around.close(at(60)), Some(1450.0_f64.sqrt()));
         assert_eq!(measured(40, 60, Statistic::Most, 60), Some(120.0));
         assert_eq!(measured(45, 55, Statistic::Least, 60), Some(50.0));
         // A sample in the last instant counts, and so does what is seen nowhere but there.

@@ -1,6 +1,6 @@
 //! What flows are allowed: its mean over a window, or when it came to rest.
 
-use super::Slot;
+use super::{Slot, link_rates};
 use crate::scenario::{Expectation, Metric, Plan};
 use fabric::record::RateRow;
 use std::collections::BTreeMap;
@@ -73,12 +73,7 @@ fn mean((sum, length): (u128, u64)) -> f64 {
 impl Rates {
     pub(super) fn new(plan: &Plan, expectation: &Expectation) -> Rates {
         let slot = Slot::from(expectation.window);
-        let (hosts, ports) = (plan.spec.graph.hosts(), plan.spec.graph.ports());
-        let link_rate = |flow: u32| {
-            let host = hosts[plan.spec.flows[flow as usize].source.0 as usize];
-            let cable = |end: &fabric::graph::PortEnd| plan.spec.graph.cables[end.cable as usize].link.rate;
-            ports[host.0 as usize].iter().map(cable).max().map_or(0, units::Rate::as_bits_per_sec)
-        };
+        let link_rate = link_rates(plan);
         let named = expectation.subjects.flows.iter().chain(expectation.subjects.over.iter().flatten());
         let flow = |&flow: &u32| (flow, Flow { unlimited: link_rate(flow), ..Flow::default() });
         Rates {
