@@ -223,6 +223,9 @@ pub struct Stability {
     /// Also integrate the equations and draw queue and rate over time
     #[arg(long)]
     pub trajectory: bool,
+    /// Also run the scenario's packets, draw them over the fluid and measure how often they swing
+    #[arg(long)]
+    pub packets: bool,
     /// Directory for the pictures [default: results/NAME-stability]
     #[arg(long)]
     pub out: Option<PathBuf>,

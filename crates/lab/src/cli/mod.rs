@@ -7,6 +7,7 @@ mod console;
 mod exit;
 mod figure;
 mod listing;
+mod overlay;
 mod picture;
 mod reproduce;
 mod run;

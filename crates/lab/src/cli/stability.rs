@@ -4,10 +4,11 @@ use super::arguments::Stability;
 use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
+use super::overlay::Overlay;
 use super::picture::write;
-use super::run::slug;
+use super::run::{cores, slug};
 use lab::plot::{Axis, Colour, HorizontalLine, LineChart, MapBand, MapChart, MapLine, Quantity, Series};
-use lab::stability::{Analysis, BcnAnalysis, FluidPlan, Kind, Map, MapAxis, Model, analyse, trajectory};
+use lab::stability::{Analysis, BcnAnalysis, FluidPlan, Kind, Map, MapAxis, Model, Origin, analyse, trajectory};
 use serde_json::{Value, json};
 use std::path::Path;
 use theory::stability::switched::Cycle;
@@ -19,13 +20,14 @@ pub fn stability(arguments: &Stability) -> Exit {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
-    let Some(fluid) = &plan.fluid else {
-        let file = arguments.scenario.file.display();
-        console::error(&format!(
-            "{file} has no fluid model\n  add a section [fluid]: `tailback reference` lists its keys"
-        ));
-        return Exit::BadInput;
+    let fluid = match plan.fluid.clone().map_or_else(|| FluidPlan::of(&plan), Ok) {
+        Ok(fluid) => fluid,
+        Err(no) => {
+            console::error(&format!("{}: {no}", arguments.scenario.file.display()));
+            return Exit::BadInput;
+        }
     };
+    let fluid = &fluid;
     let axes: Result<Vec<MapAxis>, _> = arguments.map.iter().map(|text| MapAxis::parse(&fluid.model, text)).collect();
     let axes = match axes.map(<[MapAxis; 2]>::try_from) {
         Ok(Ok(axes)) => Some(axes),
@@ -49,8 +51,8 @@ pub fn stability(arguments: &Stability) -> Exit {
             return Exit::BadInput;
         }
     };
-    let threads = arguments.threads.or_else(|| std::thread::available_parallelism().map(usize::from).ok());
-    let computed = axes.map(|axes| Map::compute(&fluid.model, axes, arguments.points, threads.unwrap_or(1)));
+    let threads = arguments.threads.unwrap_or_else(cores);
+    let computed = axes.map(|axes| Map::compute(&fluid.model, axes, arguments.points, threads));
     let map = match computed.transpose() {
         Ok(map) => map,
         Err(error) => {
@@ -71,10 +73,29 @@ pub fn stability(arguments: &Stability) -> Exit {
             }
         }
     }
+    let mut overlay = None;
+    if arguments.packets {
+        match Overlay::run(&plan, fluid, &analysis, arguments.threads.unwrap_or(1), arguments.json) {
+            Ok(both) => overlay = Some(both),
+            Err(message) => {
+                console::error(&message);
+                return Exit::BadInput;
+            }
+        }
+    }
+    if let Some(both) = &overlay {
+        let charts = both.charts(&plan.name, fluid, &analysis);
+        pictures.extend(charts.into_iter().map(|(name, chart)| (name, chart.draw())));
+    }
     if arguments.json {
-        console::print(&format!("{:#}\n", as_json(fluid, &analysis, map.as_ref())));
+        let mut value = as_json(fluid, &analysis, map.as_ref());
+        if let Some(both) = &overlay {
+            value["packets"] = both.json();
+        }
+        console::print(&format!("{value:#}\n"));
     } else {
         console::print(&as_text(fluid, &analysis, map.as_ref()));
+        console::print(&overlay.map_or_else(String::new, |both| both.text(&analysis)));
     }
     let place = Path::new("results").join(format!("{}-stability", slug(&plan.name)));
     let out = arguments.out.clone().unwrap_or(place);
@@ -137,8 +158,16 @@ fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>) -> String 
         analysis.queue,
         console::rate(analysis.rate)
     ));
+    text.push_str("\nwhere the numbers come from:\n");
+    let origin =
+        |origin: &Origin| vec![origin.name.to_owned(), in_unit(origin.name, origin.value), origin.from.clone()];
+    let rows: Vec<Vec<String>> = fluid.origins.iter().map(origin).collect();
+    text.push_str(&console::table(&["", "value", "from"], &rows));
+    for left in &fluid.left_out {
+        text.push_str(&format!("left out: {left}\n"));
+    }
     if matches!(model, Model::Bcn(_)) {
-        text.push_str("theorem 1: all rates that fill the link are at rest; the equal share is taken\n");
+        text.push_str("\ntheorem 1: all rates that fill the link are at rest; the equal share is taken\n");
     }
     text.push_str("\nexact, with the delay:\n");
     let head = [
@@ -245,20 +274,35 @@ fn bcn_text(bcn: &BcnAnalysis, analysis: &Analysis) -> String {
         ));
     }
     text.push_str("\ntheorem 2, the loops in turn:\n");
-    let row = |name: &str, cycle: &Cycle| {
+    let row = |name: &str, cycle: &Cycle, critical: Option<f64>| {
         let left = format!("{:.1} %", cycle.contraction * 100.0);
         vec![
             name.to_owned(),
             left,
             time(cycle.settling()),
             format!("{:.1} Hz", cycle.frequency),
+            critical.map_or_else(String::new, time),
             verdict(cycle.is_stable()).into(),
         ]
     };
-    let mut rows = vec![row("the theorem, without delay", &bcn.undelayed)];
-    rows.extend(bcn.estimate.as_ref().map(|cycle| row("by the dominant roots", cycle)));
-    rows.extend(bcn.measured.as_ref().map(|cycle| row("measured on the delayed loops", cycle)));
-    text.push_str(&console::table(&["", "left after a cycle", "settles", "swings", "verdict"], &rows));
+    let sampled = &bcn.sampled;
+    let mut rows = vec![row("the theorem, without delay", &bcn.undelayed, None)];
+    rows.extend(bcn.estimate.as_ref().map(|cycle| row("by the dominant roots", cycle, None)));
+    rows.extend(bcn.measured.as_ref().map(|cycle| row("measured on the delayed loops", cycle, bcn.in_turn)));
+    let lagging = sampled.measured.as_ref();
+    rows.extend(lagging.map(|cycle| row("the same with the lag of sampling", cycle, sampled.in_turn)));
+    let head = ["", "left after a cycle", "settles", "swings", "critical delay", "verdict"];
+    text.push_str(&console::table(&head, &rows));
+    if lagging.is_none() {
+        text.push_str("with the lag of sampling there is no cycle to measure\n");
+    }
+    text.push_str(&format!(
+        "growth is told by samples {} apart on average: with that lag the loops alone stand {} (increase) and {} \
+         (decrease)\n",
+        time(sampled.gap),
+        time(sampled.margins[0].critical_delay),
+        time(sampled.margins[1].critical_delay)
+    ));
     if bcn.measured.is_none() {
         text.push_str("no swing of the delayed loops to measure\n");
     }
@@ -319,6 +363,8 @@ fn as_json(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>) -> Value {
     let model = &fluid.model;
     let parameters: serde_json::Map<String, Value> =
         model.names().iter().map(|name| ((*name).to_owned(), finite(model.get(name).unwrap_or(f64::NAN)))).collect();
+    let origins: serde_json::Map<String, Value> =
+        fluid.origins.iter().map(|origin| (origin.name.to_owned(), json!(origin.from))).collect();
     let each = |of: &lab::stability::LoopAnalysis| {
         let mode = of.roots.dominant();
         let pair = |root: theory::stability::Complex| json!([root.re, root.im]);
@@ -342,6 +388,9 @@ fn as_json(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>) -> Value {
     let mut value = json!({
         "model": model.name(),
         "parameters": parameters,
+        "origins": origins,
+        "left_out": fluid.left_out,
+        "link": fluid.bottleneck.as_ref().map(|bottleneck| bottleneck.link.clone()),
         "equilibrium": { "queue_bytes": analysis.queue, "rate_bps": analysis.rate },
         "loops": analysis.loops.iter().map(each).collect::<Vec<_>>(),
         "stable": analysis.stable(),
@@ -364,6 +413,15 @@ fn as_json(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>) -> Value {
             "without_delay": cycle_json(&bcn.undelayed),
             "by_dominant_roots": bcn.estimate.as_ref().map(cycle_json),
             "measured": bcn.measured.as_ref().map(cycle_json),
+            "critical_delay_s": bcn.in_turn,
+        });
+        let sampled = &bcn.sampled;
+        value["sampled"] = json!({
+            "gap_s": finite(sampled.gap),
+            "critical_delays_s": sampled.margins.map(|margins| finite(margins.critical_delay)),
+            "phase_margins_deg": sampled.margins.map(|margins| finite(margins.phase.to_degrees())),
+            "in_turn": sampled.measured.as_ref().map(cycle_json),
+            "in_turn_critical_delay_s": sampled.in_turn,
         });
         value["theorem_3"] = json!({
             "at_a": theorem_json(&bcn.at_stated),
@@ -429,7 +487,7 @@ fn trajectory_charts(
     fluid: &FluidPlan,
     analysis: &Analysis,
 ) -> Result<[(&'static str, LineChart); 2], String> {
-    let drawn = trajectory(fluid).map_err(|error| error.to_string())?;
+    let drawn = trajectory(fluid, 4e3).map_err(|error| error.to_string())?;
     let (_, frequency) = analysis.prediction();
     let subtitle = format!(
         "{} as a fluid, {}; predicted to swing at {frequency:.1} Hz",

@@ -43,6 +43,7 @@ pub use reference::reference;
 pub use schema::schema;
 pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
 
+pub(crate) use check::Walker;
 pub(crate) use key::near as near_name;
 
 use fabric::graph::Graph;

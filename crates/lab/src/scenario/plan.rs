@@ -136,7 +136,7 @@ pub struct Plan {
     pub sweep: Vec<Axis>,
     /// What it says of the figure it is.
     pub figure: Figure,
-    /// The scenario as a fluid, if it has one.
+    /// The scenario as a fluid, if it says so; [`FluidPlan::of`] finds what it does not say.
     pub fluid: Option<FluidPlan>,
     /// Every value and where it came from.
     pub entries: Vec<Entry>,

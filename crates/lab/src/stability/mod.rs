@@ -1,20 +1,30 @@
 //! The fluid of a scenario, analysed: `tailback stability`.
 //!
-//! [`analyse`] puts together what the crate `theory` says of one set of parameters; [`Map`] does so for a grid of two of
-//! them, on all cores and to the same bits; [`trajectory`] integrates the equations.
+//! [`derive()`] finds the fluid model that a scenario's own protocol and network make; [`analyse`] puts together what the crate `theory` says of one set of parameters; [`Map`] does so for a grid of two of
+//! them, on all cores and to the same bits; [`trajectory`] integrates the equations, and [`packets()`] runs the scenario to
+//! be held against them.
 
+mod bottleneck;
+mod derive;
+#[cfg(test)]
+mod derive_tests;
 mod map;
 mod model;
+mod packets;
 
+pub use bottleneck::Bottleneck;
+pub(crate) use derive::whence;
+pub use derive::{Derived, NoFluid, Origin, derive};
 pub use map::{Contour, Map, MapAxis, MapError};
 pub use model::{Kind, Model, NamedLoop};
+pub use packets::{Behaviour, Packets, packets, sampling, settled, within};
 
 use theory::Error;
 use theory::fluid::bcn::Regime;
 use theory::fluid::{Bcn, Solver};
 use theory::stability::conditions::phase_on_the_edge;
 use theory::stability::stated::{Claim, Stated, claims};
-use theory::stability::switched::{Cycle, by_dominant_roots, measure, without_delay};
+use theory::stability::switched::{Cycle, by_dominant_roots, critical_delay, measure, measure_sampled, without_delay};
 use theory::stability::{Complex, DelayedLoop, Margins, Roots, Theorem3, largest_common, rightmost};
 
 /// The fluid of a scenario.
@@ -32,6 +42,12 @@ pub struct FluidPlan {
     pub start_queue: f64,
     /// How long a trajectory is, in seconds.
     pub duration: f64,
+    /// Where each parameter comes from.
+    pub origins: Vec<Origin>,
+    /// What the packets of the scenario do and the equations do not.
+    pub left_out: Vec<String>,
+    /// Where the packets of the scenario have this loop, if they do.
+    pub bottleneck: Option<Bottleneck>,
 }
 
 /// One loop near the equilibrium.
@@ -68,8 +84,25 @@ pub struct BcnAnalysis {
     pub estimate: Option<Cycle>,
     /// The cycle of the two delayed loops as they take turns, measured; none if it does not swing.
     pub measured: Option<Cycle>,
+    /// The delay from which on they do not settle in turn.
+    pub in_turn: Option<f64>,
+    /// The same with the lag of sampling.
+    pub sampled: SampledAnalysis,
     /// What a paper states, and what follows.
     pub claims: Vec<Claim>,
+}
+
+/// What BCN's loops are if growth is told by samples a random time apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledAnalysis {
+    /// The time between two samples on average, in seconds.
+    pub gap: f64,
+    /// The increase and the decrease loop, each alone.
+    pub margins: [Margins; 2],
+    /// Both as they take turns, measured; none if that does not swing.
+    pub measured: Option<Cycle>,
+    /// The delay from which on they do not settle in turn.
+    pub in_turn: Option<f64>,
 }
 
 /// Everything.
@@ -139,6 +172,13 @@ fn analyse_bcn(plan: &FluidPlan, of: &Bcn, loops: &[LoopAnalysis]) -> Result<Bcn
         undelayed: without_delay(pair),
         estimate,
         measured: measure(pair, of.delay)?,
+        in_turn: critical_delay(of, false),
+        sampled: SampledAnalysis {
+            gap: of.gap(),
+            margins: [of.sampled_loop(Regime::Increase)?.margins(), of.sampled_loop(Regime::Decrease)?.margins()],
+            measured: measure_sampled(of)?,
+            in_turn: critical_delay(of, true),
+        },
         claims: claims(of, plan.a, &plan.stated),
     })
 }
@@ -155,11 +195,11 @@ pub struct Trajectory {
 /// More steps than this are a mistake in a duration or a delay.
 const MOST_STEPS: f64 = 1e7;
 
-/// The fluid over time, from the start the scenario gives it.
+/// The fluid over time, from the start the scenario gives it, as about so many points.
 ///
 /// # Errors
 /// If it would take too many steps: they cannot be longer than the delay.
-pub fn trajectory(plan: &FluidPlan) -> Result<Trajectory, Error> {
+pub fn trajectory(plan: &FluidPlan, points: f64) -> Result<Trajectory, Error> {
     let delay = plan.model.delay();
     let longest = if delay > 0.0 { delay / 20.0 } else { plan.duration / 1e5 };
     // Few steps would hide what happens within a delay that is most of the duration.
@@ -169,7 +209,7 @@ pub fn trajectory(plan: &FluidPlan) -> Result<Trajectory, Error> {
         let rule = "so many delays that the trajectory would take more than 10 million steps; shorten it";
         return Err(Error::BadParameter { name: "duration", value: plan.duration, rule });
     }
-    let every = ((steps / 4e3) as usize).max(1);
+    let every = ((steps / points) as usize).max(1);
     let mut drawn = Trajectory::default();
     let mut see = |t: f64, queue: f64, rate: f64| {
         drawn.queue.push((t, queue));
@@ -194,7 +234,9 @@ mod tests {
 
     fn plan(model: Model) -> FluidPlan {
         let stated = Stated { increase_pole: Some(666.0), decrease_pole: Some(521.0), b: Some(2.2) };
-        FluidPlan { model, a: 5.0, stated, start_rate: 1e8, start_queue: 0.0, duration: 0.05 }
+        let (origins, left_out, bottleneck) = (Vec::new(), Vec::new(), None);
+        let (start_rate, start_queue, duration) = (1e8, 0.0, 0.05);
+        FluidPlan { model, a: 5.0, stated, start_rate, start_queue, duration, origins, left_out, bottleneck }
     }
 
     #[test]
@@ -217,11 +259,11 @@ mod tests {
     #[test]
     fn trajectories_end_in_time_or_are_refused() {
         for model in [Model::Bcn(Bcn::of_the_paper()), Model::Qcn(Qcn::of_the_standard())] {
-            let drawn = trajectory(&plan(model)).expect("a trajectory");
+            let drawn = trajectory(&plan(model), 4e3).expect("a trajectory");
             assert!(drawn.queue.len() > 2000 && drawn.queue.len() < 9000, "{}", drawn.queue.len());
             assert!((drawn.queue.last().expect("points").0 - 0.05).abs() < 1e-4);
         }
         let slow = Model::Bcn(Bcn { delay: 1e-12, ..Bcn::of_the_paper() });
-        assert!(trajectory(&plan(slow)).expect_err("too many").to_string().contains("10 million"));
+        assert!(trajectory(&plan(slow), 4e3).expect_err("too many").to_string().contains("10 million"));
     }
 }

@@ -19,6 +19,7 @@ mod watch;
 pub use execute::{Execution, Options, Recording, StudyError, execute, recorder_spec};
 pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, quantity_keys};
+pub(crate) use measure::outcome_word;
 pub use measure::{Measures, WorkloadSummary, measured};
 pub use sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
 pub use statistics::{Summary, quantile, summarise};

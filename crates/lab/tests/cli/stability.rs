@@ -11,6 +11,52 @@ fn the_papers_loop_and_what_does_not_follow() {
     assert_eq!(scratch.names(""), ["bcn-stability.toml"], "nothing is drawn unless asked for");
 }
 
+/// A scenario of packets alone; its equations follow.
+fn packets() -> String {
+    let protocol = "[protocol]\nname = \"bcn\"\nstart_rate = \"6Gb/s\"\n[congestion_point]\nname = \"bcn\"\n";
+    let long = SOUND.replace("duration = \"1ms\"", "duration = \"40ms\"");
+    format!("{long}{protocol}")
+}
+
+#[test]
+fn packets_alone_have_equations_and_are_drawn_over_them() {
+    let scratch = Scratch::new("stability-packets");
+    scratch.file("a.toml", packets());
+    scratch.run(&["stability", "a.toml"]).ends(0).matches("stability-packets");
+    let out = ["stability", "a.toml", "--packets", "--json", "--out", "p"];
+    let value = scratch.run(&out).ends(0).json();
+    let names = ["overlay-queue", "overlay-rate", "overlay-spectrum"];
+    let files: Vec<String> = names.iter().flat_map(|name| [format!("{name}.png"), format!("{name}.svg")]).collect();
+    assert_eq!(scratch.names("p"), files);
+    assert_eq!(value["link"], "sw0->h2");
+    assert_eq!(value["origins"]["sources"], "flows over sw0->h2");
+    let seen = &value["packets"];
+    assert_eq!((seen["outcome"].as_str(), seen["from_s"].as_f64()), (Some("finished"), Some(0.02)));
+    let total = seen["total_rate"]["packets"]["mean_bps"].as_f64().expect("a rate");
+    assert!((total / (10e9 * 1500.0 / 1520.0) - 1.0).abs() < 0.05, "{seen:#}");
+    assert!(seen["inequality"].as_f64().is_some_and(|part| (1.0..2.0).contains(&part)), "{seen:#}");
+    let again = scratch.run(&["stability", "a.toml", "--packets", "--json", "--out", "q", "--threads", "3"]).ends(0);
+    assert_eq!(again.json()["packets"], *seen, "threads change nothing");
+}
+
+#[test]
+fn packets_without_the_loop_are_refused() {
+    let scratch = Scratch::new("stability-no-loop");
+    scratch.file("a.toml", format!("{SOUND}{FLUID}"));
+    scratch.run(&["stability", "a.toml", "--packets"]).ends(2).matches("bad-stability-packets");
+    scratch.file("a.toml", format!("{}[fluid]\nmodel = \"qcn\"\n", packets()));
+    scratch.run(&["stability", "a.toml"]).ends(2).matches("bad-stability-other-model");
+    scratch.file("a.toml", packets().replace("name = \"bcn\"\nstart", "weight = -1\nname = \"bcn\"\nstart"));
+    scratch.run(&["stability", "a.toml"]).ends(2).matches("bad-stability-weight");
+    for (name, from, to) in [
+        ("point-probability", "[congestion_point]", "[congestion_point]\nprobability = 1.5"),
+        ("point-no-probability", "[congestion_point]", "[congestion_point]\nprobability = 0"),
+    ] {
+        scratch.file("a.toml", packets().replace(from, to));
+        scratch.run(&["stability", "a.toml"]).ends(2).matches(&format!("bad-stability-{name}"));
+    }
+}
+
 #[test]
 fn json_has_every_number() {
     let scratch = Scratch::new("stability-json");

@@ -13,7 +13,7 @@ use super::plan::Plan;
 use fabric::graph::{Graph, NodeId};
 use fabric::routing::{Routes, dependency_cycle};
 use fabric::spec::{Egress, FlowControl, NetworkSpec};
-use paths::Walker;
+pub(crate) use paths::Walker;
 use std::collections::BTreeMap;
 use units::Time;
 

@@ -10,7 +10,7 @@ use fabric::workload::{Destination, FlowSpec};
 const LOOKED_AT: usize = 4096;
 
 /// A graph read once.
-pub(super) struct Walker<'a> {
+pub(crate) struct Walker<'a> {
     graph: &'a Graph,
     ports: Vec<Vec<PortEnd>>,
     hosts: Vec<NodeId>,
@@ -19,7 +19,7 @@ pub(super) struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(graph: &'a Graph) -> Walker<'a> {
+    pub(crate) fn new(graph: &'a Graph) -> Walker<'a> {
         let ports = graph.ports();
         let mut sum = 0;
         let first = ports
@@ -33,21 +33,21 @@ impl<'a> Walker<'a> {
         Walker { graph, hosts: graph.hosts(), ports, first }
     }
 
-    pub(super) fn name(&self, node: NodeId) -> &'a str {
+    pub(crate) fn name(&self, node: NodeId) -> &'a str {
         self.graph.nodes.get(node.0 as usize).map_or("?", |node| node.name.as_str())
     }
 
-    pub(super) fn host(&self, host: HostId) -> NodeId {
+    pub(crate) fn host(&self, host: HostId) -> NodeId {
         self.hosts.get(host.0 as usize).copied().unwrap_or(NodeId(u32::MAX))
     }
 
     /// The number of an output port.
-    pub(super) fn channel(&self, node: NodeId, port: u16) -> u32 {
+    pub(crate) fn channel(&self, node: NodeId, port: u16) -> u32 {
         self.first.get(node.0 as usize).copied().unwrap_or(0) + u32::from(port)
     }
 
     /// Every output port with its number: (channel, node, end of its cable).
-    pub(super) fn channels(&self) -> impl Iterator<Item = (u32, NodeId, &PortEnd)> {
+    pub(crate) fn channels(&self) -> impl Iterator<Item = (u32, NodeId, &PortEnd)> {
         self.ports.iter().zip(0_u32..).flat_map(move |(ports, node)| {
             let first = self.first[node as usize];
             ports.iter().zip(0_u32..).map(move |(end, port)| (first + port, NodeId(node), end))
@@ -55,12 +55,12 @@ impl<'a> Walker<'a> {
     }
 
     /// The node at the far end of an output port.
-    pub(super) fn peer(&self, node: NodeId, port: u16) -> Option<&PortEnd> {
+    pub(crate) fn peer(&self, node: NodeId, port: u16) -> Option<&PortEnd> {
         self.ports.get(node.0 as usize)?.get(usize::from(port))
     }
 
     /// The hops of a flow, as [`Routes::path`] gives them.
-    pub(super) fn path(
+    pub(crate) fn path(
         &self,
         routes: &Routes,
         from: HostId,
@@ -95,7 +95,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The path of a flow of a plan to one of its destinations.
-    pub(super) fn path_of(
+    pub(crate) fn path_of(
         &self,
         plan: &Plan,
         number: usize,
@@ -111,7 +111,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Whether a flow arrives; why not, if not.
-    pub(super) fn reaches(&self, plan: &Plan, number: usize, flow: &FlowSpec) -> Result<(), String> {
+    pub(crate) fn reaches(&self, plan: &Plan, number: usize, flow: &FlowSpec) -> Result<(), String> {
         let destinations = match &flow.destination {
             Destination::Host(host) => std::slice::from_ref(host),
             Destination::Uniform(hosts) => &hosts[..hosts.len().min(LOOKED_AT)],
@@ -120,7 +120,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Whether frames of a flow may take several paths.
-    pub(super) fn sprays(plan: &Plan) -> bool {
+    pub(crate) fn sprays(plan: &Plan) -> bool {
         plan.spec.multipath == Multipath::Spray
     }
 }

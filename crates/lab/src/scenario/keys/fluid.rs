@@ -2,6 +2,8 @@
 
 use crate::scenario::key::{Default, FASTEST, Key, Kind, SLOWEST, Section, key};
 
+const PACKETS: &str = "the scenario's network, if its protocol has these equations; else it must be given";
+
 const PAPER: &str = "Lu et al., Allerton 2006, section III.B";
 
 /// A number above zero; zero itself is refused where it is used.
@@ -20,12 +22,22 @@ pub(super) fn fluid() -> Section {
             Default::Required,
             "Whose equations.",
         ),
-        key("sources", Kind::Count(1, 10_000_000), Default::Required, "Equal sources that share the link."),
-        key("capacity", Kind::rate(), Default::Required, "The rate of the link they share."),
+        key(
+            "sources",
+            Kind::Count(1, 10_000_000),
+            Default::Computed("the flows that share a link at once", PACKETS),
+            "Equal sources that share the link.",
+        ),
+        key(
+            "capacity",
+            Kind::rate(),
+            Default::Computed("that of the link that leaves each flow least", PACKETS),
+            "The rate of the link they share, what is around frames not counted.",
+        ),
         key(
             "delay",
             Kind::time(),
-            Default::Required,
+            Default::Computed("a frame to the queue and a notice back, nothing waiting", PACKETS),
             "The whole loop: from a change of rate until what it does to the queue comes back as a message.",
         ),
     ];
@@ -36,7 +48,9 @@ pub(super) fn fluid() -> Section {
     keys.extend(start());
     Section {
         about: "The scenario as a fluid, for `tailback stability`: one link, equal sources, one delay. Packets know \
-                nothing of it.",
+                nothing of it. Where the scenario's own protocol has these equations, whatever is not given here is \
+                taken from [protocol], [congestion_point] and the network, and not the default below; then the \
+                section may be left out.",
         keys,
     }
 }

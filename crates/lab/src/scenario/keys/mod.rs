@@ -86,7 +86,7 @@ fn keys() -> Vec<Key> {
         key(
             "fluid",
             table(fluid::fluid()),
-            Default::Absent("it has no fluid model"),
+            Default::Absent("what follows from the protocol and the network"),
             "The scenario as differential equations, for `tailback stability`.",
         ),
         key("run", table(settings::run()), Default::Required, "How long to run, and how often."),

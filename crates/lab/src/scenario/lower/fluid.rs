@@ -1,62 +1,52 @@
 //! `[fluid]`.
 
+use crate::scenario::plan::{Plan, Source};
 use crate::scenario::resolve::{Gathered, Node};
-use crate::stability::{FluidPlan, Model};
+use crate::stability::{Derived, FluidPlan, Kind, Model, NoFluid, Origin, derive, whence};
 use theory::Error;
 use theory::fluid::{Bcn, Qcn};
 use theory::stability::stated::Stated;
 
-/// The fluid of a scenario, if it has one; what is wrong with it is told.
-pub(crate) fn fluid(gathered: &mut Gathered<'_>, root: &Node) -> Option<FluidPlan> {
-    let node = root.table("fluid")?;
-    let rate = |key: &str| node.rate(key).map(|rate| rate.as_bits_per_sec() as f64);
-    let size = |key: &str| node.size(key).map(|size| size.get() as f64);
-    let time = |key: &str| node.time(key).map(|time| time.as_secs_f64());
-    let (sources, capacity, delay) = (node.count("sources")? as f64, rate("capacity")?, time("delay")?);
-    let max_rate = rate("max_rate").unwrap_or(capacity);
-    if let (Some(capacity), false) = (node.rate("capacity"), node.given("max_rate")) {
-        gathered.computed(&node.path, "max_rate", format!("\"{capacity}\""));
-    }
-    let (set_point, weight, frame, buffer) =
-        (size("set_point")?, node.number("weight")?, size("frame")?, size("buffer")?);
-    let (min_rate, min_dec_factor) = (rate("min_rate")?, node.number("min_dec_factor")?);
-    let model = match node.text("model")?.as_str() {
-        "bcn" => Model::Bcn(Bcn {
-            sources,
-            capacity,
-            delay,
-            set_point,
-            weight,
-            probability: node.number("probability")?,
-            increase_gain: node.number("increase_gain")?,
-            decrease_gain: node.number("decrease_gain")?,
-            rate_unit: rate("rate_unit")?,
-            frame,
-            buffer,
-            min_rate,
-            max_rate,
-            min_dec_factor,
+/// What a default is replaced by where the scenario says more.
+const SAID: Source = Source::Default("the scenario's own protocol, congestion point and network");
+
+/// The fluid that a section describes, with what it leaves open taken from the rest of the plan; what is wrong with it is
+/// told.
+pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -> Option<FluidPlan> {
+    let named = node.text("model")?;
+    let derived = derive(plan).and_then(|derived| match derived.model == named {
+        true => Ok(derived),
+        false => Err(NoFluid {
+            message: format!("the equations of the scenario's own protocol are `{}`, not `{named}`", derived.model),
+            help: "choose that model".into(),
         }),
-        _ => Model::Qcn(Qcn {
-            sources,
-            capacity,
-            delay,
-            set_point,
-            weight,
-            sample_base: size("sample_base")?,
-            gd: node.number("gd")?,
-            byte_reset: size("byte_reset")?,
-            time_reset: time("time_reset")?,
-            threshold: node.count("threshold")? as f64,
-            ai_rate: rate("ai_rate")?,
-            frame,
-            buffer,
-            min_rate,
-            max_rate,
-            min_dec_factor,
-            noise: node.number("noise")?,
-        }),
+    });
+    let mut model = match named.as_str() {
+        "bcn" => Model::Bcn(Bcn::of_the_paper()),
+        _ => Model::Qcn(Qcn::of_the_standard()),
     };
+    let mut origins = Vec::new();
+    for &name in model.names() {
+        let origin = if node.given(name) {
+            let value = value(node, name)?;
+            let entry = plan.entries.iter().find(|entry| entry.path == format!("fluid.{name}"));
+            Origin { name, value, from: entry.map_or_else(String::new, whence) }
+        } else if let Some(origin) = derived.as_ref().ok().and_then(|derived| derived.get(name)) {
+            note(plan, name, written(name, origin.value), true);
+            origin.clone()
+        } else if let Some(value) = value(node, name) {
+            Origin { name, value, from: format!("fluid.{name} (default)") }
+        } else if name == "max_rate" {
+            let value = model.get("capacity")?;
+            note(plan, name, written(name, value), false);
+            Origin { name, value, from: "as capacity".into() }
+        } else {
+            missing(gathered, node, name, &derived);
+            return None;
+        };
+        model.set(name, origin.value);
+        origins.push(origin);
+    }
     if let Err(error) = model.check() {
         let (place, message) = match &error {
             Error::BadParameter { name, rule, .. } => (node.place_of(name), (*rule).to_owned()),
@@ -71,16 +61,73 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, root: &Node) -> Option<FluidPla
         decrease_pole: stated.number("decrease_pole"),
         b: stated.number("b"),
     });
-    let start_rate = rate("start_rate").unwrap_or_else(|| {
+    let start_rate = value(node, "start_rate").unwrap_or_else(|| {
+        let share = model.get("capacity").unwrap_or(0.0) / model.get("sources").unwrap_or(1.0);
         let factor = if matches!(model, Model::Bcn(_)) { 0.5 } else { 2.0 };
-        let start = units::Rate::from_bits_per_sec((factor * capacity / sources) as u64);
-        gathered.computed(&node.path, "start_rate", format!("\"{start}\""));
-        start.as_bits_per_sec() as f64
+        let start = derived.as_ref().map_or(factor * share, |derived| derived.start_rate.value);
+        note(plan, "start_rate", written("start_rate", start), derived.is_ok());
+        start
     });
-    let (start_queue, duration) = (size("start_queue")?, time("duration")?);
+    let duration = match (node.given("duration"), &derived) {
+        (false, Ok(_)) => {
+            let duration = plan.run.duration;
+            note(plan, "duration", format!("\"{duration}\""), true);
+            duration.as_secs_f64()
+        }
+        _ => node.time("duration")?.as_secs_f64(),
+    };
     if duration == 0.0 {
         gathered.refuse(node.place_of("duration"), "a trajectory of no time", "give a duration above zero");
         return None;
     }
-    Some(FluidPlan { model, a: node.number("a").unwrap_or(5.0), stated, start_rate, start_queue, duration })
+    let (left_out, bottleneck) = match derived {
+        Ok(Derived { left_out, bottleneck, .. }) => (left_out, Some(bottleneck)),
+        Err(_) => (Vec::new(), None),
+    };
+    let (a, start_queue) = (node.number("a").unwrap_or(5.0), node.size("start_queue")?.get() as f64);
+    Some(FluidPlan { model, a, stated, start_rate, start_queue, duration, origins, left_out, bottleneck })
+}
+
+/// A number of the section, in its base unit.
+fn value(node: &Node, name: &str) -> Option<f64> {
+    match Kind::of(name) {
+        Kind::Time => node.time(name).map(|time| time.as_secs_f64()),
+        Kind::Rate => node.rate(name).map(|rate| rate.as_bits_per_sec() as f64),
+        Kind::Size => node.size(name).map(|size| size.get() as f64),
+        Kind::Number => node.number(name).or_else(|| node.count(name).map(|count| count as f64)),
+    }
+}
+
+/// A number as a scenario would have it.
+fn written(name: &str, value: f64) -> String {
+    match Kind::of(name) {
+        Kind::Time => format!("\"{}\"", units::Span::from_picos((value * 1e12).round() as u64)),
+        Kind::Rate => format!("\"{}\"", units::Rate::from_bits_per_sec(value.round() as u64)),
+        Kind::Size => format!("\"{}\"", units::Bytes::new(value.round() as u64)),
+        Kind::Number => format!("{value}"),
+    }
+}
+
+/// Puts what was found in the place of a default; `said` if the rest of the scenario says it.
+fn note(plan: &mut Plan, name: &str, text: String, said: bool) {
+    let path = format!("fluid.{name}");
+    if let Some(entry) = plan.entries.iter_mut().find(|entry| entry.path == path) {
+        entry.value = text;
+        if said {
+            entry.source = SAID;
+        }
+    }
+}
+
+/// Says that a parameter is neither given nor to be found.
+fn missing(gathered: &mut Gathered<'_>, node: &Node, name: &str, derived: &Result<Derived, NoFluid>) {
+    let why = match derived {
+        Ok(derived) => {
+            let unknown = derived.unknown.iter().find(|(unknown, _)| *unknown == name);
+            unknown.map_or_else(String::new, |(_, reason)| reason.clone())
+        }
+        Err(no) => no.message.clone(),
+    };
+    let message = format!("`fluid` has no `{name}`, and it does not follow from the scenario");
+    gathered.refuse(node.place, message, format!("add `{name} = ...`; {why}"));
 }

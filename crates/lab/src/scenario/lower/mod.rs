@@ -47,7 +47,6 @@ pub(crate) fn plan(
     let classes = devices::classes(gathered, root);
     let network = network::network(gathered, root, limits);
     let sweep = settings::sweep(gathered, root);
-    let fluid = fluid::fluid(gathered, root);
     let (Some(classes), Some(network)) = (classes, network) else { return (None, origins) };
     // What goes on without a part that is missing serves to find more mistakes: the plan is not made any more.
     let complete = run.is_some();
@@ -117,7 +116,7 @@ pub(crate) fn plan(
     };
     let stem = recipe.sources.iter().next().map(|source| file_stem(&source.name)).unwrap_or_default();
     let name = root.text("name").unwrap_or(stem);
-    let plan = Plan {
+    let mut plan = Plan {
         name: variant.map_or(name.clone(), |variant| format!("{name}, {variant}")),
         description: root.text("description").unwrap_or_default(),
         spec,
@@ -129,10 +128,13 @@ pub(crate) fn plan(
         expectations,
         sweep,
         figure,
-        fluid,
+        fluid: None,
         entries: std::mem::take(&mut gathered.entries),
         recipe: Arc::clone(recipe),
     };
+    if let Some(node) = root.table("fluid") {
+        plan.fluid = fluid::fluid(gathered, node, &mut plan);
+    }
     (Some(plan), origins)
 }
 
