@@ -1,0 +1,38 @@
+//! Frames as the world writes them: Ethernet, Data Center Bridging, shortest path bridging, InfiniBand.
+//!
+//! Every format has its own module, and each of them two things. A *view* looks at bytes where they are: making one
+//! checks that the fixed part is there, and judges nothing else. A *representation* (`Repr`) can only hold what may be
+//! sent; it is parsed from a view and emitted into a [`Writer`], and what was emitted parses to the same again.
+//!
+//! Whatever comes in may be hostile. Nothing here panics, allocates, or reads beyond the frame; what is repeated or of
+//! any length is an iterator over the frame's own bytes. A malformed element of a list is skipped and counted where its
+//! standard says that it is ignored, and spoils the whole only where the standard says so.
+//!
+//! There is no state and no input or output here: who answers what belongs to `control`, files to `lab`.
+
+mod bytes;
+mod error;
+mod fields;
+mod view;
+
+pub mod bpdu;
+pub mod cnm;
+pub mod ethernet;
+pub mod fcs;
+pub mod infiniband;
+pub mod ipv4;
+pub mod isis;
+pub mod lldp;
+pub mod mac_control;
+pub mod mcid;
+pub mod md5;
+pub mod pcapng;
+pub mod roce;
+pub mod spbm;
+pub mod tailback;
+pub mod trill;
+pub mod vlan;
+
+pub use bytes::Writer;
+pub use error::Error;
+pub use fields::{Address, Priority, VlanId};

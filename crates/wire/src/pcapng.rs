@@ -1,0 +1,191 @@
+//! Capture files as Wireshark reads them (pcapng, draft-ietf-opsawg-pcapng): blocks as octets, with time in picoseconds.
+//!
+//! A file is a section header, one description per interface, and packets that name their interface by number. All
+//! numbers are little-endian, as the section header says. The blocks are appended to the caller's buffer.
+
+/// What an interface's packets begin with (tcpdump.org/linktypes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// An Ethernet header.
+    Ethernet,
+    /// A record of Endace's format, which can hold InfiniBand packets; see [`erf`].
+    Erf,
+}
+
+impl LinkType {
+    fn number(self) -> u16 {
+        match self {
+            LinkType::Ethernet => 1,
+            LinkType::Erf => 197,
+        }
+    }
+}
+
+const SECTION: u32 = 0x0A0D_0D0A;
+const INTERFACE: u32 = 1;
+const PACKET: u32 = 6;
+const BYTE_ORDER: u32 = 0x1A2B_3C4D;
+const COMMENT: u16 = 1;
+const NAME: u16 = 2;
+const DESCRIPTION: u16 = 3;
+const APPLICATION: u16 = 4;
+const SPEED: u16 = 8;
+const RESOLUTION: u16 = 9;
+const CHECK_LENGTH: u16 = 13;
+/// 10^-12 s.
+const PICOSECONDS: u8 = 12;
+
+/// A link, or one direction of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface<'a> {
+    /// What its packets begin with.
+    pub link_type: LinkType,
+    /// Its name.
+    pub name: &'a str,
+    /// What it is.
+    pub description: &'a str,
+    /// Bits per second.
+    pub speed: u64,
+    /// Octets of the check sequence behind each packet; of Ethernet only.
+    pub check_length: Option<u8>,
+}
+
+/// Begins a file.
+pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
+    block(out, SECTION, |out| {
+        out.extend(BYTE_ORDER.to_le_bytes());
+        out.extend(1u16.to_le_bytes());
+        out.extend(0u16.to_le_bytes());
+        // The section's length is not known.
+        out.extend(u64::MAX.to_le_bytes());
+        option(out, COMMENT, comment.as_bytes());
+        option(out, APPLICATION, application.as_bytes());
+        end_of_options(out);
+    });
+}
+
+/// Describes the next interface; they are numbered from zero on.
+pub fn interface(out: &mut Vec<u8>, interface: &Interface) {
+    block(out, INTERFACE, |out| {
+        out.extend(interface.link_type.number().to_le_bytes());
+        out.extend(0u16.to_le_bytes());
+        // No limit to the length of a packet.
+        out.extend(0u32.to_le_bytes());
+        option(out, NAME, interface.name.as_bytes());
+        option(out, DESCRIPTION, interface.description.as_bytes());
+        option(out, SPEED, &interface.speed.to_le_bytes());
+        option(out, RESOLUTION, &[PICOSECONDS]);
+        if let Some(length) = interface.check_length {
+            option(out, CHECK_LENGTH, &[length]);
+        }
+        end_of_options(out);
+    });
+}
+
+/// A packet: on which interface, when, its first octets and how many it had.
+pub fn packet(out: &mut Vec<u8>, interface: u32, picoseconds: u64, octets: &[u8], length: u32) {
+    block(out, PACKET, |out| {
+        out.extend(interface.to_le_bytes());
+        out.extend(((picoseconds >> 32) as u32).to_le_bytes());
+        out.extend((picoseconds as u32).to_le_bytes());
+        out.extend((octets.len() as u32).to_le_bytes());
+        out.extend(length.to_le_bytes());
+        padded(out, octets);
+    });
+}
+
+/// Octets of the header of an Endace record.
+pub const ERF_HEADER: usize = 16;
+
+/// What an Endace record holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Erf {
+    /// An InfiniBand packet, from its local route header on.
+    InfiniBand,
+    /// An InfiniBand link packet: flow control.
+    InfiniBandLink,
+}
+
+/// The header of an Endace record, before `length` octets of packet. Its own time is a binary fraction of a second,
+/// little-endian; the rest is big-endian.
+#[must_use]
+pub fn erf(kind: Erf, picoseconds: u64, length: u16) -> [u8; ERF_HEADER] {
+    const SECOND: u64 = 1_000_000_000_000;
+    let fraction = (u128::from(picoseconds % SECOND) << 32) / u128::from(SECOND);
+    let time = (picoseconds / SECOND) << 32 | fraction as u64;
+    let mut header = [0; ERF_HEADER];
+    header[..8].copy_from_slice(&time.to_le_bytes());
+    header[8] = match kind {
+        Erf::InfiniBand => 21,
+        Erf::InfiniBandLink => 25,
+    };
+    // Records may be of any length.
+    header[9] = 4;
+    header[10..12].copy_from_slice(&length.saturating_add(ERF_HEADER as u16).to_be_bytes());
+    header[14..16].copy_from_slice(&length.to_be_bytes());
+    header
+}
+
+fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend(kind.to_le_bytes());
+    out.extend([0; 4]);
+    body(out);
+    let length = ((out.len() - start) as u32 + 4).to_le_bytes();
+    out.extend(length);
+    if let Some(place) = out.get_mut(start + 4..start + 8) {
+        place.copy_from_slice(&length);
+    }
+}
+
+fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let value = value.get(..usize::from(u16::MAX)).unwrap_or(value);
+    out.extend(code.to_le_bytes());
+    out.extend((value.len() as u16).to_le_bytes());
+    padded(out, value);
+}
+
+fn end_of_options(out: &mut Vec<u8>) {
+    out.extend([0; 4]);
+}
+
+fn padded(out: &mut Vec<u8>, octets: &[u8]) {
+    out.extend(octets);
+    out.resize(out.len().next_multiple_of(4), 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_of_whole_words_and_end_with_their_length() {
+        let mut out = Vec::new();
+        section(&mut out, "test", "");
+        let link = Interface {
+            link_type: LinkType::Ethernet,
+            name: "a->b",
+            description: "",
+            speed: 10_000_000_000,
+            check_length: Some(4),
+        };
+        interface(&mut out, &link);
+        packet(&mut out, 0, 1_000_000_000_001, &[1, 2, 3], 64);
+        let (mut rest, mut kinds) = (&out[..], Vec::new());
+        while !rest.is_empty() {
+            let number = |at: usize| u32::from_le_bytes(crate::bytes::array(rest, at));
+            let length = number(4) as usize;
+            assert_eq!((length % 4, number(length - 4) as usize), (0, length));
+            kinds.push(number(0));
+            rest = &rest[length..];
+        }
+        assert_eq!(kinds, [SECTION, INTERFACE, PACKET]);
+    }
+
+    #[test]
+    fn a_record_keeps_time_as_a_binary_fraction() {
+        let header = erf(Erf::InfiniBand, 1_500_000_000_000, 10);
+        assert_eq!(header[..8], (1u64 << 32 | 1 << 31).to_le_bytes());
+        assert_eq!((header[8], &header[10..12], &header[14..]), (21, &[0u8, 26][..], &[0u8, 10][..]));
+    }
+}

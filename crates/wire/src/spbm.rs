@@ -1,0 +1,42 @@
+//! The service instance tag of backbone bridging (802.1Q 9.7), behind the backbone VLAN tag:
+//! PCP:3, DEI:1, NCA:1, reserved:3, I-SID:24, then the customer's frame from its destination on.
+
+use crate::bytes::{at_least, be32, from};
+use crate::{Error, Priority, Writer};
+
+/// A service instance tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repr {
+    /// Priority of the customer's frame.
+    pub priority: Priority,
+    /// Drop eligible.
+    pub drop_eligible: bool,
+    /// No customer addresses: the frame inside is of the provider's own.
+    pub no_customer_addresses: bool,
+    /// Service, 24 bits.
+    pub service: u32,
+}
+
+impl Repr {
+    /// Octets behind the type 0x88E7.
+    pub const LENGTH: usize = 4;
+
+    /// Reads what follows the type 0x88E7, and returns the customer's frame.
+    pub fn parse(bytes: &[u8]) -> Result<(Repr, &[u8]), Error> {
+        at_least(bytes, Repr::LENGTH, "I-TAG")?;
+        let tag = be32(bytes, 0);
+        let repr = Repr {
+            priority: Priority::low_bits((tag >> 29) as u8),
+            drop_eligible: tag >> 28 & 1 == 1,
+            no_customer_addresses: tag >> 27 & 1 == 1,
+            service: tag & 0xFF_FFFF,
+        };
+        Ok((repr, from(bytes, Repr::LENGTH)))
+    }
+
+    /// Writes the tag behind its type; the customer's frame follows.
+    pub fn emit(&self, out: &mut Writer) {
+        let flags = u32::from(self.drop_eligible) << 28 | u32::from(self.no_customer_addresses) << 27;
+        out.u32(u32::from(self.priority.get()) << 29 | flags | self.service & 0xFF_FFFF);
+    }
+}

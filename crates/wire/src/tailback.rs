@@ -1,0 +1,123 @@
+//! What a simulated frame says of itself in a capture: a header of our own behind the local experimental type 0x88B5.
+//!
+//! | octets | field |
+//! |---|---|
+//! | 0 | version:4 = 1, kind:4 |
+//! | 1 | marked 0x80, last of its flow 0x40, reserved |
+//! | 2..6 | flow |
+//! | 6..10 | position in the flow |
+//! | 10..18 | when it was made, in picoseconds |
+//! | 18..20 | congestion point that the source is associated with, zero for none |
+//! | 20 | length of the name |
+//! | 21.. | name of the flow; then zeros up to the frame's size |
+//!
+//! Nobody else speaks it; the Wireshark dissector that ships with us reads it.
+
+use crate::bytes::{at_least, be8, be16, be32, be64};
+use crate::{Error, Writer};
+
+/// What the frame is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Carries a flow's bytes.
+    #[default]
+    Data,
+    /// Tells a sender what arrived.
+    Acknowledgement,
+    /// Asks about its flow's path.
+    Probe,
+    /// A probe on its way back.
+    Answer,
+    /// Tells the near side of a fabric that the far side has a frame.
+    Receipt,
+    /// Tells a sender of freed room; the position is the class, the time the total ever granted.
+    Credit,
+    /// Tells a source of congestion in fewer octets than a standard message takes: the position holds feedback, port
+    /// and class, the time offset and growth.
+    Notice,
+    /// PAUSE or PFC in fewer octets than a standard frame takes.
+    Pause,
+}
+
+const KINDS: [Kind; 8] = [
+    Kind::Data,
+    Kind::Acknowledgement,
+    Kind::Probe,
+    Kind::Answer,
+    Kind::Receipt,
+    Kind::Credit,
+    Kind::Notice,
+    Kind::Pause,
+];
+
+/// A header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repr<'a> {
+    /// What the frame is for.
+    pub kind: Kind,
+    /// It carries a congestion mark, or answers a frame that does.
+    pub marked: bool,
+    /// It is the last of its flow.
+    pub last: bool,
+    /// Number of the flow.
+    pub flow: u32,
+    /// Position in the flow.
+    pub sequence: u32,
+    /// When it was made, in picoseconds.
+    pub born: u64,
+    /// Congestion point that the source is associated with.
+    pub tag: u16,
+    /// Name of the flow, at most 255 octets; may be left out.
+    pub name: &'a [u8],
+}
+
+impl<'a> Repr<'a> {
+    const VERSION: u8 = 1;
+    /// Octets without the name.
+    pub const LENGTH: usize = 21;
+
+    /// Reads what follows the type 0x88B5.
+    pub fn parse(bytes: &'a [u8]) -> Result<Repr<'a>, Error> {
+        let what = "Tailback header";
+        at_least(bytes, Repr::LENGTH, what)?;
+        let (first, flags) = (be8(bytes, 0), be8(bytes, 1));
+        if first >> 4 != Repr::VERSION {
+            return Err(Error::Field { what, field: "version", value: u64::from(first >> 4) });
+        }
+        let unknown = Error::Field { what, field: "kind", value: u64::from(first & 15) };
+        let end = Repr::LENGTH + usize::from(be8(bytes, 20));
+        Ok(Repr {
+            kind: *KINDS.get(usize::from(first & 15)).ok_or(unknown)?,
+            marked: flags & 0x80 != 0,
+            last: flags & 0x40 != 0,
+            flow: be32(bytes, 2),
+            sequence: be32(bytes, 6),
+            born: be64(bytes, 10),
+            tag: be16(bytes, 18),
+            name: bytes.get(Repr::LENGTH..end).ok_or(Error::Short { what, need: end, have: bytes.len() })?,
+        })
+    }
+
+    /// Writes the header behind its type.
+    pub fn emit(&self, out: &mut Writer) {
+        let kind = KINDS.iter().position(|&kind| kind == self.kind).unwrap_or(0) as u8;
+        let name = self.name.get(..255).unwrap_or(self.name);
+        out.u8(Repr::VERSION << 4 | kind);
+        out.u8(u8::from(self.marked) << 7 | u8::from(self.last) << 6);
+        out.u32(self.flow);
+        out.u32(self.sequence);
+        out.u64(self.born);
+        out.u16(self.tag);
+        out.u8(name.len() as u8);
+        out.bytes(name);
+    }
+
+    /// Writes as much of the header as so many octets hold, first without the name; zeros fill what is left.
+    pub fn emit_within(&self, room: usize, out: &mut Writer) {
+        let mut octets = [0; Repr::LENGTH + 255];
+        let name = if Repr::LENGTH + self.name.len() <= room { self.name } else { &[] };
+        Repr { name, ..*self }.emit(&mut Writer::new(&mut octets));
+        out.bytes(octets.get(..room).unwrap_or(&octets));
+        out.fill(0, room.saturating_sub(octets.len()));
+    }
+}

@@ -1,0 +1,35 @@
+//! How all views begin: a buffer, and a check that the fixed part is there.
+
+/// Declares a view over a buffer with a header of at least so many octets.
+macro_rules! view {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $header:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<T: AsRef<[u8]>> {
+            buffer: T,
+        }
+
+        impl<T: AsRef<[u8]>> $name<T> {
+            /// Octets of the fixed part.
+            pub const HEADER: usize = $header;
+
+            /// Looks at a buffer; refuses one that is shorter than the fixed part.
+            pub fn new(buffer: T) -> Result<$name<T>, $crate::Error> {
+                $crate::bytes::at_least(buffer.as_ref(), Self::HEADER, $what)?;
+                Ok($name { buffer })
+            }
+
+            /// All octets from the header on.
+            pub fn bytes(&self) -> &[u8] {
+                self.buffer.as_ref()
+            }
+
+            /// Gives the buffer back.
+            pub fn into_inner(self) -> T {
+                self.buffer
+            }
+        }
+    };
+}
+
+pub(crate) use view;
