@@ -1,0 +1,7 @@
+//! Frames there and back, frames of others, frames of nobody, and frames of ours under other people's eyes.
+
+mod everything;
+mod golden;
+mod hostile;
+mod kit;
+mod round_trip;
