@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_macros)] // Chores print.
 
 mod hop;
+mod oracles;
 mod python;
 mod tidy;
 
@@ -13,6 +14,7 @@ usage: cargo xtask WHAT
 
   test            everything CI checks: format, lints, tidiness, tests, documentation
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
+  oracles         only installs what the tests ask about our frames: tshark, tcpdump, scapy
   papers          all papers in full: every figure with all its seeds and choices; minutes
   tidy            only the tidiness of the sources
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let result = match what.as_str() {
         "test" => test(),
         "python" => python::check(),
+        "oracles" => oracles::install(),
         "papers" => papers(&[]),
         "tidy" => tidy::check(),
         "instructions" => hop::report(),
@@ -74,6 +77,7 @@ fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
+    oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;

@@ -1,0 +1,53 @@
+//! Other people's dissectors, which the tests ask about our frames.
+//!
+//! They come from Debian's packages and are installed where that is possible: by root, with apt-get. Elsewhere it is
+//! said what is missing; the tests that need it skip themselves, and on a machine that calls itself CI that is a failure.
+
+use std::process::{Command, Stdio};
+
+/// A package, and a command that succeeds where it is installed.
+const PACKAGES: [(&str, &[&str]); 3] = [
+    ("tshark", &["tshark", "--version"]),
+    ("tcpdump", &["tcpdump", "--version"]),
+    // For the system's own interpreter, which need not be the first on the path.
+    ("python3-scapy", &["/usr/bin/python3", "-c", "import scapy"]),
+];
+
+/// Installs what is missing, or says that it cannot.
+pub fn install() -> Result<(), String> {
+    let missing: Vec<&str> = PACKAGES.iter().filter(|(_, probe)| !succeeds(probe)).map(|(name, _)| *name).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    let tried = if is_root() && succeeds(&["apt-get", "--version"]) {
+        // The lists of packages may be older than the packages.
+        let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
+        crate::run("env", &[&quiet[..], &["update"]].concat())
+            .and_then(|()| crate::run("env", &[&quiet[..], &["install", "-y"], &missing].concat()))
+    } else {
+        Err("that takes root and apt-get".to_owned())
+    };
+    let in_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
+    match tried {
+        Ok(()) => Ok(()),
+        Err(reason) if in_ci => Err(format!("{list} cannot be installed: {reason}")),
+        Err(reason) => {
+            eprintln!("SKIPPED: {list} cannot be installed: {reason}");
+            eprintln!(
+                "         'apt-get install {list}' as root has our frames read by others; in CI this is a failure"
+            );
+            Ok(())
+        }
+    }
+}
+
+fn succeeds(command: &[&str]) -> bool {
+    let [program, arguments @ ..] = command else { return false };
+    let status = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}
