@@ -2,6 +2,10 @@
 //!
 //! A file is a section header, one description per interface, and packets that name their interface by number. All
 //! numbers are little-endian, as the section header says. The blocks are appended to the caller's buffer.
+//!
+//! Wireshark up to 4.0 at least multiplies the fraction of a second by 10^9 in 64 bits: beyond 18.446744 ms into a second
+//! it shows wrong times of a file in picoseconds, while libpcap shows the right ones. So a capture that goes on for longer
+//! had better be in units of 100 ps, the finest that it reads right throughout; see [`Resolution::for_span`].
 
 /// What an interface's packets begin with (tcpdump.org/linktypes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +25,40 @@ impl LinkType {
     }
 }
 
+/// The unit of times in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// 10^-12 s.
+    Picoseconds,
+    /// 10^-10 s.
+    HundredPicoseconds,
+}
+
+impl Resolution {
+    /// The last instant, in picoseconds, that Wireshark reads right from a file in picoseconds.
+    pub const LAST_PICOSECOND: u64 = u64::MAX / 1_000_000_000;
+
+    /// The finest that everybody reads right up to an instant in picoseconds.
+    #[must_use]
+    pub fn for_span(last: u64) -> Resolution {
+        if last <= Resolution::LAST_PICOSECOND { Resolution::Picoseconds } else { Resolution::HundredPicoseconds }
+    }
+
+    fn exponent(self) -> u8 {
+        match self {
+            Resolution::Picoseconds => 12,
+            Resolution::HundredPicoseconds => 10,
+        }
+    }
+
+    fn units(self, picoseconds: u64) -> u64 {
+        match self {
+            Resolution::Picoseconds => picoseconds,
+            Resolution::HundredPicoseconds => picoseconds / 100,
+        }
+    }
+}
+
 const SECTION: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;
 const PACKET: u32 = 6;
@@ -32,8 +70,6 @@ const APPLICATION: u16 = 4;
 const SPEED: u16 = 8;
 const RESOLUTION: u16 = 9;
 const CHECK_LENGTH: u16 = 13;
-/// 10^-12 s.
-const PICOSECONDS: u8 = 12;
 
 /// A link, or one direction of it.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +84,8 @@ pub struct Interface<'a> {
     pub speed: u64,
     /// Octets of the check sequence behind each packet; of Ethernet only.
     pub check_length: Option<u8>,
+    /// The unit of its packets' times.
+    pub resolution: Resolution,
 }
 
 /// Begins a file.
@@ -74,7 +112,7 @@ pub fn interface(out: &mut Vec<u8>, interface: &Interface) {
         option(out, NAME, interface.name.as_bytes());
         option(out, DESCRIPTION, interface.description.as_bytes());
         option(out, SPEED, &interface.speed.to_le_bytes());
-        option(out, RESOLUTION, &[PICOSECONDS]);
+        option(out, RESOLUTION, &[interface.resolution.exponent()]);
         if let Some(length) = interface.check_length {
             option(out, CHECK_LENGTH, &[length]);
         }
@@ -82,14 +120,15 @@ pub fn interface(out: &mut Vec<u8>, interface: &Interface) {
     });
 }
 
-/// A packet: on which interface, when, its first octets and how many it had.
-pub fn packet(out: &mut Vec<u8>, interface: u32, picoseconds: u64, octets: &[u8], length: u32) {
+/// A packet: on which interface, when (in picoseconds; written in the interface's unit), and its octets.
+pub fn packet(out: &mut Vec<u8>, interface: u32, resolution: Resolution, picoseconds: u64, octets: &[u8]) {
+    let time = resolution.units(picoseconds);
     block(out, PACKET, |out| {
         out.extend(interface.to_le_bytes());
-        out.extend(((picoseconds >> 32) as u32).to_le_bytes());
-        out.extend((picoseconds as u32).to_le_bytes());
+        out.extend(((time >> 32) as u32).to_le_bytes());
+        out.extend((time as u32).to_le_bytes());
         out.extend((octets.len() as u32).to_le_bytes());
-        out.extend(length.to_le_bytes());
+        out.extend((octets.len() as u32).to_le_bytes());
         padded(out, octets);
     });
 }
@@ -102,7 +141,7 @@ pub const ERF_HEADER: usize = 16;
 pub enum Erf {
     /// An InfiniBand packet, from its local route header on.
     InfiniBand,
-    /// An InfiniBand link packet: flow control.
+    /// An InfiniBand link packet: flow control, and two octets of zeros without which Wireshark finds it malformed.
     InfiniBandLink,
 }
 
@@ -168,9 +207,10 @@ mod tests {
             description: "",
             speed: 10_000_000_000,
             check_length: Some(4),
+            resolution: Resolution::Picoseconds,
         };
         interface(&mut out, &link);
-        packet(&mut out, 0, 1_000_000_000_001, &[1, 2, 3], 64);
+        packet(&mut out, 0, link.resolution, 1_000_000_000_001, &[1, 2, 3]);
         let (mut rest, mut kinds) = (&out[..], Vec::new());
         while !rest.is_empty() {
             let number = |at: usize| u32::from_le_bytes(crate::bytes::array(rest, at));

@@ -4,4 +4,6 @@ mod everything;
 mod golden;
 mod hostile;
 mod kit;
+mod oracle;
 mod round_trip;
+mod samples;
