@@ -43,7 +43,7 @@ const OVERTAKEN: u8 = 8;
 pub(crate) const MOST_OVERTAKEN: u8 = u8::MAX / OVERTAKEN;
 
 /// A frame on a wire or in a queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The next frame of the list this one is in.
     pub(crate) next: u32,
@@ -125,6 +125,12 @@ impl Frame {
     #[must_use]
     pub fn is_marked(&self) -> bool {
         self.flags & MARKED != 0
+    }
+
+    /// Whether it is the last of a finite flow.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.flags & LAST != 0
     }
 
     /// Of a pause frame: (classes it speaks of, quanta; zero releases).

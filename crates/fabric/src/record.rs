@@ -15,11 +15,11 @@ mod window;
 
 pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
 pub use rows::{
-    Cell, DropRow, FlowSample, LinkSample, NoticeRow, OccupancyRow, PauseRow, QueueRow, RateRow, Row, Rows,
+    Cell, DropRow, FlowSample, FrameRow, LinkSample, NoticeRow, OccupancyRow, PauseRow, QueueRow, RateRow, Row, Rows,
 };
 pub use window::{Interval, sliding_window};
 
-use crate::frame::{Frame, Kind};
+use crate::frame::{Frame, Kind, NIL};
 use crate::probe::{DropCause, Probe, QueueSample};
 use crate::spec::MAX_CLASSES;
 use meter::Meter;
@@ -36,6 +36,12 @@ pub enum Selection {
 }
 
 impl Selection {
+    /// None of them.
+    #[must_use]
+    pub const fn none() -> Selection {
+        Selection::Only(Vec::new())
+    }
+
     /// Those numbers.
     #[must_use]
     pub fn only(numbers: impl IntoIterator<Item = u32>) -> Selection {
@@ -93,10 +99,12 @@ pub struct RecorderSpec {
     pub ports: Selection,
     /// The flows that flow_samples, rates, notices and deliveries are about.
     pub flows: Selection,
+    /// The ports whose every frame is kept as it starts on the wire, for captures; these are no table.
+    pub frames: Selection,
 }
 
 impl Default for RecorderSpec {
-    /// Every 10 us, everything but waits.
+    /// Every 10 us, everything but waits and frames.
     fn default() -> RecorderSpec {
         RecorderSpec {
             sample_every: Some(Span::from_micros(10)),
@@ -112,6 +120,7 @@ impl Default for RecorderSpec {
             deliveries: true,
             ports: Selection::All,
             flows: Selection::All,
+            frames: Selection::none(),
         }
     }
 }
@@ -134,6 +143,7 @@ impl RecorderSpec {
             deliveries: false,
             ports: Selection::All,
             flows: Selection::All,
+            frames: Selection::none(),
         }
     }
 
@@ -289,6 +299,11 @@ impl Probe for Recorder {
 
     #[inline]
     fn on_transmit(&mut self, now: Time, port: u32, frame: &Frame, waited: Span, busy: Span) {
+        if self.spec.frames.contains(port) {
+            self.latest = now;
+            // Its place in the pool is nobody's business, and differs with the partitioning.
+            self.rows.frames.push(FrameRow { time: now, port, frame: Frame { next: NIL, ..*frame } });
+        }
         if !self.spec.ports.contains(port) {
             return;
         }

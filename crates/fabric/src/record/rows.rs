@@ -1,7 +1,7 @@
 //! Rows of the tables, and the one order in which they leave, whatever the partitioning was.
 
 use super::schema::{self, Table};
-use crate::frame::Kind;
+use crate::frame::{Frame, Kind};
 use crate::probe::DropCause;
 use units::{Span, Time};
 
@@ -292,6 +292,17 @@ impl Row for OccupancyRow {
     }
 }
 
+/// A frame that starts on a wire. It goes into no table: what a capture makes of it is the caller's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRow {
+    /// When its first bit leaves.
+    pub time: Time,
+    /// The sending port.
+    pub port: u32,
+    /// The frame.
+    pub frame: Frame,
+}
+
 /// What was recorded since the last time it was taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
@@ -311,6 +322,8 @@ pub struct Rows {
     pub notices: Vec<NoticeRow>,
     /// Of the table occupancy.
     pub occupancy: Vec<OccupancyRow>,
+    /// Frames of the ports that are captured.
+    pub frames: Vec<FrameRow>,
 }
 
 impl Rows {
@@ -329,6 +342,7 @@ impl Rows {
             all.drops.append(&mut rows.drops);
             all.notices.append(&mut rows.notices);
             all.occupancy.append(&mut rows.occupancy);
+            all.frames.append(&mut rows.frames);
         }
         all.flow_samples.sort_by_key(|row| (row.time, row.flow));
         all.flow_samples.dedup_by(|later, kept| {
@@ -347,10 +361,12 @@ impl Rows {
         all.drops.sort_by_key(|row| (row.time, row.port));
         all.notices.sort_by_key(|row| (row.time, row.flow));
         all.occupancy.sort_by_key(|row| (row.time, row.port, row.class, row.flow));
+        // A port sends one frame at a time.
+        all.frames.sort_by_key(|row| (row.time, row.port));
         all
     }
 
-    /// How many rows there are in all tables.
+    /// How many rows there are in all tables, and frames.
     #[must_use]
     pub fn len(&self) -> usize {
         self.flow_samples.len()
@@ -361,6 +377,7 @@ impl Rows {
             + self.drops.len()
             + self.notices.len()
             + self.occupancy.len()
+            + self.frames.len()
     }
 
     /// Whether there is no row at all.

@@ -49,7 +49,8 @@ fn network(lossless: bool) -> NetworkSpec {
 }
 
 fn everything() -> RecorderSpec {
-    RecorderSpec { sample_every: Some(Span::from_micros(7)), waits: true, ..RecorderSpec::default() }
+    let frames = Selection::All;
+    RecorderSpec { sample_every: Some(Span::from_micros(7)), waits: true, frames, ..RecorderSpec::default() }
 }
 
 /// All rows of a run, drained at every checkpoint.
@@ -77,6 +78,7 @@ fn record(spec: &NetworkSpec, recorder: &RecorderSpec, shards: usize, checkpoint
         joined.rates.extend(rows.rates);
         joined.pauses.extend(rows.pauses);
         joined.drops.extend(rows.drops);
+        joined.frames.extend(rows.frames);
     }
     ending.rows = joined;
     let flows = flow_rows(spec, &simulation.flows(), &ending.deliveries, report.now);
@@ -123,6 +125,22 @@ fn samples_add_up_to_the_totals() {
     }
     let finite: Vec<_> = flows.iter().filter(|flow| flow.size.is_some()).collect();
     assert!(finite.iter().all(|flow| flow.report.completed.is_some() && flow.throughput.is_some()));
+}
+
+/// Every frame of a captured port, of whatever kind, and no other.
+#[test]
+fn captured_frames_are_what_the_links_carried() {
+    let (all, _) = record(&network(true), &everything(), 2, Span::from_micros(100));
+    for port in [0, 1, 9] {
+        let recorder = RecorderSpec { frames: Selection::only([port]), ..everything() };
+        let (some, _) = record(&network(true), &recorder, 1, Span::from_micros(100));
+        let of_port: Vec<_> = all.rows.frames.iter().copied().filter(|row| row.port == port).collect();
+        assert_eq!(some.rows.frames, of_port);
+        let carried: u64 = all.rows.links.iter().filter(|row| row.port == port).map(|row| row.frames).sum();
+        assert_eq!(of_port.len() as u64, carried, "port {port}");
+    }
+    let kinds = |kind| all.rows.frames.iter().filter(|row| row.frame.kind == kind).count();
+    assert!(kinds(Kind::Data) > 1000 && kinds(Kind::Pause) > 10);
 }
 
 #[test]
