@@ -5,13 +5,18 @@ use crate::kit::{ALL, frames};
 use proptest::prelude::*;
 use wire::lldp;
 
+/// How many of each; PROPTEST_CASES asks for more.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(2000)
+}
+
 fn any_golden() -> impl Strategy<Value = Vec<u8>> {
     let all: Vec<Vec<u8>> = ALL.iter().flat_map(|name| frames(name)).collect();
     proptest::sample::select(all)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn noise_is_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
