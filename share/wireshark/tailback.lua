@@ -101,6 +101,11 @@ function frame.dissector(buffer, packet, tree)
     return buffer:len()
 end
 
+-- In InfiniBand packets the header is what the transport carries.
+frame:register_heuristic("infiniband.payload", function(buffer, packet, tree)
+    return frame.dissector(buffer, packet, tree) > 0
+end)
+
 ethertypes:add(0x22E9, tag)
 ethertypes:add(0x22E7, message)
 ethertypes:add(0x88B5, frame)
