@@ -1,5 +1,6 @@
 //! The laboratory: scenario files, results and plots. The only crate with I/O.
 
+pub mod capture;
 pub mod plot;
 pub mod results;
 pub mod scenario;

@@ -35,6 +35,8 @@ pub const MOST_WORDS: u16 = 0x7FF;
 pub mod opcode {
     /// Reliable connection, a message of one packet.
     pub const SEND_ONLY: u8 = 0x04;
+    /// Unreliable connection, a message of one packet.
+    pub const UNRELIABLE_SEND_ONLY: u8 = 0x24;
     /// Reliable connection, acknowledgement.
     pub const ACKNOWLEDGE: u8 = 0x11;
     /// Unreliable datagram, a message of one packet.

@@ -1,8 +1,9 @@
 //! Frames as the world writes them: Ethernet, Data Center Bridging, shortest path bridging, InfiniBand.
 //!
-//! Every format has its own module, and each of them two things. A *view* looks at bytes where they are: making one
-//! checks that the fixed part is there, and judges nothing else. A *representation* (`Repr`) can only hold what may be
-//! sent; it is parsed from a view and emitted into a [`Writer`], and what was emitted parses to the same again.
+//! Every format has its own module. What may be sent is a representation (`Repr`, or a name of its own) that can hold
+//! nothing else: it is parsed from octets and emitted into a [`Writer`], and what was emitted parses to the same again.
+//! Where single fields are wanted of frames that need not be valid, there is a *view* that looks at the octets where
+//! they are ([`ethernet::Frame`], [`cnm::Message`], [`isis::Pdu`]): making one checks that the fixed part is there.
 //!
 //! Whatever comes in may be hostile. Nothing here panics, allocates, or reads beyond the frame; what is repeated or of
 //! any length is an iterator over the frame's own bytes. A malformed element of a list is skipped and counted where its

@@ -32,6 +32,8 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Say whether a scenario's congestion control holds its queue, by theory
     Stability(Stability),
+    /// Write the frames of links as a capture that Wireshark reads
+    Pcap(Pcap),
     /// Draw the pictures of a recorded run
     Plot(Plot),
     /// Find the first difference between two recorded runs
@@ -93,6 +95,9 @@ pub struct Run {
     /// Also write the tables as CSV, into the results directory
     #[arg(long)]
     pub csv: bool,
+    /// Also capture the frames of links, such as 'sw0->h1' or 'leaf*->spine?', into the results directory
+    #[arg(long, value_name = "LINK", conflicts_with = "no_record")]
+    pub pcap: Vec<String>,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
@@ -235,6 +240,34 @@ pub struct Stability {
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `pcap`
+#[derive(Args, Debug)]
+pub struct Pcap {
+    /// A scenario file, or a results directory, whose run is made again and must come out the same
+    pub what: PathBuf,
+    /// Directions of links, such as 'sw0->h1' or 'leaf*->spine?'
+    #[arg(required = true, value_name = "LINK")]
+    pub links: Vec<String>,
+    /// The file [default: NAME.pcapng]
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Replace an older file there
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Override a value of the scenario
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Another seed than the scenario's
+    #[arg(long, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Threads to use; the result does not depend on it
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `plot`

@@ -49,6 +49,7 @@ pub fn compare(arguments: &Compare) -> Exit {
             time_limit: None,
             interrupt: &INTERRUPT,
             record: Some(&record),
+            capture: None,
         };
         console::note(&format!("{path} = {value}"));
         let progress = RunProgress::new(plan.run.duration, false);

@@ -1,6 +1,7 @@
 //! The commands. Data goes to standard output, everything else to standard error.
 
 mod arguments;
+mod capture;
 mod check;
 mod compare;
 mod console;
@@ -49,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Stability(arguments) => stability::stability(&arguments),
+        Command::Pcap(arguments) => capture::pcap(&arguments),
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),
         Command::Csv(arguments) => picture::csv(&arguments),

@@ -1,6 +1,7 @@
 //! `run`: one scenario, recorded.
 
 use super::arguments::Run;
+use super::capture;
 use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
@@ -82,11 +83,16 @@ pub fn run(arguments: &Run) -> Exit {
             return Exit::BadInput;
         }
     };
+    let capture = match capture::chosen(&plan, &arguments.pcap, None) {
+        Ok(capture) => capture,
+        Err(exit) => return exit,
+    };
     let options = Options {
         threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
         time_limit,
         interrupt: &INTERRUPT,
         record: record.as_ref(),
+        capture: capture.as_ref(),
     };
     let progress = RunProgress::new(plan.run.duration, arguments.quiet);
     let execution = execute(&plan, &options, |seen| progress.see(seen));
@@ -114,6 +120,7 @@ pub fn run(arguments: &Run) -> Exit {
         }
         if !arguments.quiet {
             console::note(&format!("results in {}", out.display()));
+            execution.captured.iter().for_each(capture::note);
         }
     }
     ending(&execution, &judgements)

@@ -45,6 +45,7 @@ pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
 
 pub(crate) use check::Walker;
 pub(crate) use key::near as near_name;
+pub(crate) use pattern::Pattern;
 
 use fabric::graph::Graph;
 use fabric::{BuildError, validate};

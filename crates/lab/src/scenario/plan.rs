@@ -169,6 +169,13 @@ impl Plan {
             .map(|source| Input { file: source.name.clone(), sha256: source.sha256.clone() })
     }
 
+    /// What was given beside its files, as overrides that would give it again.
+    pub fn overrides(&self) -> impl Iterator<Item = String> {
+        let given = self.sources().iter().filter(|source| source.kind == super::SourceKind::Override);
+        let variant = self.figure.variant.iter().map(|name| format!("{}={name}", super::VARIANT));
+        variant.chain(given.map(|source| source.text.clone()))
+    }
+
     /// All texts it was made from.
     #[must_use]
     pub fn sources(&self) -> &Sources {

@@ -2,6 +2,7 @@
 
 use super::measure::{Course, Measures, Snapshot, boundaries};
 use super::watch::{Needs, Watch};
+use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
 use crate::results::{Input, Manifest, ResultWriter, ResultsError, write_ending};
 use crate::scenario::{Metric, Plan, Source, explain, fair_phases};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
@@ -33,6 +34,8 @@ pub struct Options<'a> {
     pub interrupt: &'a AtomicBool,
     /// Whether and where to record.
     pub record: Option<&'a Recording>,
+    /// Whether and where to capture frames.
+    pub capture: Option<&'a Capture>,
 }
 
 /// A run that is over.
@@ -46,6 +49,19 @@ pub struct Execution {
     pub wall: Duration,
     /// Where it is recorded.
     pub recorded: Option<PathBuf>,
+    /// What was captured.
+    pub captured: Option<Captured>,
+}
+
+/// A capture that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// Where.
+    pub file: PathBuf,
+    /// Frames in it.
+    pub frames: u64,
+    /// Frames left out because no frame of their medium is that short.
+    pub too_short: u64,
 }
 
 /// Why a run could not be made or recorded.
@@ -106,23 +122,34 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
         deliveries: probes.flows,
         ports: if all { Selection::All } else { Selection::only(chosen) },
         flows: Selection::All,
+        frames: Selection::none(),
     }
 }
 
 /// Takes the rows of a run as they come: to the results, if there are any, and to what expectations add up.
-struct Sink {
+struct Sink<'a> {
     writer: Option<ResultWriter>,
+    capture: Option<CaptureFile<'a>>,
     watches: Vec<Watch>,
     failed: Option<ResultsError>,
 }
 
-impl Sink {
+impl Sink<'_> {
+    fn capture(&mut self, rows: &Rows) {
+        if let Some(capture) = &mut self.capture
+            && self.failed.is_none()
+        {
+            self.failed = capture.take(&rows.frames).err();
+        }
+    }
+
     fn watch(&mut self, rows: &Rows) {
         self.watches.iter_mut().for_each(|watch| watch.take(rows));
     }
 
     fn take(&mut self, rows: &Rows) {
         self.watch(rows);
+        self.capture(rows);
         if let Some(writer) = &mut self.writer
             && self.failed.is_none()
         {
@@ -150,8 +177,11 @@ pub fn execute(
 ) -> Result<Execution, StudyError> {
     #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
     let start = Instant::now();
-    let watch =
+    let mut watch =
         if options.record.is_some() { recorder_spec(plan) } else { Needs::of(plan).alone(plan.probes.sample_every) };
+    if let Some(capture) = options.capture {
+        watch.frames = Selection::only(capture.links.iter().map(|link| link.port));
+    }
     let mut writer = match options.record {
         Some(Recording { out, overwrite }) => Some(ResultWriter::create(out, *overwrite, &watch)?),
         None => None,
@@ -159,13 +189,20 @@ pub fn execute(
     if let Some(writer) = &mut writer {
         writer.write(&port_rows(&plan.spec.graph))?;
     }
+    let place = |capture: &Capture| {
+        capture.file.clone().or_else(|| writer.as_ref().map(|writer| writer.partial().join(CAPTURE_FILE)))
+    };
+    let capture = match options.capture.and_then(|capture| Some((capture, place(capture)?))) {
+        Some((capture, path)) => Some(CaptureFile::create(&path, plan, capture)?),
+        None => None,
+    };
     let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
     let mut simulation =
         Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
     let about_fair = plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares());
     let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
     let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
-    let mut sink = Sink { writer, watches, failed: None };
+    let mut sink = Sink { writer, capture, watches, failed: None };
     let mut marks = Vec::new();
     let limits = RunLimits {
         threads: options.threads,
@@ -192,6 +229,7 @@ pub fn execute(
     let busy = busy(plan, &probes, report.now);
     let ending = finish(&mut probes, report.now);
     sink.watch(&ending.rows);
+    sink.capture(&ending.rows);
     if let Some(error) = sink.failed {
         return Err(error.into());
     }
@@ -199,13 +237,18 @@ pub fn execute(
     let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, fair };
     let measures = Measures::new(&course, sink.watches);
     let flows = course.end.flows;
+    let captured = sink.capture.map(CaptureFile::finish).transpose()?;
     let mut recorded = None;
     if let Some(mut writer) = sink.writer {
         write_ending(&plan.spec, &flows, &ending, report.now, &plan.flow_names, &mut writer)?;
         writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
         recorded = Some(writer.commit(manifest(plan, &report, options.threads, start.elapsed()))?);
     }
-    Ok(Execution { report, measures, wall: start.elapsed(), recorded })
+    let captured = captured.zip(options.capture).map(|((frames, too_short), capture)| {
+        let in_results = || recorded.as_ref().map(|out: &PathBuf| out.join(CAPTURE_FILE));
+        Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), frames, too_short }
+    });
+    Ok(Execution { report, measures, wall: start.elapsed(), recorded, captured })
 }
 
 /// What the results say of their run.
@@ -220,7 +263,11 @@ fn manifest(plan: &Plan, report: &Report, threads: usize, wall: Duration) -> Man
     };
     Manifest {
         name: plan.name.clone(),
-        plan: json!({ "description": plan.description, "entries": plan.entries.iter().map(entry).collect::<Vec<_>>() }),
+        plan: json!({
+            "description": plan.description,
+            "overrides": plan.overrides().collect::<Vec<_>>(),
+            "entries": plan.entries.iter().map(entry).collect::<Vec<_>>(),
+        }),
         seed: plan.run.seed,
         inputs: plan
             .inputs()
@@ -268,7 +315,8 @@ mod tests {
         let plan = load_str("test", SCENARIO, &[], &NoFiles, crate::scenario::Limits::default());
         let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
         let interrupt = std::sync::atomic::AtomicBool::new(false);
-        execute(&plan, &Options { threads, time_limit: None, interrupt: &interrupt, record }, |_| {}).unwrap()
+        execute(&plan, &Options { threads, time_limit: None, interrupt: &interrupt, record, capture: None }, |_| {})
+            .unwrap()
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod trend;
 mod verdict;
 mod watch;
 
-pub use execute::{Execution, Options, Recording, StudyError, execute, recorder_spec};
+pub use execute::{Captured, Execution, Options, Recording, StudyError, execute, recorder_spec};
 pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, quantity_keys};
 pub(crate) use measure::outcome_word;

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod before;
+mod capture;
 mod endings;
 mod help;
 mod program;

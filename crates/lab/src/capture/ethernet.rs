@@ -1,0 +1,101 @@
+//! Simulated frames as Ethernet frames, with their check sequence.
+
+use super::{Synthesizer, flow_control};
+use congestion::Reaction;
+use fabric::record::FrameRow;
+use fabric::spec::FlowControl;
+use fabric::{Frame, Kind};
+use wire::ethernet::{self, Content, ether_type};
+use wire::{Address, Priority, VlanId, Writer, cnm, fcs, mac_control, vlan};
+
+/// Header and VLAN tag.
+const TAGGED: usize = 14 + vlan::LENGTH;
+
+impl Synthesizer<'_> {
+    /// Writes a frame and returns its length, which is the simulated one; `None` if no tagged frame is that short.
+    pub(super) fn ethernet(&self, row: &FrameRow, octets: &mut [u8]) -> Option<usize> {
+        let length = usize::from(row.frame.len);
+        if length < TAGGED + fcs::LENGTH {
+            return None;
+        }
+        let mut out = Writer::new(octets);
+        match row.frame.kind {
+            Kind::Pause => self.pause(row, &mut out),
+            Kind::Notice => self.notice(&row.frame, length, &mut out),
+            _ => self.flow_frame(&row.frame, length, &mut out),
+        }
+        // Simulated frames may be smaller than Ethernet's smallest, so its padding is not asked for.
+        out.pad_to(length - fcs::LENGTH);
+        let crc = fcs::crc32(out.written(0));
+        out.bytes(&crc.to_le_bytes());
+        out.finish().ok()
+    }
+
+    /// PAUSE or PFC, as the sending device practises it.
+    fn pause(&self, row: &FrameRow, out: &mut Writer) {
+        let (classes, quanta) = row.frame.pause();
+        let whole_link = self
+            .ports
+            .get(row.port as usize)
+            .is_some_and(|&(node, ..)| matches!(flow_control(self.spec, node), FlowControl::Pause(_)));
+        let control = if whole_link {
+            mac_control::Repr::Pause { quanta }
+        } else {
+            let quanta = std::array::from_fn(|class| (classes >> class & 1 == 1).then_some(quanta));
+            mac_control::Repr::Pfc { quanta }
+        };
+        let content = Content::Type(ether_type::MAC_CONTROL);
+        let source = self.address(row.port);
+        ethernet::Repr { destination: Address::MAC_CONTROL, source, content }.emit(out);
+        control.emit(out);
+    }
+
+    /// A congestion notification message from the port that is congested; it quotes nothing of the sampled frame.
+    fn notice(&self, frame: &Frame, length: usize, out: &mut Writer) {
+        let (feedback, port, class, offset, growth) = frame.notice();
+        let message = cnm::Repr {
+            feedback,
+            point: point(self.address(port), class),
+            offset: cnm::units(offset),
+            growth: cnm::units(growth),
+            priority: Priority::low_bits(class),
+            destination: self.destination(frame.flow).map_or(Address::default(), |host| self.host_address(host)),
+            quote: &[],
+        };
+        if length < TAGGED + cnm::Tag::LENGTH + message.length() + fcs::LENGTH {
+            return self.flow_frame(frame, length, out);
+        }
+        self.tagged(frame, self.address(port), ether_type::CN_TAG, out);
+        cnm::Tag { flow: frame.flow as u16 }.emit(ether_type::CNM, out);
+        message.emit(out);
+    }
+
+    /// Anything that belongs to a flow: our own header, behind a congestion notification tag where the source speaks
+    /// that protocol.
+    fn flow_frame(&self, frame: &Frame, length: usize, out: &mut Writer) {
+        let source = self.sender(frame).map_or(super::NOBODY, |host| self.host_address(host));
+        let reaction = self.spec.flows.get(frame.flow as usize).map(|flow| &flow.reaction);
+        let tags = frame.kind == Kind::Data && matches!(reaction, Some(Reaction::Qcn(_)));
+        if tags && length >= TAGGED + cnm::Tag::LENGTH + fcs::LENGTH {
+            self.tagged(frame, source, ether_type::CN_TAG, out);
+            cnm::Tag { flow: frame.flow as u16 }.emit(ether_type::EXPERIMENTAL, out);
+        } else {
+            self.tagged(frame, source, ether_type::EXPERIMENTAL, out);
+        }
+        self.header(frame).emit_within((length - fcs::LENGTH).saturating_sub(out.position()), out);
+    }
+
+    /// Header and VLAN tag of a frame to a host: its class as the priority, in no VLAN of its own.
+    fn tagged(&self, frame: &Frame, source: Address, next: u16, out: &mut Writer) {
+        let tag =
+            vlan::Repr { priority: Priority::low_bits(frame.class), vlan: VlanId::default(), ..Default::default() };
+        let content = Content::Type(tag.tag_type());
+        ethernet::Repr { destination: self.host_address(frame.dst), source, content }.emit(out);
+        tag.emit(next, out);
+    }
+}
+
+/// The identifier of a congestion point: its port's address, and the class.
+fn point(Address([a, b, c, d, e, f]): Address, class: u8) -> u64 {
+    u64::from_be_bytes([a, b, c, d, e, f, 0, class])
+}

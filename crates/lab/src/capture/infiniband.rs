@@ -1,0 +1,106 @@
+//! Simulated frames as InfiniBand packets, with both checks.
+//!
+//! A packet's length is two octets more than a multiple of four, as its checks want it; a simulated length that is not
+//! is cut to the next one below.
+
+use super::{Record, Synthesizer};
+use fabric::record::FrameRow;
+use fabric::spec::{CreditUnit, FlowControl, MAX_CLASSES};
+use fabric::{Frame, Kind};
+use wire::infiniband::{self, BaseTransport, FlowControl as Credit, INVARIANT, LocalRoute, VARIANT, WORD, opcode};
+use wire::pcapng::Erf;
+use wire::{Writer, tailback};
+
+/// Octets around the payload.
+const HEADERS: usize = LocalRoute::LENGTH + BaseTransport::LENGTH;
+const SMALLEST: usize = HEADERS + INVARIANT + VARIANT;
+/// The extended header of an acknowledgement: syndrome 0 and message number.
+const ACKNOWLEDGED: usize = 4;
+
+impl Synthesizer<'_> {
+    /// Writes a packet, and returns its length and what kind of record it is.
+    pub(super) fn infiniband(&mut self, row: &FrameRow, octets: &mut [u8]) -> Option<(usize, Record)> {
+        let frame = &row.frame;
+        let mut out = Writer::new(octets);
+        if frame.kind == Kind::Credit {
+            self.credit(row, &mut out);
+            return Some((out.finish().ok()?, Record::InfiniBand(Erf::InfiniBandLink)));
+        }
+        let lane = row.port as usize * MAX_CLASSES + usize::from(frame.class);
+        if let Some(sent) = self.sent.get_mut(lane) {
+            *sent += u64::from(frame.len).div_ceil(Credit::BLOCK);
+        }
+        let length = usize::from(frame.len).checked_sub(SMALLEST)? / WORD * WORD + SMALLEST;
+        self.packet(frame, length, &mut out);
+        Some((out.finish().ok()?, Record::InfiniBand(Erf::InfiniBand)))
+    }
+
+    fn packet(&self, frame: &Frame, length: usize, out: &mut Writer) {
+        let payload = length - SMALLEST;
+        let back = matches!(frame.kind, Kind::Acknowledgement | Kind::Answer | Kind::Notice);
+        let (opcode, header) = match frame.kind {
+            Kind::Notice => (opcode::CONGESTION, 0),
+            Kind::Acknowledgement if payload >= ACKNOWLEDGED => (opcode::ACKNOWLEDGE, ACKNOWLEDGED),
+            // Without our header Wireshark looks for other protocols in a packet of a reliable connection.
+            _ if payload < tailback::Repr::LENGTH => (opcode::UNRELIABLE_SEND_ONLY, 0),
+            _ => (opcode::SEND_ONLY, 0),
+        };
+        let route = LocalRoute {
+            lane: frame.class,
+            service_level: frame.class,
+            next: LocalRoute::LOCAL,
+            destination: identifier(Some(frame.dst)),
+            words: ((length - VARIANT) / WORD) as u16,
+            source: identifier(self.sender(frame)),
+        };
+        route.emit(out);
+        let transport = BaseTransport {
+            opcode,
+            solicited: false,
+            migrated: true,
+            pad: 0,
+            partition: BaseTransport::DEFAULT_PARTITION,
+            forward: frame.is_marked() && !back,
+            backward: frame.kind == Kind::Notice || frame.is_marked() && back,
+            // Queue pairs 0 and 1 are for management.
+            queue_pair: frame.flow.wrapping_add(2) & 0xFF_FFFF,
+            acknowledge: false,
+            sequence: frame.seq & 0xFF_FFFF,
+        };
+        transport.emit(out);
+        if header > 0 {
+            out.u32(frame.seq & 0xFF_FFFF);
+        }
+        if frame.kind == Kind::Notice {
+            out.fill(0, payload);
+        } else {
+            self.header(frame).emit_within(payload - header, out);
+        }
+        infiniband::seal(out);
+    }
+
+    /// A flow control packet. What the port has sent is counted as it is captured, so it is right from the start on.
+    fn credit(&self, row: &FrameRow, out: &mut Writer) {
+        let class = row.frame.dst as u8;
+        let sent = self.sent.get(row.port as usize * MAX_CLASSES + usize::from(class)).copied().unwrap_or(0);
+        // Credits of frames are counted as they are, those of other blocks as InfiniBand's.
+        let node = self.ports.get(row.port as usize).map(|&(node, ..)| node);
+        let scale = match node.map(|node| super::flow_control(self.spec, node)) {
+            Some(FlowControl::Credits(credits)) => match credits.unit {
+                CreditUnit::Frame => Credit::BLOCK,
+                CreditUnit::Block(block) => block.get(),
+            },
+            _ => Credit::BLOCK,
+        };
+        let limit = row.frame.born.as_picos().wrapping_mul(scale) / Credit::BLOCK;
+        let lane = class & 15;
+        Credit { initialize: false, sent: (sent % 4096) as u16, lane, limit: (limit % 4096) as u16 }.emit(out);
+        // Wireshark wants two octets more than the packet has.
+        out.pad_to(usize::from(row.frame.len).max(Credit::LENGTH + 2));
+    }
+}
+
+/// The local identifier of a host: its number, from one on. The permissive one stands for whom nobody knows.
+fn identifier(host: Option<u32>) -> u16 {
+    host.map_or(u16::MAX, |host| (host + 1) as u16)
+}

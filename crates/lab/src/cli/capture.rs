@@ -1,0 +1,151 @@
+//! `pcap`: the frames of links, for Wireshark.
+
+use super::INTERRUPT;
+use super::arguments::Pcap;
+use super::console::{self, RunProgress};
+use super::exit::Exit;
+use super::run::{say, slug};
+use lab::capture::{Capture, choose};
+use lab::results::{Manifest, Results, ResultsError};
+use lab::scenario::{Plan, load};
+use lab::study::{Captured, Options, StudyError, execute};
+use std::path::{Path, PathBuf};
+
+/// The capture that links stand for; none without links.
+pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Option<Capture>, Exit> {
+    if links.is_empty() {
+        return Ok(None);
+    }
+    match choose(&plan.spec.graph, links) {
+        Ok(links) => Ok(Some(Capture { links, file })),
+        Err(reason) => {
+            console::error(&reason);
+            Err(Exit::BadInput)
+        }
+    }
+}
+
+/// Says what was captured.
+pub fn note(captured: &Captured) {
+    console::note(&format!("{} frames in {}", captured.frames, captured.file.display()));
+    if captured.too_short > 0 {
+        let text = format!("{} frames are left out: nothing of their kind is that short", captured.too_short);
+        console::note(&text);
+    }
+}
+
+/// `tailback pcap`
+pub fn pcap(arguments: &Pcap) -> Exit {
+    let (plan, recorded) = match planned(arguments) {
+        Ok(found) => found,
+        Err(exit) => return exit,
+    };
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.pcapng", slug(&plan.name))));
+    if out.exists() && !arguments.overwrite {
+        console::error(&format!("{} is there already; --overwrite replaces it", out.display()));
+        return Exit::BadInput;
+    }
+    // Written beside its place, so that a run that is killed leaves an older capture as it was.
+    let mut partial = out.clone().into_os_string();
+    partial.push(format!(".partial-{}", std::process::id()));
+    let partial = PathBuf::from(partial);
+    let capture = match chosen(&plan, &arguments.links, Some(partial.clone())) {
+        Ok(capture) => capture,
+        Err(exit) => return exit,
+    };
+    let exit = captured(arguments, &plan, recorded.as_ref(), capture.as_ref(), &partial, &out);
+    if exit != Exit::Success {
+        // Nothing may be there: it could have been moved, or never made.
+        let _ = std::fs::remove_file(&partial);
+    }
+    exit
+}
+
+fn captured(
+    arguments: &Pcap,
+    plan: &Plan,
+    recorded: Option<&Manifest>,
+    capture: Option<&Capture>,
+    partial: &Path,
+    out: &Path,
+) -> Exit {
+    let options = Options {
+        threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+        time_limit: None,
+        interrupt: &INTERRUPT,
+        record: None,
+        capture,
+    };
+    let progress = RunProgress::new(plan.run.duration, arguments.quiet);
+    let execution = execute(plan, &options, |seen| progress.see(seen));
+    progress.end();
+    let execution = match execution {
+        Ok(execution) => execution,
+        Err(error) => return say(&error),
+    };
+    if execution.report.outcome == fabric::Outcome::Interrupted {
+        return Exit::Interrupted;
+    }
+    let now = execution.report.fingerprint;
+    if let Some(manifest) = recorded.filter(|manifest| manifest.fingerprint != now) {
+        console::error(&format!(
+            "{}: the run came out differently, {now:016x} where {:016x} is recorded (by version {}); \
+             run the scenario itself instead",
+            arguments.what.display(),
+            manifest.fingerprint,
+            manifest.version,
+        ));
+        return Exit::Failure;
+    }
+    if let Err(source) = std::fs::rename(partial, out) {
+        let error = ResultsError::Io { doing: "write", path: out.to_owned(), source };
+        return say(&StudyError::Results(error));
+    }
+    if !arguments.quiet {
+        execution.captured.map(|it| Captured { file: out.to_owned(), ..it }).iter().for_each(note);
+    }
+    Exit::Success
+}
+
+/// The plan of a scenario file, or of recorded results with their manifest.
+fn planned(arguments: &Pcap) -> Result<(Plan, Option<Manifest>), Exit> {
+    let what = &arguments.what;
+    if !what.is_dir() {
+        let plan = load(what, &arguments.set).map_err(|errors| console::problems(&errors))?;
+        return Ok((seeded(plan, arguments.seed)?, None));
+    }
+    let refuse = |reason: &str| {
+        console::error(&format!("{}: {reason}", what.display()));
+        Exit::BadInput
+    };
+    if !arguments.set.is_empty() || arguments.seed.is_some() {
+        return Err(refuse("--set and --seed change a scenario; recorded results are run again as they were"));
+    }
+    let manifest = match Results::open(what) {
+        Ok(results) => results.manifest,
+        Err(error) => {
+            console::error(&error.to_string());
+            return Err(Exit::refusal(&error));
+        }
+    };
+    let Some(input) = manifest.inputs.first() else { return Err(refuse("it does not say which scenario was run")) };
+    let overrides: Vec<String> = match manifest.plan["overrides"].as_array() {
+        Some(texts) => texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect(),
+        None => {
+            return Err(refuse("it was recorded by a version that did not keep overrides; run the scenario itself"));
+        }
+    };
+    let plan = load(Path::new(&input.path), &overrides).map_err(|errors| console::problems(&errors))?;
+    let hash = |path: &str| plan.inputs().find(|it| it.file == path).map(|it| format!("sha256:{}", it.sha256));
+    if let Some(changed) = manifest.inputs.iter().find(|input| hash(&input.path).as_ref() != Some(&input.hash)) {
+        return Err(refuse(&format!("{} has changed since it was run; run it again", changed.path)));
+    }
+    Ok((seeded(plan, Some(manifest.seed))?, Some(manifest)))
+}
+
+fn seeded(plan: Plan, seed: Option<u64>) -> Result<Plan, Exit> {
+    match seed {
+        Some(seed) => plan.with_seed(seed).map_err(|errors| console::problems(&errors)),
+        None => Ok(plan),
+    }
+}

@@ -1,0 +1,126 @@
+//! Captures: what `run --pcap` and `pcap` write, and what tshark reads of it.
+
+use crate::program::{SOUND, Scratch, snapshot};
+use std::path::Path;
+use std::process::Command;
+
+/// What tshark says of every frame: these fields and, always, the check sequence and its complaints. `None` without
+/// tshark, which is a failure in CI.
+fn tshark(capture: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+    let dissector = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../share/wireshark/tailback.lua");
+    let always = ["eth.fcs.status", "_ws.malformed", "_ws.expert.message"];
+    let mut command = Command::new("tshark");
+    command.args(["-n", "-r"]).arg(capture).args(["-T", "fields", "-o", "eth.check_fcs:TRUE"]);
+    command.arg("-X").arg(format!("lua_script:{}", dissector.display()));
+    for field in always.iter().chain(fields) {
+        command.args(["-e", field]);
+    }
+    match command.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let said = String::from_utf8_lossy(&output.stdout);
+            Some(said.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+        }
+        Err(error) => {
+            let ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
+            assert!(!ci, "tshark: {error}; 'cargo xtask oracles' installs it");
+            eprintln!("SKIPPED: tshark: {error}; 'cargo xtask oracles' installs it, and in CI this is a failure");
+            None
+        }
+    }
+}
+
+/// The number of frames that a note speaks of.
+fn told(err: &str) -> usize {
+    let words: Vec<&str> = err.split_whitespace().collect();
+    let place = words.windows(3).position(|it| it[1..] == ["frames", "in"]).unwrap_or_else(|| panic!("no note: {err}"));
+    words[place].parse().expect("a number")
+}
+
+#[test]
+fn a_run_captures_the_links_it_is_told() {
+    let scratch = Scratch::new("pcap-run");
+    scratch.file("small.toml", SOUND);
+    let said = scratch.run(&["run", "small.toml", "--out", "r", "--pcap", "sw0->h{0..1}", "--pcap", "h0->sw0"]).ends(0);
+    let count = told(&said.err);
+    let fields = ["frame.interface_name", "macc.opcode", "macc.cbfc.pause_time.c0", "tailback.name", "frame.len"];
+    let Some(rows) = tshark(&scratch.path("r/capture.pcapng"), &fields) else { return };
+    assert_eq!(rows.len(), count);
+    assert!(rows.iter().all(|row| row[..3] == ["1", "", ""]), "no check sequence is bad, and nobody complains");
+    let of = |name: &str| rows.iter().filter(|row| row[3] == name).collect::<Vec<_>>();
+    let (pauses, data) = (of("sw0->h0"), of("h0->sw0"));
+    // The switch sends nothing but PFC to a sender; it stops it and lets it go.
+    assert!(pauses.len() > 10 && pauses.iter().all(|row| row[4] == "0x0101" && row[7] == "64"));
+    assert!(pauses.iter().any(|row| row[5] == "65535") && pauses.iter().any(|row| row[5] == "0"));
+    assert!(data.len() > 300 && data.iter().all(|row| row[6] == "w[0]" || row[6].contains('w')), "{:?}", data[0]);
+    assert_eq!(pauses.len() + data.len() + of("sw0->h1").len(), count);
+}
+
+#[test]
+fn qcn_is_captured_as_the_standard_has_it() {
+    let scratch = Scratch::new("pcap-qcn");
+    scratch.scenario("qcn.toml");
+    let said = scratch
+        .run(&["pcap", "qcn.toml", "*->*", "--set", "run.duration=6ms", "--set", "run.warm_up=0s", "-o", "q.pcapng"])
+        .ends(0);
+    let fields = ["cntag.flow", "cnm.feedback", "cnm.qoffset", "cnm.qdelta", "cnm.cpid", "tailback.kind"];
+    let Some(rows) = tshark(&scratch.path("q.pcapng"), &fields) else { return };
+    assert_eq!(rows.len(), told(&said.err));
+    assert!(rows.iter().all(|row| row[..3] == ["1", "", ""]));
+    let notices: Vec<_> = rows.iter().filter(|row| !row[4].is_empty()).collect();
+    assert!(notices.len() > 10, "{} notices", notices.len());
+    for notice in notices {
+        let number = |place: usize| notice[place].parse::<i32>().expect("a number");
+        assert!((1..64).contains(&number(4)) && notice[7].starts_with("0x02"), "{notice:?}");
+        // Feedback is a growing queue, or one above its set point.
+        assert!(number(5) <= 0 || number(6) >= 0, "{notice:?}");
+    }
+    // Frames of sources that speak the protocol carry the tag.
+    assert!(rows.iter().any(|row| row[8] == "0" && !row[3].is_empty()));
+}
+
+#[test]
+fn infiniband_is_captured_as_packets_and_credits() {
+    let scratch = Scratch::new("pcap-infiniband");
+    scratch.scenario("infiniband-credits.toml");
+    let arguments = ["pcap", "infiniband-credits.toml", "*->*", "--set", "run.duration=200us", "-o", "i.pcapng"];
+    let said = scratch.run(&arguments).ends(0);
+    let fields = ["infiniband.bth.opcode", "infiniband.lrh.vl", "infiniband_link.fccl", "frame.time_epoch"];
+    let Some(rows) = tshark(&scratch.path("i.pcapng"), &fields) else { return };
+    assert_eq!(rows.len(), told(&said.err));
+    assert!(rows.iter().all(|row| row[..3] == ["", "", ""]));
+    let count = |place: usize| rows.iter().filter(|row| !row[place].is_empty()).count();
+    assert!(count(3) > 50 && count(5) > 20 && count(3) + count(5) == rows.len(), "{} {}", count(3), count(5));
+    assert!(rows.windows(2).all(|pair| pair[0][6] <= pair[1][6]), "times never go back");
+}
+
+/// What was recorded is run again, and must come out the same.
+#[test]
+fn results_are_run_again_for_their_frames() {
+    let scratch = Scratch::new("pcap-results");
+    scratch.file("small.toml", SOUND);
+    let change = ["--set", "run.duration=200us", "--seed", "7"];
+    scratch.run(&[&["run", "small.toml", "--out", "r", "--quiet", "--pcap", "h0->sw0"], &change[..]].concat()).ends(0);
+    scratch.run(&["pcap", "r", "h0->sw0", "-o", "again.pcapng", "--quiet", "--threads", "2"]).ends(0);
+    let read = |name: &str| std::fs::read(scratch.path(name)).expect("it is there");
+    assert!(read("r/capture.pcapng") == read("again.pcapng"));
+    scratch.run(&["pcap", "r", "h0->sw0", "-o", "again.pcapng"]).ends(2).matches("pcap-exists");
+    scratch.run(&["pcap", "r", "h0->sw0", "-o", "again.pcapng", "--overwrite", "--quiet"]).ends(0);
+    scratch.run(&["pcap", "r", "h0->sw0", "--seed", "8"]).ends(2).matches("pcap-seed");
+    scratch.run(&["pcap", "r", "h0->h1"]).ends(2).matches("pcap-no-link");
+    scratch.run(&["pcap", "r", "h0"]).ends(2).matches("pcap-no-direction");
+    scratch.file("small.toml", SOUND.replace("60KB", "61KB"));
+    scratch.run(&["pcap", "r", "h0->sw0", "-o", "changed.pcapng"]).ends(2).matches("pcap-changed");
+    assert_eq!(scratch.names("."), ["again.pcapng", "r", "small.toml"]);
+}
+
+#[test]
+fn a_capture_needs_a_place() {
+    let scratch = Scratch::new("pcap-place");
+    scratch.file("small.toml", SOUND);
+    scratch.run(&["run", "small.toml", "--no-record", "--pcap", "sw0->h0"]).ends(2);
+    let said = scratch.run(&["pcap", "small.toml", "sw0->h0", "-o", "nowhere/x.pcapng"]).ends(1);
+    let process = said.err.split(".partial-").nth(1).map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    let steady = said.err.replace(process.flatten().unwrap_or("?"), "PID");
+    snapshot("pcap-nowhere", &steady);
+}
