@@ -18,7 +18,6 @@ use crate::plan::{
 use crate::port::{ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, WATCHED};
 use crate::probe::Probe;
 use crate::result::Totals;
-use crate::routing::{flow_entropy, salt};
 use crate::spec::{
     Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath,
     NetworkSpec, Order, Queueing, Share, SwitchSpec, WatchSpec,
@@ -520,7 +519,7 @@ impl Layout<'_> {
             first_port,
             row,
             tables: 0,
-            salt: salt(NodeId(node as u32)),
+            salt: self.spec.routes.salt(NodeId(node as u32)),
             pipeline: List::EMPTY,
             shared_used: 0,
             crossbar,
@@ -574,11 +573,7 @@ impl Layout<'_> {
         let first_flow = network.flows.len() as u32;
         for &flow in &by_host[number as usize] {
             let spec = &self.spec.flows[flow as usize];
-            let destination = match &spec.destination {
-                crate::workload::Destination::Host(host) => host.0,
-                crate::workload::Destination::Uniform(_) => u32::MAX,
-            };
-            let entropy = flow_entropy(number, destination, flow, self.spec.seed);
+            let entropy = self.spec.entropy(flow);
             network.flow_slot[flow as usize] = network.flows.len() as u32;
             let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
             network.flows.push(Flow::new(flow, place, spec, entropy, &adapter));

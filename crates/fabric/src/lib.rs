@@ -13,6 +13,7 @@ mod frame;
 mod gate;
 pub mod graph;
 mod host;
+pub mod lanes;
 mod monitor;
 mod network;
 mod occupancy;

@@ -3,21 +3,37 @@
 //! A switch has few distinct sets of ports and many hosts, so [`Routes`] keeps one 16-bit group number per (switch,
 //! host) and the port lists once per switch. Which port of a list a frame takes is the business of [`pick`].
 //!
-//! Routes forward by destination alone: no source routes, no input port, no virtual lane. Hosts never forward.
+//! Routes forward by destination alone: no source routes, no input port. What a source adds is in the frame: which of
+//! several trees it goes by, and the lane it goes in. Hosts never forward.
 
+mod algorithm;
 mod dependency;
 mod ecmp;
 mod error;
 mod groups;
+mod layers;
 mod path;
 mod shortest;
+mod single;
+mod spb;
+mod survey;
+mod switches;
+mod updown;
 
-pub use dependency::dependency_cycle;
-pub use ecmp::{flow_entropy, pick, salt};
+pub use algorithm::Routing;
+pub use dependency::{Circle, dependency_cycle};
+pub use ecmp::{flow_entropy, pick, salt, tree_entropy};
 pub use error::RouteError;
 pub use groups::Groups;
+pub use layers::Waits;
+pub use spb::{Bridges, MASKS, link_cost, path_cost};
+pub use survey::Survey;
+pub use updown::centre;
 
 use crate::graph::{Graph, HostId, NodeId, Role};
+
+/// The most lanes a routing may use: there are no more priorities, and InfiniBand has no more data lanes in common use.
+pub const MAX_LANES: usize = crate::spec::MAX_CLASSES;
 
 /// Row of a node that forwards nothing.
 const NO_ROW: u32 = u32::MAX;
@@ -35,6 +51,12 @@ pub struct Routes {
     entries: Vec<u16>,
     /// Port lists of each row.
     groups: Vec<Groups>,
+    /// How many trees a source may choose among; a list then has a port for each, in order. 0 where every switch
+    /// chooses by itself.
+    trees: u8,
+    /// The lane of each (switch of the source, host), as `entries`; empty where there is one lane.
+    layers: Vec<u8>,
+    lanes: u8,
 }
 
 impl Routes {
@@ -55,7 +77,8 @@ impl Routes {
             }
         }
         let hosts = rows.len() - groups.len();
-        Routes { rows, hosts, entries: vec![0; hosts * groups.len()], groups }
+        let entries = vec![0; hosts * groups.len()];
+        Routes { rows, hosts, entries, groups, trees: 0, layers: Vec::new(), lanes: 1 }
     }
 
     /// All paths of fewest hops, the ports of a list in ascending order.
@@ -126,7 +149,7 @@ impl Routes {
         Ok(())
     }
 
-    /// The ports at `switch` that lead to `host`, ascending; empty if there is no way, or no such switch or host.
+    /// The ports at `switch` that lead to `host`, ascending or one for each tree; empty if there is no way, or no such switch or host.
     #[inline]
     #[must_use]
     pub fn ports(&self, switch: NodeId, host: HostId) -> &[u16] {
@@ -156,6 +179,46 @@ impl Routes {
         self.hosts
     }
 
+    /// How many trees a source may choose among; 0 where every switch chooses by itself among equal ports.
+    #[must_use]
+    pub fn trees(&self) -> u8 {
+        self.trees
+    }
+
+    /// What a switch mixes into its choice among ports: nothing where the choice is the source's and must be the same
+    /// at every switch.
+    #[must_use]
+    pub fn salt(&self, switch: NodeId) -> u32 {
+        if self.trees > 0 { 0 } else { salt(switch) }
+    }
+
+    /// How many lanes keep these routes free of circles.
+    #[must_use]
+    pub fn lanes(&self) -> u8 {
+        self.lanes
+    }
+
+    /// The lane of what a host on `switch` sends to `host`.
+    #[must_use]
+    pub fn lane(&self, switch: NodeId, host: HostId) -> u8 {
+        let entry = self.row(switch).map(|row| row * self.hosts + host.0 as usize);
+        entry.and_then(|entry| self.layers.get(entry)).copied().unwrap_or(0)
+    }
+
+    fn set_layers(&mut self, layers: Vec<u8>, lanes: u8) {
+        (self.layers, self.lanes) = (if lanes > 1 { layers } else { Vec::new() }, lanes);
+    }
+
+    /// The same tables with all in one lane.
+    pub fn forget_layers(&mut self) {
+        self.set_layers(Vec::new(), 1);
+    }
+
+    /// The same tables with the lanes of others of the same graph: sources that keep their lanes when tables change.
+    pub fn take_layers(&mut self, other: &Routes) {
+        self.set_layers(other.layers.clone(), other.lanes);
+    }
+
     fn row(&self, switch: NodeId) -> Option<usize> {
         self.rows.get(switch.0 as usize).filter(|&&row| row != NO_ROW).map(|&row| row as usize)
     }
@@ -166,6 +229,7 @@ impl PartialEq for Routes {
     fn eq(&self, other: &Routes) -> bool {
         self.rows == other.rows
             && self.hosts == other.hosts
+            && (self.trees, self.lanes, &self.layers) == (other.trees, other.lanes, &other.layers)
             && (0..).zip(&self.rows).filter(|&(_, &row)| row != NO_ROW).all(|(node, _)| {
                 let node = NodeId(node);
                 let (mine, theirs) = (self.groups(node), other.groups(node));
@@ -181,7 +245,27 @@ mod tests {
     use super::*;
     use crate::graph::LinkSpec;
     use crate::topology::{Links, chain, single_switch};
+    use proptest::prelude::*;
     use units::{Rate, Span};
+
+    /// Six switches, some hosts, some trunks, perhaps parallel, perhaps not all joined.
+    pub(super) fn random() -> impl Strategy<Value = Graph> {
+        let trunks = prop::collection::vec((0_u32..6, 0_u32..6), 4..14);
+        (trunks, prop::collection::vec(0_u32..6, 1..7)).prop_map(|(trunks, hosts)| {
+            let mut graph = Graph::default();
+            for number in 0..6 {
+                graph.node(format!("sw{number}"), Role::Switch, 1);
+            }
+            for (number, home) in hosts.into_iter().enumerate() {
+                let host = graph.node(format!("h{number}"), Role::Host, 0);
+                graph.cable(host, NodeId(home), links().host);
+            }
+            for (a, b) in trunks.into_iter().filter(|(a, b)| a != b) {
+                graph.cable(NodeId(a), NodeId(b), links().trunk);
+            }
+            graph
+        })
+    }
 
     pub(super) fn links() -> Links {
         Links::same(LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_nanos(500), bit_error_rate: 0.0 })

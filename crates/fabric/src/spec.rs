@@ -4,8 +4,8 @@
 //! combination is impossible.
 
 use crate::graph::Graph;
-use crate::routing::Routes;
-use crate::workload::FlowSpec;
+use crate::routing::{Routes, flow_entropy, tree_entropy};
+use crate::workload::{Destination, FlowSpec};
 use congestion::Point;
 use units::{Bytes, Rate, Span, Time};
 
@@ -452,6 +452,25 @@ pub struct NetworkSpec {
 }
 
 impl NetworkSpec {
+    /// What a flow's path is chosen by: a hash of the flow, or whatever leads to the tree it names.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    #[must_use]
+    pub fn entropy(&self, flow: u32) -> u32 {
+        let spec = &self.flows[flow as usize];
+        let destination = match spec.destination {
+            Destination::Host(host) => host.0,
+            Destination::Uniform(_) => u32::MAX,
+        };
+        let hash = flow_entropy(spec.source.0, destination, flow, self.seed);
+        let trees = usize::from(self.routes.trees());
+        match spec.tree.map(usize::from) {
+            Some(tree) if tree < trees => tree_entropy(hash, tree, trees),
+            _ => hash,
+        }
+    }
+
     /// A network of one kind of switch and one kind of adapter, shortest paths by flow hash, one class, Ethernet
     /// framing and no traffic yet.
     #[must_use]

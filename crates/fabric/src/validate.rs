@@ -5,8 +5,8 @@ use crate::graph::{GraphError, NodeId, Role};
 use crate::routing::Routes;
 use crate::spec::{
     AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
-    Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec, VlArbitration,
-    WatchSpec,
+    Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec,
+    VlArbitration, WatchSpec,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, CongestionPoint, Reaction, ReactionPoint};
@@ -115,6 +115,10 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
     if errors.is_empty() {
         let tables = std::iter::once(&spec.routes).chain(spec.route_changes.iter().map(|change| &change.routes));
         errors.extend(tables.filter_map(|routes| check_routes(spec, routes)));
+        if spec.route_changes.iter().any(|change| change.routes.trees() != spec.routes.trees()) {
+            let reason = "later tables have other trees to choose among than the first: compute all of them alike";
+            errors.push(BuildError::Network { reason: reason.into() });
+        }
     }
     if errors.is_empty() {
         for (kind, switch) in spec.switches.iter().enumerate() {
@@ -575,6 +579,16 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
         }
     } else if reaction.probes().is_some() {
         wrong.push("its congestion control sends probes: say how they travel".into());
+    }
+    let trees = spec.routes.trees();
+    match flow.tree {
+        Some(tree) if tree >= trees => wrong.push(format!(
+            "tree {tree} of {trees}: name one there is, numbered from 0; only bridging by trees has any"
+        )),
+        Some(_) if spec.multipath == Multipath::Spray => {
+            wrong.push("frames sprayed over all trees, and one tree named: leave one of the two out".into());
+        }
+        _ => {}
     }
     if flow.requeue.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {
         wrong.push("it knows of drops in no time, or after any run: give a time above zero".into());

@@ -134,6 +134,8 @@ pub struct FlowSpec {
     /// A frame dropped for want of room is queued again at the source, which knows of it after that time: what a
     /// transport above would do. `None` leaves it lost.
     pub requeue: Option<Span>,
+    /// Which tree it goes by, where the source chooses among several; `None` is by a hash of the flow.
+    pub tree: Option<u8>,
     /// Its reaction point as it is at the start.
     pub reaction: Reaction,
 }
@@ -155,6 +157,7 @@ impl FlowSpec {
             acknowledge: None,
             probe: None,
             requeue: None,
+            tree: None,
             reaction: Reaction::None(NoControl::default()),
         }
     }

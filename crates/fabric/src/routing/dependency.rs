@@ -13,21 +13,32 @@ use std::ops::Range;
 use super::Routes;
 use crate::graph::{Graph, NodeId};
 
-/// One cycle of channels that wait for each other, as (switch, output port), each leading to the next; `None` if the
-/// routes cannot deadlock.
+/// Channels of one lane that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Circle {
+    /// The lane, see [`Routes::lane`].
+    pub lane: u8,
+    /// As (switch, output port), each leading to the next.
+    pub channels: Vec<(NodeId, u16)>,
+}
+
+/// One cycle of channels that wait for each other; `None` if the routes cannot deadlock.
 ///
-/// Exact for the tables given: a dependency counts only if a frame from some host to another can cause it, with every
-/// equal-cost choice open to it. No shorter cycle passes through the first channel of the one returned.
+/// Exact for the tables given: a dependency counts only if a frame from some host to another can cause it, in the lane
+/// of that pair, with every equal-cost choice or every tree open to it. No shorter cycle passes through the first
+/// channel of the one returned.
 ///
 /// # Panics
 /// If the graph is one that [`Graph::validate`] refuses, or not the one that the routes were made for.
 #[must_use]
-pub fn dependency_cycle(graph: &Graph, routes: &Routes) -> Option<Vec<(NodeId, u16)>> {
+pub fn dependency_cycle(graph: &Graph, routes: &Routes) -> Option<Circle> {
     let channels = Channels::of(graph, routes);
-    let waits = Waits::of(graph, routes, &channels);
-    let start = waits.find_cycle(&channels)?;
-    let cycle = waits.shortest_cycle(&channels, start);
-    Some(cycle.into_iter().map(|channel| channels.from[channel]).collect())
+    (0..routes.lanes).find_map(|lane| {
+        let waits = Waits::of(graph, routes, &channels, lane);
+        let start = waits.find_cycle(&channels)?;
+        let cycle = waits.shortest_cycle(&channels, start);
+        Some(Circle { lane, channels: cycle.into_iter().map(|channel| channels.from[channel]).collect() })
+    })
 }
 
 /// The channels from switch to switch, numbered switch by switch in port order. Switches go by their rows.
@@ -73,11 +84,17 @@ struct Classes {
 }
 
 impl Classes {
-    fn of(routes: &Routes, channels: &Channels, row: usize) -> Classes {
+    /// `tree` is the one that frames go by, where there are any.
+    fn of(routes: &Routes, channels: &Channels, row: usize, tree: usize) -> Classes {
         let out = &channels.from[channels.out_of(row)];
         // Class 0 goes nowhere; it also serves the entries of a switch whose groups are all empty.
         let (mut of_group, mut offsets) = (Vec::new(), vec![Vec::new()]);
         for ports in routes.groups[row].iter() {
+            let ports = match ports.len() {
+                // Lists that the scenario replaced may be shorter.
+                len if routes.trees > 0 && len == usize::from(routes.trees) => &ports[tree..=tree],
+                _ => ports,
+            };
             let list: Vec<usize> =
                 ports.iter().filter_map(|&port| out.binary_search_by_key(&port, |&(_, p)| p).ok()).collect();
             let class = offsets.iter().position(|known| *known == list).unwrap_or_else(|| {
@@ -100,10 +117,17 @@ impl Classes {
 struct Waits(Vec<Vec<u64>>);
 
 impl Waits {
-    fn of(graph: &Graph, routes: &Routes, channels: &Channels) -> Waits {
-        let classes: Vec<Classes> = (0..routes.groups.len()).map(|row| Classes::of(routes, channels, row)).collect();
-        let mut waits = Waits(channels.to.iter().map(|&row| vec![0; classes[row].masks[0].len()]).collect());
+    fn of(graph: &Graph, routes: &Routes, channels: &Channels, lane: u8) -> Waits {
+        let words = |&row: &usize| vec![0; channels.out_of(row).len().div_ceil(64)];
+        let mut waits = Waits(channels.to.iter().map(words).collect());
+        (0..usize::from(routes.trees.max(1))).for_each(|tree| waits.add_tree(graph, routes, channels, lane, tree));
+        waits
+    }
 
+    /// Adds what frames of one lane cause in one tree, or by all choices where there are no trees.
+    fn add_tree(&mut self, graph: &Graph, routes: &Routes, channels: &Channels, lane: u8, tree: usize) {
+        let classes: Vec<Classes> =
+            (0..routes.groups.len()).map(|row| Classes::of(routes, channels, row, tree)).collect();
         let ports = graph.ports();
         let homes: Vec<Option<usize>> = graph
             .hosts()
@@ -123,14 +147,15 @@ impl Waits {
             let column: Vec<u16> = classes.iter().enumerate().map(class_at).collect();
             // A host sends nothing to itself, so a switch with no other host is no source of its traffic.
             let silent = home.filter(|&home| senders[home] == 1);
-            let key = (column, silent);
+            let in_lane = |row: usize| routes.layers.get(row * routes.hosts + host).copied().unwrap_or(0) == lane;
+            let sends = |&row: &usize| senders[row] > 0 && Some(row) != silent && in_lane(row);
+            let sources: Vec<usize> = (0..classes.len()).filter(sends).collect();
+            let key = (column, sources);
             if !done.contains(&key) {
-                let sources = (0..classes.len()).filter(|&row| senders[row] > 0 && Some(row) != silent).collect();
-                waits.add(channels, &classes, &key.0, sources);
+                self.add(channels, &classes, &key.0, key.1.clone());
                 done.insert(key);
             }
         }
-        waits
     }
 
     /// Adds what the traffic toward one host causes as it spreads from its sources by all choices.
@@ -270,7 +295,7 @@ mod tests {
     fn check(graph: &Graph, routes: &Routes) -> bool {
         let pairs = brute(graph, routes);
         let cycle = dependency_cycle(graph, routes);
-        if let Some(cycle) = &cycle {
+        if let Some(Circle { channels: cycle, .. }) = &cycle {
             let ends = cycle.iter().zip(cycle.iter().cycle().skip(1));
             for (a, b) in ends {
                 assert!(pairs.contains(&((a.0.0, a.1), (b.0.0, b.1))), "{cycle:?}");
@@ -303,7 +328,8 @@ mod tests {
         }
         let graph = ring(5, 1, links()).unwrap();
         let cycle = dependency_cycle(&graph, &Routes::shortest_paths(&graph)).unwrap();
-        let mut names: Vec<&str> = cycle.iter().map(|(node, _)| graph.nodes[node.0 as usize].name.as_str()).collect();
+        let mut names: Vec<&str> =
+            cycle.channels.iter().map(|(node, _)| graph.nodes[node.0 as usize].name.as_str()).collect();
         names.sort_unstable();
         assert_eq!(names, ["sw0", "sw1", "sw2", "sw3", "sw4"]);
     }

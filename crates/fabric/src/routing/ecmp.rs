@@ -34,6 +34,16 @@ pub const fn flow_entropy(src: u32, dst: u32, flow: u32, seed: u64) -> u32 {
     (mix(mix(mix(seed) ^ pair) ^ flow as u64) >> 32) as u32
 }
 
+/// The first entropy, at that one or after it, that chooses one of so many trees: what [`pick`] gives without a salt.
+///
+/// # Panics
+/// If there is no such tree.
+#[must_use]
+pub fn tree_entropy(from: u32, tree: usize, trees: usize) -> u32 {
+    assert!(tree < trees, "tree {tree} of {trees}");
+    (0..=u32::MAX).map(|step| from.wrapping_add(step)).find(|&entropy| pick(entropy, 0, trees) == tree).unwrap_or(from)
+}
+
 /// One step of the SplitMix64 generator: every input bit reaches every output bit.
 const fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -69,6 +79,14 @@ mod tests {
     fn nothing_to_choose_from_is_no_reason_to_panic() {
         assert_eq!(pick(u32::MAX, 0, 0), 0);
         assert_eq!(pick(u32::MAX, 0, 1), 0);
+    }
+
+    #[test]
+    fn any_tree_can_be_asked_for() {
+        for tree in 0..16 {
+            assert_eq!(pick(tree_entropy(u32::MAX - 3, tree, 16), 0, 16), tree);
+        }
+        assert_eq!(tree_entropy(77, 0, 1), 77);
     }
 
     #[test]

@@ -49,6 +49,11 @@ pub enum RouteError {
         /// Name of the destination.
         to: String,
     },
+    /// A routing that would need more lanes than there are.
+    TooManyLanes {
+        /// How many there are.
+        lanes: usize,
+    },
 }
 
 impl fmt::Display for RouteError {
@@ -73,6 +78,9 @@ impl fmt::Display for RouteError {
             }
             Self::WrongHost { at, to } => {
                 write!(f, "frames for \"{to}\" end at host \"{at}\"; correct the table of the switch before it")
+            }
+            Self::TooManyLanes { lanes } => {
+                write!(f, "{lanes} lanes do not suffice to keep this network free of circles; use up*/down* routing")
             }
         }
     }

@@ -37,7 +37,7 @@ impl Groups {
         self.lists.is_empty()
     }
 
-    /// The ports of that group, ascending; empty for a number that stands for nothing.
+    /// The ports of that group, ascending or one for each tree; empty for a number that stands for nothing.
     #[inline]
     #[must_use]
     pub fn ports(&self, group: u16) -> &[u16] {

@@ -1,6 +1,6 @@
 //! The path of one flow through the tables, hop by hop.
 
-use super::{RouteError, Routes, pick, salt};
+use super::{RouteError, Routes, pick};
 use crate::graph::{Graph, HostId, NodeId, PortEnd, Role};
 
 impl Routes {
@@ -53,7 +53,7 @@ impl Routes {
             if choice.is_empty() {
                 return Err(RouteError::NoRoute { at: name(at), to: name(target) });
             }
-            port = choice[pick(entropy, salt(at), choice.len())];
+            port = choice[pick(entropy, self.salt(at), choice.len())];
         }
     }
 }

@@ -2,75 +2,30 @@
 //!
 //! One breadth-first search per switch that has hosts: the hosts of a switch share everything but the last hop.
 
-use super::{Groups, NO_ROW, Routes};
-use crate::graph::{Graph, Role};
-
-/// Not reached by the search.
-const FAR: u32 = u32::MAX;
-
-/// Switch-to-switch cables that are up, by row: (own port, row of the peer), in port order.
-struct Trunks {
-    starts: Vec<usize>,
-    ends: Vec<(u16, u32)>,
-}
-
-impl Trunks {
-    fn of(&self, row: usize) -> &[(u16, u32)] {
-        &self.ends[self.starts[row]..self.starts[row + 1]]
-    }
-}
+use super::switches::{FAR, Switches, intern};
+use super::{Groups, Routes};
+use crate::graph::Graph;
 
 pub(super) fn compute(graph: &Graph, down: &[u32]) -> Routes {
     let mut routes = Routes::empty(graph);
-    let mut is_down = vec![false; graph.cables.len()];
-    for &cable in down {
-        if let Some(mark) = is_down.get_mut(cable as usize) {
-            *mark = true;
-        }
-    }
-
-    let mut trunks = Trunks { starts: vec![0], ends: Vec::new() };
-    // Of each host the row of its switch and the port there.
-    let mut homes: Vec<Option<(u32, u16)>> = Vec::new();
-    for (node, ends) in graph.nodes.iter().zip(graph.ports()) {
-        let mut up = ends.iter().zip(0_u16..).filter(|(end, _)| !is_down[end.cable as usize]);
-        if node.role == Role::Host {
-            let home = up.map(|(end, _)| (routes.rows[end.peer.0 as usize], end.peer_port));
-            homes.push(home.into_iter().find(|(row, _)| *row != NO_ROW));
-        } else {
-            trunks.ends.extend(up.by_ref().filter_map(|(end, port)| {
-                let row = routes.rows[end.peer.0 as usize];
-                (row != NO_ROW).then_some((port, row))
-            }));
-            trunks.starts.push(trunks.ends.len());
-        }
-    }
-
-    // Switches with hosts, and of each host the position of its switch among them.
-    let mut edges: Vec<u32> = homes.iter().flatten().map(|(row, _)| *row).collect();
-    edges.sort_unstable();
-    edges.dedup();
-    let toward = groups_toward(&edges, &trunks, &mut routes.groups);
-
+    let switches = Switches::of(graph, &routes, down);
+    let toward = groups_toward(&switches, &mut routes.groups);
+    let edges = &switches.edges;
     let columns: Vec<Option<usize>> =
-        homes.iter().map(|home| home.and_then(|(row, _)| edges.binary_search(&row).ok())).collect();
+        switches.homes.iter().map(|home| home.and_then(|(row, _)| edges.binary_search(&row).ok())).collect();
     for (row, table) in routes.entries.chunks_mut(routes.hosts.max(1)).enumerate() {
         let groups = &toward[row * edges.len()..(row + 1) * edges.len()];
         for (entry, column) in table.iter_mut().zip(&columns) {
             *entry = column.map_or(0, |column| groups[column]);
         }
     }
-    for (host, home) in homes.iter().enumerate() {
-        if let Some((row, port)) = *home {
-            let row = row as usize;
-            routes.entries[row * routes.hosts + host] = intern(&mut routes.groups[row], &[port]);
-        }
-    }
+    switches.last_hops(&mut routes);
     routes
 }
 
 /// For each row and each edge switch the group that leads there; 0 at the edge switch itself.
-fn groups_toward(edges: &[u32], trunks: &Trunks, groups: &mut [Groups]) -> Vec<u16> {
+fn groups_toward(switches: &Switches, groups: &mut [Groups]) -> Vec<u16> {
+    let edges = &switches.edges;
     let rows = groups.len();
     let mut toward = vec![0_u16; rows * edges.len()];
     let mut distance = vec![FAR; rows];
@@ -86,14 +41,14 @@ fn groups_toward(edges: &[u32], trunks: &Trunks, groups: &mut [Groups]) -> Vec<u
             head += 1;
             let here = distance[row as usize];
             ports.clear();
-            for &(port, peer) in trunks.of(row as usize) {
-                let there = &mut distance[peer as usize];
+            for trunk in switches.trunks(row) {
+                let there = &mut distance[trunk.row as usize];
                 if *there == FAR {
                     *there = here + 1;
-                    queue.push(peer);
+                    queue.push(trunk.row);
                 } else if *there < here {
                     // Whoever is nearer left the queue before, so its distance is final.
-                    ports.push(port);
+                    ports.push(trunk.port);
                 }
             }
             toward[row as usize * edges.len() + column] = intern(&mut groups[row as usize], &ports);
@@ -102,15 +57,11 @@ fn groups_toward(edges: &[u32], trunks: &Trunks, groups: &mut [Groups]) -> Vec<u
     toward
 }
 
-fn intern(groups: &mut Groups, ports: &[u16]) -> u16 {
-    groups.intern(ports).expect("at most one group per host and MAX_HOSTS hosts")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::links;
     use super::*;
-    use crate::graph::{HostId, NodeId};
+    use crate::graph::{HostId, NodeId, Role};
     use crate::topology::{fat_tree, ring, torus, two_switches};
     use proptest::prelude::*;
 
