@@ -6,3 +6,4 @@ pub mod results;
 pub mod scenario;
 pub mod stability;
 pub mod study;
+pub mod subnet;

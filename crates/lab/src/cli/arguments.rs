@@ -22,6 +22,8 @@ pub enum Command {
     Run(Run),
     /// Say what can be known of a scenario without running it
     Check(Check),
+    /// Say what a scenario's routing makes of its network, or write its tables for other programs
+    Routes(Routes),
     /// Print the whole plan: every value, and where it came from
     Explain(Scenario),
     /// Run a scenario several ways and put them side by side
@@ -117,6 +119,41 @@ pub struct Check {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `routes`
+#[derive(Args, Debug)]
+pub struct Routes {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// Write the network or its tables as one of the files of an InfiniBand subnet manager, to standard output
+    #[arg(long, value_name = "WHAT")]
+    pub format: Option<Format>,
+    /// Of several trees the one to write, from 0
+    #[arg(long, default_value_t = 0, requires = "format")]
+    pub tree: u8,
+    /// Print the summary as JSON
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+/// Files of opensm and its companions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The network, as ibnetdiscover prints it: what ibsim reads
+    Ibnetdiscover,
+    /// The network, as opensm leaves it in opensm-subnet.lst: what ibdmchk -s reads
+    Subnet,
+    /// The tables, as opensm leaves them in opensm.fdbs: what ibdmchk -f reads
+    Fdbs,
+    /// The tables, as opensm leaves them in opensm-lfts.dump: what opensm -R file -U reads
+    Lfts,
+    /// The local identifiers, as opensm keeps them in guid2lid
+    Guid2lid,
+    /// The service level of every pair: what ibdmchk -c reads
+    PathSl,
+    /// The lane of every service level: what ibdmchk -d reads
+    Sl2vl,
 }
 
 /// `protocols`

@@ -11,6 +11,7 @@ mod listing;
 mod overlay;
 mod picture;
 mod reproduce;
+mod routes;
 mod run;
 mod stability;
 mod summary;
@@ -45,6 +46,7 @@ pub fn main() -> ExitCode {
     let exit = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Routes(arguments) => routes::routes(&arguments),
         Command::Explain(arguments) => check::explain(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),

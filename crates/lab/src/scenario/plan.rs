@@ -4,6 +4,7 @@ use super::problem::Errors;
 use super::source::Sources;
 use super::{Recipe, expect::Expectation, figure::Figure};
 use crate::stability::FluidPlan;
+use fabric::routing::Routing;
 use fabric::spec::NetworkSpec;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -138,6 +139,8 @@ pub struct Plan {
     pub figure: Figure,
     /// The scenario as a fluid, if it says so; [`FluidPlan::of`] finds what it does not say.
     pub fluid: Option<FluidPlan>,
+    /// How its tables are computed; `None` where it writes them out.
+    pub routing: Option<Routing>,
     /// Every value and where it came from.
     pub entries: Vec<Entry>,
     pub(crate) recipe: Arc<Recipe>,

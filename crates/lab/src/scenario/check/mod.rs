@@ -3,6 +3,7 @@
 //! Findings are about this plan, not about the file: a file with mistakes has no plan. Nothing here simulates.
 
 mod buffers;
+mod deadlock;
 mod fair;
 mod load;
 mod paths;
@@ -10,8 +11,6 @@ mod paths;
 pub use fair::{FairPhase, FairShare, fair_phases, fair_shares};
 
 use super::plan::Plan;
-use fabric::graph::{Graph, NodeId};
-use fabric::routing::{Routes, dependency_cycle};
 use fabric::spec::{Egress, FlowControl, NetworkSpec};
 pub(crate) use paths::Walker;
 use std::collections::BTreeMap;
@@ -59,7 +58,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     buffers::check(plan, &mut findings);
     groups(plan, &mut findings);
     starvation(plan, &mut findings);
-    deadlocks(plan, &mut findings);
+    deadlock::check(plan, &walker, &mut findings);
     let reached = reachable(plan, &walker, &mut findings);
     timing(plan, &mut findings);
     if reached {
@@ -135,37 +134,6 @@ fn groups(plan: &Plan, findings: &mut Findings) {
             }
         }
     }
-}
-
-/// Routes whose waits form a circle.
-fn deadlocks(plan: &Plan, findings: &mut Findings) {
-    if !holds_back(plan) {
-        return;
-    }
-    let spec = &plan.spec;
-    let tables = std::iter::once((Time::ZERO, &spec.routes));
-    let later = spec.route_changes.iter().map(|change| (change.at, &change.routes));
-    for (at, routes) in tables.chain(later) {
-        if let Some(circle) = circle(&spec.graph, routes) {
-            let since = if at == Time::ZERO { String::new() } else { format!(" from {at} on") };
-            findings.add(
-                Severity::Warning,
-                "network.routes",
-                format!("the routes can deadlock{since}: {circle}"),
-                "a frame in each of these channels can wait for room behind the next; choose routes without such a circle",
-            );
-        }
-    }
-}
-
-fn circle(graph: &Graph, routes: &Routes) -> Option<String> {
-    let cycle = dependency_cycle(graph, routes)?;
-    let ports = graph.ports();
-    let name = |node: NodeId| graph.nodes[node.0 as usize].name.as_str();
-    let mut text: Vec<&str> = cycle.iter().map(|&(node, _)| name(node)).collect();
-    let last = cycle.last().and_then(|&(node, port)| ports[node.0 as usize].get(usize::from(port)));
-    text.extend(last.map(|end| name(end.peer)));
-    Some(text.join(" -> "))
 }
 
 /// Whether every flow arrives; those that do not are told.

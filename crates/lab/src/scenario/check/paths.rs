@@ -2,7 +2,7 @@
 
 use crate::scenario::plan::Plan;
 use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
-use fabric::routing::{Routes, flow_entropy, pick, salt};
+use fabric::routing::{Routes, pick};
 use fabric::spec::Multipath;
 use fabric::workload::{Destination, FlowSpec};
 
@@ -87,7 +87,7 @@ impl<'a> Walker<'a> {
                 return Err(format!("frames for {} come back to {} for ever", self.name(target), self.name(at)));
             }
             let choice = routes.ports(at, to);
-            match choice.get(pick(entropy, salt(at), choice.len())) {
+            match choice.get(pick(entropy, routes.salt(at), choice.len())) {
                 Some(&next) => port = next,
                 None => return Err(format!("{} knows no way to {}", self.name(at), self.name(target))),
             }
@@ -102,12 +102,7 @@ impl<'a> Walker<'a> {
         flow: &FlowSpec,
         to: HostId,
     ) -> Result<Vec<(NodeId, u16)>, String> {
-        let named = match flow.destination {
-            Destination::Host(host) => host.0,
-            Destination::Uniform(_) => u32::MAX,
-        };
-        let entropy = flow_entropy(flow.source.0, named, number as u32, plan.spec.seed);
-        self.path(&plan.spec.routes, flow.source, to, entropy)
+        self.path(&plan.spec.routes, flow.source, to, plan.spec.entropy(number as u32))
     }
 
     /// Whether a flow arrives; why not, if not.

@@ -23,6 +23,13 @@ pub(super) fn classes() -> Section {
                 Default::Value("true", "our choice: lossless networks are what this laboratory is for"),
                 "Whether a frame of it may never be dropped for want of room. PFC and credits act on lossless classes only.",
             ),
+            key(
+                "layered",
+                Kind::Flag,
+                Default::Computed("true for a lossless class", "our choice: only who holds others back can deadlock"),
+                "Whether it has as many lanes as the routing needs, each a class of its own with the same buffers, \
+                 name.0, name.1 and so on. Matters to lash and dfsssp only.",
+            ),
         ],
     }
 }

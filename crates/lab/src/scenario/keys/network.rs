@@ -71,9 +71,67 @@ pub(super) fn network() -> Section {
         ),
         key(
             "routing",
-            Kind::choice(&[("shortest", "all paths of fewest hops"), ("explicit", "only what routes says")]),
+            Kind::choice(&[
+                ("shortest", "all paths of fewest hops; every switch chooses among its own, as TRILL does"),
+                ("up-down", "up*/down*: never up after down, so never a deadlock, at the price of detours"),
+                ("lash", "LASH: one shortest path each, in the first lane where it closes no circle"),
+                ("dfsssp", "DFSSSP: one shortest path each, evenly loaded, circles broken by lanes"),
+                ("spb", "shortest path bridging: trees of shortest paths, one chosen by the source"),
+                ("spanning-tree", "one spanning tree"),
+                ("multiple-spanning-tree", "a spanning tree for each root, one chosen by the source"),
+                ("explicit", "only what routes says"),
+            ]),
             Default::Value("shortest", "our choice: what equal-cost multipath of IEEE 802.1Qbp and of IP fabrics does"),
             "Where forwarding tables come from.",
+        ),
+        key(
+            "roots",
+            Kind::Names,
+            Default::Computed(
+                "the switch from which the farthest is nearest, the first of several",
+                "our choice: the middle makes the shortest detours",
+            ),
+            "The switches at the top.",
+        )
+        .only("routing", &["up-down"]),
+        key(
+            "roots",
+            Kind::Names,
+            Default::Computed("the first switch", "IEEE 802.1D-2004 clause 17: the lowest bridge identifier"),
+            "The root of the tree. Bridge identifiers are dealt out in the order of the nodes.",
+        )
+        .only("routing", &["spanning-tree"]),
+        key(
+            "roots",
+            Kind::Names,
+            Default::Computed(
+                "all switches of the highest layer",
+                "our choice: what an operator would set by priority",
+            ),
+            "The root of each tree, 64 at most.",
+        )
+        .only("routing", &["multiple-spanning-tree"]),
+        key(
+            "trees",
+            Kind::Count(1, 16),
+            Default::Value("16", "RFC 6329: there are sixteen standard algorithms, 00-80-C2-01 and so on"),
+            "How many of the sixteen standard sets of paths there are, the first so many.",
+        )
+        .only("routing", &["spb"]),
+        key(
+            "local_repair",
+            Kind::time(),
+            Default::Absent("switches wait for new tables"),
+            "How long after a cable fails the switches at its ends use the other ports of their lists, where there are \
+             any.",
+        )
+        .only("routing", &["shortest", "up-down"]),
+        key(
+            "reconverge",
+            Kind::time(),
+            Default::Absent("tables change only as reroutes says"),
+            "How long after a cable fails or comes up all switches have tables computed anew: detection, flooding and \
+             computation together.",
         ),
         key(
             "multipath",
@@ -175,6 +233,12 @@ fn cables() -> Section {
         key("which", Kind::Count(0, 65_535), Default::Absent(ALL_CABLES), "Which of several parallel cables, from 0."),
     ];
     keys.extend(partial_link_keys("unchanged"));
+    keys.push(key(
+        "metric",
+        Kind::Counts(1, 16_777_215),
+        Default::Absent("20 Tb/s over its rate (IEEE 802.1D-2004, table 17-3), 2000 at 10 Gb/s"),
+        "The link metric of both ends, or of each; the greater counts. For bridging by trees.",
+    ));
     Section { about: "Cables that differ from the rest.", keys }
 }
 
@@ -244,7 +308,7 @@ fn reroutes() -> Section {
                 "avoid",
                 Kind::Pairs,
                 Default::Absent("all cables are used"),
-                "Cables that shortest paths no longer use, each by its two ends.",
+                "Cables that paths no longer use, each by its two ends.",
             ),
             key(
                 "routes",

@@ -168,6 +168,12 @@ fn flow_keys() -> Vec<Key> {
             "A frame dropped for want of room is queued again at its source after this time.",
         ),
         key(
+            "tree",
+            Kind::Count(0, 63),
+            Default::Absent("one by a hash of the flow"),
+            "Which tree its frames go by, from 0, where routing has several: the VLAN its source puts it in.",
+        ),
+        key(
             "protocol",
             Kind::Table(Box::new(protocol())),
             Default::Absent("as [protocol] says"),

@@ -21,9 +21,10 @@ pub(crate) struct Kinds<T> {
     pub(crate) kind_of: Vec<u32>,
 }
 
-pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<Vec<ClassSpec>> {
+/// The classes, and which of them have lanes.
+pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<(Vec<ClassSpec>, Vec<bool>)> {
     let mut first: BTreeMap<String, super::super::Place> = BTreeMap::new();
-    let mut classes = Vec::new();
+    let (mut classes, mut layered) = (Vec::new(), Vec::new());
     let nodes = root.tables("classes");
     for node in nodes {
         let (Some(name), Some(lossless)) = (node.text("name"), node.flag("lossless")) else { continue };
@@ -33,6 +34,10 @@ pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<Vec<Cl
             gathered.problems.push(problem.and(before, "the first"));
             return None;
         }
+        layered.push(node.flag("layered").unwrap_or_else(|| {
+            gathered.computed(&node.path, "layered", lossless);
+            lossless
+        }));
         classes.push(ClassSpec { name, lossless });
     }
     if classes.is_empty() || classes.len() > MAX_CLASSES {
@@ -40,7 +45,7 @@ pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<Vec<Cl
         gathered.refuse(root.place_of("classes"), message, format!("there must be 1 to {MAX_CLASSES}"));
         return None;
     }
-    (classes.len() == nodes.len()).then_some(classes)
+    (classes.len() == nodes.len()).then_some((classes, layered))
 }
 
 /// For every entry the nodes that are of its kind: of several that match, the last takes a node.

@@ -67,6 +67,7 @@ pub(super) fn template(
         acknowledge,
         probe: probe?,
         requeue: entry.time("requeue"),
+        tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
     })
 }

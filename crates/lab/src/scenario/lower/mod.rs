@@ -18,6 +18,7 @@ use super::expect::expectation;
 use super::plan::Plan;
 use super::resolve::{Gathered, Node};
 use super::{Recipe, Subject};
+use fabric::lanes::LanesError;
 use fabric::spec::NetworkSpec;
 use names::Names;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub(crate) fn plan(
     let classes = devices::classes(gathered, root);
     let network = network::network(gathered, root, limits);
     let sweep = settings::sweep(gathered, root);
-    let (Some(classes), Some(network)) = (classes, network) else { return (None, origins) };
+    let (Some((classes, layered)), Some(mut network)) = (classes, network) else { return (None, origins) };
     // What goes on without a part that is missing serves to find more mistakes: the plan is not made any more.
     let complete = run.is_some();
     let stated = run;
@@ -90,9 +91,11 @@ pub(crate) fn plan(
     let figure = figure::figure(gathered, root, &sweep, variant, complete.then_some(&known));
     let (Some(switches), Some(adapters)) = (switches, adapters) else { return (None, origins) };
     let (Some(faults), Some(probes)) = (faults, probes) else { return (None, origins) };
-    if !complete {
-        return (None, origins);
-    }
+    let changes = root.table("network").and_then(|node| {
+        routes::after_faults(gathered, node, &network.graph, network.routing.as_ref(), &network.routes, &faults)
+    });
+    let (true, Some(changes)) = (complete, changes) else { return (None, origins) };
+    network.route_changes.extend(changes);
     let mut kind_of = switches.kind_of;
     for (node, kind) in adapters.kind_of.into_iter().enumerate() {
         if network.graph.nodes[node].role == fabric::graph::Role::Host {
@@ -114,6 +117,22 @@ pub(crate) fn plan(
         seed: run.seed,
         graph: network.graph,
     };
+    let spec = match fabric::lanes::spread(spec, &layered) {
+        Ok(spec) => spec,
+        Err(error) => {
+            let text = error.to_string();
+            let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
+            let place = match error {
+                LanesError::ManyDestinations { flow } => {
+                    traffic.workload_of.get(flow).map(|&workload| workload as usize)
+                }
+                LanesError::TooMany { .. } => None,
+            };
+            let place = place.and_then(|workload| origins.workloads.get(workload)).copied();
+            gathered.refuse(place.unwrap_or(root.place_of("classes")), message, help);
+            return (None, origins);
+        }
+    };
     let stem = recipe.sources.iter().next().map(|source| file_stem(&source.name)).unwrap_or_default();
     let name = root.text("name").unwrap_or(stem);
     let mut plan = Plan {
@@ -129,6 +148,7 @@ pub(crate) fn plan(
         sweep,
         figure,
         fluid: None,
+        routing: network.routing,
         entries: std::mem::take(&mut gathered.entries),
         recipe: Arc::clone(recipe),
     };

@@ -8,7 +8,7 @@ use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
 use fabric::graph::{Graph, LinkSpec, NodeId, Role};
-use fabric::routing::Routes;
+use fabric::routing::{Routes, Routing, link_cost};
 use fabric::spec::{Multipath, RouteChange};
 use fabric::topology::{self, Links, TopologyError};
 use std::collections::BTreeMap;
@@ -19,6 +19,8 @@ pub(crate) struct Network {
     pub(crate) graph: Graph,
     pub(crate) routes: Routes,
     pub(crate) route_changes: Vec<RouteChange>,
+    /// How tables are computed; `None` where the scenario writes them out.
+    pub(crate) routing: Option<Routing>,
     pub(crate) multipath: Multipath,
     pub(crate) overhead: Bytes,
     pub(crate) smallest_frame: Bytes,
@@ -27,7 +29,7 @@ pub(crate) struct Network {
 pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits) -> Option<Network> {
     let node = root.table("network")?;
     let mut graph = draw(gathered, node)?;
-    change_cables(gathered, node, &mut graph)?;
+    let metrics = change_cables(gathered, node, &mut graph)?;
     let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count();
     let sizes = [
         ("nodes", graph.nodes.len() as u64, limits.nodes),
@@ -49,11 +51,13 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
         gathered.refuse(node.place, error.to_string(), "");
         return None;
     }
-    let (routes, route_changes) = routes::routes(gathered, node, &graph)?;
+    let routing = routes::routing(gathered, node, &graph, &metrics)?;
+    let (routes, route_changes) = routes::routes(gathered, node, &graph, routing.as_ref())?;
     Some(Network {
         graph,
         routes,
         route_changes,
+        routing,
         multipath: match node.text("multipath").as_deref() {
             Some("spray") => Multipath::Spray,
             _ => Multipath::FlowHash,
@@ -252,19 +256,37 @@ fn join(gathered: &mut Gathered<'_>, entry: &Node, names: &Names<'_>, link: Link
     Some(())
 }
 
-fn change_cables(gathered: &mut Gathered<'_>, node: &Node, graph: &mut Graph) -> Option<()> {
+/// Changes cables, and yields the metrics that differ from those of their rates, each with its place.
+fn change_cables(gathered: &mut Gathered<'_>, node: &Node, graph: &mut Graph) -> Option<BTreeMap<u32, (u32, Place)>> {
     let mut good = true;
+    let mut metrics = BTreeMap::new();
     for entry in node.tables("cables") {
         let Some(cables) = cables_between(gathered, entry, graph) else {
             good = false;
             continue;
         };
+        let metric =
+            entry.counts("metric").map(|ends| ends.iter().map(|(metric, _)| *metric as u32).collect::<Vec<_>>());
+        let metric = match metric.as_deref() {
+            None => None,
+            Some([both]) => Some(*both),
+            Some([one, other]) => Some(link_cost(*one, *other)),
+            Some(more) => {
+                let message = format!("{} metrics for a cable of two ends", more.len());
+                gathered.refuse(entry.place_of("metric"), message, "give one, or one for each end");
+                good = false;
+                None
+            }
+        };
         for cable in cables {
             let link = &mut graph.cables[cable as usize].link;
             *link = changed(*link, entry);
+            if let Some(metric) = metric {
+                metrics.insert(cable, (metric, entry.place_of("metric")));
+            }
         }
     }
-    good.then_some(())
+    good.then_some(metrics)
 }
 
 /// The cables that `between` and `which` of a section stand for.

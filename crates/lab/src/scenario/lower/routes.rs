@@ -1,12 +1,18 @@
-//! Forwarding tables: shortest paths, or none, with the entries of the scenario laid over them.
+//! Forwarding tables: as the routing computes them, now and after cables fail, with the entries of the scenario laid
+//! over them.
 
 use super::names::Names;
 use super::network::cables_of_pair;
 use crate::scenario::resolve::{Gathered, Node};
+use crate::scenario::source::Place;
 use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
-use fabric::routing::Routes;
-use fabric::spec::RouteChange;
+use fabric::routing::{Bridges, Routes, Routing, centre};
+use fabric::spec::{Fault, RouteChange};
+use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
+
+/// The most spanning trees: IEEE 802.1Q has 64 instances beside the common one.
+const MOST_TREES: usize = 64;
 
 struct Tables<'a> {
     graph: &'a Graph,
@@ -18,26 +24,98 @@ struct Tables<'a> {
     nodes: Names<'a>,
 }
 
-pub(crate) fn routes(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph) -> Option<(Routes, Vec<RouteChange>)> {
-    let named = |role: Role| graph.nodes.iter().filter(move |node| node.role == role).map(|node| node.name.as_str());
-    let tables = Tables {
-        graph,
-        ports: graph.ports(),
-        switches: Names::new("switch", named(Role::Switch)),
-        switch_nodes: (0..)
-            .zip(&graph.nodes)
-            .filter(|(_, n)| n.role == Role::Switch)
-            .map(|(number, _)| number)
-            .collect(),
-        hosts: Names::new("host", named(Role::Host)),
-        nodes: Names::new("node", graph.nodes.iter().map(|node| node.name.as_str())),
+/// How tables are computed, `Some(None)` where the scenario writes them out.
+pub(crate) fn routing(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    graph: &Graph,
+    metrics: &BTreeMap<u32, (u32, Place)>,
+) -> Option<Option<Routing>> {
+    let name = node.text("routing")?;
+    let weighs = ["spb", "spanning-tree", "multiple-spanning-tree"].contains(&name.as_str());
+    if let (false, Some((_, place))) = (weighs, metrics.values().next()) {
+        let help = "remove it, or choose routing = \"spb\" or a spanning tree";
+        gathered.refuse(*place, format!("`metric` does nothing with routing = \"{name}\": hops count"), help);
+        return None;
+    }
+    let bridges = || {
+        let mut bridges = Bridges::plain(graph);
+        metrics.iter().for_each(|(&cable, &(metric, _))| bridges.costs[cable as usize] = metric);
+        bridges
     };
-    let explicit = node.text("routing").as_deref() == Some("explicit");
-    if explicit && !node.given("routes") {
+    Some(Some(match name.as_str() {
+        "explicit" => return Some(None),
+        "up-down" => Routing::UpDown { roots: roots(gathered, node, graph, |_| centre(graph).into_iter().collect())? },
+        "lash" => Routing::Lash,
+        "dfsssp" => Routing::Dfsssp,
+        "spb" => Routing::Spb { bridges: bridges(), trees: node.count("trees")? as u8 },
+        "spanning-tree" => {
+            let roots = roots(gathered, node, graph, |switches| switches.iter().take(1).copied().collect())?;
+            if roots.len() > 1 {
+                let help = "name one switch, or choose routing = \"multiple-spanning-tree\"";
+                gathered.refuse(node.place_of("roots"), format!("{} roots of one tree", roots.len()), help);
+                return None;
+            }
+            Routing::SpanningTrees { roots, bridges: bridges() }
+        }
+        "multiple-spanning-tree" => {
+            let layer = |switch: &NodeId| graph.nodes[switch.0 as usize].layer;
+            let roots = roots(gathered, node, graph, |switches| {
+                let top = switches.iter().map(layer).max().unwrap_or(0);
+                switches.iter().copied().filter(|switch| layer(switch) == top).take(MOST_TREES).collect()
+            })?;
+            if roots.len() > MOST_TREES {
+                let message = format!("{} roots; {MOST_TREES} are the most", roots.len());
+                gathered.refuse(node.place_of("roots"), message, "name fewer switches");
+                return None;
+            }
+            Routing::SpanningTrees { roots, bridges: bridges() }
+        }
+        _ => Routing::Shortest,
+    }))
+}
+
+/// The switches that `roots` names, or those that are taken for want of a name.
+fn roots(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    graph: &Graph,
+    usual: impl FnOnce(&[NodeId]) -> Vec<NodeId>,
+) -> Option<Vec<NodeId>> {
+    let numbered = (0..).map(NodeId).zip(&graph.nodes);
+    let switches: Vec<NodeId> = numbered.filter(|(_, n)| n.role == Role::Switch).map(|(id, _)| id).collect();
+    let name = |switch: &NodeId| graph.nodes[switch.0 as usize].name.as_str();
+    if let Some(patterns) = node.names("roots") {
+        let names = Names::new("switch", switches.iter().map(name));
+        let chosen = names.select(gathered, &patterns, node.place_of("roots"))?;
+        return Some(chosen.into_iter().map(|number| switches[number as usize]).collect());
+    }
+    let taken = usual(&switches);
+    gathered.computed(&node.path, "roots", format!("{:?}", taken.iter().map(name).collect::<Vec<_>>()));
+    Some(taken)
+}
+
+/// The tables at the start, and those that the scenario says come later.
+pub(crate) fn routes(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    graph: &Graph,
+    routing: Option<&Routing>,
+) -> Option<(Routes, Vec<RouteChange>)> {
+    let tables = Tables::new(graph);
+    if routing.is_none() && !node.given("routes") {
         let help = "add [[network.routes]], or choose routing = \"shortest\"";
         gathered.refuse(node.place_of("routing"), "explicit routing without a single route", help);
     }
-    let mut first = if explicit { Routes::empty(graph) } else { Routes::shortest_paths(graph) };
+    let mut first = compute(gathered, node, graph, routing, &[])?;
+    if matches!(routing, Some(Routing::UpDown { .. })) {
+        let unreached = first.survey(graph).unreached;
+        if unreached > 0 {
+            let message = format!("{unreached} pairs of hosts would have to go up again after going down");
+            gathered.refuse(node.place_of("roots"), message, "name one root: from there every switch can be reached");
+            return None;
+        }
+    }
     let mut good = tables.lay_over(gathered, node.tables("routes"), &mut first);
     let mut changes = Vec::new();
     for entry in node.tables("reroutes") {
@@ -48,12 +126,13 @@ pub(crate) fn routes(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph) ->
                 None => good = false,
             }
         }
-        if explicit && entry.has("avoid") {
+        if routing.is_none() && entry.has("avoid") {
             let help = "give `routes`, or choose routing = \"shortest\"";
             gathered.refuse(entry.place_of("avoid"), "`avoid` does nothing with explicit routing", help);
             good = false;
         }
-        let mut later = if explicit { Routes::empty(graph) } else { Routes::without_links(graph, &down) };
+        let mut later = compute(gathered, node, graph, routing, &down)?;
+        later.take_layers(&first);
         good &= tables.lay_over(gathered, entry.tables("routes"), &mut later);
         match entry.time("at") {
             Some(at) => changes.push(RouteChange { at: Time::ZERO + at, routes: later }),
@@ -61,6 +140,106 @@ pub(crate) fn routes(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph) ->
         }
     }
     good.then_some((first, changes))
+}
+
+fn compute(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    graph: &Graph,
+    routing: Option<&Routing>,
+    down: &[u32],
+) -> Option<Routes> {
+    let Some(routing) = routing else { return Some(Routes::empty(graph)) };
+    match routing.compute(graph, down) {
+        Ok(routes) => Some(routes),
+        Err(error) => {
+            let text = error.to_string();
+            let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
+            gathered.refuse(node.place_of("routing"), message, help);
+            None
+        }
+    }
+}
+
+/// The tables that follow from failing cables: local repair, then tables computed anew by the same routing. Sources keep
+/// their lanes.
+pub(crate) fn after_faults(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    graph: &Graph,
+    routing: Option<&Routing>,
+    first: &Routes,
+    faults: &[Fault],
+) -> Option<Vec<RouteChange>> {
+    let (repair, anew) = (node.time("local_repair"), node.time("reconverge"));
+    if routing.is_none() && anew.is_some() {
+        let help = "give `reroutes`, or choose another routing";
+        gathered.refuse(node.place_of("reconverge"), "explicit tables are not computed anew", help);
+        return None;
+    }
+    for key in ["local_repair", "reconverge"] {
+        if node.has(key) && node.given("reroutes") {
+            let message = format!("both `{key}` and `reroutes` say what tables come later");
+            gathered.refuse(node.place_of(key), message, "keep one of them");
+            return None;
+        }
+    }
+    if let (Some(repair), Some(anew)) = (repair, anew)
+        && repair >= anew
+    {
+        let help = "let it be shorter than `reconverge`, or leave it out";
+        gathered.refuse(node.place_of("local_repair"), "by then all switches have new tables", help);
+        return None;
+    }
+    let tables = Tables::new(graph);
+    let moments: BTreeSet<Time> = faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten().collect();
+    let down_at = |at: Time| -> Vec<u32> {
+        let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
+        faults.iter().filter(lasts).map(|fault| fault.cable).collect()
+    };
+    let mut changes: Vec<RouteChange> = Vec::new();
+    for &moment in &moments {
+        let down = down_at(moment);
+        if let Some(anew) = anew {
+            let mut routes = compute(gathered, node, graph, routing, &down)?;
+            routes.take_layers(first);
+            if !tables.lay_over(gathered, node.tables("routes"), &mut routes) {
+                return None;
+            }
+            changes.push(RouteChange { at: moment + anew, routes });
+        }
+    }
+    if let Some(repair) = repair {
+        for moment in moments {
+            let at = moment + repair;
+            let latest = changes.iter().filter(|change| change.at <= at).max_by_key(|change| change.at);
+            let before = latest.map_or(first, |change| &change.routes);
+            let routes = before.repaired(graph, &down_at(moment));
+            if routes != *before {
+                changes.push(RouteChange { at, routes });
+            }
+        }
+    }
+    Some(changes)
+}
+
+impl<'a> Tables<'a> {
+    fn new(graph: &'a Graph) -> Tables<'a> {
+        let named =
+            |role: Role| graph.nodes.iter().filter(move |node| node.role == role).map(|node| node.name.as_str());
+        Tables {
+            graph,
+            ports: graph.ports(),
+            switches: Names::new("switch", named(Role::Switch)),
+            switch_nodes: (0..)
+                .zip(&graph.nodes)
+                .filter(|(_, n)| n.role == Role::Switch)
+                .map(|(number, _)| number)
+                .collect(),
+            hosts: Names::new("host", named(Role::Host)),
+            nodes: Names::new("node", graph.nodes.iter().map(|node| node.name.as_str())),
+        }
+    }
 }
 
 impl Tables<'_> {

@@ -1,0 +1,94 @@
+//! `routes`: what a routing makes of a network, and its tables for other programs.
+
+use super::arguments::{Format, Routes as Arguments};
+use super::check::load_or_say;
+use super::console;
+use super::exit::Exit;
+use fabric::routing::{Survey, dependency_cycle};
+use lab::subnet::{File, Subnet};
+use serde_json::json;
+
+/// `tailback routes`
+pub fn routes(arguments: &Arguments) -> Exit {
+    let plan = match load_or_say(&arguments.scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let spec = &plan.spec;
+    if let Some(format) = arguments.format {
+        let subnet = match Subnet::new(&spec.graph, &spec.routes, arguments.tree) {
+            Ok(subnet) => subnet,
+            Err(reason) => {
+                console::note(&format!("error: {reason}"));
+                return Exit::BadInput;
+            }
+        };
+        console::print(&subnet.file(file(format)));
+        return Exit::Success;
+    }
+    let survey = spec.routes.survey(&spec.graph);
+    let circle = dependency_cycle(&spec.graph, &spec.routes);
+    if arguments.json {
+        console::print(&format!("{:#}\n", as_json(&survey, circle.is_some())));
+    } else {
+        console::print(&as_text(&survey, circle.is_some()));
+    }
+    Exit::Success
+}
+
+fn file(format: Format) -> File {
+    match format {
+        Format::Ibnetdiscover => File::Ibnetdiscover,
+        Format::Subnet => File::Subnet,
+        Format::Fdbs => File::Fdbs,
+        Format::Lfts => File::Lfts,
+        Format::Guid2lid => File::Guid2lid,
+        Format::PathSl => File::PathSl,
+        Format::Sl2vl => File::Sl2vl,
+    }
+}
+
+/// Mean length over the shortest.
+fn mean_stretch(survey: &Survey) -> f64 {
+    if survey.shortest > 0.0 { survey.hops / survey.shortest } else { 1.0 }
+}
+
+fn as_json(survey: &Survey, circle: bool) -> serde_json::Value {
+    json!({
+        "pairs": survey.pairs,
+        "unreached": survey.unreached,
+        "trunks": survey.trunks,
+        "trunks_used": survey.used,
+        "channels_used": survey.used_channels,
+        "mean_hops": survey.hops,
+        "mean_shortest": survey.shortest,
+        "mean_stretch": mean_stretch(survey),
+        "worst_stretch": survey.stretch,
+        "longest": survey.longest,
+        "pairs_per_channel": survey.load.0,
+        "most_pairs_per_channel": survey.load.1,
+        "trees": survey.trees,
+        "lanes": survey.lanes,
+        "can_deadlock": circle,
+    })
+}
+
+fn as_text(survey: &Survey, circle: bool) -> String {
+    let lines = [
+        ("pairs of hosts on different switches", survey.pairs.to_string()),
+        ("of them without a path", survey.unreached.to_string()),
+        ("cables between switches", survey.trunks.to_string()),
+        ("of them in use", survey.used.to_string()),
+        ("cables on a path, mean", format!("{:.4}", survey.hops)),
+        ("on a shortest path", format!("{:.4}", survey.shortest)),
+        ("ratio of the two", format!("{:.4}", mean_stretch(survey))),
+        ("ratio of the worst pair", format!("{:.4}", survey.stretch)),
+        ("longest path", survey.longest.to_string()),
+        ("pairs over a direction of a cable, mean", format!("{:.2}", survey.load.0)),
+        ("the most", format!("{:.2}", survey.load.1)),
+        ("trees the source chooses among", survey.trees.to_string()),
+        ("lanes", survey.lanes.to_string()),
+        ("lossless traffic can deadlock", if circle { "yes".into() } else { "no".into() }),
+    ];
+    lines.iter().map(|(what, value)| format!("{what:<42}{value}\n")).collect()
+}
