@@ -1,7 +1,8 @@
 //! A network and its routes as the files of an InfiniBand subnet manager: opensm, ibsim and ibdmchk read them.
 //!
-//! Hosts are channel adapters of one port, switches are switches. Node n has local identifier n + 1 and the same number
-//! behind a locally administered prefix as its GUID; port n is port n + 1, because port 0 of a switch is its own. Lanes
+//! Hosts are channel adapters of one port, switches are switches. Node n has local identifier n + 1 and, behind a
+//! locally administered prefix, 256 (n + 1) as its GUID; the port of an adapter has the next one, as ibsim deals them
+//! out. Port n is port n + 1, because port 0 of a switch is its own. Lanes
 //! are service levels, and a service level is the virtual lane of the same number everywhere. A table has one port per
 //! identifier: of several equal ports the one by the remainder of the identifier, of several trees the one asked for.
 
@@ -90,7 +91,11 @@ impl<'a> Subnet<'a> {
     }
 
     fn guid(node: NodeId) -> u64 {
-        PREFIX + u64::from(node.0) + 1
+        PREFIX + (u64::from(node.0) + 1) * 0x100
+    }
+
+    fn port_guid(&self, node: NodeId) -> u64 {
+        Self::guid(node) + u64::from(!self.is_switch(node))
     }
 
     fn is_switch(&self, node: NodeId) -> bool {
@@ -137,8 +142,8 @@ impl<'a> Subnet<'a> {
             }
             for (port, end) in (1..).zip(ends) {
                 let far = end.peer;
-                let own = if self.is_switch(node) { String::new() } else { format!("({guid:x})") };
-                let far_guid = if self.is_switch(far) { String::new() } else { format!("({:x})", Self::guid(far)) };
+                let own = if self.is_switch(node) { String::new() } else { format!("({:x})", self.port_guid(node)) };
+                let far_guid = if self.is_switch(far) { String::new() } else { format!("({:x})", self.port_guid(far)) };
                 let (peer, peer_port) = (id(far), end.peer_port + 1);
                 let (name, lid) = (self.name(far), Self::lid(far));
                 writeln!(text, "[{port}]{own}\t\"{peer}\"[{peer_port}]{far_guid}\t\t# \"{name}\" lid {lid} 4xQDR")?;
@@ -149,11 +154,12 @@ impl<'a> Subnet<'a> {
 
     fn subnet(&self, text: &mut String) -> std::fmt::Result {
         let end = |node: NodeId, port: u16| {
-            let (guid, name, lid) = (Self::guid(node), self.name(node), Self::lid(node));
+            let (guid, port_guid) = (Self::guid(node), self.port_guid(node));
+            let (name, lid) = (self.name(node), Self::lid(node));
             let kind = if self.is_switch(node) { "SW" } else { "CA" };
             let ports = self.ports[node.0 as usize].len();
             format!(
-                "{{ {kind} Ports:{ports:02X} SystemGUID:{guid:016X} NodeGUID:{guid:016X} PortGUID:{guid:016X} \
+                "{{ {kind} Ports:{ports:02X} SystemGUID:{guid:016X} NodeGUID:{guid:016X} PortGUID:{port_guid:016X} \
                  VenID:000000 DevID:0000 Rev:00000000 {{{name}}} LID:{lid:04X} PN:{port:02X} }}"
             )
         };
@@ -195,7 +201,7 @@ impl<'a> Subnet<'a> {
                     Err(_) => ((node == switch).then_some(0), "Switch"),
                 };
                 if let Some(port) = port {
-                    let (lid, guid, name) = (Self::lid(node), Self::guid(node), self.name(node));
+                    let (lid, guid, name) = (Self::lid(node), self.port_guid(node), self.name(node));
                     writeln!(text, "0x{lid:04x} {port:03} # {what} portguid 0x{guid:016x}: '{name}'")?;
                     count += 1;
                 }
@@ -207,7 +213,7 @@ impl<'a> Subnet<'a> {
 
     fn guid2lid(&self, text: &mut String) -> std::fmt::Result {
         for node in self.nodes() {
-            let (guid, lid) = (Self::guid(node), Self::lid(node));
+            let (guid, lid) = (self.port_guid(node), Self::lid(node));
             writeln!(text, "0x{guid:016x} 0x{lid:04x} 0x{lid:04x}\n")?;
         }
         Ok(())

@@ -128,7 +128,7 @@ fn fingerprint(
     simulation.run(&limits, |_, _| Wish::GoOn)
 }
 
-fn same_everywhere(spec: &NetworkSpec) {
+pub fn same_everywhere(spec: &NetworkSpec) {
     let expected = fingerprint(spec, 1, Partition::One, 1, None);
     assert!(expected.totals.hops > 1_500, "too little happens: {:?}", expected.totals);
     let check = |report: Report, what: &str| {

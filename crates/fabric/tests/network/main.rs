@@ -16,6 +16,7 @@ mod outcomes;
 mod refusals;
 mod regressions;
 mod requeue;
+mod routes;
 mod sampling;
 mod scheduling;
 mod stress;
