@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_macros)] // Chores print.
 
+mod fabric_oracles;
 mod hop;
 mod oracles;
 mod python;
@@ -14,7 +15,7 @@ usage: cargo xtask WHAT
 
   test            everything CI checks: format, lints, tidiness, tests, documentation
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
-  oracles         only installs what the tests ask about our frames: tshark, tcpdump, scapy
+  oracles         only installs the programs of others that tests are held against: tshark, tcpdump, scapy, ibsim, opensm, ibdmchk
   papers          all papers in full: every figure with all its seeds and choices; minutes
   tidy            only the tidiness of the sources
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
     let result = match what.as_str() {
         "test" => test(),
         "python" => python::check(),
-        "oracles" => oracles::install(),
+        "oracles" => oracles::install().and_then(|()| fabric_oracles::install()),
         "papers" => papers(&[]),
         "tidy" => tidy::check(),
         "instructions" => hop::report(),
@@ -78,6 +79,7 @@ fn test() -> Result<(), String> {
     tidy::check()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     oracles::install()?;
+    fabric_oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;

@@ -4,6 +4,7 @@
 
 mod analytic;
 mod bakeoff;
+mod buffer_need;
 mod determinism;
 mod fabrics;
 mod faults;

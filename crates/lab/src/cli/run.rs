@@ -165,12 +165,25 @@ pub fn shown(unit: Unit, value: f64) -> String {
     }
 }
 
+/// A deadlock with its flows by name.
+fn circle(plan: &Plan, deadlock: &fabric::Deadlock) -> String {
+    let mut text = "deadlock: each of these waits for the next, and the last for the first\n".to_owned();
+    for fabric::Waiting { node, input, output, class, flows } in &deadlock.cycle {
+        let name = |flow: &u32| plan.flow_names.get(*flow as usize).map_or("?", String::as_str);
+        let flows: Vec<&str> = flows.iter().map(name).collect();
+        let class = plan.spec.classes.get(usize::from(*class)).map_or("?", |class| class.name.as_str());
+        let flows = flows.join(", ");
+        text.push_str(&format!("  {node}: in by port {input}, out by port {output}, class {class}, flows {flows}\n"));
+    }
+    text
+}
+
 fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> String {
     let report = &execution.report;
     let totals = &report.totals;
     let mut text = format!("{}: {}", plan.name, execution.measures.outcome);
     text.push_str(&match &report.outcome {
-        fabric::Outcome::Deadlock(deadlock) => format!("\n{deadlock}\n"),
+        fabric::Outcome::Deadlock(deadlock) => format!("\n{}", circle(plan, deadlock)),
         fabric::Outcome::LossInLosslessClass(loss) => format!("\n{loss}\n"),
         outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),
         fabric::Outcome::Finished | fabric::Outcome::Interrupted => "\n".into(),

@@ -16,4 +16,5 @@ mod sentences;
 mod stability;
 mod streams;
 mod study;
+mod subnet;
 mod trends;
