@@ -22,7 +22,7 @@ pub enum Command {
     Run(Run),
     /// Say what can be known of a scenario without running it
     Check(Check),
-    /// Say what a scenario's routing makes of its network, or write its tables for other programs
+    /// Say what a scenario's routing makes of its network, or export its tables
     Routes(Routes),
     /// Print the whole plan: every value, and where it came from
     Explain(Scenario),

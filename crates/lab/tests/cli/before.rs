@@ -47,6 +47,30 @@ fn a_ring_that_can_deadlock_is_a_warning() {
 }
 
 #[test]
+fn what_a_routing_makes_of_a_network_is_told() {
+    let scratch = Scratch::new("routes");
+    scratch.scenario("ring-routing.toml");
+    scratch.run(&["routes", "ring-routing.toml", "--set", "network.routing=lash"]).ends(0).matches("routes-lash");
+    scratch.run(&["check", "ring-routing.toml", "--set", "network.routing=lash"]).ends(0).matches("check-lash");
+    let summary = scratch.run(&["routes", "ring-routing.toml", "--json"]).ends(0).json();
+    assert_eq!((&summary["can_deadlock"], &summary["lanes"]), (&true.into(), &1.into()));
+    let tree = ["routes", "ring-routing.toml", "--format", "fdbs", "--tree", "3"];
+    scratch.run(&tree).ends(2).matches("routes-no-tree");
+    let spb = scratch.run(&[&tree[..], &["--set", "network.routing=spb"]].concat()).ends(0);
+    assert!(spb.out.starts_with("osm_ucast_mgr_dump_ucast_routes: Switch 0x0200000000000200"), "{}", spb.out);
+}
+
+#[test]
+fn lanes_that_keep_nothing_apart_are_a_warning() {
+    let scratch = Scratch::new("check-lanes-pause");
+    scratch.scenario("ring-routing.toml");
+    let set = ["--set", "network.routing=lash", "--set", "switches[0].flow_control=pause"];
+    let said = scratch.run(&[&["check", "ring-routing.toml"], &set[..]].concat()).ends(0);
+    assert!(said.out.contains("its lanes keep nothing apart") && said.out.contains("can deadlock"), "{}", said.out);
+    scratch.run(&[&["run", "ring-routing.toml", "--no-record"], &set[..]].concat()).ends(4);
+}
+
+#[test]
 fn a_receiver_that_cannot_be_reached_is_found() {
     let scratch = Scratch::new("check-unreachable");
     let routes = "routing = \"explicit\"\nroutes = [{ at = \"sw0\", to = \"h0\", via = \"h0\" }]\n[[switches]]";

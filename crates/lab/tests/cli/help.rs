@@ -5,6 +5,7 @@ use crate::program::Scratch;
 const COMMANDS: [&str; 18] = [
     "run",
     "check",
+    "routes",
     "explain",
     "compare",
     "sweep",

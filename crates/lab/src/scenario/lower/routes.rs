@@ -108,7 +108,8 @@ pub(crate) fn routes(
         gathered.refuse(node.place_of("routing"), "explicit routing without a single route", help);
     }
     let mut first = compute(gathered, node, graph, routing, &[])?;
-    if matches!(routing, Some(Routing::UpDown { .. })) {
+    // From one root every switch can be reached; from several perhaps not.
+    if matches!(routing, Some(Routing::UpDown { roots }) if roots.len() > 1) {
         let unreached = first.survey(graph).unreached;
         if unreached > 0 {
             let message = format!("{unreached} pairs of hosts would have to go up again after going down");

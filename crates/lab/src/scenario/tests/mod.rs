@@ -3,6 +3,7 @@
 mod any_text;
 mod expressive;
 mod mistakes;
+mod routing;
 mod samples;
 
 use std::path::{Path, PathBuf};

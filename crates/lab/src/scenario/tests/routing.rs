@@ -1,0 +1,142 @@
+//! Routings in scenarios: what they become, and what is refused.
+
+use super::super::*;
+use fabric::graph::{HostId, NodeId};
+use fabric::routing::Routing;
+use units::{Span, Time};
+
+const RING: &str = r#"schema_version = 1
+[network]
+topology = "ring"
+switches = 5
+hosts_per_switch = 1
+link = { rate = "10Gb/s", latency = "1us" }
+[[switches]]
+flow_control = "pfc"
+buffers = { capacity = "100KB" }
+[[workloads]]
+name = "w"
+kind = "all-to-all"
+acknowledge = {}
+[run]
+duration = "1ms"
+"#;
+
+fn load(text: &str, overrides: &[&str]) -> Result<Plan, Errors> {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    load_str("a.toml", text, &overrides, &NoFiles, Limits::default())
+}
+
+fn plan(overrides: &[&str]) -> Plan {
+    load(RING, overrides).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// What is said of a change that is refused.
+fn refused(text: &str, overrides: &[&str], words: &str) {
+    let errors = load(text, overrides).expect_err(words);
+    let said = errors.to_string();
+    assert!(said.contains(words), "{said}");
+}
+
+#[test]
+fn a_layered_routing_makes_lanes_of_a_class() {
+    for routing in ["lash", "dfsssp"] {
+        let plan = plan(&[&format!("network.routing={routing}")]);
+        let names: Vec<&str> = plan.spec.classes.iter().map(|class| class.name.as_str()).collect();
+        assert_eq!(names, ["data.0", "data.1"]);
+        for flow in &plan.spec.flows {
+            let fabric::workload::Destination::Host(to) = flow.destination else { panic!("one destination") };
+            let home = |host: HostId| NodeId(2 * host.0 + 1);
+            assert_eq!(flow.class, plan.spec.routes.lane(home(flow.source), to));
+            let back = flow.acknowledge.expect("acknowledged").class;
+            assert_eq!(back, plan.spec.routes.lane(home(to), flow.source));
+        }
+        assert!(plan.spec.flows.iter().any(|flow| flow.class == 1), "{routing}");
+        assert!(!check(&plan).iter().any(|finding| finding.message.contains("can deadlock")));
+    }
+    assert_eq!(plan(&["network.routing=up-down"]).spec.classes.len(), 1);
+    let exempt = plan(&["network.routing=lash", "classes[0].name=data", "classes[0].layered=false"]);
+    assert_eq!(exempt.spec.classes.len(), 1);
+    assert!(check(&exempt).iter().any(|finding| finding.message.contains("can deadlock")));
+}
+
+#[test]
+fn roots_and_trees_are_what_the_scenario_says() {
+    let roots = |overrides: &[&str]| match plan(overrides).routing {
+        Some(Routing::UpDown { roots } | Routing::SpanningTrees { roots, .. }) => roots,
+        other => panic!("{other:?}"),
+    };
+    // Nodes are h0, sw0, h1, sw1 and so on.
+    assert_eq!(roots(&["network.routing=up-down"]), [NodeId(1)]);
+    assert_eq!(roots(&["network.routing=up-down", "network.roots=sw3"]), [NodeId(7)]);
+    assert_eq!(roots(&["network.routing=spanning-tree"]), [NodeId(1)]);
+    assert_eq!(roots(&["network.routing=multiple-spanning-tree"]).len(), 5);
+    assert_eq!(roots(&["network.routing=multiple-spanning-tree", "network.roots=[\"sw4\", \"sw1\"]"]).len(), 2);
+    assert_eq!(plan(&["network.routing=spb"]).spec.routes.trees(), 16);
+    assert_eq!(plan(&["network.routing=spb", "network.trees=4"]).spec.routes.trees(), 4);
+    assert_eq!(plan(&["network.routing=spb", "workloads[0].tree=5"]).spec.flows[0].tree, Some(5));
+}
+
+#[test]
+fn the_greater_metric_of_a_cable_counts() {
+    let metric = |text: &str| {
+        let cables = format!("network.cables=[{{ between = [\"sw0\", \"sw1\"], metric = {text} }}]");
+        match plan(&["network.routing=spb", &cables]).routing {
+            Some(Routing::Spb { bridges, .. }) => bridges.costs,
+            other => panic!("{other:?}"),
+        }
+    };
+    let costs = metric("[7000, 9000]");
+    assert_eq!((costs.iter().filter(|&&cost| cost == 2000).count(), costs.iter().max()), (9, Some(&9000)));
+    assert_eq!(metric("[3]").iter().min(), Some(&3));
+}
+
+const FAULTS: &str = "faults=[{ between = [\"sw0\", \"sw1\"], down = \"100us\", up = \"600us\" }, { between = [\"sw2\", \"*\"], down = \"300us\" }]";
+
+#[test]
+fn tables_follow_failing_cables_after_the_stated_time() {
+    let at = |micros: u64| Time::ZERO + Span::from_micros(micros);
+    for routing in ["shortest", "up-down", "lash", "dfsssp", "spb", "spanning-tree"] {
+        let routing = format!("network.routing={routing}");
+        let plan = plan(&[&routing, "network.reconverge=50us", FAULTS]);
+        let times: Vec<Time> = plan.spec.route_changes.iter().map(|change| change.at).collect();
+        assert_eq!(times, [at(150), at(350), at(650)], "{routing}");
+        let graph = &plan.spec.graph;
+        let way = |change: usize, from: u32, to: u32| {
+            let entropy = 1;
+            plan.spec.route_changes[change].routes.path(graph, HostId(from), HostId(to), entropy)
+        };
+        // Round the other way: four trunks instead of one; then nobody reaches what hangs on sw2.
+        assert_eq!(way(0, 0, 1).expect("a way").len(), 6, "{routing}");
+        assert!(way(1, 0, 2).is_err() && way(1, 0, 1).is_err(), "{routing}");
+        assert_eq!(way(2, 0, 1).expect("a way").len(), 3, "{routing}");
+    }
+    let plan = plan(&["network.switches=4", "network.local_repair=10us", "network.reconverge=50us", FAULTS]);
+    let times: Vec<Time> = plan.spec.route_changes.iter().map(|change| change.at).collect();
+    // In a ring of four only opposite hosts have two ways, and only the ends of the cable know: once it fails.
+    assert!(times.contains(&at(110)) && times.contains(&at(150)), "{times:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_reason() {
+    let cables = "network.cables=[{ between = [\"sw0\", \"sw1\"], metric = [1] }]";
+    refused(RING, &[cables], "hops count");
+    let three = "network.cables=[{ between = [\"sw0\", \"sw1\"], metric = [1, 2, 3] }]";
+    refused(RING, &["network.routing=spb", three], "3 metrics");
+    refused(RING, &["network.routing=spanning-tree", "network.roots=sw*"], "5 roots of one tree");
+    refused(RING, &["network.routing=up-down", "network.roots=sw9"], "there is no switch");
+    refused(RING, &["network.routing=up-down", "network.roots=[\"sw0\", \"sw2\"]"], "name one root");
+    refused(RING, &["network.roots=sw0"], "roots");
+    refused(RING, &["network.routing=spb", "network.trees=17"], "16");
+    refused(RING, &["workloads[0].tree=0"], "tree 0 of 0");
+    refused(RING, &["network.routing=spb", "network.local_repair=1us"], "local_repair");
+    refused(RING, &["network.local_repair=9us", "network.reconverge=9us"], "by then");
+    let later = "network.reroutes=[{ at = \"1us\" }]";
+    refused(RING, &["network.reconverge=9us", later], "keep one");
+    let random = RING.replace("all-to-all", "uniform-random");
+    refused(&random, &["network.routing=lash"], "each frame to another host");
+    let many = (0..5).map(|n| format!("[[classes]]\nname = \"c{n}\"\n")).collect::<String>();
+    refused(&RING.replace("[run]", &format!("{many}[run]")), &["network.routing=lash"], "10 classes in all");
+    let written = "network.routes=[{ at = \"*\", to = \"*\", ports = [0] }]";
+    refused(RING, &["network.routing=explicit", written, "network.reconverge=1us"], "not computed anew");
+}
