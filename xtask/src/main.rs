@@ -2,7 +2,6 @@
 
 #![allow(clippy::disallowed_macros)] // Chores print.
 
-mod fabric_oracles;
 mod hop;
 mod oracles;
 mod python;
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
     let result = match what.as_str() {
         "test" => test(),
         "python" => python::check(),
-        "oracles" => oracles::install().and_then(|()| fabric_oracles::install()),
+        "oracles" => oracles::install(),
         "papers" => papers(&[]),
         "tidy" => tidy::check(),
         "instructions" => hop::report(),
@@ -79,7 +78,6 @@ fn test() -> Result<(), String> {
     tidy::check()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     oracles::install()?;
-    fabric_oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;

@@ -1,4 +1,5 @@
-//! Other people's dissectors, which the tests ask about our frames.
+//! Other people's programs that the tests are held against: dissectors for our frames, a subnet manager and a checker for
+//! our routes.
 //!
 //! They come from Debian's packages and are installed where that is possible: by root, with apt-get. Elsewhere it is
 //! said what is missing; the tests that need it skip themselves, and on a machine that calls itself CI that is a failure.
@@ -6,11 +7,14 @@
 use std::process::{Command, Stdio};
 
 /// A package, and a command that succeeds where it is installed.
-const PACKAGES: [(&str, &[&str]); 3] = [
+const PACKAGES: [(&str, &[&str]); 6] = [
     ("tshark", &["tshark", "--version"]),
     ("tcpdump", &["tcpdump", "--version"]),
     // For the system's own interpreter, which need not be the first on the path.
     ("python3-scapy", &["/usr/bin/python3", "-c", "import scapy"]),
+    ("ibsim-utils", &["dpkg-query", "--status", "ibsim-utils"]),
+    ("opensm", &["dpkg-query", "--status", "opensm"]),
+    ("ibutils", &["dpkg-query", "--status", "ibutils"]),
 ];
 
 /// Installs what is missing, or says that it cannot.
@@ -24,7 +28,7 @@ pub fn install() -> Result<(), String> {
         // The lists of packages may be older than the packages.
         let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
         crate::run("env", &[&quiet[..], &["update"]].concat())
-            .and_then(|()| crate::run("env", &[&quiet[..], &["install", "-y"], &missing].concat()))
+            .and_then(|()| crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends"], &missing].concat()))
     } else {
         Err("that takes root and apt-get".to_owned())
     };
@@ -35,7 +39,7 @@ pub fn install() -> Result<(), String> {
         Err(reason) => {
             eprintln!("SKIPPED: {list} cannot be installed: {reason}");
             eprintln!(
-                "         'apt-get install {list}' as root has our frames read by others; in CI this is a failure"
+                "         'apt-get install {list}' as root has our frames and routes read by others; in CI this is a failure"
             );
             Ok(())
         }

@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "check",
     "routes",
