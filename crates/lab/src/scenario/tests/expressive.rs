@@ -302,3 +302,30 @@ fn every_topology_and_protocol_of_the_catalogues_has_a_scenario() {
         load(&super::folder().join("incast.toml"), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     }
 }
+
+#[test]
+fn presets_are_defaults_that_keys_which_are_given_replace() {
+    let load = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+        load(&super::folder().join("bake-off.toml"), &overrides)
+    };
+    let of = |overrides: &[&str], path: &str| {
+        let plan = load(overrides).unwrap_or_else(|errors| panic!("{errors}"));
+        let entry = plan.entries.iter().find(|entry| entry.path == path).unwrap();
+        (entry.value.clone(), format!("{:?}", entry.source))
+    };
+    let (path, second) = ("congestion_point.sample_base", "congestion_point.preset=run-2");
+    assert_eq!(of(&[], path).0, "\"150KB\"");
+    let (value, source) = of(&[second], path);
+    assert!(value == "\"75KB\"" && source.contains("preset run-2: samplingInterval 75000"), "{value} {source}");
+    let (value, source) = of(&[second, "congestion_point.sample_base=9KB"], path);
+    assert!(value == "\"9KB\"" && !source.contains("preset"), "{value} {source}");
+    // The same preset means other numbers to other protocols.
+    let of_qcn = ["protocol.name=qcn-pr", "protocol.preset=run-2"];
+    assert_eq!(of(&of_qcn, "protocol.byte_reset").0, "\"50KB\"");
+    // Where there are none, it is refused, and so is one that is not there.
+    let wrong = |overrides: &[&str]| load(overrides).map(drop).unwrap_err().to_string();
+    assert!(wrong(&["protocol.name=qcn"]).contains("`preset` does nothing with name = \"qcn\""));
+    let unknown = wrong(&["protocol.preset=run-3"]);
+    assert!(unknown.contains("run-3") && unknown.contains("run-1"), "{unknown}");
+}
