@@ -179,7 +179,8 @@ mod tests {
         #[test]
         fn the_history_is_exact(steps in prop::collection::vec((0..4_u8, 1..1500_u64, 0..8_u64), 1..200)) {
             let mut probes = PathProbes::new(15_000, false);
-            let (mut all, mut away): (Vec<(Time, u64)>, Vec<(Probe, Time, usize)>) = (Vec::new(), Vec::new());
+            let mut all: Vec<(Time, u64)> = Vec::new();
+            let mut away: Vec<(Probe, Time, usize)> = Vec::new();
             let mut now = Time::ZERO;
             for (kind, len, back) in steps {
                 now += Span::from_nanos(100);

@@ -64,7 +64,7 @@ fn beyond_fast_recovery_a_stage_adds_ever_more() {
         // One stage, then a second notice: the target is 7539.0625, the rate 3828.430176 of it.
         send(&mut source, 150_500);
         notify(&mut source, Time::ZERO, 4, congested(63));
-        let (mut current, mut found) = (7_539.0625 * 65.0 / 128.0, Vec::new());
+        let (mut current, mut found) = (7_539.062_5 * 65.0 / 128.0, Vec::new());
         assert!(near(rate(&source), current));
         for stage in 1..=8 {
             send(&mut source, if stage <= 5 { 150_500 } else { 75_500 });
@@ -76,7 +76,7 @@ fn beyond_fast_recovery_a_stage_adds_ever_more() {
         found
     };
     let rounded = |targets: [f64; 8]| targets.map(|target| (target * 1e2).round() / 1e2).to_vec();
-    let fast = 7_539.0625;
+    let fast = 7_539.062_5;
     // 12, 24 and 36 Mb/s, or 12 each time.
     assert_eq!(targets(true), rounded([fast, fast, fast, fast, fast, fast + 12.0, fast + 36.0, fast + 72.0]));
     assert_eq!(targets(false), rounded([fast, fast, fast, fast, fast, fast + 12.0, fast + 24.0, fast + 36.0]));

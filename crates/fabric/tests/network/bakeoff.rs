@@ -4,9 +4,10 @@
 use crate::kit::*;
 use congestion::parameter::{Value, Values};
 use congestion::{Lane, POINTS, PROTOCOLS, ReactionPoint};
+use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::{FlowSpec, ProbeSpec};
+use fabric::workload::{Destination, FlowSpec, ProbeSpec};
 use fabric::{BuildOptions, Frame, Kind, Outcome, Partition, Probe, Report, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Span, Time};
@@ -153,6 +154,39 @@ fn probes_for_a_congestion_point_end_there() {
         assert_eq!((wires.probe_hops, wires.answers), (wires.probes, 0), "{name}");
         assert_eq!(report.totals.probes, wires.probes, "{name}");
     }
+}
+
+#[test]
+fn probes_for_a_point_that_is_not_on_their_way_any_more_come_to_nothing() {
+    let mut spec = spec("e2cm-p", &[]);
+    let graph = topology::two_switches(2, 2, 2, Links::same(link(10, Span::from_nanos(500)))).unwrap();
+    let ends = graph.ports();
+    let hosts = graph.hosts();
+    let [near, far] = [hosts[0], hosts[2]].map(|host| ends[host.0 as usize][0].peer);
+    let trunks: Vec<u16> = (0..ends[near.0 as usize].len() as u16)
+        .filter(|&port| ends[near.0 as usize][usize::from(port)].peer == far)
+        .collect();
+    // Two flows meet at the first trunk, and both take the second from 5 ms on.
+    let by_trunk = |trunk: u16| {
+        let mut routes = fabric::routing::Routes::shortest_paths(&graph);
+        [2, 3].into_iter().for_each(|host| routes.set(near, HostId(host), &[trunk]).unwrap());
+        routes
+    };
+    (spec.routes, spec.kind_of) = (by_trunk(trunks[0]), vec![0; graph.nodes.len()]);
+    spec.route_changes = vec![RouteChange { at: at(Span::from_millis(5)), routes: by_trunk(trunks[1]) }];
+    let flow = spec.flows[0].clone();
+    let to = |source: u32| FlowSpec {
+        source: HostId(source),
+        destination: Destination::Host(HostId(source + 2)),
+        ..flow.clone()
+    };
+    spec.flows = vec![to(0), to(1)];
+    spec.graph = graph;
+    let (mut simulation, report) = go(&spec, Partition::One, 1);
+    let wires = seen(&mut simulation);
+    // Those that find their point make one hop, the others three.
+    assert!(wires.probe_hops > wires.probes + 2, "{} {}", wires.probe_hops, wires.probes);
+    assert_eq!((wires.answers, report.outcome), (0, Outcome::Finished));
 }
 
 #[test]
