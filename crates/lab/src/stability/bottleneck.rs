@@ -45,11 +45,16 @@ impl Loop {
 pub(super) struct Network<'a> {
     plan: &'a Plan,
     walker: Walker<'a>,
+    /// By the global number of an output port: where it leads to, and its bits per second.
+    ports: Vec<(NodeId, f64)>,
 }
 
 impl<'a> Network<'a> {
     pub(super) fn new(plan: &'a Plan) -> Network<'a> {
-        Network { plan, walker: Walker::new(&plan.spec.graph) }
+        let walker = Walker::new(&plan.spec.graph);
+        let cable = |cable: u32| plan.spec.graph.cables[cable as usize].link.rate.as_bits_per_sec() as f64;
+        let ports = walker.channels().map(|(_, _, end)| (end.peer, cable(end.cable))).collect();
+        Network { plan, walker, ports }
     }
 
     /// The kind of a switch; `None` of a host.
@@ -79,8 +84,7 @@ impl<'a> Network<'a> {
         }
         let (_, port) = narrowest?;
         let (node, flows) = meeting.remove(&port)?;
-        let (_, _, end) = self.walker.channels().find(|(channel, _, _)| *channel == port)?;
-        let link = format!("{}->{}", self.walker.name(node), self.walker.name(end.peer));
+        let link = format!("{}->{}", self.walker.name(node), self.walker.name(self.ports[port as usize].0));
         let spec = &self.plan.spec;
         let class = spec.flows[*flows.first()? as usize].class;
         let frame = flows.iter().map(|&flow| spec.flows[flow as usize].frame).max()?.max(Bytes::new(1));
@@ -102,8 +106,7 @@ impl<'a> Network<'a> {
 
     /// Bits per second of the cable at a port.
     pub(super) fn rate(&self, port: u32) -> f64 {
-        let end = self.walker.channels().find(|(channel, _, _)| *channel == port);
-        end.map_or(f64::NAN, |(_, _, end)| self.link(end.cable).0)
+        self.ports[port as usize].1
     }
 
     /// Bits per second of a flow's own cable.

@@ -96,7 +96,10 @@ struct Section<'a> {
 impl<'a> Section<'a> {
     /// The first of these sections that there is.
     fn first(plan: &'a Plan, paths: [String; 2]) -> Option<Section<'a>> {
-        let there = |path: &String| plan.entries.iter().any(|entry| entry.path == format!("{path}.name"));
+        let there = |path: &String| {
+            let name = format!("{path}.name");
+            plan.entries.iter().any(|entry| entry.path == name)
+        };
         paths.into_iter().find(there).map(|path| Section { plan, path })
     }
 
@@ -183,8 +186,9 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let point = network.switch(bottleneck.node).and_then(|(kind, _)| points[kind].as_ref());
     let point = point.expect("a bottleneck has a congestion point");
     let own = source.values();
-    if let Some(other) = bottleneck.flows.iter().filter_map(|&flow| protocol(flow)).find(|other| other.values() != own)
-    {
+    let workloads: BTreeSet<u32> = bottleneck.flows.iter().map(|&flow| plan.workload_of_flow[flow as usize]).collect();
+    let mut sections = workloads.iter().filter_map(|&workload| protocols[workload as usize].as_ref());
+    if let Some(other) = sections.find(|other| other.path != source.path && other.values() != own) {
         let message =
             format!("`{}` and `{}` differ, and their flows meet at {}", source.path, other.path, bottleneck.link);
         return no(message, &format!("a fluid model has equal sources: give them one protocol, {stated}"));
@@ -296,15 +300,14 @@ impl Maker<'_> {
     /// How many flows share the bottleneck at once.
     fn sources(&self) -> Result<usize, String> {
         let flows = &self.bottleneck.flows;
-        let comes_and_goes = |&flow: &u32| {
-            let workload = self.plan.workload_of_flow[flow as usize];
+        let workloads: BTreeSet<u32> = flows.iter().map(|&flow| self.plan.workload_of_flow[flow as usize]).collect();
+        let comes_and_goes = |workload: &&u32| {
             let kind = format!("workloads[{workload}].kind");
             self.plan.entries.iter().any(|entry| entry.path == kind && entry.value == "\"poisson-flows\"")
         };
-        match flows.iter().copied().find(comes_and_goes) {
-            Some(flow) => {
-                let workload = self.plan.workload_of_flow[flow as usize] as usize;
-                let name = &self.plan.workload_names[workload];
+        match workloads.iter().find(comes_and_goes) {
+            Some(&workload) => {
+                let name = &self.plan.workload_names[workload as usize];
                 Err(format!("the flows of workload `{name}` come and go, so their number is not one"))
             }
             None => Ok(at_once(self.plan, flows)),
@@ -341,10 +344,6 @@ impl Maker<'_> {
         );
         if model == "qcn" {
             say(true, "hyperactive increase".into());
-            say(
-                point.text("placed") == "inputs",
-                "congestion points at inputs: the queue of an output is meant".into(),
-            );
             say(point.text("sampling") == "constant", "samples at constant distance: the equations shorten it".into());
             return left;
         }
