@@ -9,6 +9,8 @@ use crate::{Address, Error, Writer};
 
 /// Destination port.
 pub const PORT: u16 = 4791;
+/// Octets of IPv4, UDP and base transport header.
+const HEADERS: usize = 40;
 /// Octets of zeros in a congestion notification packet.
 const RESERVED: usize = 16;
 
@@ -16,7 +18,7 @@ const RESERVED: usize = 16;
 /// eight octets of ones stand for the route header that is not there.
 #[must_use]
 pub fn invariant(packet: &[u8]) -> u32 {
-    let mut headers: [u8; 40] = array(packet, 0);
+    let mut headers: [u8; HEADERS] = array(packet, 0);
     // Type of service, time to live and header checksum; UDP checksum; congestion bits.
     for place in [1, 8, 10, 11, 26, 27, 32] {
         headers[place] = 0xFF;
@@ -68,8 +70,8 @@ impl Notification {
             return Err(Error::Field { what, field: "opcode", value: u64::from(transport.opcode) });
         }
         at_least(rest, RESERVED + INVARIANT, "congestion notification packet")?;
-        // The UDP datagram is the last of the IPv4 packet, so what the CRC covers is all but its own octets.
-        let end = packet.len() - from(packet, 40 + rest.len() - INVARIANT).len();
+        // Three headers of fixed length stand before what is left.
+        let end = HEADERS + rest.len() - INVARIANT;
         let right = invariant(packet.get(..end).unwrap_or(&[]));
         let found = u32::from_le_bytes(array(packet, end));
         if found != right {

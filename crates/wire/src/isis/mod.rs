@@ -136,9 +136,13 @@ impl<'a> Pdu<'a> {
         let length = usize::from(be16(bytes, length_at));
         let bytes = bytes.get(..length).ok_or(Error::Short { what: "IS-IS PDU", need: length, have: bytes.len() })?;
         at_least(bytes, fixed, "IS-IS PDU length")?;
+        let levels = be8(bytes, 8) & 3;
+        if kind & 31 == HELLO && levels == 0 {
+            return field("circuit type", levels);
+        }
         let repr = match kind & 31 {
             HELLO => Repr::Hello(Hello {
-                levels: be8(bytes, 8) & 3,
+                levels,
                 source: array(bytes, 9),
                 holding_time: be16(bytes, 15),
                 circuit: be8(bytes, 19),
