@@ -136,12 +136,16 @@ pub fn packet(out: &mut Vec<u8>, interface: u32, resolution: Resolution, picosec
 /// Octets of the header of an Endace record.
 pub const ERF_HEADER: usize = 16;
 
+/// Octets of a link packet's record. Wireshark 4.0 takes its first octets for a local route header as well, looks for the
+/// headers that would follow, and calls it malformed where they do not fit.
+pub const ERF_LINK: usize = 64;
+
 /// What an Endace record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erf {
     /// An InfiniBand packet, from its local route header on.
     InfiniBand,
-    /// An InfiniBand link packet: flow control, and two octets of zeros without which Wireshark finds it malformed.
+    /// An InfiniBand link packet: flow control, with zeros up to [`ERF_LINK`].
     InfiniBandLink,
 }
 

@@ -8,7 +8,7 @@ use fabric::record::FrameRow;
 use fabric::spec::{CreditUnit, FlowControl, MAX_CLASSES};
 use fabric::{Frame, Kind};
 use wire::infiniband::{self, BaseTransport, FlowControl as Credit, INVARIANT, LocalRoute, VARIANT, WORD, opcode};
-use wire::pcapng::Erf;
+use wire::pcapng::{ERF_LINK, Erf};
 use wire::{Writer, tailback};
 
 /// Octets around the payload.
@@ -95,8 +95,7 @@ impl Synthesizer<'_> {
         let limit = row.frame.born.as_picos().wrapping_mul(scale) / Credit::BLOCK;
         let lane = class & 15;
         Credit { initialize: false, sent: (sent % 4096) as u16, lane, limit: (limit % 4096) as u16 }.emit(out);
-        // Wireshark wants two octets more than the packet has.
-        out.pad_to(usize::from(row.frame.len).max(Credit::LENGTH + 2));
+        out.pad_to(ERF_LINK);
     }
 }
 

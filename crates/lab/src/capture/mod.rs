@@ -89,8 +89,8 @@ impl<'a> Synthesizer<'a> {
     fn write(&mut self, row: &FrameRow, octets: &mut Vec<u8>) -> Option<Record> {
         let &(_, _, medium) = self.ports.get(row.port as usize)?;
         octets.clear();
-        // No record is longer than its frame by more than what Wireshark wants behind a credit.
-        octets.resize(usize::from(row.frame.len) + 64, 0);
+        // No record is longer than its frame by more than what stands behind a credit.
+        octets.resize(usize::from(row.frame.len) + wire::pcapng::ERF_LINK, 0);
         let (length, record) = match medium {
             Medium::Ethernet => (self.ethernet(row, octets)?, Record::Ethernet),
             Medium::InfiniBand => self.infiniband(row, octets)?,

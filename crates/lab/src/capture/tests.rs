@@ -35,8 +35,11 @@ fn scenario(switches: &str, workload: &str) -> Plan {
     ))
 }
 
-/// The packets of a capture of all links: (interface, time in ps, octets).
-fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<(u32, u64, Vec<u8>)>, Vec<u8>) {
+/// Interface, time in picoseconds, octets.
+type Packet = (u32, u64, Vec<u8>);
+
+/// A capture of all links: their names, its packets, and the file.
+fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<Packet>, Vec<u8>) {
     let file = std::env::temp_dir().join(format!("tailback-capture-{name}-{threads}-{}", std::process::id()));
     let links = choose(&plan.spec.graph, &["*->*".to_owned()]).expect("there are links");
     let names = links.iter().map(|link| link.name.clone()).collect();
@@ -53,7 +56,7 @@ fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<(u32, 
     (names, packets, bytes)
 }
 
-fn packets(bytes: &[u8]) -> Vec<(u32, u64, Vec<u8>)> {
+fn packets(bytes: &[u8]) -> Vec<Packet> {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four"));
     let (mut at, mut packets) = (0, Vec::new());
     while at < bytes.len() {
@@ -179,13 +182,38 @@ fn links_with_credits_speak_infiniband() {
             }
             25 => {
                 let credit = infiniband::FlowControl::parse(packet).expect("sound");
-                assert!(credit.lane == 0 && packet.len() == 8);
+                assert!(credit.lane == 0 && packet.len() == wire::pcapng::ERF_LINK);
                 credits += 1;
             }
             kind => panic!("{kind}"),
         }
     }
     assert!(data > 300 && credits > 100, "{data} {credits}");
+}
+
+/// Marks go forward on data and backward on acknowledgements.
+#[test]
+fn marks_are_fecn_and_becn() {
+    let plan = scenario(
+        r#"flow_control = "credits"
+        buffers = { capacity = "100KB" }
+        congestion_point = { name = "infiniband-fecn" }"#,
+        r#"acknowledge = {}
+        protocol = { name = "infiniband-cc" }"#,
+    );
+    let (_, packets, _) = captured(&plan, "becn", 1);
+    let (mut forward, mut backward) = (0, 0);
+    for (_, _, octets) in packets.iter().filter(|it| it.2[8] == 21) {
+        let (_, transport, _) = infiniband::check(&octets[wire::pcapng::ERF_HEADER..]).expect("both checks are good");
+        match transport.opcode {
+            infiniband::opcode::SEND_ONLY => assert!(!transport.backward),
+            infiniband::opcode::ACKNOWLEDGE => assert!(!transport.forward),
+            opcode => panic!("{opcode:#x}"),
+        }
+        (forward, backward) = (forward + u32::from(transport.forward), backward + u32::from(transport.backward));
+    }
+    // A marked frame crosses one link with its mark, its acknowledgement two.
+    assert!(forward > 5 && backward > forward, "{forward} {backward}");
 }
 
 #[test]

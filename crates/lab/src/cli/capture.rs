@@ -102,6 +102,9 @@ fn captured(
         return say(&StudyError::Results(error));
     }
     if !arguments.quiet {
+        if execution.report.outcome != fabric::Outcome::Finished {
+            console::note(&format!("the run ended with {}", execution.measures.outcome));
+        }
         execution.captured.map(|it| Captured { file: out.to_owned(), ..it }).iter().for_each(note);
     }
     Exit::Success

@@ -94,6 +94,38 @@ fn infiniband_is_captured_as_packets_and_credits() {
     assert!(rows.windows(2).all(|pair| pair[0][6] <= pair[1][6]), "times never go back");
 }
 
+/// Every kind of frame that flows and switches make, over both media, and nobody complains.
+#[test]
+fn tshark_reads_acknowledgements_probes_and_credits() {
+    let scratch = Scratch::new("pcap-kinds");
+    let with = |control: &str, point: &str, protocol: &str| {
+        let switches = format!("flow_control = \"{control}\"\ncongestion_point = {{ name = \"{point}\" }}");
+        let workload = format!("to = \"h2\"\nacknowledge = {{}}\nprotocol = {{ name = \"{protocol}\" }}");
+        let text = SOUND.replace("flow_control = \"pfc\"", &switches).replace("to = \"h2\"", &workload);
+        if control == "pfc" { text } else { text.replace(", xoff = \"60KB\", xon = \"57KB\"", "") }
+    };
+    scratch.file("credits.toml", with("credits", "infiniband-fecn", "infiniband-cc"));
+    scratch.file("fecn.toml", with("pfc", "fecn", "fecn"));
+    let fields = ["tailback.kind", "infiniband.bth.opcode", "infiniband_link.vl"];
+    let count = |rows: &[Vec<String>], place: usize, value: &str| rows.iter().filter(|row| row[place] == value).count();
+    for (name, fcs) in [("credits", ""), ("fecn", "1")] {
+        let file = format!("{name}.pcapng");
+        let said = scratch.run(&["pcap", &format!("{name}.toml"), "*->*", "-o", &file]).ends(0);
+        let Some(rows) = tshark(&scratch.path(&file), &fields) else { return };
+        assert_eq!(rows.len(), told(&said.err));
+        for row in &rows {
+            assert_eq!(row[..3], [fcs, "", ""], "{name}: {row:?}");
+        }
+        if name == "credits" {
+            // Data, acknowledgements, credits.
+            assert!(count(&rows, 4, "4") > 100 && count(&rows, 4, "17") > 50 && count(&rows, 5, "0") > 100);
+        } else {
+            // Data, acknowledgements, probes, answers.
+            assert!(["0", "1", "2", "3"].iter().all(|kind| count(&rows, 3, kind) > 0));
+        }
+    }
+}
+
 /// What was recorded is run again, and must come out the same.
 #[test]
 fn results_are_run_again_for_their_frames() {

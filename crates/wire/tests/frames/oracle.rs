@@ -73,6 +73,8 @@ fn dissect(path: &Path, fields: &[&str], options: &[&str]) -> Option<Vec<BTreeMa
     arguments.extend(options);
     fields.iter().for_each(|field| arguments.extend(["-e", field]));
     let said = ask("tshark", &arguments)?;
+    // Later versions write out what is true.
+    let said = said.replace("True", "1").replace("False", "0");
     let row = |line: &str| fields.iter().map(|&it| it.to_owned()).zip(line.split('\t').map(str::to_owned)).collect();
     Some(said.lines().map(row).collect())
 }

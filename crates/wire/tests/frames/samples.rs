@@ -509,7 +509,7 @@ pub fn infiniband() -> Vec<(Sample, Erf)> {
         tailback::Repr { flow: 7, name: b"f", ..tailback::Repr::default() }.emit(out);
         infiniband::seal(out);
     });
-    let credit = FlowControl { initialize: false, sent: 100, lane: 3, limit: 228 };
+    let credit = FlowControl { initialize: false, sent: 103, lane: 3, limit: 228 };
     vec![
         (
             Sample {
@@ -536,11 +536,11 @@ pub fn infiniband() -> Vec<(Sample, Erf)> {
                 name: "credit",
                 bytes: written(|out| {
                     credit.emit(out);
-                    out.u16(0);
+                    out.pad_to(wire::pcapng::ERF_LINK);
                 }),
                 fields: &[
                     ("infiniband_link.op", "0"),
-                    ("infiniband_link.fctbs", "100"),
+                    ("infiniband_link.fctbs", "103"),
                     ("infiniband_link.vl", "3"),
                     ("infiniband_link.fccl", "228"),
                 ],
