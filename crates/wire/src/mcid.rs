@@ -1,5 +1,5 @@
 //! How a bridge maps its VLANs to trees, as bridges compare it (802.1Q 13.8): a name, a revision, and a digest of the
-//! table, in 51 octets: selector, name[32], revision, digest[16].
+//! table, in 51 octets: selector (1), name (32), revision (2), digest (16).
 
 use crate::bytes::{array, at_least, be8, be16};
 use crate::{Error, Writer, md5};
