@@ -64,7 +64,11 @@ impl<'a> Subnet<'a> {
             ));
         }
         if tree >= routes.trees().max(1) {
-            return Err(format!("there is no tree {tree}: there are {}, numbered from 0", routes.trees()));
+            let trees = routes.trees();
+            return Err(match trees {
+                0 => format!("there is no tree {tree}: this routing has none to choose among; leave --tree out"),
+                _ => format!("there is no tree {tree}: there are {trees}, numbered from 0"),
+            });
         }
         Ok(Subnet { graph, routes, tree: usize::from(tree), hosts: graph.hosts(), ports })
     }

@@ -1,3 +1,5 @@
+//! Bridging by trees, against brute force and against what was worked out by hand.
+
 use super::super::tests::{links, random};
 use super::super::{Routing, dependency_cycle};
 use super::*;
