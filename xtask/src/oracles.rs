@@ -27,8 +27,9 @@ pub fn install() -> Result<(), String> {
     let tried = if is_root() && succeeds(&["apt-get", "--version"]) {
         // The lists of packages may be older than the packages.
         let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
-        crate::run("env", &[&quiet[..], &["update"]].concat())
-            .and_then(|()| crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends"], &missing].concat()))
+        crate::run("env", &[&quiet[..], &["update"]].concat()).and_then(|()| {
+            crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends"], &missing].concat())
+        })
     } else {
         Err("that takes root and apt-get".to_owned())
     };

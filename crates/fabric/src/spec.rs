@@ -6,7 +6,7 @@
 use crate::graph::Graph;
 use crate::routing::{Routes, flow_entropy, tree_entropy};
 use crate::workload::{Destination, FlowSpec};
-use congestion::Point;
+use congestion::{CongestionPoint, Point};
 use units::{Bytes, Rate, Span, Time};
 
 /// How many priorities or virtual lanes a network may have.
@@ -335,6 +335,12 @@ impl WatchSpec {
     #[must_use]
     pub fn point(point: Point) -> WatchSpec {
         WatchSpec { point: Some(point), ..WatchSpec::default() }
+    }
+
+    /// Whether a switch that is watched so sends notices or receipts.
+    #[must_use]
+    pub fn tells(&self) -> bool {
+        self.reliable || self.point.as_ref().is_some_and(CongestionPoint::notifies)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::routing::Routes;
 use crate::spec::{
     AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
     Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec,
-    VlArbitration, WatchSpec,
+    VlArbitration,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, CongestionPoint, Reaction, ReactionPoint};
@@ -226,13 +226,8 @@ pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
 /// The largest frame of a class that any buffer must take: notices and receipts are frames as well.
 fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
     let watches = spec.switches.iter().filter_map(|switch| switch.watch.as_ref());
-    let notices = watches.filter(|watch| tells(watch) && usize::from(watch.notice_class) == class);
+    let notices = watches.filter(|watch| watch.tells() && usize::from(watch.notice_class) == class);
     notices.map(|watch| watch.notice_size).chain([largest_frame(spec, class)]).max().unwrap_or_default()
-}
-
-/// Whether a switch that is watched so sends notices or receipts.
-fn tells(watch: &WatchSpec) -> bool {
-    watch.reliable || watch.point.as_ref().is_some_and(CongestionPoint::notifies)
 }
 
 /// The adapter a flow's reaction point is told of.
@@ -278,7 +273,7 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
     if usize::from(watch.notice_class) >= spec.classes.len() {
         wrong.push(format!("notices in class {} of {}", watch.notice_class, spec.classes.len()));
     }
-    if tells(watch) && (watch.notice_size < spec.smallest_frame || watch.notice_size.get() > 65_000) {
+    if watch.tells() && (watch.notice_size < spec.smallest_frame || watch.notice_size.get() > 65_000) {
         let (size, least) = (watch.notice_size, spec.smallest_frame);
         wrong.push(format!("notices of {size}: {least} to 65000 B"));
     }

@@ -42,7 +42,10 @@ fn figures(papers: &Path) -> Result<Vec<Figure>, String> {
         let paper = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let is_figure = |path: &Path| {
             let name = stem(path);
-            path.extension().is_some_and(|e| e == "toml") && name != "paper" && name != "base" && !name.starts_with("base-")
+            path.extension().is_some_and(|e| e == "toml")
+                && name != "paper"
+                && name != "base"
+                && !name.starts_with("base-")
         };
         for file in entries(&folder, is_figure)? {
             figures.push(Figure { paper: paper.clone(), name: stem(&file), file });

@@ -141,6 +141,8 @@ pub struct Plan {
     pub fluid: Option<FluidPlan>,
     /// How its tables are computed; `None` where it writes them out.
     pub routing: Option<Routing>,
+    /// For every class whether its frames go in the lanes of the routing.
+    pub layered: Vec<bool>,
     /// Every value and where it came from.
     pub entries: Vec<Entry>,
     pub(crate) recipe: Arc<Recipe>,

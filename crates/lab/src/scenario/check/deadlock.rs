@@ -7,7 +7,7 @@ use super::paths::Walker;
 use super::{Findings, Severity, holds_back};
 use crate::scenario::plan::Plan;
 use fabric::graph::{HostId, NodeId};
-use fabric::routing::{Circle, Routes, Waits, dependency_cycle};
+use fabric::routing::{Circle, Routes, Waits, dependency_cycle, flow_entropy};
 use fabric::spec::FlowControl;
 use fabric::workload::Destination;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +59,9 @@ fn counts_together(plan: &Plan) -> bool {
 /// The routes with the lanes that the network really keeps apart.
 fn judged(plan: &Plan, routes: &Routes) -> Routes {
     let mut judged = routes.clone();
-    let lossless = plan.spec.classes.iter().filter(|class| class.lossless).count();
-    if counts_together(plan) || lossless < usize::from(routes.lanes()) {
+    // A lossless class outside the lanes carries all pairs together.
+    let outside = plan.spec.classes.iter().zip(&plan.layered).any(|(class, layered)| class.lossless && !layered);
+    if counts_together(plan) || outside {
         judged.forget_layers();
     }
     judged
@@ -115,12 +116,16 @@ impl Flows<'_> {
                 if let Some(probe) = flow.probe {
                     ways.extend([(probe.class, flow.source, to), (probe.answer_class, to, flow.source)]);
                 }
-                for (class, from, to) in ways {
+                // A path that does not arrive is told elsewhere.
+                let walk = |from, to| self.walker.path(self.routes, from, to, entropy).unwrap_or_default();
+                let mut paths: Vec<(u8, Vec<(NodeId, u16)>)> =
+                    ways.into_iter().map(|(class, from, to)| (class, walk(from, to))).collect();
+                let notices = self.notices(number, flow.source, &paths[0].1);
+                paths.extend(notices);
+                for (class, hops) in paths {
                     if !plan.spec.classes.get(usize::from(class)).is_some_and(|class| class.lossless) {
                         continue;
                     }
-                    // A path that does not arrive is told elsewhere.
-                    let hops = self.walker.path(self.routes, from, to, entropy).unwrap_or_default();
                     let channels: Vec<u32> = hops.iter().map(|&(node, port)| self.walker.channel(node, port)).collect();
                     ports.extend(channels.iter().copied().zip(hops.iter().copied()));
                     by_class.entry(if together { 0 } else { class }).or_default().add(number, &channels);
@@ -141,6 +146,21 @@ impl Flows<'_> {
             return Ok(Some((named(self.walker, &hops) + &place, format!("flows {}{more}", names.join(", ")))));
         }
         Ok(None)
+    }
+}
+
+impl Flows<'_> {
+    /// The ways of notices and receipts from the switches on a flow's path to its source, each with its class.
+    fn notices(&self, flow: u32, source: HostId, hops: &[(NodeId, u16)]) -> Vec<(u8, Vec<(NodeId, u16)>)> {
+        let spec = &self.plan.spec;
+        let entropy = flow_entropy(flow, source.0, flow, spec.seed);
+        let watched = hops.iter().skip(1).filter_map(|&(switch, _)| {
+            let kind = *spec.kind_of.get(switch.0 as usize)?;
+            let watch = spec.switches.get(kind as usize)?.watch.as_ref().filter(|watch| watch.tells())?;
+            let way = self.walker.path_from(self.routes, switch, source, entropy).ok()?;
+            Some((watch.notice_class, way))
+        });
+        watched.collect()
     }
 }
 

@@ -67,9 +67,34 @@ impl<'a> Walker<'a> {
         to: HostId,
         entropy: u32,
     ) -> Result<Vec<(NodeId, u16)>, String> {
-        let (source, target) = (self.host(from), self.host(to));
+        self.walk(routes, (self.host(from), 0), to, entropy)
+    }
+
+    /// The hops from a switch to a host.
+    pub(super) fn path_from(
+        &self,
+        routes: &Routes,
+        switch: NodeId,
+        to: HostId,
+        entropy: u32,
+    ) -> Result<Vec<(NodeId, u16)>, String> {
+        let choice = routes.ports(switch, to);
+        match choice.get(pick(entropy, routes.salt(switch), choice.len())) {
+            Some(&port) => self.walk(routes, (switch, port), to, entropy),
+            None => Err(format!("{} knows no way to {}", self.name(switch), self.name(self.host(to)))),
+        }
+    }
+
+    /// The hops to a host, beginning with this one.
+    fn walk(
+        &self,
+        routes: &Routes,
+        (mut at, mut port): (NodeId, u16),
+        to: HostId,
+        entropy: u32,
+    ) -> Result<Vec<(NodeId, u16)>, String> {
+        let target = self.host(to);
         let mut hops = Vec::with_capacity(8);
-        let (mut at, mut port) = (source, 0);
         loop {
             let Some(end) = self.peer(at, port) else {
                 return Err(format!("{} knows no way to {}", self.name(at), self.name(target)));

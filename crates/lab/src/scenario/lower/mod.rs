@@ -117,6 +117,8 @@ pub(crate) fn plan(
         seed: run.seed,
         graph: network.graph,
     };
+    let lanes = |layered: bool| if layered { usize::from(spec.routes.lanes()) } else { 1 };
+    let in_lanes = layered.iter().flat_map(|&layered| std::iter::repeat_n(layered, lanes(layered))).collect();
     let spec = match fabric::lanes::spread(spec, &layered) {
         Ok(spec) => spec,
         Err(error) => {
@@ -149,6 +151,7 @@ pub(crate) fn plan(
         figure,
         fluid: None,
         routing: network.routing,
+        layered: in_lanes,
         entries: std::mem::take(&mut gathered.entries),
         recipe: Arc::clone(recipe),
     };

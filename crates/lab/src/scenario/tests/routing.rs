@@ -61,6 +61,26 @@ fn a_layered_routing_makes_lanes_of_a_class() {
 }
 
 #[test]
+fn what_goes_outside_the_lanes_is_judged_too() {
+    let control = "[[classes]]\nname = \"data\"\n[[classes]]\nname = \"control\"\nlayered = false\n[run]";
+    let text = RING.replace("[run]", control);
+    let told = |text: &str, overrides: &[&str], words: &str| {
+        let plan =
+            load(text, &[&["network.routing=lash"], overrides].concat()).unwrap_or_else(|errors| panic!("{errors}"));
+        let found: Vec<String> = check(&plan).into_iter().map(|finding| finding.message).collect();
+        assert!(found.iter().any(|message| message.contains(words)), "{words}: {found:#?}");
+    };
+    // Nobody uses it yet; then acknowledgements do; then notices, which come from the switches.
+    told(&text, &[], "no flows of this scenario close it");
+    told(&text.replace("acknowledge = {}", "acknowledge = { class = \"control\" }"), &[], "in class control");
+    let notices = ["congestion_point.name=qcn", "protocol.name=qcn", "switches[0].notice_class=control"];
+    told(&text, &notices, "in class control");
+    let lossy = text.replace("layered = false", "lossless = false");
+    let plan = load(&lossy, &["network.routing=lash"]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(!check(&plan).iter().any(|finding| finding.message.contains("can deadlock")));
+}
+
+#[test]
 fn roots_and_trees_are_what_the_scenario_says() {
     let roots = |overrides: &[&str]| match plan(overrides).routing {
         Some(Routing::UpDown { roots } | Routing::SpanningTrees { roots, .. }) => roots,
