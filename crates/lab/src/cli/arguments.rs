@@ -32,6 +32,8 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Say whether a scenario's congestion control holds its queue, by theory
     Stability(Stability),
+    /// Write results as one HTML file to look at and to send
+    Report(Report),
     /// Draw the pictures of a recorded run
     Plot(Plot),
     /// Find the first difference between two recorded runs
@@ -85,7 +87,7 @@ pub struct Run {
     #[arg(long)]
     pub overwrite: bool,
     /// Measure, but record nothing
-    #[arg(long, conflicts_with_all = ["out", "overwrite", "plot", "csv"])]
+    #[arg(long, conflicts_with_all = ["out", "overwrite", "plot", "csv", "report"])]
     pub no_record: bool,
     /// Also draw the pictures, into the results directory
     #[arg(long)]
@@ -93,6 +95,9 @@ pub struct Run {
     /// Also write the tables as CSV, into the results directory
     #[arg(long)]
     pub csv: bool,
+    /// Also write report.html, into the results directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
@@ -142,6 +147,9 @@ pub struct Compare {
     /// Threads to use
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
@@ -164,6 +172,9 @@ pub struct Sweep {
     /// Runs at a time [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
@@ -195,6 +206,9 @@ pub struct Reproduce {
     /// Runs at a time [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the verdicts as JSON
     #[arg(long)]
     pub json: bool,
@@ -229,9 +243,25 @@ pub struct Stability {
     /// Threads to use [default: all cores]; the result does not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `report`
+#[derive(Args, Debug)]
+pub struct Report {
+    /// A directory that run, compare, sweep, reproduce or stability wrote
+    pub results: PathBuf,
+    /// The file to write [default: RESULTS/report.html]
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Rows that a table keeps; beyond it rows are joined over time, extremes kept
+    #[arg(long, value_name = "COUNT", default_value_t = lab::report::MOST_ROWS)]
+    pub rows: u64,
 }
 
 /// `plot`

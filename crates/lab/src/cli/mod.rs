@@ -1,6 +1,7 @@
 //! The commands. Data goes to standard output, everything else to standard error.
 
 mod arguments;
+mod chart;
 mod check;
 mod compare;
 mod console;
@@ -8,6 +9,7 @@ mod exit;
 mod figure;
 mod listing;
 mod picture;
+mod report;
 mod reproduce;
 mod run;
 mod stability;
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Stability(arguments) => stability::stability(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),
         Command::Csv(arguments) => picture::csv(&arguments),

@@ -4,7 +4,7 @@ use super::arguments::Run;
 use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::{INTERRUPT, picture};
+use super::{INTERRUPT, picture, report};
 use lab::results::OutcomeRecord;
 use lab::scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
 use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
@@ -52,6 +52,9 @@ pub fn say(error: &StudyError) -> Exit {
 
 /// `tailback run`
 pub fn run(arguments: &Run) -> Exit {
+    if let Err(exit) = report::possible(arguments.report) {
+        return exit;
+    }
     let mut scenario = arguments.scenario.clone();
     scenario.set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
     let plan = match load_or_say(&scenario) {
@@ -116,7 +119,11 @@ pub fn run(arguments: &Run) -> Exit {
             console::note(&format!("results in {}", out.display()));
         }
     }
-    ending(&execution, &judgements)
+    let exit = ending(&execution, &judgements);
+    match &execution.recorded {
+        Some(out) => report::also(arguments.report, out, exit),
+        None => exit,
+    }
 }
 
 /// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.

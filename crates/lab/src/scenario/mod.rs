@@ -30,7 +30,7 @@ mod tree;
 mod value;
 mod variants;
 
-pub use check::{FairShare, Finding, Severity, check, fair_shares};
+pub use check::{FairShare, Finding, Severity, check, fair_shares, flow_paths};
 pub use expect::{Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_str};

@@ -10,6 +10,7 @@ mod grid;
 mod measure;
 #[cfg(test)]
 mod measure_tests;
+mod network;
 mod statistics;
 mod trend;
 mod verdict;
@@ -19,6 +20,7 @@ pub use execute::{Execution, Options, Recording, StudyError, execute, recorder_s
 pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, quantity_keys};
 pub use measure::{Measures, WorkloadSummary, measured};
+pub use network::{NETWORK_FILE, network_json};
 pub use statistics::{Summary, quantile, summarise};
 pub use trend::{CellRuns, Line, TrendJudgement, holds, judge_trend};
 pub use verdict::{Judgement, Verdict, judge, judge_values};

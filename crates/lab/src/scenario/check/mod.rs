@@ -7,6 +7,7 @@ mod load;
 mod paths;
 
 pub use load::{FairShare, fair_shares};
+pub use paths::flow_paths;
 
 use super::plan::Plan;
 use fabric::graph::{Graph, NodeId};
