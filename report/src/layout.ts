@@ -117,7 +117,7 @@ function halves(hosts: number[]): [number[], number[]] {
 
 function blank(run: Run, kind: Layout["kind"]): Layout {
   const count = run.nodes.length;
-  return { xs: new Float64Array(count), ys: new Float64Array(count), aspect: 2, side: new Array(count).fill("below"), kind };
+  return { xs: new Float64Array(count), ys: new Float64Array(count), aspect: 2.3, side: new Array(count).fill("below"), kind };
 }
 
 /** Hosts on the far side of their switch, seen from a middle. */

@@ -94,12 +94,15 @@ export class NetworkDrawing implements Painter {
       add(".");
     });
     if (seen.trees.length > 3) add(` And ${seen.trees.length - 3} smaller trees.`);
-    if (seen.stray.length > 0) add(` ${lanes(seen.stray.length)} held back without a root in sight.`);
+    if (seen.circle.length > 0) {
+      add(" ");
+      add(`deadlock: ${seen.circle.map((port) => run.ports[port].lane).join(", ")} wait for each other in a circle.`, "root");
+    } else if (seen.stray.length > 0) add(` ${lanes(seen.stray.length)} held back without a root in sight.`);
     return text;
   }
 
   height(width: number): number {
-    const most = this.compact ? 420 : 560;
+    const most = this.compact ? 400 : this.run.nodes.length > 150 ? 600 : 480;
     return Math.max(220, Math.min(most, width / this.layout.aspect));
   }
 
@@ -171,7 +174,9 @@ export class NetworkDrawing implements Painter {
     this.glow(surface, of, seen, ends, size.lane);
     const shades: number[][][] = Array.from({ length: SHADES + 1 }, () => []);
     for (let port = 0; port < ports.length; port++) shades[Math.round(Math.min(1, seen.state.busy[port]) * SHADES)].push(ends[port]);
-    shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width: size.lane }));
+    // Among thousands of lanes the idle ones step back.
+    const strength = (shade: number) => (ports.length > 1500 && this.zoom < 4 ? 0.1 + 0.45 * (shade / SHADES) : 1);
+    shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width: size.lane, alpha: strength(shade) }));
     this.held(surface, of, seen, ends, size.lane);
     if (!this.dense() || this.zoom > 2.5) this.fills(surface, of, seen, ends, size);
     this.victims(surface, of, seen, size);
@@ -192,8 +197,10 @@ export class NetworkDrawing implements Painter {
 
   private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: number): void {
     const held = [...seen.trees.flatMap((tree) => tree.lanes.map(({ port }) => port)), ...seen.stray];
-    surface.lines(held.map((port) => ends[port]), { colour: of.pause, width: lane, dash: this.dense() ? [2, 2] : [7, 5] });
-    for (const tree of seen.trees) surface.line(ends[tree.root], { colour: of.root, width: lane });
+    const wide = Math.max(lane, this.dense() ? 2.5 : 4);
+    surface.lines(held.map((port) => ends[port]), { colour: of.pause, width: wide, dash: this.dense() ? [3, 2] : [7, 5] });
+    surface.lines(seen.circle.map((port) => ends[port]), { colour: of.root, width: wide, dash: [7, 5] });
+    for (const tree of seen.trees) surface.line(ends[tree.root], { colour: of.root, width: wide });
   }
 
   /** What waits at the foot of a lane, and what the far buffer holds at its head: the tailback itself. */
@@ -244,7 +251,11 @@ export class NetworkDrawing implements Painter {
         if (named) {
           const inside = node.name.length <= 3 && size.node >= 8;
           if (inside) surface.text(x, y, node.name, { size: 11, anchor: "middle", bold: true, fill: of.paper });
-          else surface.text(x, y - size.node - 9, node.name, { size: 11, anchor: "middle", bold: true, fill: of.ink });
+          else {
+            const half = node.name.length * 3.4;
+            surface.rect(x - half, y - size.node - 16, half * 2, 13, of.paper, 0.75);
+            surface.text(x, y - size.node - 9, node.name, { size: 11, anchor: "middle", bold: true, fill: of.ink });
+          }
         }
       }
       if (named && node.host) this.hostName(surface, of, i, hurt, size.host);
@@ -254,7 +265,9 @@ export class NetworkDrawing implements Painter {
   private hostName(surface: Surface, of: Theme, node: number, hurt: boolean, radius: number): void {
     const { x, y } = this.places[node];
     const style = { size: 11, fill: hurt ? of.victim : of.faint, bold: hurt } as const;
-    const { name } = this.run.nodes[node];
+    const { name: own } = this.run.nodes[node];
+    // Said in words once, where there is room for it.
+    const name = hurt && this.run.nodes.length <= 40 && this.run.flows.length <= 60 ? `${own} (victim)` : own;
     const crowded = this.run.nodes.length > 40;
     const side = this.layout.side[node];
     if (side === "left") surface.text(x - radius - 4, y, name, { ...style, anchor: "end" });

@@ -38,11 +38,16 @@ export function summary(run: Run): HTMLElement {
 /** What the worst moment was, in words. */
 export function story(run: Run, course: Course): HTMLElement | null {
   const { worst } = course;
-  if (!worst || worst.trees.length === 0) return null;
-  const tree = worst.trees[0];
+  if (!worst) return null;
+  if (worst.trees.length === 0) {
+    if (worst.circle.length === 0) return null;
+    const lanes = worst.circle.map((port) => run.ports[port].lane).join(", ");
+    return el("p", { class: "story" }, `At ${showTime(worst.at)} these wait for each other, the last for the first: ${lanes}. Nothing can move again.`);
+  }
+  const tree = worst.trees.reduce((a, b) => (b.lanes.length > a.lanes.length ? b : a));
   const victims = [...course.suffered.entries()].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
-  const part = (count: number) => `${Math.round((count / course.times.length) * 100)} %`;
-  const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${part(count)} of the time)`);
+  const part = (share: number) => `${Math.round(share * 100)} %`;
+  const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${part(count)} of its time)`);
   const lanes = tree.lanes.length === 1 ? "one lane" : `${tree.lanes.length} lanes`;
   const sentences = [`Congestion reached furthest at ${showTime(worst.at)}: ${run.ports[tree.root].lane} held back ${lanes}.`];
   if (victims.length > 0) {

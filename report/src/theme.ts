@@ -28,7 +28,7 @@ export const LIGHT: Theme = {
   root: "#b2182b",
   victim: "#a0308c",
   queue: "#e69f00",
-  buffer: "#d55e00",
+  buffer: "#a86f00",
   palette: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#4d4d4d"],
 };
 
@@ -44,7 +44,7 @@ export const DARK: Theme = {
   root: "#ff5a5a",
   victim: "#e58ad8",
   queue: "#f0b030",
-  buffer: "#f28030",
+  buffer: "#b98a2b",
   palette: ["#4fa9dd", "#f28030", "#2fc79b", "#e39cc4", "#f0b030", "#8fd0f5", "#b9a0dc", "#c4c4c4"],
 };
 

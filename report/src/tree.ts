@@ -32,6 +32,8 @@ export interface Congestion {
   trees: Tree[];
   /** Lanes held back that no root explains: they wait in a circle, or for a root between two samples. */
   stray: number[];
+  /** Lanes of them each of which waits for the next, and the last for the first. */
+  circle: number[];
 }
 
 /** More of the interval than this is as good as all of it. */
@@ -254,7 +256,35 @@ export class CongestionReader {
       taken.add(root);
       trees.push({ root, receiver, lanes, victims: this.victims(root, lanes, at) });
     }
-    return { at, state, trees, stray: held.filter((port) => !taken.has(port)) };
+    const stray = held.filter((port) => !taken.has(port));
+    return { at, state, trees, stray, circle: this.circle(stray, at) };
+  }
+
+  /** A circle of lanes that wait for each other; empty if there is none. */
+  private circle(stray: number[], at: number): number[] {
+    const inside = new Set(stray);
+    const done = new Set<number>();
+    const { ports, nodes } = this.run;
+    const onward = (port: number) => nodes[ports[port].peerNode].ports.filter((next) => inside.has(next) && next !== ports[port].peerPort && this.leads(port, next, at));
+    for (const start of stray) {
+      const path: number[] = [];
+      const walk = (port: number): number[] | null => {
+        const place = path.indexOf(port);
+        if (place >= 0) return path.slice(place);
+        if (done.has(port)) return null;
+        path.push(port);
+        for (const next of onward(port)) {
+          const found = walk(next);
+          if (found) return found;
+        }
+        path.pop();
+        done.add(port);
+        return null;
+      };
+      const found = walk(start);
+      if (found) return found;
+    }
+    return [];
   }
 
   private victims(root: number, lanes: Tree["lanes"], at: number): number[] {
@@ -273,7 +303,7 @@ export interface Course {
   times: Float64Array;
   lanes: Float64Array;
   victims: Float64Array;
-  /** For every flow at how many of the instants it was a victim. */
+  /** For every flow at which part of the instants of its life it was a victim. */
   suffered: Float64Array;
   worst: Congestion | null;
 }
@@ -309,5 +339,9 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
       rest = performance.now();
     }
   }
+  run.flows.forEach(({ start, end }, flow) => {
+    const alive = made.times.reduce((sum, at) => sum + (start < at && end > at - run.sample ? 1 : 0), 0);
+    made.suffered[flow] = alive > 0 ? made.suffered[flow] / alive : 0;
+  });
   return made;
 }

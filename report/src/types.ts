@@ -138,6 +138,7 @@ export interface FigureAbout {
   choices: { name: string; path: string; values: string[]; why: string | null }[];
   numbers: Finding[];
   trends: Finding[];
+  units?: Record<string, string>;
   charts?: (GridChartAbout | TimeChartAbout)[];
   runs?: { variant: string; folder: string; run?: number }[];
 }

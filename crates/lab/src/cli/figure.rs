@@ -2,7 +2,7 @@
 
 use super::console;
 use super::exit::Exit;
-use super::run::{ended, found, judgement_json, shown, wanted};
+use super::run::{ended, found, judgement_json, shown, unit_word, wanted};
 use lab::results::{COMMIT, VERSION};
 use lab::scenario::{Metric, Plan, Shape, Trend, Unit};
 use lab::study::{
@@ -43,12 +43,15 @@ impl Judged {
         let (cells, findings) = (study.cells(plan, results), study.judge(plan, results));
         let numbers = findings.iter().filter(|finding| matches!(finding.subject, Subject::Number { .. }));
         let trends = findings.iter().filter(|finding| matches!(finding.subject, Subject::Trend { .. }));
+        let units = plan.expectations.iter().map(|expectation| json!(unit_word(expectation.unit())));
+        let units: Map<String, Value> = lab::study::quantity_keys(&plan.expectations).into_iter().zip(units).collect();
         let json = json!({
             "paper": paper,
             "figure": figure,
             "title": plan.name,
             "program": { "version": VERSION, "commit": COMMIT },
             "simulated": plan.run.duration.to_string(),
+            "units": units,
             "seeds": seeds,
             "cells": cells.iter().map(|cell| cell_json(plan, cell)).collect::<Vec<_>>(),
             "choices": plan.figure.choices.iter().map(choice_json).collect::<Vec<_>>(),
@@ -239,7 +242,7 @@ fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
             value["cell"] = json!(cells(cell));
             value
         }
-        Subject::Trend { trend, judgement, .. } => {
+        Subject::Trend { trend, judgement, unit } => {
             let line = |line: &Line| {
                 let medians: Vec<Value> =
                     line.medians.iter().map(|(at, median)| json!({ "at": at, "median": median })).collect();
@@ -247,6 +250,7 @@ fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
             };
             json!({
                 "name": trend.name,
+                "unit": unit_word(*unit),
                 "shape": trend.shape.word(),
                 "value": trend.value.as_ref().map(ToString::to_string),
                 "along": trend.along,
