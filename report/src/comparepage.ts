@@ -29,8 +29,14 @@ export async function sideBySide(runs: Run[], link: TimeLink, into: (title: stri
   into("Networks", "networks", made.root, words);
   into("Overlays", "overlays", ...runCharts(runs, link));
   const multiples = el("div", { class: "multiples" });
+  // One scale for all, or they could not be compared.
+  let most = 0;
+  for (const run of runs.filter((of) => of.has("flow_samples"))) {
+    const groups = run.workloads.length > 0 ? run.groups().map((group) => group.members) : run.flows.map((flow) => [flow.number]);
+    for (const members of groups) most = Math.max(most, run.throughput("flow_samples", members, run.windows().own).extremes(0, run.end)[1]);
+  }
   for (const run of runs) {
-    const chart = throughputChart([run], link, run.label);
+    const chart = throughputChart([run], link, { title: run.label, range: [0, most * 1.06 || 1] });
     if (chart) multiples.append(chart.root);
   }
   into("Small multiples: throughput", "multiples", multiples);

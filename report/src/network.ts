@@ -2,8 +2,10 @@
 import { csvLines, Plot, type Painter } from "./plot";
 import { el } from "./dom";
 import { digits, show, showTime } from "./format";
+import { LaneBitmap } from "./lanebitmap";
 import { layoutOf, type Layout } from "./layout";
 import type { Run } from "./run";
+import type { Series } from "./series";
 import type { Surface } from "./surface";
 import { loadColour, type Theme } from "./theme";
 import { CongestionReader, type Congestion } from "./tree";
@@ -15,6 +17,8 @@ interface Place {
 
 /** Levels of colour for how busy a lane is. */
 const SHADES = 20;
+/** More lanes than this are painted pixel by pixel. */
+const MANY = 1500;
 
 export class NetworkDrawing implements Painter {
   readonly title: string;
@@ -75,7 +79,7 @@ export class NetworkDrawing implements Painter {
   private words(seen: Congestion): Node[] {
     const { run } = this;
     const names = (flows: number[]) => {
-      const few = flows.slice(0, 6).map((flow) => run.flows[flow].name).join(", ");
+      const few = flows.slice(0, 6).map((flow) => `${run.flows[flow].name}${flows.length <= 3 ? this.fate(flow, seen.at) : ""}`).join(", ");
       return flows.length > 6 ? `${few} and ${flows.length - 6} more` : few;
     };
     const lanes = (count: number) => `${count} ${count === 1 ? "lane" : "lanes"}`;
@@ -101,9 +105,22 @@ export class NetworkDrawing implements Painter {
     return text;
   }
 
+  private readonly rates = new Map<number, Series>();
+
+  /** What a flow gets now, and what it should. */
+  private fate(flow: number, at: number): string {
+    const { run } = this;
+    if (!run.has("flow_samples")) return "";
+    const series = this.rates.get(flow) ?? run.throughput("flow_samples", [flow], run.windows().own);
+    this.rates.set(flow, series);
+    const fair = run.flows[flow].fairShare;
+    return ` (gets ${show(series.at(at), "rate", 3)}${fair === null ? "" : ` of a fair ${show(fair, "rate", 3)}`})`;
+  }
+
   height(width: number): number {
     const most = this.compact ? 400 : this.run.nodes.length > 150 ? 600 : 480;
-    return Math.max(220, Math.min(most, width / this.layout.aspect));
+    const least = this.compact ? 300 : 240;
+    return Math.max(least, Math.min(most, width / this.layout.aspect));
   }
 
   private dense(): boolean {
@@ -113,7 +130,7 @@ export class NetworkDrawing implements Painter {
   private project(surface: Surface): void {
     const { left, right, top, bottom } = this.bounds;
     const named = this.run.nodes.length <= 60;
-    const [padX, padY] = named ? [Math.min(70, surface.width * 0.1), 34] : [14, 16];
+    const [padX, padY] = named ? [surface.width < 480 ? 52 : 84, 34] : [14, 16];
     const wide = Math.max(1e-9, right - left);
     const tall = Math.max(1e-9, bottom - top);
     let fitX = (surface.width - 2 * padX) / wide;
@@ -172,11 +189,14 @@ export class NetworkDrawing implements Painter {
     const size = this.sizes();
     const ends = ports.map((_, port) => this.ends(port, size.aside));
     this.glow(surface, of, seen, ends, size.lane);
-    const shades: number[][][] = Array.from({ length: SHADES + 1 }, () => []);
-    for (let port = 0; port < ports.length; port++) shades[Math.round(Math.min(1, seen.state.busy[port]) * SHADES)].push(ends[port]);
-    // Among thousands of lanes the idle ones step back.
-    const strength = (shade: number) => (ports.length > 1500 && this.zoom < 4 ? 0.1 + 0.45 * (shade / SHADES) : 1);
-    shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width: size.lane, alpha: strength(shade) }));
+    if (ports.length > MANY && !forFile) {
+      surface.image(0, 0, surface.width, surface.height, this.bitmapOf(ends, surface).paint(seen.state.busy, of));
+    } else {
+      const shades: number[][][] = Array.from({ length: SHADES + 1 }, () => []);
+      for (let port = 0; port < ports.length; port++) shades[Math.round(Math.min(1, seen.state.busy[port]) * SHADES)].push(ends[port]);
+      const strength = (shade: number) => (ports.length > MANY ? 0.1 + 0.45 * (shade / SHADES) : 1);
+      shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width: size.lane, alpha: strength(shade) }));
+    }
     this.held(surface, of, seen, ends, size.lane);
     if (!this.dense() || this.zoom > 2.5) this.fills(surface, of, seen, ends, size);
     this.victims(surface, of, seen, size);
@@ -184,6 +204,15 @@ export class NetworkDrawing implements Painter {
     this.roots(surface, of, seen, ends, size);
     if (!forFile && this.hovered !== null) surface.line(ends[this.hovered], { colour: of.ink, width: size.lane + 2, alpha: 0.55 });
     if (this.selected !== null) surface.line(ends[this.selected], { colour: of.ink, width: 1.5, dash: [3, 3] });
+  }
+
+  private bitmap: { key: string; of: LaneBitmap } | null = null;
+
+  /** The pixels of all lanes; found anew when the drawing moves. */
+  private bitmapOf(ends: number[][], surface: Surface): LaneBitmap {
+    const key = [surface.width, surface.height, this.zoom, this.shift.x, this.shift.y, window.devicePixelRatio].join(" ");
+    if (this.bitmap?.key !== key) this.bitmap = { key, of: new LaneBitmap(ends, surface.width, surface.height, window.devicePixelRatio || 1) };
+    return this.bitmap.of;
   }
 
   /** The tree lies under its lanes, the wider the nearer to the root. */
@@ -290,7 +319,7 @@ export class NetworkDrawing implements Painter {
 
   private legend(surface: Surface, of: Theme): void {
     const y = surface.height - 9;
-    const small = surface.width < 520;
+    const small = surface.width < 700;
     let x = 10;
     const text = (words: string) => {
       surface.text(x, y, words, { size: 10.5, fill: of.faint });

@@ -37,33 +37,49 @@ type Grouping = "flows" | "workloads";
 interface Source {
   run: Run;
   prefix: string;
+  /** Of several runs each has its dashes: what is alike has one colour. */
+  looks: number;
 }
 
-function sources(runs: Run[]): Source[] {
-  return runs.map((run) => ({ run, prefix: runs.length > 1 ? `${run.label}: ` : "" }));
+/** Looks of one kind of dashes. */
+const COLOURS = 8;
+
+function sources(runs: Run[], fits: (run: Run) => boolean = () => true): Source[] {
+  const all = runs.map((run, number) => ({ run, prefix: runs.length > 1 ? `${run.label}: ` : "", looks: number * COLOURS }));
+  return all.filter(({ run }) => fits(run));
+}
+
+/** Gives lines of one name the same colour in every run, and each run its dashes. */
+function alike(lines: (Line & { looks: number })[], several: boolean): Line[] {
+  if (!several) return lines;
+  const colours = new Map<string, number>();
+  const weights = new Map<string, number>();
+  for (const line of lines) weights.set(line.key!, (weights.get(line.key!) ?? 0) + line.weight);
+  [...weights].sort((a, b) => b[1] - a[1]).forEach(([key], i) => colours.set(key, i % COLOURS));
+  return lines.map((line) => ({ ...line, slot: colours.get(line.key!)! + line.looks }));
 }
 
 function flowLines(all: Source[], grouping: Grouping, make: (run: Run, members: number[]) => () => ReturnType<Line["make"]>, has: (run: Run, flow: number) => number): Line[] {
-  const lines: Line[] = [];
-  for (const { run, prefix } of all) {
+  const lines: (Line & { looks: number })[] = [];
+  for (const { run, prefix, looks } of all) {
     if (grouping === "workloads" && run.workloads.length > 0) {
       for (const { name, members } of run.groups()) {
         const weight = members.reduce((sum, flow) => sum + has(run, flow), 0);
         const total = members.reduce((sum, flow) => sum + (run.flows[flow].fairShare ?? NaN), 0);
-        const line: Line = { name: `${prefix}${name}`, weight, make: make(run, members) };
+        const line: Line & { looks: number } = { name: `${prefix}${name}`, key: name, looks, weight, make: make(run, members) };
         if (!Number.isNaN(total) && all.length === 1) line.level = { name: "fair share", at: total };
         lines.push(line);
       }
     } else {
-      for (const flow of run.flows) lines.push({ name: `${prefix}${flow.name}`, weight: has(run, flow.number), make: make(run, [flow.number]) });
+      for (const flow of run.flows) lines.push({ name: `${prefix}${flow.name}`, key: flow.name, looks, weight: has(run, flow.number), make: make(run, [flow.number]) });
     }
   }
-  return lines;
+  return alike(lines, all.some(({ prefix }) => prefix !== ""));
 }
 
 /** Throughput of flows, or of workloads. */
-export function throughputChart(runs: Run[], link: TimeLink, title = "Throughput"): TimeChart | null {
-  const all = sources(runs.filter((run) => run.has("flow_samples")));
+export function throughputChart(runs: Run[], link: TimeLink, small?: { title: string; range: [number, number] }): TimeChart | null {
+  const all = sources(runs, (run) => run.has("flow_samples"));
   if (all.length === 0) return null;
   const { run } = all[0];
   const { all: windows, own } = run.windows();
@@ -78,7 +94,9 @@ export function throughputChart(runs: Run[], link: TimeLink, title = "Throughput
   };
   const note = () => (window === 0 ? `of each sample of ${showTime(run.sample)}` : `mean over ${showTime(window)}`);
   const bands = runs.length === 1 ? pauseBands(run, trunks(run)) : [];
-  const chart = new TimeChart({ title, note: note(), y: "throughput", quantity: "rate", link, lines: lines(), bands, ticks: runs.length === 1 ? noticeTicks(run) : [] });
+  const options = { title: small?.title ?? "Throughput", note: note(), y: "throughput", quantity: "rate" as const, link, lines: lines(), bands, ticks: runs.length === 1 ? noticeTicks(run) : [], most: runs.length > 1 ? Math.min(16, runs.length * 4) : 8 };
+  const chart = new TimeChart(small ? { ...options, range: small.range, small: true } : options);
+  if (small) return chart;
   const again = () => chart.replace(lines(), note());
   chart.addControl(windowChoice(windows, own, (chosen) => {
     window = chosen;
@@ -101,7 +119,7 @@ function trunks(run: Run): number[] {
 }
 
 function allowanceChart(runs: Run[], link: TimeLink, column: "rate" | "window"): TimeChart | null {
-  const all = sources(runs.filter((run) => run.table("rates")?.columns[column]?.some((value) => value >= 0)));
+  const all = sources(runs, (run) => run.table("rates")?.columns[column]?.some((value) => value >= 0) ?? false);
   if (all.length === 0) return null;
   let grouping: Grouping = runs.length > 1 || all[0].run.flows.length > FEW ? "workloads" : "flows";
   const lines = () =>
@@ -132,9 +150,9 @@ function allowanceChart(runs: Run[], link: TimeLink, column: "rate" | "window"):
 }
 
 function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input_held"): TimeChart | null {
-  const lines: Line[] = [];
+  const lines: (Line & { looks: number })[] = [];
   let frames = false;
-  for (const { run, prefix } of sources(runs)) {
+  for (const { run, prefix, looks } of sources(runs)) {
     const several = (run.network?.classes.length ?? 1) > 1;
     for (const key of run.keys("queues")) {
       let most = 0;
@@ -150,8 +168,8 @@ function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input
       if (column === "input_held" && kind?.frames) frames = true;
       // What came in by a port is named by the lane that brought it.
       const lane = column === "input_held" ? run.ports[port.peerPort].lane : port.lane;
-      const name = `${prefix}${lane}${several ? `, ${run.className(key[1])}` : ""}`;
-      lines.push({ name, weight: most + sum / (values.length || 1), make: () => run.level("queues", column, [key], 0) });
+      const bare = `${lane}${several ? `, ${run.className(key[1])}` : ""}`;
+      lines.push({ name: `${prefix}${bare}`, key: bare, looks, weight: most + sum / (values.length || 1), make: () => run.level("queues", column, [key], 0) });
     }
   }
   if (lines.length === 0) return null;
@@ -162,28 +180,29 @@ function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input
     y: out ? "waiting" : "held",
     quantity: !out && frames ? "frames" : "size",
     link,
-    lines,
+    lines: alike(lines, runs.length > 1),
     most: 6,
     bands: runs.length === 1 && out ? pauseBands(runs[0], trunks(runs[0])) : [],
   });
 }
 
 function utilisationChart(runs: Run[], link: TimeLink): TimeChart | null {
-  const all = sources(runs.filter((run) => run.has("links")));
+  const all = sources(runs, (run) => run.has("links"));
   if (all.length === 0) return null;
   const { all: windows, own } = all[0].run.windows();
   let window = own;
   const lines = () => {
-    const made: Line[] = [];
-    for (const { run, prefix } of all) {
+    const made: (Line & { looks: number })[] = [];
+    for (const { run, prefix, looks } of all) {
       for (const [port] of run.keys("links")) {
         const busy = run.column("links", "busy", port).reduce((a, b) => a + b, 0);
         // Between switches first: that is where congestion spreads.
         const inner = !run.nodes[run.ports[port].node].host;
-        made.push({ name: `${prefix}${run.ports[port].lane}`, weight: busy * (inner ? 2 : 1), make: () => run.utilisation([port], window) });
+        const { lane } = run.ports[port];
+        made.push({ name: `${prefix}${lane}`, key: lane, looks, weight: busy * (inner ? 2 : 1), make: () => run.utilisation([port], window) });
       }
     }
-    return made;
+    return alike(made, runs.length > 1);
   };
   const note = () => (window === 0 ? `of each sample of ${showTime(all[0].run.sample)}` : `mean over ${showTime(window)}`);
   const chart = new TimeChart({ title: "Utilisation of links", note: note(), y: "busy", quantity: "fraction", range: [0, 1.05], link, lines: lines(), most: 6 });
@@ -207,7 +226,7 @@ function occupancyChart(run: Run, link: TimeLink): TimeChart | null {
 }
 
 function noticesChart(runs: Run[], link: TimeLink): TimeChart | null {
-  const all = sources(runs.filter((run) => run.has("notices")));
+  const all = sources(runs, (run) => run.has("notices"));
   if (all.length === 0) return null;
   const lines = flowLines(
     all,

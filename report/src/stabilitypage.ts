@@ -79,8 +79,9 @@ class RootPlot implements Painter {
         surface.lines([[px - 5, py - 5, px + 5, py + 5], [px - 5, py + 5, px + 5, py - 5]], { colour, width: 1.5 });
       }
       const top = area.top + 14 + number * 16;
-      surface.circle(area.left + 14, top, 4.5, colour);
-      surface.text(area.left + 24, top, `${loop.name}: closed loop; \u00d7 open loop`, { size: 11, fill: of.ink });
+      const right = area.left + area.width - 12;
+      surface.circle(right, top, 4.5, colour);
+      surface.text(right - 10, top, `${loop.name}: closed loop; \u00d7 open loop`, { size: 11, anchor: "end", fill: of.ink });
     });
   }
 

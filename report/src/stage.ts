@@ -96,7 +96,8 @@ export function stage(runs: Run[], link: TimeLink): Stage {
   void courses.then((all) => {
     growth.append(growthChart(runs, all, link).root);
     // The first thing to be seen is the worst of it.
-    const worst = all.map((one) => one.worst).find((seen) => seen !== null);
+    const weight = (one: Course) => (one.worst?.trees ?? []).reduce((sum, tree) => sum + tree.lanes.length + 2 * tree.victims.length, one.worst?.stray.length ?? 0);
+    const worst = all.reduce((a, b) => (weight(b) > weight(a) ? b : a)).worst;
     link.setNow(worst?.at ?? link.end / 2);
   });
   move();
@@ -108,8 +109,9 @@ function growthChart(runs: Run[], all: Course[], link: TimeLink): TimeChart {
   all.forEach((one, i) => {
     const prefix = runs.length > 1 ? `${runs[i].label}: ` : "";
     const weight = one.lanes.reduce((a, b) => a + b, 1);
-    lines.push({ name: `${prefix}lanes held back`, weight, make: () => new Series(one.times, one.lanes, true) });
-    lines.push({ name: `${prefix}victims`, weight: weight / 2 + 1, make: () => new Series(one.times, one.victims, true) });
+    // A colour for each run; victims are dashed.
+    lines.push({ name: `${prefix}lanes held back`, slot: i, weight, make: () => new Series(one.times, one.lanes, true) });
+    lines.push({ name: `${prefix}victims`, slot: runs.length > 1 ? i + 8 : 3, weight: weight / 2 + 1, make: () => new Series(one.times, one.victims, true) });
   });
   return new TimeChart({
     title: "How congestion spreads",

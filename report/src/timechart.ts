@@ -17,6 +17,10 @@ export interface Line {
   make(): Series;
   /** Where the line lies when it is compared, such as a fair share. */
   level?: { name: string; at: number };
+  /** What it is called whichever run it is of: all of a name are shown, or none. */
+  key?: string;
+  /** Which of the looks it has; the next free one if it does not matter. */
+  slot?: number;
 }
 
 /** Stretches of time to be seen behind the lines. */
@@ -44,8 +48,8 @@ export interface TimeChartOptions {
   most?: number;
   height?: number;
   range?: [number, number];
-  /** The same number of a line gives the same colour in every chart. */
-  colourOf?: (name: string, number: number) => number;
+  /** Without controls: one of many small ones. */
+  small?: boolean;
 }
 
 interface Shown {
@@ -81,21 +85,31 @@ export class TimeChart implements Painter {
     this.root = el(
       "section",
       { class: "chart" },
-      el("header", {}, el("h3", {}, options.title), this.note, el("span", { class: "tools" }, this.extras, reset, this.plot.exports())),
+      el("header", {}, el("h3", {}, options.title), this.note, el("span", { class: "tools" }, this.extras, options.small ? null : reset, this.plot.exports())),
       this.plot.box,
       this.legend,
       this.picker,
     );
-    if (options.bands && options.bands.length > 0) this.extras.append(this.toggle("pauses", (on) => (this.showBands = on)));
-    if (options.ticks && options.ticks.length > 0) this.extras.append(this.toggle(options.ticks[0].name, (on) => (this.showTicks = on)));
-    const heaviest = [...options.lines].sort((a, b) => b.weight - a.weight).slice(0, options.most ?? 8);
-    const chosen = new Set(heaviest.filter((line) => line.weight > 0 || options.lines.length <= 8));
-    options.lines.filter((line) => chosen.has(line)).forEach((line) => this.add(line));
+    if (options.bands && options.bands.length > 0 && !options.small) this.extras.append(this.toggle("pauses", (on) => (this.showBands = on)));
+    if (options.ticks && options.ticks.length > 0 && !options.small) this.extras.append(this.toggle(options.ticks[0].name, (on) => (this.showTicks = on)));
+    this.heaviest().forEach((line) => this.add(line));
     this.makePicker();
     this.listen();
     options.link.onView(() => this.plot.later());
     options.link.onPoint(() => this.pointed());
     onTheme(() => this.paintChips());
+  }
+
+  /** The lines that are shown at first: of the heaviest names, in every run that has them. */
+  private heaviest(): Line[] {
+    const { lines, most = 8 } = this.options;
+    const weights = new Map<string, number>();
+    const key = (line: Line) => line.key ?? line.name;
+    for (const line of lines) weights.set(key(line), (weights.get(key(line)) ?? 0) + line.weight);
+    const runs = Math.max(1, ...[...weights.keys()].slice(0, 50).map((name) => lines.filter((line) => key(line) === name).length));
+    const ranked = [...weights].filter(([, weight]) => weight > 0 || lines.length <= 8).sort((a, b) => b[1] - a[1]);
+    const names = new Set(ranked.slice(0, Math.max(2, Math.ceil(most / runs))).map(([name]) => name));
+    return lines.filter((line) => names.has(key(line)));
   }
 
   /** Puts a control beside the others. */
@@ -110,8 +124,7 @@ export class TimeChart implements Painter {
     this.shown.forEach((shown) => shown.chip.remove());
     this.shown = [];
     const kept = lines.filter((line) => names.includes(line.name));
-    const fallback = [...lines].sort((a, b) => b.weight - a.weight).slice(0, this.options.most ?? 8);
-    for (const line of lines.filter((line) => (kept.length > 0 ? kept : fallback).includes(line))) this.add(line);
+    for (const line of kept.length > 0 ? kept : this.heaviest()) this.add(line);
     if (note !== undefined) this.note.textContent = note;
     this.makePicker();
     this.plot.later();
@@ -132,7 +145,7 @@ export class TimeChart implements Painter {
   }
 
   private add(line: Line): void {
-    const slot = this.options.colourOf?.(line.name, this.options.lines.indexOf(line)) ?? this.freeSlot();
+    const slot = line.slot ?? this.freeSlot();
     const value = el("span", { class: "value" });
     const chip = el(
       "button",

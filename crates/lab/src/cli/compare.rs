@@ -93,7 +93,9 @@ pub fn compare(arguments: &Compare) -> Exit {
         }
         made.extend(execution.recorded.map(|recorded| (value.clone(), recorded)));
     }
-    if let Err(error) = keep(&out, &first.name, &path, &made, &lines) {
+    // A plan of a variant is called after it.
+    let title = values.first().and_then(|value| first.name.strip_suffix(&format!(", {value}"))).unwrap_or(&first.name);
+    if let Err(error) = keep(&out, title, &path, &made, &lines) {
         console::error(&error);
         return Exit::Failure;
     }

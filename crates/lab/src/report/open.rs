@@ -175,7 +175,10 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
     let paper = || text(&document["paper"]["title"]);
     let named = match document["kind"].as_str() {
         Some("run") => text(&runs[0]["manifest"]["name"]),
-        Some("compare") => text(&document["compare"]["name"]),
+        Some("compare") => text(&document["compare"]["name"]).map(|name| {
+            let key = document["compare"]["key"].as_str().unwrap_or_default();
+            format!("{name}: {key} compared")
+        }),
         Some("sweep") => text(&document["sweep"]["name"]),
         Some("stability") => text(&document["stability"]["name"]),
         Some("figure") => text(&document["figures"][0]["title"]),
