@@ -72,12 +72,12 @@ test("a run: zoom, pan, toggle, hover, keys and files", async () => {
   const throughput = chart(page, "Throughput");
   const canvas = throughput.locator("canvas");
   // Saving another chart scrolls to it.
-  const place = async () => {
+  const where = async () => {
     await canvas.scrollIntoViewIfNeeded();
     return (await canvas.boundingBox())!;
   };
   const drag = async (from: number, to: number) => {
-    const box = await place();
+    const box = await where();
     await page.mouse.move(box.x + box.width * from, box.y + box.height / 2);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * to, box.y + box.height / 2, { steps: 5 });
@@ -105,7 +105,7 @@ test("a run: zoom, pan, toggle, hover, keys and files", async () => {
   await canvas.focus();
   await page.keyboard.press("0");
 
-  const box = await place();
+  const box = await where();
   await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
   const value = throughput.locator(".chip .value").first();
   assert.match((await value.textContent()) ?? "", /^[\d.]+ [GM]b\/s$/);
