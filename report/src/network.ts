@@ -202,7 +202,7 @@ export class NetworkDrawing implements Painter {
     this.victims(surface, of, seen, size);
     this.nodesDrawn(surface, of, seen, size);
     this.roots(surface, of, seen, ends, size);
-    if (!forFile && this.hovered !== null) surface.line(ends[this.hovered], { colour: of.ink, width: size.lane + 2, alpha: 0.55 });
+    if (!forFile && this.hovered !== null) surface.line(ends[this.hovered], { colour: of.ink, width: size.lane + 6, alpha: 0.22 });
     if (this.selected !== null) surface.line(ends[this.selected], { colour: of.ink, width: 1.5, dash: [3, 3] });
   }
 
@@ -278,7 +278,7 @@ export class NetworkDrawing implements Painter {
         surface.rect(x - size.node - 1, y - size.node - 1, 2 * size.node + 2, 2 * size.node + 2, of.paper);
         surface.rect(x - size.node, y - size.node, 2 * size.node, 2 * size.node, of.node);
         if (named) {
-          const inside = node.name.length <= 3 && size.node >= 8;
+          const inside = node.name.length <= 2 && size.node >= 8;
           if (inside) surface.text(x, y, node.name, { size: 11, anchor: "middle", bold: true, fill: of.paper });
           else {
             const half = node.name.length * 3.4;

@@ -36,8 +36,11 @@ fn write(results: &Path, out: &Path, most: u64) -> Result<(), Exit> {
         console::error(&format!("cannot write {}: {error}", out.display()));
         Exit::Failure
     })?;
-    console::note(&format!("report in {}", out.display()));
     Ok(())
+}
+
+fn say_where(out: &Path) {
+    console::note(&format!("report in {}", out.display()));
 }
 
 /// Writes `report.html` into a directory of results, if it is wanted, and ends as given if that went well.
@@ -45,17 +48,32 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
     if !wanted {
         return exit;
     }
-    match write(results, &results.join("report.html"), MOST_ROWS) {
-        Ok(()) => exit,
+    let out = results.join("report.html");
+    match write(results, &out, MOST_ROWS) {
+        Ok(()) => {
+            say_where(&out);
+            exit
+        }
         Err(failure) => failure,
     }
+}
+
+/// The same without a word.
+pub fn also_quietly(wanted: bool, results: &Path, exit: Exit) -> Exit {
+    if !wanted {
+        return exit;
+    }
+    write(results, &results.join("report.html"), MOST_ROWS).err().unwrap_or(exit)
 }
 
 /// `tailback report`
 pub fn report(arguments: &Arguments) -> Exit {
     let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join("report.html"));
     match write(&arguments.results, &out, arguments.rows) {
-        Ok(()) => Exit::Success,
+        Ok(()) => {
+            say_where(&out);
+            Exit::Success
+        }
         Err(exit) => exit,
     }
 }

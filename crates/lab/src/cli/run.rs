@@ -121,6 +121,7 @@ pub fn run(arguments: &Run) -> Exit {
     }
     let exit = ending(&execution, &judgements);
     match &execution.recorded {
+        Some(out) if arguments.quiet => report::also_quietly(arguments.report, out, exit),
         Some(out) => report::also(arguments.report, out, exit),
         None => exit,
     }

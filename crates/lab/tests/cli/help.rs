@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "run",
     "check",
     "explain",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 17] = [
     "sweep",
     "reproduce",
     "stability",
+    "report",
     "plot",
     "diff",
     "csv",
