@@ -201,6 +201,9 @@ function layers(shape: Shape): Layout {
 function grid(shape: Shape, dims: number[]): Layout {
   const { switches } = shape;
   const layout = blank(shape.run, "grid");
+  // Rows that are rings are bent: the cable that closes one must not lie on the others.
+  const bend = shape.run.network?.topology === "torus" ? 0.45 : 0;
+  const bow = (place: number, dim: number) => (dim > 1 ? bend * (1 - ((2 * place) / (dim - 1) - 1) ** 2) : 0);
   switches.forEach((at, i) => {
     let rest = i;
     const place = dims.map((dim) => {
@@ -209,8 +212,8 @@ function grid(shape: Shape, dims: number[]): Layout {
       return along;
     });
     const [x, y, z] = [place[0], place[1] ?? 0, place[2] ?? 0];
-    layout.xs[at] = x * 1.2 + y * 0.12 + z * (dims[0] * 1.2 + 0.7);
-    layout.ys[at] = y * 1.2 + x * 0.12;
+    layout.xs[at] = x * 1.2 + y * 0.12 + z * (dims[0] * 1.2 + 0.9) + bow(y, dims[1] ?? 1);
+    layout.ys[at] = y * 1.2 + x * 0.12 + bow(x, dims[0]);
   });
   for (const [at, hosts] of shape.own) {
     hosts.forEach((host, i) => {
@@ -288,6 +291,36 @@ function map(shape: Shape): Layout {
   return { ...layout, aspect: 1.6 };
 }
 
+/** Groups around a circle, the routers of each around its place. */
+function groups(shape: Shape, size: number): Layout {
+  const { switches } = shape;
+  const layout = blank(shape.run, "map");
+  const count = Math.ceil(switches.length / size);
+  const inner = Math.min(0.42, (Math.PI / Math.max(2, count)) * 0.62);
+  switches.forEach((at, i) => {
+    const turn = (Math.floor(i / size) / count) * 2 * Math.PI - Math.PI / 2;
+    const own = turn + ((i % size) / size) * 2 * Math.PI + Math.PI / size;
+    layout.xs[at] = Math.cos(turn) * 1.6 + Math.cos(own) * inner;
+    layout.ys[at] = Math.sin(turn) + Math.sin(own) * inner * 0.8;
+  });
+  for (const [at, hosts] of shape.own) {
+    const turn = (Math.floor(switches.indexOf(at) / size) / count) * 2 * Math.PI - Math.PI / 2;
+    const [dx, dy] = [layout.xs[at] - Math.cos(turn) * 1.6, layout.ys[at] - Math.sin(turn)];
+    const out = Math.atan2(dy, dx);
+    hosts.forEach((host, i) => {
+      const angle = out + spread(hosts.length, i) * Math.min(1.6, 0.6 * (hosts.length - 1));
+      layout.xs[host] = layout.xs[at] + Math.cos(angle) * inner * 0.45;
+      layout.ys[host] = layout.ys[at] + Math.sin(angle) * inner * 0.45;
+    });
+  }
+  return { ...layout, aspect: 1.6 };
+}
+
+/** A number of the plan. */
+function planned(run: Run, key: string): number {
+  return Number(run.about.manifest.plan?.entries?.find((entry) => entry.key === key)?.value ?? NaN);
+}
+
 function dimsOf(run: Run): number[] | null {
   const topology = run.network?.topology;
   if (topology !== "torus" && topology !== "mesh") return null;
@@ -301,6 +334,8 @@ export function layoutOf(run: Run): Layout {
   if (shape.switches.length === 0) return ring(shape, shape.hosts);
   const dims = dimsOf(run);
   if (dims && dims.reduce((a, b) => a * b, 1) === shape.switches.length) return grid(shape, dims);
+  const routers = planned(run, "network.routers_per_group");
+  if (run.network?.topology === "dragonfly" && routers > 1) return groups(shape, routers);
   if (Math.max(...shape.switches.map((at) => run.nodes[at].layer)) > 1) return layers(shape);
   const line = inLine(shape, false);
   if (line) return row(shape, line);

@@ -6,7 +6,7 @@ import { digits, show } from "./format";
 import { GridChart } from "./gridchart";
 import { TimeLink } from "./link";
 import { markdown } from "./markdown";
-import { pictureChart } from "./picture";
+import { pictureChart, pictureLines } from "./picture";
 import { Run } from "./run";
 import { facts, section } from "./shell";
 import type { FigureAbout, Finding, Quantity, Report, Summary } from "./types";
@@ -63,7 +63,12 @@ function trendText(finding: Finding): { says: string; where: string; measured: s
     const name = cellText(of.cell);
     return name === "" ? medians : `${name}: ${medians}`;
   };
-  const told = lines.slice(0, 6).map(line).join("; ") + (lines.length > 6 ? `; and ${lines.length - 6} more lines` : "");
+  const medians = lines.flatMap((of) => of.medians.map(({ median }) => median)).filter((median): median is number => median !== null);
+  const bound = finding["shape"] === "above" || finding["shape"] === "below";
+  const ends = [Math.min(...medians), Math.max(...medians)].map((value) => show(value, unit));
+  // Of a bound it is enough to know between which values all lie.
+  const range = ends[0] === ends[1] ? ends[0] : `${ends[0]} to ${ends[1]}`;
+  const told = bound && medians.length > 0 ? range : lines.slice(0, 6).map(line).join("; ") + (lines.length > 6 ? `; and ${lines.length - 6} more lines` : "");
   return {
     says: `${String(finding["shape"])}${value ? ` ${value}` : ""}${along ? ` along ${along.split(".").pop()}` : ""}`,
     where: limits.map(([axis, values]) => (axis === "variant" ? values.join(", ") : `${axis.split(".").pop()} ${values.join(", ")}`)).join("; "),
@@ -147,11 +152,16 @@ async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run
   if (times.length === 0) return;
   await Promise.all([...runs.values()].map((run) => run.load()));
   for (const chart of times) {
-    for (const [variant, run] of runs) {
+    const drawn = [...runs].map(([variant, run]) => ({ variant, run, lines: pictureLines(run, chart, variant) }));
+    const full = drawn.filter(({ lines }) => lines.length > 0);
+    // Variants are there to be compared: they share their scale.
+    const most = Math.max(0, ...full.flatMap(({ run, lines }) => lines.map((line) => line.make().extremes(0, run.end)[1])));
+    for (const { variant, run, lines } of full) {
       const title = variant === "" ? chart.title : `${chart.title} \u00b7 ${variant}`;
-      const made = pictureChart(run, chart, variant, title, link);
-      if (made) into.append(made.root);
+      into.append(pictureChart(run, chart, lines, title, link, most).root);
     }
+    const empty = drawn.filter(({ lines }) => lines.length === 0).map(({ variant }) => variant);
+    if (empty.length > 0) into.append(el("p", { class: "note" }, `${chart.title}: there is nothing to draw of ${empty.join(", ") || "it"}.`));
   }
 }
 

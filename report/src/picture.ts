@@ -48,21 +48,28 @@ function everyone(run: Run, picture: string): Group[] {
   return ports.map((port) => ({ name: name(port), links, members: [port] }));
 }
 
-export function pictureChart(run: Run, about: TimeChartAbout, variant: string, title: string, link: TimeLink): TimeChart | null {
+/** The lines of a picture; none if nothing was ever to be seen. */
+export function pictureLines(run: Run, about: TimeChartAbout, variant: string): Line[] {
   const own = about.variants.find((candidate) => candidate.variant === variant) ?? about.variants[0];
-  const groups = own && own.groups.length > 0 ? own.groups : everyone(run, about.picture);
+  const named = own !== undefined && own.groups.length > 0;
+  const groups = named ? own.groups : everyone(run, about.picture);
   const lines: Line[] = [];
-  const windowed = about.picture === "throughput" || about.picture === "utilisation";
+  let seen = false;
   groups.forEach((group, place) => {
     const make = seriesOf(run, about.picture, group, Math.max(about.window_ps, run.sample));
     if (!make) return;
+    const [, most] = make().extremes(0, run.end);
+    seen ||= most > 0;
     // What a figure names is shown in its order; of everything only the heaviest.
-    const named = own && own.groups.length > 0;
-    const weight = named ? groups.length - place : (make().extremes(0, run.end)[1] || 0);
-    if (named || weight > 0) lines.push({ name: group.name, weight, make });
+    if (named || most > 0) lines.push({ name: group.name, weight: named ? groups.length - place : most, make });
   });
-  if (lines.length === 0) return null;
+  return seen ? lines : [];
+}
+
+/** The picture, on a scale that ends above `most`. */
+export function pictureChart(run: Run, about: TimeChartAbout, lines: Line[], title: string, link: TimeLink, most: number): TimeChart {
+  const windowed = about.picture === "throughput" || about.picture === "utilisation";
   const note = windowed ? `mean over ${showTime(about.window_ps)}` : about.picture === "notices" ? "" : `sampled every ${showTime(run.sample)}`;
-  const range: [number, number] | undefined = about.picture === "utilisation" ? [0, 1.05] : undefined;
-  return new TimeChart({ title, note, y: about.y ?? about.picture, quantity: QUANTITIES[about.picture] ?? "plain", link, lines, most: 10, ...(range ? { range } : {}) });
+  const range: [number, number] = about.picture === "utilisation" ? [0, 1.05] : [0, most * 1.06];
+  return new TimeChart({ title, note, y: about.y ?? about.picture, quantity: QUANTITIES[about.picture] ?? "plain", link, lines, most: 10, range });
 }
