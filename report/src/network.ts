@@ -93,7 +93,7 @@ export class NetworkDrawing implements Painter {
       add(`, ${show(seen.state.waiting[tree.root], "size", 3)} waiting, holds back ${lanes(tree.lanes.length)}`);
       if (tree.victims.length > 0) {
         add("; ");
-        add(`${tree.victims.length === 1 ? "victim" : "victims"} ${names(tree.victims)}`, "victim");
+        add(`${tree.victims.length === 1 ? "victim" : "victims"}: ${names(tree.victims)}`, "victim");
       }
       add(".");
     });

@@ -8,6 +8,7 @@ import { TimeLink } from "./link";
 import { markdown } from "./markdown";
 import { pictureChart, pictureLines } from "./picture";
 import { Run } from "./run";
+import { pauseChart } from "./runcharts";
 import { facts, section } from "./shell";
 import type { FigureAbout, Finding, Quantity, Report, Summary } from "./types";
 
@@ -152,6 +153,13 @@ async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run
   if (times.length === 0) return;
   await Promise.all([...runs.values()].map((run) => run.load()));
   for (const chart of times) {
+    if (chart.picture === "pauses") {
+      for (const [variant, run] of runs) {
+        const made = pauseChart(run, link, variant === "" ? chart.title : `${chart.title} \u00b7 ${variant}`);
+        into.append(made?.root ?? el("p", { class: "note" }, `${chart.title}: no port had to pause${variant === "" ? "" : ` in ${variant}`}.`));
+      }
+      continue;
+    }
     const drawn = [...runs].map(([variant, run]) => ({ variant, run, lines: pictureLines(run, chart, variant) }));
     const full = drawn.filter(({ lines }) => lines.length > 0);
     // Variants are there to be compared: they share their scale.

@@ -239,7 +239,7 @@ function noticesChart(runs: Run[], link: TimeLink): TimeChart | null {
 }
 
 /** When ports had to pause: the most paused ones. */
-export function pauseChart(run: Run, link: TimeLink): BandChart | null {
+export function pauseChart(run: Run, link: TimeLink, title = "Ports that had to pause"): BandChart | null {
   const several = (run.network?.classes.length ?? 1) > 1;
   const rows: (BandRow & { sum: number })[] = run.keys("pauses").map((key) => {
     const covered = run.column("pauses", "covered", ...key);
@@ -255,7 +255,7 @@ export function pauseChart(run: Run, link: TimeLink): BandChart | null {
   const most = 24;
   const shown = rows.sort((a, b) => b.sum - a.sum).slice(0, most);
   const left = rows.length > most ? `; the ${most} most paused of ${rows.length}` : "";
-  return new BandChart("Ports that had to pause", `the darker, the longer they stood still${left}; at the right the part of the time that is seen`, shown, link);
+  return new BandChart(title, `the darker, the longer they stood still${left}; at the right the part of the time that is seen`, shown, link);
 }
 
 /** All charts that a run, or several over each other, have something for. */

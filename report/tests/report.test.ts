@@ -159,7 +159,7 @@ test("congestion spreads to the victim, and marking dissolves it", async () => {
   await moveTo(page, 50 / 60);
   const status = page.locator(".status");
   const [without, marked] = [await status.nth(0).textContent(), await status.nth(1).textContent()];
-  assert.match(without ?? "", /root b \u2192 bc.*holds back 1 lane; victim victim \(gets 3\d\d Mb\/s of a fair/);
+  assert.match(without ?? "", /root b \u2192 bc.*holds back 1 lane; victim: victim \(gets 3\d\d Mb\/s of a fair/);
   assert.doesNotMatch(marked ?? "", /victim/);
   const growth = await dataOf(page, "How congestion spreads");
   // Steps that hold: the part of the victim's life that it suffers.
