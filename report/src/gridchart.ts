@@ -12,6 +12,8 @@ export interface GridPoint {
   value: number;
   /** Half the width of the 95 % interval of the mean; zero if there is none. */
   half: number;
+  /** What a paper states there. */
+  stated?: number | null;
 }
 
 export interface GridLine {
@@ -53,7 +55,8 @@ export class GridChart implements Painter {
     this.numeric = !options.bars && alike && several && points.every((point) => point.x.number !== null);
     for (const point of points) if (!this.categories.includes(point.x.text)) this.categories.push(point.x.text);
     this.plot = new Plot(this);
-    const note = options.note ?? (points.some((point) => point.half > 0) ? "mean over the seeds, with its 95 % interval" : "mean over the seeds");
+    const stated = points.some((point) => typeof point.stated === "number") ? "; dashed: the paper's number" : "";
+    const note = (options.note ?? (points.some((point) => point.half > 0) ? "mean over the seeds, with its 95 % interval" : "mean over the seeds")) + stated;
     this.root = el(
       "section",
       { class: "chart" },
@@ -97,6 +100,7 @@ export class GridChart implements Painter {
         low = Math.min(low, value - half);
         high = Math.max(high, value + half);
       }
+      for (const { stated } of line.points) if (typeof stated === "number") high = Math.max(high, stated);
     });
     if (bars || !this.numeric) low = Math.min(0, low);
     const [bottom, top] = fitted(low, high);
@@ -115,7 +119,8 @@ export class GridChart implements Painter {
   private said(line: GridLine, point: GridPoint): string {
     const { quantity, along } = this.options;
     const half = point.half > 0 ? ` \u00b1 ${show(point.half, quantity, 3)}` : "";
-    return `${line.name}\n${along} = ${point.x.text}\n${show(point.value, quantity)}${half}`;
+    const stated = typeof point.stated === "number" ? `\nthe paper: ${show(point.stated, quantity)}` : "";
+    return `${line.name}\n${along} = ${point.x.text}\n${show(point.value, quantity)}${half}${stated}`;
   }
 
   private paintLines(surface: Surface, of: Theme, area: Area, spots: Spot[]): void {
@@ -146,6 +151,7 @@ export class GridChart implements Painter {
             surface.line([px, bottom, px, top], { colour, width: 1 });
           }
           surface.circle(px, py, 3.2, colour);
+          if (typeof point.stated === "number") this.mark(surface, of, px, up(area, y, point.stated), 9);
           spots.push({ x: px, y: py, text: this.said(line, point) });
         }
       });
@@ -184,12 +190,19 @@ export class GridChart implements Painter {
           const x = left + bar / 2;
           surface.line([x, up(area, y, point.value - point.half), x, up(area, y, point.value + point.half)], { colour: of.ink, width: 1.5 });
         }
+        if (typeof point.stated === "number") this.mark(surface, of, left + bar / 2, up(area, y, point.stated), bar * 0.62);
         if (bar > 34) surface.text(left + bar / 2, top - 8, show(point.value, y.quantity, 3), { size: 10.5, anchor: "middle", fill: of.faint });
         spots.push({ x: left + bar / 2, y: top, text: this.said(line, point) });
       });
     });
     surface.line([area.left, up(area, y, 0), area.left + area.width, up(area, y, 0)], { colour: of.faint, width: 1 });
     surface.text(area.left + area.width / 2, area.top + area.height + 33, along, { size: 12, anchor: "middle", fill: of.faint });
+  }
+
+  /** A dashed line where the paper has its number. */
+  private mark(surface: Surface, of: Theme, x: number, y: number, reach: number): void {
+    surface.line([x - reach, y, x + reach, y], { colour: of.paper, width: 4 });
+    surface.line([x - reach, y, x + reach, y], { colour: of.ink, width: 2, dash: [5, 2] });
   }
 
   private paintLegend(surface: Surface, of: Theme, area: Area): void {

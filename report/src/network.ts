@@ -113,7 +113,9 @@ export class NetworkDrawing implements Painter {
     if (!run.has("flow_samples")) return "";
     const series = this.rates.get(flow) ?? run.throughput("flow_samples", [flow], run.windows().own);
     this.rates.set(flow, series);
-    const fair = run.flows[flow].fairShare;
+    // The share is that of a flow that lasts: of one that comes and goes it says nothing.
+    const lasts = run.about.flows["size"]?.[flow] === null;
+    const fair = lasts ? run.flows[flow].fairShare : null;
     return ` (gets ${show(series.at(at), "rate", 3)}${fair === null ? "" : ` of a fair ${show(fair, "rate", 3)}`})`;
   }
 
@@ -171,13 +173,19 @@ export class NetworkDrawing implements Painter {
     return this.shifts.get(port)!;
   }
 
-  private sizes(): { aside: number; lane: number; host: number; node: number } {
+  private isTrunk(port: number): boolean {
+    const { nodes, ports } = this.run;
+    return !nodes[ports[port].node].host && !nodes[ports[port].peerNode].host;
+  }
+
+  /** Sizes in pixels; the lanes between switches are wider by a factor where there is room. */
+  private sizes(): { aside: number; lane: number; host: number; node: number; trunk: number } {
     const count = this.run.nodes.length;
     const grow = Math.sqrt(this.zoom);
-    if (count > 600) return { aside: 0.7 * grow, lane: 1.1 * grow, host: 1.5 * grow, node: 3.2 * grow };
-    if (count > 150) return { aside: 1.2 * grow, lane: 1.7 * grow, host: 2.4 * grow, node: 5 * grow };
-    if (count > 40) return { aside: 2.2, lane: 3, host: 4, node: 8 };
-    return { aside: 3, lane: 4, host: 5.5, node: 11 };
+    if (count > 600) return { aside: 0.7 * grow, lane: 1.1 * grow, host: 1.5 * grow, node: 3.2 * grow, trunk: 1 };
+    if (count > 150) return { aside: 1.2 * grow, lane: 1.7 * grow, host: 2.4 * grow, node: 5 * grow, trunk: 1 };
+    if (count > 40) return { aside: 2.2, lane: 3, host: 4, node: 8, trunk: 1 };
+    return { aside: 3, lane: 4, host: 5.5, node: 11, trunk: 1.6 };
   }
 
   paint(surface: Surface, of: Theme, forFile: boolean): void {
@@ -187,17 +195,23 @@ export class NetworkDrawing implements Painter {
     if (!seen) return;
     const { ports } = this.run;
     const size = this.sizes();
-    const ends = ports.map((_, port) => this.ends(port, size.aside));
-    this.glow(surface, of, seen, ends, size.lane);
+    const ends = ports.map((_, port) => this.ends(port, this.isTrunk(port) ? size.aside * size.trunk : size.aside));
+    const wide = (port: number) => (this.isTrunk(port) ? size.lane * size.trunk : size.lane);
+    this.glow(surface, of, seen, ends, wide);
     if (ports.length > MANY && !forFile) {
       surface.image(0, 0, surface.width, surface.height, this.bitmapOf(ends, surface).paint(seen.state.busy, of));
     } else {
-      const shades: number[][][] = Array.from({ length: SHADES + 1 }, () => []);
-      for (let port = 0; port < ports.length; port++) shades[Math.round(Math.min(1, seen.state.busy[port]) * SHADES)].push(ends[port]);
       const strength = (shade: number) => (ports.length > MANY ? 0.1 + 0.45 * (shade / SHADES) : 1);
-      shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width: size.lane, alpha: strength(shade) }));
+      for (const trunk of [false, true]) {
+        const shades: number[][][] = Array.from({ length: SHADES + 1 }, () => []);
+        for (let port = 0; port < ports.length; port++) {
+          if (this.isTrunk(port) === trunk) shades[Math.round(Math.min(1, seen.state.busy[port]) * SHADES)].push(ends[port]);
+        }
+        const width = trunk ? size.lane * size.trunk : size.lane;
+        shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width, alpha: strength(shade) }));
+      }
     }
-    this.held(surface, of, seen, ends, size.lane);
+    this.held(surface, of, seen, ends, wide);
     if (!this.dense() || this.zoom > 2.5) this.fills(surface, of, seen, ends, size);
     this.victims(surface, of, seen, size);
     this.nodesDrawn(surface, of, seen, size);
@@ -216,53 +230,67 @@ export class NetworkDrawing implements Painter {
   }
 
   /** The tree lies under its lanes, the wider the nearer to the root. */
-  private glow(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: number): void {
+  private glow(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
     for (const tree of seen.trees) {
-      const wide = (depth: number) => lane + Math.max(5, 14 - depth * 2) * (this.dense() ? 0.35 : 1);
-      surface.line(ends[tree.root], { colour: of.root, width: wide(0), alpha: 0.35, round: true });
-      for (const { port, depth } of tree.lanes) surface.line(ends[port], { colour: of.pause, width: wide(depth), alpha: 0.3, round: true });
+      const wide = (port: number, depth: number) => lane(port) + Math.max(5, 14 - depth * 2) * (this.dense() ? 0.35 : 1);
+      surface.line(ends[tree.root], { colour: of.root, width: wide(tree.root, 0), alpha: 0.35, round: true });
+      for (const { port, depth } of tree.lanes) surface.line(ends[port], { colour: of.pause, width: wide(port, depth), alpha: 0.3, round: true });
     }
   }
 
-  private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: number): void {
+  private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
     const held = [...seen.trees.flatMap((tree) => tree.lanes.map(({ port }) => port)), ...seen.stray];
-    const wide = Math.max(lane, this.dense() ? 2.5 : 4);
-    surface.lines(held.map((port) => ends[port]), { colour: of.pause, width: wide, dash: this.dense() ? [3, 2] : [7, 5] });
-    surface.lines(seen.circle.map((port) => ends[port]), { colour: of.root, width: wide, dash: [7, 5] });
-    for (const tree of seen.trees) surface.line(ends[tree.root], { colour: of.root, width: wide });
+    const wide = (port: number) => Math.max(lane(port), this.dense() ? 2.5 : 4);
+    const circle = new Set(seen.circle);
+    for (const port of held) {
+      surface.line(ends[port], { colour: circle.has(port) ? of.root : of.pause, width: wide(port), dash: this.dense() ? [3, 2] : [7, 5] });
+    }
+    for (const tree of seen.trees) surface.line(ends[tree.root], { colour: of.root, width: wide(tree.root) });
   }
 
   /** What waits at the foot of a lane, and what the far buffer holds at its head: the tailback itself. */
-  private fills(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; host: number; lane: number }): void {
+  private fills(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; host: number; lane: number; trunk: number }): void {
     const piece = (line: number[], from: number, to: number): number[] => {
       const [dx, dy] = [line[2] - line[0], line[3] - line[1]];
       return [line[0] + dx * from, line[1] + dy * from, line[0] + dx * to, line[1] + dy * to];
     };
     const { ports, nodes } = this.run;
-    const waiting: number[][] = [];
-    const holding: number[][] = [];
+    // By the width of their lanes.
+    const waiting = new Map<number, number[][]>();
+    const holding = new Map<number, number[][]>();
+    const put = (lines: Map<number, number[][]>, port: number, line: number[]) => {
+      const width = this.isTrunk(port) ? size.lane * size.trunk : size.lane;
+      const known = lines.get(width);
+      if (known) known.push(line);
+      else lines.set(width, [line]);
+    };
     ends.forEach((line, port) => {
       const length = Math.hypot(line[2] - line[0], line[3] - line[1]) || 1;
       const radius = (node: number) => ((nodes[node].host ? size.host : size.node) + 2) / length;
       const room = 1 - radius(ports[port].node) - radius(ports[port].peerNode);
       const out = this.mostWaiting > 0 ? Math.min(1, seen.state.waiting[port] / this.mostWaiting) : 0;
       const near = radius(ports[port].node);
-      if (out > 0.01) waiting.push(piece(line, near, near + out * 0.42 * room));
+      if (out > 0.01) put(waiting, port, piece(line, near, near + out * 0.42 * room));
       const fill = seen.state.fill[ports[port].peerPort];
       const far = 1 - radius(ports[port].peerNode);
-      if (fill > 0.01) holding.push(piece(line, far - fill * 0.3 * room, far));
+      if (fill > 0.01) put(holding, port, piece(line, far - fill * 0.3 * room, far));
     });
-    surface.lines(holding, { colour: of.paper, width: size.lane + 3 });
-    surface.lines(holding, { colour: of.buffer, width: size.lane + 1.5 });
-    surface.lines(waiting, { colour: of.paper, width: size.lane + 4 });
-    surface.lines(waiting, { colour: of.queue, width: size.lane + 2.5 });
+    const bars = (lines: Map<number, number[][]>, colour: string, more: number) => {
+      for (const [width, group] of lines) {
+        surface.lines(group, { colour: of.paper, width: width + more + 1.5 });
+        surface.lines(group, { colour, width: width + more });
+      }
+    };
+    bars(holding, of.buffer, 1.5);
+    bars(waiting, of.queue, 2.5);
   }
 
-  private victims(surface: Surface, of: Theme, seen: Congestion, size: { aside: number; lane: number }): void {
-    const flows = [...new Set(seen.trees.flatMap((tree) => tree.victims))].slice(0, 40);
+  private victims(surface: Surface, of: Theme, seen: Congestion, size: { aside: number; lane: number; trunk: number }): void {
+    // The ways of many would hide the tree.
+    const flows = [...new Set(seen.trees.flatMap((tree) => tree.victims))].slice(0, 12);
     const lanes = new Set(flows.flatMap((flow) => this.run.flows[flow].path ?? []));
-    const beside = size.aside + size.lane * 0.5 + (this.dense() ? 1 : 3);
-    surface.lines([...lanes].map((port) => this.ends(port, beside)), { colour: of.victim, width: this.dense() ? 1 : 2, dash: [2, 3] });
+    const beside = (port: number) => (size.aside + size.lane * 0.5) * (this.isTrunk(port) ? size.trunk : 1) + (this.dense() ? 1 : 3);
+    surface.lines([...lanes].map((port) => this.ends(port, beside(port))), { colour: of.victim, width: this.dense() ? 1 : 2, dash: [2, 3] });
   }
 
   private nodesDrawn(surface: Surface, of: Theme, seen: Congestion, size: { host: number; node: number }): void {
@@ -345,11 +373,11 @@ export class NetworkDrawing implements Painter {
   private nearest(event: MouseEvent): number | null {
     const box = this.plot.canvas.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
-    const { aside } = this.sizes();
+    const { aside, trunk } = this.sizes();
     let best: number | null = null;
     let near = 9;
     for (let port = 0; port < this.run.ports.length; port++) {
-      const [ax, ay, bx, by] = this.ends(port, aside);
+      const [ax, ay, bx, by] = this.ends(port, this.isTrunk(port) ? aside * trunk : aside);
       const [dx, dy] = [bx - ax, by - ay];
       const part = Math.min(1, Math.max(0, ((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy || 1)));
       const far = Math.hypot(px - ax - dx * part, py - ay - dy * part);

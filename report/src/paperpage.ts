@@ -2,7 +2,7 @@
 import { sideBySide } from "./comparepage";
 import { dataTable, type Column } from "./datatable";
 import { el, whenSeen } from "./dom";
-import { digits, show } from "./format";
+import { show } from "./format";
 import { GridChart } from "./gridchart";
 import { TimeLink } from "./link";
 import { markdown } from "./markdown";
@@ -10,14 +10,8 @@ import { pictureChart, pictureLines } from "./picture";
 import { Run } from "./run";
 import { pauseChart } from "./runcharts";
 import { facts, section } from "./shell";
-import type { FigureAbout, Finding, Quantity, Report, Summary } from "./types";
-
-export function verdictKind(verdict: string): "good" | "bad" | "doubt" {
-  if (verdict.includes("disagree")) return "bad";
-  return verdict.includes("agree") ? "good" : "doubt";
-}
-
-const quantity = (unit: unknown): Quantity => (unit === "outcome" || unit === undefined ? "plain" : (unit as Quantity));
+import type { FigureAbout, Finding, GridChartAbout, Report, Summary } from "./types";
+import { expectedText, measuredText, quantityOfUnit, verdictKind } from "./verdicts";
 
 function cellText(cell: Record<string, string> | undefined): string {
   return Object.entries(cell ?? {})
@@ -37,28 +31,12 @@ interface Stated {
   source: string;
 }
 
-function expectedText(finding: Finding): string {
-  const comparison = String(finding["comparison"] ?? "=");
-  const value = String(finding["expected"] ?? "");
-  const tolerance = Number(finding["tolerance"] ?? 0);
-  const near = comparison === "=" && tolerance > 0 ? ` \u00b1 ${digits(tolerance * 100, 3)} %` : "";
-  return `${comparison === "=" ? "" : `${comparison} `}${value}${near}`;
-}
-
-function measuredText(finding: Finding): string {
-  const summary = finding["measured"] as Summary | null;
-  if (!summary) return [...new Set((finding["outcomes"] as string[] | undefined) ?? [])].join(", ");
-  const unit = quantity(finding["unit"]);
-  const spread = summary.runs > 1 ? ` (${show(summary.p10, unit)} to ${show(summary.p90, unit)})` : "";
-  return `${show(summary.median, unit)}${spread}`;
-}
-
 function trendText(finding: Finding): { says: string; where: string; measured: string } {
   const along = finding["along"] as string | null;
   const value = finding["value"] as string | null;
   const limits = Object.entries((finding["where"] as Record<string, string[]> | undefined) ?? {});
   const lines = (finding["lines"] as { cell: Record<string, string>; medians: { at: string; median: number | null }[] }[] | undefined) ?? [];
-  const unit = quantity(finding["unit"]);
+  const unit = quantityOfUnit(finding["unit"]);
   const line = (of: (typeof lines)[number]) => {
     const medians = of.medians.map(({ median }) => (median === null ? "nothing" : show(median, unit))).join(", ");
     const name = cellText(of.cell);
@@ -114,8 +92,8 @@ function cellTable(figure: FigureAbout): HTMLElement {
     ...names.map((name): Column<Cell> => {
       const text = (summary: Summary | null | undefined) => {
         if (!summary) return "";
-        const half = summary.half_width_95 === null ? "" : ` \u00b1 ${show(summary.half_width_95, quantity(units[name]), 3)}`;
-        return `${show(summary.median, quantity(units[name]))}${half}`;
+        const half = summary.half_width_95 === null ? "" : ` \u00b1 ${show(summary.half_width_95, quantityOfUnit(units[name]), 3)}`;
+        return `${show(summary.median, quantityOfUnit(units[name]))}${half}`;
       };
       return { name, number: true, value: (cell) => cell.quantities[name]?.median ?? null, text: (cell) => text(cell.quantities[name]) };
     }),
@@ -141,11 +119,25 @@ function tally(rows: Stated[]): HTMLElement {
   return el("span", { class: "tally" }, one("good", "agree"), one("bad", "disagree"), one("doubt", "undetermined"));
 }
 
+/** What the paper states of a point of a chart, if it states a number. */
+function statedAt(figure: FigureAbout, chart: GridChartAbout, line: string, at: string): number | null {
+  const fits = (finding: Finding) => {
+    const named = line === finding.name || line.startsWith(`${finding.name}, `) || chart.y === finding.name || chart.title === finding.name;
+    const others = Object.entries(finding.cell ?? {}).filter(([axis]) => axis !== chart.along);
+    return named && finding.cell?.[chart.along] === at && others.every(([, value]) => line.includes(value));
+  };
+  const found = figure.numbers.find((finding) => finding["comparison"] === "=" && fits(finding));
+  return (found?.["expected_value"] as number | null | undefined) ?? null;
+}
+
 /** The charts of a figure as the paper draws them. */
 async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run>, into: HTMLElement): Promise<void> {
   for (const chart of figure.charts ?? []) {
     if (chart.kind === "grid") {
-      const lines = chart.lines.map((line) => ({ name: line.name, points: line.points.map((point) => ({ x: point.x, value: point.value, half: point.half_width })) }));
+      const lines = chart.lines.map((line) => ({
+        name: line.name,
+        points: line.points.map((point) => ({ x: point.x, value: point.value, half: point.half_width, stated: statedAt(figure, chart, line.name, point.at) })),
+      }));
       into.append(new GridChart({ title: chart.title, along: chart.along, y: chart.y, quantity: chart.quantity, bars: chart.bars, lines }).root);
     }
   }

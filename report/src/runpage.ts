@@ -8,8 +8,13 @@ import { section, facts } from "./shell";
 import { stage } from "./stage";
 import type { Course } from "./tree";
 import type { RunAbout } from "./types";
+import { expectationTable } from "./verdicts";
 
 const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", loss: "bad", limit: "doubt", interrupted: "doubt" };
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;
+}
 
 /** How a run ended and what it was. */
 export function summary(run: Run): HTMLElement {
@@ -19,7 +24,7 @@ export function summary(run: Run): HTMLElement {
   const list = facts([
     ["outcome", el("span", { class: `verdict ${GOOD[manifest.outcome.kind] ?? ""}` }, manifest.outcome.kind)],
     ["simulated", showTime(manifest.simulated_ps)],
-    ["network", `${hosts} hosts, ${run.nodes.length - hosts} switches, ${run.flows.length} flows`],
+    ["network", [count(hosts, "host"), count(run.nodes.length - hosts, "switch"), count(run.flows.length, "flow")].join(", ")],
     ["delivered", show(totals["delivered_bytes"], "size")],
     ["dropped frames", show((totals["dropped_frames"] ?? 0) + (totals["lost_frames"] ?? 0), "count")],
     ["pause frames", show(totals["pause_frames"], "count")],
@@ -32,7 +37,9 @@ export function summary(run: Run): HTMLElement {
   ]);
   const text = manifest.outcome.text === "" ? null : el("pre", { class: "outcome" }, manifest.outcome.text);
   const description = manifest.plan?.description;
-  return el("div", { class: "summary" }, description ? el("p", { class: "description" }, description) : null, list, text);
+  const { expectations } = run.about;
+  const expected = expectations && expectations.length > 0 ? expectationTable(expectations) : null;
+  return el("div", { class: "summary" }, description ? el("p", { class: "description" }, description) : null, list, text, expected);
 }
 
 /** What the worst moment was, in words. */

@@ -73,6 +73,7 @@ export interface RunAbout {
   label: string;
   manifest: Manifest;
   network: NetworkAbout | null;
+  expectations?: Finding[] | null;
   ports: Record<string, Cells>;
   flows: Record<string, Cells>;
   waits: Record<string, Cells>;

@@ -115,6 +115,10 @@ pub fn run(arguments: &Run) -> Exit {
                 return Exit::refusal(&error);
             }
         }
+        if let Err(error) = keep(out, &judgements) {
+            console::error(&error);
+            return Exit::Failure;
+        }
         if !arguments.quiet {
             console::note(&format!("results in {}", out.display()));
         }
@@ -125,6 +129,16 @@ pub fn run(arguments: &Run) -> Exit {
         Some(out) => report::also(arguments.report, out, exit),
         None => exit,
     }
+}
+
+/// Writes what the scenario expects and what came of it beside the results.
+fn keep(out: &Path, judgements: &[Judgement]) -> Result<(), String> {
+    if judgements.is_empty() {
+        return Ok(());
+    }
+    let path = out.join(lab::report::EXPECTATIONS_FILE);
+    let text = format!("{:#}\n", json!(judgements.iter().map(judgement_json).collect::<Vec<_>>()));
+    std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.
@@ -303,6 +317,7 @@ pub fn judgement_json(judgement: &Judgement) -> Value {
         "name": judgement.expectation.name,
         "comparison": expected.map(|_| symbol(judgement.expectation.comparison)),
         "expected": expected.map(ToString::to_string),
+        "expected_value": expected.and_then(lab::scenario::Expected::as_number),
         "tolerance": judgement.expectation.tolerance,
         "unit": unit_word(judgement.expectation.unit()),
         "measured": summary,

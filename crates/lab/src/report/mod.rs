@@ -13,6 +13,7 @@ mod series;
 pub use open::{MOST_ROWS, Report, ReportError};
 pub use pack::packed_integers;
 pub use page::Front;
+pub use run::EXPECTATIONS_FILE;
 
 /// The front-end this program was built with, if it was.
 #[must_use]

@@ -7,6 +7,9 @@ use crate::study::NETWORK_FILE;
 use fabric::record::schema;
 use serde_json::{Map, Value, json};
 
+/// What a scenario expects and what came of it, in a results directory.
+pub const EXPECTATIONS_FILE: &str = "expectations.json";
+
 /// What grows with simulated time, and what of it is shown.
 const SERIES: [Wish; 8] = [
     Wish {
@@ -77,13 +80,15 @@ pub(super) fn run(results: &Results, label: &str, most: u64, blocks: &mut Blocks
             tables.insert(wish.table.name.to_owned(), about);
         }
     }
-    // Results of before this file was written have none: then the drawing does with what the ports tell.
-    let network = std::fs::read_to_string(results.directory().join(NETWORK_FILE)).ok();
-    let network: Option<Value> = network.and_then(|text| serde_json::from_str(&text).ok());
+    // Results of before these files were written have none: then the drawing does with what the ports tell.
+    let beside = |name: &str| -> Option<Value> {
+        serde_json::from_str(&std::fs::read_to_string(results.directory().join(name)).ok()?).ok()
+    };
     Ok(json!({
         "label": label,
         "manifest": results.manifest.to_json(),
-        "network": network,
+        "network": beside(NETWORK_FILE),
+        "expectations": beside(EXPECTATIONS_FILE),
         "ports": small(&schema::PORTS)?,
         "flows": small(&schema::FLOWS)?,
         "waits": small(&schema::WAITS)?,
