@@ -1,4 +1,5 @@
-//! Tells the program which commit it was built from, if it was built in a checkout.
+//! Tells the program which commit it was built from, if it was built in a checkout, and puts the front-end of reports
+//! into it, if `cargo xtask report-ui` has built that.
 
 // A build script speaks to cargo by printing.
 #![allow(clippy::disallowed_macros)]
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    front();
     let Some(git) = git_directory() else { return };
     let head = git.join("HEAD");
     println!("cargo::rerun-if-changed={}", head.display());
@@ -18,6 +20,19 @@ fn main() {
     };
     if let Some(commit) = commit.filter(|commit| commit.len() >= 40 && commit.chars().all(|c| c.is_ascii_hexdigit())) {
         println!("cargo::rustc-env=TAILBACK_COMMIT={commit}");
+    }
+}
+
+/// Copies the front-end of reports, or nothing, to where the program includes it from.
+fn front() {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../report/dist");
+    println!("cargo::rerun-if-changed={}", built.display());
+    let Some(out) = std::env::var_os("OUT_DIR").map(PathBuf::from) else { return };
+    for name in ["report.js", "report.css"] {
+        let text = fs::read(built.join(name)).unwrap_or_default();
+        if let Err(error) = fs::write(out.join(name), text) {
+            println!("cargo::error=cannot write {name}: {error}");
+        }
     }
 }
 

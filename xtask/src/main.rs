@@ -5,6 +5,7 @@
 mod hop;
 mod oracles;
 mod python;
+mod report;
 mod tidy;
 
 use std::process::{Command, ExitCode};
@@ -15,6 +16,8 @@ usage: cargo xtask WHAT
   test            everything CI checks: format, lints, tidiness, tests, documentation
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
   oracles         only installs the programs of others that tests are held against: tshark, tcpdump, scapy, ibsim, opensm, ibdmchk
+  report-ui       only the front-end of reports, built with npm into report/dist for the program to take in
+  report          only that reports can be read: opens them in Chromium; fetches what it needs
   papers          all papers in full: every figure with all its seeds and choices; minutes
   tidy            only the tidiness of the sources
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
@@ -26,6 +29,8 @@ fn main() -> ExitCode {
         "test" => test(),
         "python" => python::check(),
         "oracles" => oracles::install(),
+        "report-ui" => report::build_or_fail(),
+        "report" => report::check(),
         "papers" => papers(&[]),
         "tidy" => tidy::check(),
         "instructions" => hop::report(),
@@ -76,12 +81,15 @@ fn papers(how: &[&str]) -> Result<(), String> {
 fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
+    // Before anything is compiled: the program takes it in.
+    report::build()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;
     papers(&["--quick"])?;
+    report::check()?;
     // The benchmarks must at least run; their figures belong to docs/performance.md.
     run("cargo", &["run", "--release", "--locked", "-p", "tailback-bench", "--", "fat-tree", "4", "20", "2"])
 }

@@ -20,7 +20,7 @@ const MODELS: [&str; 7] = ["units", "engine", "congestion", "theory", "fabric", 
 /// Looks at every source file.
 pub fn check() -> Result<(), String> {
     let mut complaints = Vec::new();
-    for root in ["crates", "xtask"] {
+    for root in ["crates", "xtask", "report/src", "report/tests"] {
         visit(Path::new(root), &mut complaints);
     }
     for model in MODELS {
@@ -45,7 +45,7 @@ fn visit(path: &Path, complaints: &mut Vec<String>) {
             .iter()
             .filter(|path| path.file_name().is_none_or(|name| name != "target"))
             .for_each(|p| visit(p, complaints));
-    } else if path.extension().is_some_and(|extension| extension == "rs")
+    } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "ts")
         && let Ok(text) = std::fs::read_to_string(path)
     {
         file(path, &text, complaints);
@@ -54,8 +54,9 @@ fn visit(path: &Path, complaints: &mut Vec<String>) {
 
 fn file(path: &Path, text: &str, complaints: &mut Vec<String>) {
     let name = path.display();
-    if !text.starts_with("//!") {
-        complaints.push(format!("{name}:1: begins without saying what it is (//!)"));
+    let opening = if path.extension().is_some_and(|extension| extension == "ts") { "// " } else { "//!" };
+    if !text.starts_with(opening) {
+        complaints.push(format!("{name}:1: begins without saying what it is ({opening})"));
     }
     let lines = text.lines().count();
     if lines > LONGEST {

@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod plot;
+pub mod report;
 pub mod results;
 pub mod scenario;
 pub mod stability;

@@ -36,6 +36,8 @@ pub enum Command {
     Stability(Stability),
     /// Write the frames of links as a capture that Wireshark reads
     Pcap(Pcap),
+    /// Write results as one HTML file to look at and to send
+    Report(Report),
     /// Draw the pictures of a recorded run
     Plot(Plot),
     /// Find the first difference between two recorded runs
@@ -89,7 +91,7 @@ pub struct Run {
     #[arg(long)]
     pub overwrite: bool,
     /// Measure, but record nothing
-    #[arg(long, conflicts_with_all = ["out", "overwrite", "plot", "csv"])]
+    #[arg(long, conflicts_with_all = ["out", "overwrite", "plot", "csv", "report"])]
     pub no_record: bool,
     /// Also draw the pictures, into the results directory
     #[arg(long)]
@@ -100,6 +102,9 @@ pub struct Run {
     /// Also capture the frames of links, such as 'sw0->h1' or 'leaf*->spine?', into the results directory
     #[arg(long, value_name = "LINK", conflicts_with = "no_record")]
     pub pcap: Vec<String>,
+    /// Also write report.html, into the results directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
@@ -184,6 +189,9 @@ pub struct Compare {
     /// Threads to use
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
@@ -206,6 +214,9 @@ pub struct Sweep {
     /// Runs at a time [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
@@ -237,6 +248,9 @@ pub struct Reproduce {
     /// Runs at a time [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print the verdicts as JSON
     #[arg(long)]
     pub json: bool,
@@ -274,6 +288,9 @@ pub struct Stability {
     /// Threads to use [default: all cores]; the result does not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also write report.html, into that directory
+    #[arg(long)]
+    pub report: bool,
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
@@ -305,6 +322,19 @@ pub struct Pcap {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `report`
+#[derive(Args, Debug)]
+pub struct Report {
+    /// A directory that run, compare, sweep, reproduce or stability wrote
+    pub results: PathBuf,
+    /// The file to write [default: RESULTS/report.html]
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Rows that a table keeps; beyond it rows are joined over time, extremes kept
+    #[arg(long, value_name = "COUNT", default_value_t = lab::report::MOST_ROWS)]
+    pub rows: u64,
 }
 
 /// `plot`

@@ -4,14 +4,17 @@ use super::arguments::Compare;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::run::{free_place, say, slug};
-use super::{INTERRUPT, picture, sweep};
+use super::{INTERRUPT, picture, report, sweep};
 use lab::scenario::load;
 use lab::study::{Options, Recording, execute};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `tailback compare`
 pub fn compare(arguments: &Compare) -> Exit {
+    if let Err(exit) = report::possible(arguments.report) {
+        return exit;
+    }
     let (path, values) = match &arguments.vary {
         None => ("protocol.name".to_owned(), arguments.protocols.clone()),
         Some(text) => match sweep::axis(text) {
@@ -91,6 +94,12 @@ pub fn compare(arguments: &Compare) -> Exit {
         }
         made.extend(execution.recorded.map(|recorded| (value.clone(), recorded)));
     }
+    // A plan of a variant is called after it.
+    let title = values.first().and_then(|value| first.name.strip_suffix(&format!(", {value}"))).unwrap_or(&first.name);
+    if let Err(error) = keep(&out, title, &path, &made, &lines) {
+        console::error(&error);
+        return Exit::Failure;
+    }
     if arguments.json {
         console::print(&format!("{:#}\n", json!({ "key": path, "rows": lines })));
     } else {
@@ -114,5 +123,14 @@ pub fn compare(arguments: &Compare) -> Exit {
             return Exit::Failure;
         }
     }
-    worst
+    report::also(arguments.report, &out, worst)
+}
+
+/// Writes what was compared, beside the runs.
+fn keep(out: &Path, name: &str, key: &str, made: &[(String, PathBuf)], rows: &[Value]) -> Result<(), String> {
+    let run = |(value, path): &(String, PathBuf)| json!({ "value": value, "folder": path.file_name().map(|name| name.to_string_lossy()) });
+    let runs: Vec<Value> = made.iter().map(run).collect();
+    let path = out.join("compare.json");
+    let text = format!("{:#}\n", json!({ "name": name, "key": key, "runs": runs, "rows": rows }));
+    std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

@@ -2,7 +2,7 @@
 
 use super::console;
 use super::exit::Exit;
-use super::run::{ended, found, judgement_json, shown, wanted};
+use super::run::{ended, found, judgement_json, shown, unit_word, wanted};
 use lab::results::{COMMIT, VERSION};
 use lab::scenario::{Metric, Plan, Shape, Trend, Unit};
 use lab::study::{
@@ -45,12 +45,15 @@ impl Judged {
         let (cells, findings) = (study.cells(plan, &results), study.judge(plan, &results));
         let numbers = findings.iter().filter(|finding| matches!(finding.subject, Subject::Number { .. }));
         let trends = findings.iter().filter(|finding| matches!(finding.subject, Subject::Trend { .. }));
+        let units = plan.expectations.iter().map(|expectation| json!(unit_word(expectation.unit())));
+        let units: Map<String, Value> = lab::study::quantity_keys(&plan.expectations).into_iter().zip(units).collect();
         let json = json!({
             "paper": paper,
             "figure": figure,
             "title": plan.name,
             "program": { "version": VERSION, "commit": COMMIT },
             "simulated": plan.run.duration.to_string(),
+            "units": units,
             "seeds": seeds,
             "cells": cells.iter().map(|cell| cell_json(plan, cell)).collect::<Vec<_>>(),
             "choices": plan.figure.choices.iter().map(choice_json).collect::<Vec<_>>(),
@@ -232,9 +235,11 @@ fn cell_json(plan: &Plan, row: &CellSummary) -> Value {
 }
 
 fn choice_json(choice: &lab::scenario::OpenChoice) -> Value {
-    let option = |option: &lab::scenario::ChoiceOption| json!({ "value": option.label, "set": option.set });
-    let options: Vec<Value> = choice.options.iter().map(option).collect();
-    json!({ "name": choice.name, "options": options, "why": choice.why })
+    let values: Vec<&str> = choice.options.iter().map(|option| option.label.as_str()).collect();
+    let set = choice.options.iter().flat_map(|option| &option.set);
+    let mut paths: Vec<&str> = set.filter_map(|text| text.split_once('=').map(|(path, _)| path)).collect();
+    paths.dedup();
+    json!({ "name": choice.name, "path": paths.join(", "), "values": values, "why": choice.why })
 }
 
 fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
@@ -247,7 +252,7 @@ fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
             value["cell"] = json!(cells(cell));
             value
         }
-        Subject::Trend { trend, judgement, .. } => {
+        Subject::Trend { trend, judgement, unit } => {
             let line = |line: &Line| {
                 let medians: Vec<Value> =
                     line.medians.iter().map(|(at, median)| json!({ "at": at, "median": median })).collect();
@@ -255,6 +260,7 @@ fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
             };
             json!({
                 "name": trend.name,
+                "unit": unit_word(*unit),
                 "shape": trend.shape.word(),
                 "value": trend.value.as_ref().map(ToString::to_string),
                 "along": trend.along,

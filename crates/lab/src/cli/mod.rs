@@ -2,6 +2,7 @@
 
 mod arguments;
 mod capture;
+mod chart;
 mod check;
 mod compare;
 mod console;
@@ -10,6 +11,7 @@ mod figure;
 mod listing;
 mod overlay;
 mod picture;
+mod report;
 mod reproduce;
 mod routes;
 mod run;
@@ -53,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Stability(arguments) => stability::stability(&arguments),
         Command::Pcap(arguments) => capture::pcap(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),
         Command::Csv(arguments) => picture::csv(&arguments),

@@ -146,11 +146,11 @@ fn drawn_in(unit: Unit) -> Quantity {
     }
 }
 
-/// Draws what a figure asks for of its grid; if it asks for nothing, every quantity along its axis. A figure of one
-/// cell has nothing to draw.
-pub fn draw_grid(plan: &Plan, cells: &[CellSummary], out: &Path) -> Result<(), String> {
+/// What a figure asks for of its grid; if it asks for nothing, every quantity along its axis. A figure of one cell has
+/// nothing to draw.
+pub fn grid_charts(plan: &Plan, cells: &[CellSummary]) -> Vec<GridChart> {
     if cells.len() < 2 {
-        return Ok(());
+        return Vec::new();
     }
     let wished = plan.figure.charts.iter().filter(|wish| matches!(wish.kind, ChartKind::Grid { .. }));
     let mut wishes: Vec<ChartWish> = wished.cloned().collect();
@@ -162,12 +162,15 @@ pub fn draw_grid(plan: &Plan, cells: &[CellSummary], out: &Path) -> Result<(), S
             ChartWish { title: expectation.name.clone(), y: None, kind }
         }));
     }
+    wishes.iter().filter_map(|wish| grid_chart(plan, cells, wish)).collect()
+}
+
+/// Draws them.
+pub fn draw_grid(charts: &[GridChart], out: &Path) -> Result<(), String> {
     let mut names: Vec<String> = Vec::new();
-    for wish in &wishes {
-        if let Some(chart) = grid_chart(plan, cells, wish) {
-            write(&chart.chart().draw(), out, &file_name(&wish.title, &names))?;
-            names.push(wish.title.clone());
-        }
+    for chart in charts {
+        write(&chart.chart().draw(), out, &file_name(&chart.title, &names))?;
+        names.push(chart.title.clone());
     }
     Ok(())
 }

@@ -10,9 +10,9 @@ use super::exit::Exit;
 use super::figure::Judged;
 use super::run::{cores, file_name};
 use super::summary::Summary;
-use super::{INTERRUPT, picture, sweep};
+use super::{INTERRUPT, chart, picture, report, sweep};
 use lab::results::ResultsError;
-use lab::scenario::{Paper, VARIANT, load, load_paper};
+use lab::scenario::{Paper, Plan, VARIANT, load, load_paper};
 use lab::study::{FigureRuns, FigureStudy, Grid, Older};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -62,6 +62,9 @@ fn whole_figure(name: &str) -> Option<&str> {
 
 /// `tailback reproduce`
 pub fn reproduce(arguments: &Reproduce) -> Exit {
+    if let Err(exit) = report::possible(arguments.report) {
+        return exit;
+    }
     let all = match figures(&arguments.papers) {
         Ok(figures) => figures,
         Err(error) => {
@@ -110,6 +113,15 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     if let Some(Err(exit)) = summary.as_ref().map(|summary| summary.check(&files, &arguments.set)) {
         return exit;
     }
+    if let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper)) {
+        console::error(&error);
+        return Exit::Failure;
+    }
+    // Of one figure the report is about that one.
+    let reported = match (figure, chosen.as_slice()) {
+        (Some(_), [one]) => place_of(one, arguments),
+        _ => arguments.out.join(paper),
+    };
     let mut worst = Exit::Success;
     let mut all: Vec<(&str, Judged)> = Vec::new();
     for (number, one_figure) in chosen.iter().enumerate() {
@@ -150,7 +162,28 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     {
         console::note(&format!("{paper}/{name} was not run: {why}"));
     }
-    worst
+    report::also(arguments.report, &reported, worst)
+}
+
+/// Writes what the paper is and what we noted of it beside its figures.
+fn keep_paper(about: &Paper, folder: &Path, out: &Path) -> Result<(), String> {
+    let paper = json!({
+        "title": about.title,
+        "authors": about.authors,
+        "year": about.year,
+        "publisher": about.publisher,
+        "notes": std::fs::read_to_string(folder.join("notes.md")).unwrap_or_default(),
+    });
+    let path = out.join("paper.json");
+    std::fs::create_dir_all(out)
+        .and_then(|()| std::fs::write(&path, format!("{paper:#}\n")))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Where a figure's results go. The short form has a place of its own: it must not replace what took hours.
+fn place_of(figure: &Figure, arguments: &Reproduce) -> PathBuf {
+    let place = if arguments.quick { format!("{}-quick", figure.name) } else { figure.name.clone() };
+    arguments.out.join(&figure.paper).join(place)
 }
 
 /// The list of papers and figures.
@@ -193,9 +226,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         set.insert(0, format!("run.duration={quick}"));
         plan = load(&figure.file, &set).map_err(bad)?;
     }
-    // The short form has a place of its own: it must not replace what took hours.
-    let place = if arguments.quick { format!("{}-quick", figure.name) } else { figure.name.clone() };
-    let out = arguments.out.join(&figure.paper).join(place);
+    let out = place_of(figure, arguments);
     let study = FigureStudy::new(&plan, arguments.choices == Choices::All && !arguments.quick);
     let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));
     let mut grid = grid.map_err(|error| sweep::say(&error))?;
@@ -209,13 +240,24 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     progress.end();
     let results = results.map_err(|error| sweep::say(&error))?;
     let title = format!("{}/{}: {}", figure.paper, figure.name, plan.name);
-    let judged = Judged::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out));
+    let mut judged = Judged::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out));
     if !arguments.json {
         let seeds = grid.seeds.len();
         let short = if arguments.quick { ", short form" } else { "" };
         let heading = format!("{title} ({seeds} {}{short})\n", if seeds == 1 { "seed" } else { "seeds" });
         console::print(&format!("{heading}{}\n", judged.text(&plan)));
     }
+    let charts = picture::grid_charts(&plan, &judged.cells);
+    // A variant may have other flows and links.
+    let own = |point: usize| load(&figure.file, &grid.overrides_of(point)).map_err(bad);
+    let named = |plan: Plan| (plan.figure.variant.clone().unwrap_or_default(), plan);
+    let plans: Vec<(String, Plan)> =
+        records.iter().map(|(point, _, _)| own(*point).map(named)).collect::<Result<_, Exit>>()?;
+    let folder = |results: &Path| results.strip_prefix(&out).unwrap_or(results).to_string_lossy().into_owned();
+    let runs = plans.iter().zip(&records).map(|((variant, _), (_, _, results))| (variant, folder(results)));
+    judged.json["runs"] = runs.map(|(variant, folder)| json!({ "variant": variant, "folder": folder })).collect();
+    judged.json["charts"] =
+        charts.iter().map(chart::of_grid).chain(chart::over_time(&plans)).collect::<Vec<Value>>().into();
     judged.keep(&out).map_err(failed)?;
     let plots = out.join("plots");
     // What an earlier form of the figure drew is not of this one.
@@ -224,14 +266,12 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         console::error(&error.to_string());
         Exit::refusal(error)
     };
-    for (point, variant, results) in &records {
+    for ((_, variant, results), (_, own)) in records.iter().zip(&plans) {
         let folder = plots.join(variant);
         picture::draw(results, &folder).map_err(|error| refused(&error))?;
-        // A variant may have other flows and links.
-        let own = load(&figure.file, &grid.overrides_of(*point)).map_err(bad)?;
-        picture::draw_times(&own, results, &folder).map_err(failed)?;
+        picture::draw_times(own, results, &folder).map_err(failed)?;
     }
-    picture::draw_grid(&plan, &judged.cells, &plots).map_err(failed)?;
+    picture::draw_grid(&charts, &plots).map_err(failed)?;
     console::note(&format!("pictures in {}", plots.display()));
     Ok(judged)
 }

@@ -5,7 +5,7 @@ use super::capture;
 use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::{INTERRUPT, picture};
+use super::{INTERRUPT, picture, report};
 use lab::results::OutcomeRecord;
 use lab::scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
 use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
@@ -53,6 +53,9 @@ pub fn say(error: &StudyError) -> Exit {
 
 /// `tailback run`
 pub fn run(arguments: &Run) -> Exit {
+    if let Err(exit) = report::possible(arguments.report) {
+        return exit;
+    }
     let mut scenario = arguments.scenario.clone();
     scenario.set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
     let plan = match load_or_say(&scenario) {
@@ -118,12 +121,31 @@ pub fn run(arguments: &Run) -> Exit {
                 return Exit::refusal(&error);
             }
         }
+        if let Err(error) = keep(out, &judgements) {
+            console::error(&error);
+            return Exit::Failure;
+        }
         if !arguments.quiet {
             console::note(&format!("results in {}", out.display()));
             execution.captured.iter().for_each(capture::note);
         }
     }
-    ending(&execution, &judgements)
+    let exit = ending(&execution, &judgements);
+    match &execution.recorded {
+        Some(out) if arguments.quiet => report::also_quietly(arguments.report, out, exit),
+        Some(out) => report::also(arguments.report, out, exit),
+        None => exit,
+    }
+}
+
+/// Writes what the scenario expects and what came of it beside the results.
+fn keep(out: &Path, judgements: &[Judgement]) -> Result<(), String> {
+    if judgements.is_empty() {
+        return Ok(());
+    }
+    let path = out.join(lab::report::EXPECTATIONS_FILE);
+    let text = format!("{:#}\n", json!(judgements.iter().map(judgement_json).collect::<Vec<_>>()));
+    std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.
@@ -150,6 +172,18 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
         Exit::Disagreement
     } else {
         Exit::Success
+    }
+}
+
+/// What a number is measured in, for programs: its base unit is seconds, bits per second or bytes.
+pub fn unit_word(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Rate => "rate",
+        Unit::Size => "size",
+        Unit::Time => "time",
+        Unit::Number => "plain",
+        Unit::Count => "count",
+        Unit::Outcome => "outcome",
     }
 }
 
@@ -303,7 +337,9 @@ pub fn judgement_json(judgement: &Judgement) -> Value {
         "name": judgement.expectation.name,
         "comparison": expected.map(|_| symbol(judgement.expectation.comparison)),
         "expected": expected.map(ToString::to_string),
+        "expected_value": expected.and_then(lab::scenario::Expected::as_number),
         "tolerance": judgement.expectation.tolerance,
+        "unit": unit_word(judgement.expectation.unit()),
         "measured": summary,
         "outcomes": judgement.outcomes,
         "verdict": judgement.verdict.word(),

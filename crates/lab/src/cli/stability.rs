@@ -6,9 +6,13 @@ use super::console;
 use super::exit::Exit;
 use super::overlay::Overlay;
 use super::picture::write;
+use super::report;
 use super::run::{cores, slug};
 use lab::plot::{Axis, Colour, HorizontalLine, LineChart, MapBand, MapChart, MapLine, Quantity, Series};
-use lab::stability::{Analysis, BcnAnalysis, FluidPlan, Kind, Map, MapAxis, Model, Origin, analyse, trajectory};
+use lab::report::packed_integers;
+use lab::stability::{
+    Analysis, BcnAnalysis, FluidPlan, Kind, Map, MapAxis, Model, Origin, Trajectory, analyse, trajectory,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 use theory::stability::switched::Cycle;
@@ -16,6 +20,9 @@ use theory::stability::{Condition, Theorem3};
 
 /// `tailback stability`
 pub fn stability(arguments: &Stability) -> Exit {
+    if let Err(exit) = report::possible(arguments.report) {
+        return exit;
+    }
     let plan = match load_or_say(&arguments.scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
@@ -61,14 +68,19 @@ pub fn stability(arguments: &Stability) -> Exit {
         }
     };
     let mut pictures = Vec::new();
+    let mut course = None;
     if let Some(map) = &map {
         pictures.push(("map", map_chart(fluid, map).draw()));
     }
     if arguments.trajectory {
-        match trajectory_charts(&plan.name, fluid, &analysis) {
-            Ok(charts) => pictures.extend(charts.map(|(name, chart)| (name, chart.draw()))),
-            Err(message) => {
-                console::error(&message);
+        match trajectory(fluid, 4e3) {
+            Ok(drawn) => {
+                let charts = trajectory_charts(&plan.name, fluid, &analysis, &drawn);
+                pictures.extend(charts.map(|(name, chart)| (name, chart.draw())));
+                course = Some(drawn);
+            }
+            Err(error) => {
+                console::error(&error.to_string());
                 return Exit::BadInput;
             }
         }
@@ -106,7 +118,40 @@ pub fn stability(arguments: &Stability) -> Exit {
     if !pictures.is_empty() {
         console::note(&format!("pictures in {}", out.display()));
     }
-    Exit::Success
+    if !pictures.is_empty() || arguments.report {
+        let told = told(&plan.name, fluid, &analysis, map.as_ref(), course.as_ref());
+        if let Err(message) = keep(&out, &told) {
+            console::error(&message);
+            return Exit::Failure;
+        }
+    }
+    report::also(arguments.report, &out, Exit::Success)
+}
+
+/// Everything `--json` prints, and the map and the course themselves.
+fn told(name: &str, fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>, course: Option<&Trajectory>) -> Value {
+    let mut value = as_json(fluid, analysis, map);
+    value["name"] = json!(name);
+    if let Some(map) = map {
+        // In thousandths of a degree; what is none is beyond any angle.
+        let margin = |margin: &f64| {
+            if margin.is_nan() { i64::from(i32::MAX) } else { (margin.to_degrees() * 1e3).round() as i64 }
+        };
+        value["map"]["margins_millidegrees"] = packed_integers(&map.margins.iter().map(margin).collect::<Vec<_>>());
+        value["map"]["edge_of_theorem_3"] = json!(map.edge_of_theorem());
+    }
+    if let Some(course) = course {
+        value["trajectory"] = json!({ "queue": course.queue, "rate": course.rate });
+    }
+    value
+}
+
+/// Writes it beside the pictures.
+fn keep(out: &Path, told: &Value) -> Result<(), String> {
+    let path = out.join("stability.json");
+    std::fs::create_dir_all(out)
+        .and_then(|()| std::fs::write(&path, format!("{told}\n")))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// A number for people: four digits that matter.
@@ -486,8 +531,8 @@ fn trajectory_charts(
     name: &str,
     fluid: &FluidPlan,
     analysis: &Analysis,
-) -> Result<[(&'static str, LineChart); 2], String> {
-    let drawn = trajectory(fluid, 4e3).map_err(|error| error.to_string())?;
+    drawn: &Trajectory,
+) -> [(&'static str, LineChart); 2] {
     let (_, frequency) = analysis.prediction();
     let subtitle = format!(
         "{} as a fluid, {}; predicted to swing at {frequency:.1} Hz",
@@ -502,10 +547,10 @@ fn trajectory_charts(
         chart.lines.push(HorizontalLine { name: line.to_owned(), at });
         chart
     };
-    Ok([
-        ("fluid-queue", chart("queue", Quantity::Size, drawn.queue, ("at rest", analysis.queue))),
-        ("fluid-rate", chart("rate of a source", Quantity::Rate, drawn.rate, ("fair share", analysis.rate))),
-    ])
+    [
+        ("fluid-queue", chart("queue", Quantity::Size, drawn.queue.clone(), ("at rest", analysis.queue))),
+        ("fluid-rate", chart("rate of a source", Quantity::Rate, drawn.rate.clone(), ("fair share", analysis.rate))),
+    ]
 }
 
 #[cfg(test)]

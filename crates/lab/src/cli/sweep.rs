@@ -5,7 +5,7 @@ use super::check::load_or_say;
 use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::run::{cores, slug};
-use super::{INTERRUPT, picture};
+use super::{INTERRUPT, picture, report};
 use lab::plot::GridPoint;
 use lab::scenario::VARIANT;
 use lab::study::{Grid, GridError, Older, Point, PointResult, Summary, summarise};
@@ -51,6 +51,9 @@ pub fn say(error: &GridError) -> Exit {
 
 /// `tailback sweep`
 pub fn sweep(arguments: &Sweep) -> Exit {
+    if let Err(exit) = report::possible(arguments.report) {
+        return exit;
+    }
     let mut scenario = arguments.scenario.clone();
     scenario.set.extend(arguments.replications.map(|count| format!("run.replications={count}")));
     let plan = match load_or_say(&scenario) {
@@ -96,7 +99,7 @@ pub fn sweep(arguments: &Sweep) -> Exit {
     match table.keep(&out).and_then(|()| drawn()) {
         Ok(()) => {
             console::note(&format!("table and pictures in {}", out.display()));
-            Exit::Success
+            report::also(arguments.report, &out, Exit::Success)
         }
         Err(error) => {
             console::error(&error);

@@ -17,6 +17,12 @@ use std::path::Path;
 pub struct Paper {
     /// Its title.
     pub title: String,
+    /// Who wrote it.
+    pub authors: Vec<String>,
+    /// When.
+    pub year: Option<u64>,
+    /// Where it appeared.
+    pub publisher: Option<String>,
     /// Figures that cannot be run, each with the reason.
     pub missing: Vec<(String, String)>,
     /// Tables of variants by figures.
@@ -115,6 +121,9 @@ pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     let root = resolve::section(&mut gathered, keys(), &tree, start, "", &Scope::empty());
     let paper = Paper {
         title: root.text("title").unwrap_or_default(),
+        authors: named(&root, "authors"),
+        year: root.count("year"),
+        publisher: root.text("publisher"),
         missing: root
             .tables("missing")
             .iter()

@@ -1,6 +1,7 @@
 //! One run of a plan: built, run, measured and, if asked, recorded.
 
 use super::measure::{Course, Measures, Snapshot, boundaries};
+use super::network::{NETWORK_FILE, network_json};
 use super::watch::{Needs, Watch};
 use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
 use crate::results::{Input, Manifest, ResultWriter, ResultsError, write_ending};
@@ -242,6 +243,7 @@ pub fn execute(
     if let Some(mut writer) = sink.writer {
         write_ending(&plan.spec, &flows, &ending, report.now, &plan.flow_names, &mut writer)?;
         writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
+        writer.attach(NETWORK_FILE, network_json(plan).to_string().as_bytes())?;
         recorded = Some(writer.commit(manifest(plan, &report, options.threads, start.elapsed()))?);
     }
     let captured = captured.zip(options.capture).map(|((frames, too_short), capture)| {

@@ -10,6 +10,7 @@ mod grid;
 mod measure;
 #[cfg(test)]
 mod measure_tests;
+mod network;
 mod sentence;
 mod statistics;
 mod trend;
@@ -21,6 +22,7 @@ pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, quantity_keys};
 pub(crate) use measure::outcome_word;
 pub use measure::{Measures, WorkloadSummary, measured};
+pub use network::{NETWORK_FILE, network_json};
 pub use sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
 pub use statistics::{Summary, quantile, summarise};
 pub use trend::{CellRuns, Line, TrendJudgement, holds, judge_trend};

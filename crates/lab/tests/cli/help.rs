@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "run",
     "check",
     "routes",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 19] = [
     "reproduce",
     "stability",
     "pcap",
+    "report",
     "plot",
     "diff",
     "csv",

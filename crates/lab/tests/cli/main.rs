@@ -9,6 +9,7 @@ mod endings;
 mod help;
 mod program;
 mod recorded;
+mod report;
 mod reproduce;
 mod robust;
 mod run;

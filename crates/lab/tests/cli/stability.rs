@@ -72,7 +72,7 @@ fn json_has_every_number() {
     assert_eq!(value["stated"][1]["agrees"], false);
     assert!((value["stated"][1]["would_follow_from"]["sources"].as_f64().expect("a number") - 25.0).abs() < 0.01);
     assert!(value["map"]["boundary"][0].as_array().is_some_and(|line| line.len() > 20), "{value:#}");
-    assert_eq!(scratch.names("p"), ["map.png", "map.svg"]);
+    assert_eq!(scratch.names("p"), ["map.png", "map.svg", "stability.json"]);
 }
 
 #[test]
@@ -83,7 +83,15 @@ fn pictures_are_the_same_on_any_number_of_threads() {
         let arguments = ["stability", "a.toml", "--points", "60", "--trajectory", "--out", out, "--threads", threads];
         let map = ["--map", "weight=1..4", "--map", "gd=1/512..1/16"];
         scratch.run(&[&arguments[..], &map[..]].concat()).ends(0);
-        let names = ["fluid-queue.png", "fluid-queue.svg", "fluid-rate.png", "fluid-rate.svg", "map.png", "map.svg"];
+        let names = [
+            "fluid-queue.png",
+            "fluid-queue.svg",
+            "fluid-rate.png",
+            "fluid-rate.svg",
+            "map.png",
+            "map.svg",
+            "stability.json",
+        ];
         assert_eq!(scratch.names(out), names);
     }
     for name in ["map.png", "map.svg"] {

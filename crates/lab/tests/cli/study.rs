@@ -122,7 +122,7 @@ fn compare_puts_two_values_side_by_side() {
     scratch.file("a.toml", SOUND);
     let vary = ["compare", "a.toml", "--vary", "workloads[w].frame=1500B,500B", "--out", "c"];
     scratch.run(&vary).ends(0).matches("compare");
-    assert_eq!(scratch.names("c"), ["1500b", "500b", "throughput.png", "throughput.svg"]);
+    assert_eq!(scratch.names("c"), ["1500b", "500b", "compare.json", "throughput.png", "throughput.svg"]);
     scratch.run(&vary).ends(2);
     let table = scratch.run(&[&vary[..], &["--overwrite", "--json"]].concat()).ends(0).json();
     assert_eq!(table["key"], "workloads[w].frame");

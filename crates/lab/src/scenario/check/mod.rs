@@ -9,6 +9,7 @@ mod load;
 mod paths;
 
 pub use fair::{FairPhase, FairShare, fair_phases, fair_shares};
+pub use paths::flow_paths;
 
 use super::plan::Plan;
 use fabric::spec::{Egress, FlowControl, NetworkSpec};

@@ -145,6 +145,18 @@ impl<'a> Walker<'a> {
     }
 }
 
+/// For every flow the output ports it crosses, as results number them; nothing if its frames go several ways or nowhere.
+#[must_use]
+pub fn flow_paths(plan: &Plan) -> Vec<Option<Vec<u32>>> {
+    let walker = Walker::new(&plan.spec.graph);
+    let path = |(number, flow): (usize, &FlowSpec)| {
+        let Destination::Host(to) = flow.destination else { return None };
+        let hops = walker.path_of(plan, number, flow, to).ok().filter(|_| !Walker::sprays(plan))?;
+        Some(hops.into_iter().map(|(node, port)| walker.channel(node, port)).collect())
+    };
+    plan.spec.flows.iter().enumerate().map(path).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

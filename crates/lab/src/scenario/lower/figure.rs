@@ -245,12 +245,15 @@ impl Reader<'_> {
         let kind = match node.text("kind")?.as_str() {
             "time" => {
                 let known = known?;
+                let picture = node.text("picture")?;
+                // A buffer is filled by the link that leads to it: it is the far end's.
+                let far = picture == "buffers";
                 ChartKind::Time {
-                    picture: node.text("picture")?,
+                    picture,
                     flows: groups(gathered, node, "flows", |gathered, names| {
                         flows_of(gathered, names, node.place, known.flows, known.workloads, known.traffic)
                     }),
-                    links: groups(gathered, node, "links", |gathered, names| links(gathered, names, known.graph)),
+                    links: groups(gathered, node, "links", |gathered, names| links(gathered, names, known.graph, far)),
                     window: node.time("window"),
                 }
             }
@@ -299,10 +302,19 @@ fn groups(
     groups
 }
 
-/// The ports, as results number them, that links of the form `from->to` stand for.
-fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph) -> Option<Vec<u32>> {
+/// The ports, as results number them, that links of the form `from->to` stand for: those that send, or those at their
+/// far ends.
+fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph, far: bool) -> Option<Vec<u32>> {
     let nodes = Names::new("node", graph.nodes.iter().map(|node| node.name.as_str()));
     let ports = graph.ports();
+    let firsts: Vec<u32> = ports
+        .iter()
+        .scan(0, |next, ports| {
+            let first = *next;
+            *next += ports.len() as u32;
+            Some(first)
+        })
+        .collect();
     let mut found = Vec::new();
     for (text, place) in names {
         let Some((from, to)) = text.split_once("->") else {
@@ -316,7 +328,8 @@ fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph) 
         for (node, ports) in (0..).zip(&ports) {
             for port in ports {
                 if from.contains(&node) && to.contains(&port.peer.0) {
-                    found.push(number);
+                    let receiving = firsts.get(port.peer.0 as usize).map(|first| first + u32::from(port.peer_port));
+                    found.extend(if far { receiving } else { Some(number) });
                 }
                 number += 1;
             }

@@ -283,6 +283,30 @@ value = "9KB"
 }
 
 #[test]
+fn a_chart_of_buffers_is_about_the_far_end_of_its_links() {
+    use crate::scenario::ChartKind;
+    let chart = |picture: &str| {
+        let text = format!(
+            "schema_version = 1\n[network]\ntopology = \"single-switch\"\nhosts = 2\n\
+             link = {{ rate = \"10Gb/s\", latency = \"1us\" }}\n[[switches]]\nbuffers = {{ capacity = \"100KB\" }}\n\
+             [run]\nduration = \"1us\"\n[[charts]]\ntitle = \"t\"\nkind = \"time\"\npicture = \"{picture}\"\n\
+             links = {{ in = \"h1->sw0\" }}\n"
+        );
+        match plan(&text).figure.charts.remove(0).kind {
+            ChartKind::Time { links, .. } => links[0].members.clone(),
+            ChartKind::Grid { .. } => panic!("over time"),
+        }
+    };
+    let graph = plan("schema_version = 1\n[network]\ntopology = \"single-switch\"\nhosts = 2\nlink = { rate = \"10Gb/s\", latency = \"1us\" }\n[[switches]]\nbuffers = { capacity = \"100KB\" }\n[run]\nduration = \"1us\"\n").spec.graph;
+    let rows = fabric::record::port_rows(&graph);
+    let port = |node: &str, peer: &str| {
+        rows.iter().position(|row| row.node == node && row.peer == peer).expect("a port") as u32
+    };
+    assert_eq!(chart("queues"), [port("h1", "sw0")]);
+    assert_eq!(chart("buffers"), [port("sw0", "h1")]);
+}
+
+#[test]
 fn every_topology_and_protocol_of_the_catalogues_has_a_scenario() {
     for topology in fabric::topology::TOPOLOGIES {
         let name = topology.name.replace('_', "-");

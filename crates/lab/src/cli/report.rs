@@ -1,0 +1,79 @@
+//! `report`, and what `--report` of other commands does.
+
+use super::arguments::Report as Arguments;
+use super::console;
+use super::exit::Exit;
+use lab::report::{Front, MOST_ROWS, Report, ReportError, front};
+use std::path::Path;
+
+/// The front-end, or why there is no report.
+fn front_or_say() -> Result<Front<'static>, Exit> {
+    front().ok_or_else(|| {
+        console::error(
+            "this tailback was built without the front-end of reports\n  with Node 20 or later: `cargo xtask report-ui`, \
+             then build tailback again",
+        );
+        Exit::Failure
+    })
+}
+
+/// Whether a report that is asked for can be written: said before a long run rather than after it.
+pub fn possible(wanted: bool) -> Result<(), Exit> {
+    if wanted { front_or_say().map(|_| ()) } else { Ok(()) }
+}
+
+/// Writes the report of a directory to a file.
+fn write(results: &Path, out: &Path, most: u64) -> Result<(), Exit> {
+    let front = front_or_say()?;
+    let report = Report::open(results, most).map_err(|error| {
+        console::error(&error.to_string());
+        match &error {
+            ReportError::Results(error) => Exit::refusal(error),
+            ReportError::Nothing { .. } | ReportError::Damaged { .. } => Exit::Failure,
+        }
+    })?;
+    std::fs::write(out, report.html(front)).map_err(|error| {
+        console::error(&format!("cannot write {}: {error}", out.display()));
+        Exit::Failure
+    })?;
+    Ok(())
+}
+
+fn say_where(out: &Path) {
+    console::note(&format!("report in {}", out.display()));
+}
+
+/// Writes `report.html` into a directory of results, if it is wanted, and ends as given if that went well.
+pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
+    if !wanted {
+        return exit;
+    }
+    let out = results.join("report.html");
+    match write(results, &out, MOST_ROWS) {
+        Ok(()) => {
+            say_where(&out);
+            exit
+        }
+        Err(failure) => failure,
+    }
+}
+
+/// The same without a word.
+pub fn also_quietly(wanted: bool, results: &Path, exit: Exit) -> Exit {
+    if !wanted {
+        return exit;
+    }
+    write(results, &results.join("report.html"), MOST_ROWS).err().unwrap_or(exit)
+}
+
+/// `tailback report`
+pub fn report(arguments: &Arguments) -> Exit {
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join("report.html"));
+    match write(&arguments.results, &out, arguments.rows) {
+        Ok(()) => {
+            say_where(&out);
+            Exit::Success
+        }
+        Err(exit) => exit,
+    }
+}

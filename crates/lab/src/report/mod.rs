@@ -1,0 +1,26 @@
+//! The report: results of any command as one file of HTML, to look at and to send.
+//!
+//! [`Report::open`] finds out what a directory holds: a run, a comparison, a sweep, a figure or all figures of a paper,
+//! or an analysis of stability. [`Report::html`] puts it into a page together with the front-end, which is built from
+//! `report/` by `cargo xtask report-ui` and lies inside the program; a program built without it says so.
+
+mod open;
+mod pack;
+mod page;
+mod run;
+mod series;
+
+pub use open::{MOST_ROWS, Report, ReportError};
+pub use pack::packed_integers;
+pub use page::Front;
+pub use run::EXPECTATIONS_FILE;
+
+/// The front-end this program was built with, if it was.
+#[must_use]
+pub fn front() -> Option<Front<'static>> {
+    let front = Front {
+        script: include_str!(concat!(env!("OUT_DIR"), "/report.js")),
+        style: include_str!(concat!(env!("OUT_DIR"), "/report.css")),
+    };
+    (!front.script.is_empty()).then_some(front)
+}

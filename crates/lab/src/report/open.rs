@@ -1,0 +1,281 @@
+//! What a directory holds, as the document of a report.
+
+use super::page::{Blocks, Front, page};
+use super::run::run;
+use crate::plot::{Quantity, axis_value};
+use crate::results::{COMMIT, Results, ResultsError, VERSION};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Rows that a table of a report keeps unless told otherwise.
+pub const MOST_ROWS: u64 = 3_000_000;
+
+/// With many runs in a report, none has fewer rows of a table than this for want of room.
+const LEAST_ROWS: u64 = 50_000;
+
+/// Why there is no report.
+#[derive(Debug)]
+pub enum ReportError {
+    /// The directory holds nothing to report on.
+    Nothing {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A file of it cannot be read.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A recorded run cannot be read.
+    Results(ResultsError),
+}
+
+impl std::fmt::Display for ReportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReportError::Nothing { path } => write!(
+                f,
+                "there are no results in {}\n  give a directory that run, compare, sweep, reproduce or stability wrote",
+                path.display()
+            ),
+            ReportError::Damaged { path, reason } => {
+                write!(f, "cannot read {}: {reason}\n  make the results again", path.display())
+            }
+            ReportError::Results(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReportError {}
+
+impl From<ResultsError> for ReportError {
+    fn from(error: ResultsError) -> ReportError {
+        ReportError::Results(error)
+    }
+}
+
+/// A report that is ready to be written.
+#[derive(Debug)]
+pub struct Report {
+    title: String,
+    document: Value,
+    blocks: Blocks,
+}
+
+/// A file of JSON, if it is there.
+fn read(path: &Path) -> Result<Option<Value>, ReportError> {
+    let damaged = |reason: String| ReportError::Damaged { path: path.to_owned(), reason };
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| damaged(error.to_string())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+        Err(error) => Err(damaged(error.to_string())),
+    }
+}
+
+/// Folders inside a folder, by name.
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    paths.sort();
+    paths
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A value of an axis: its text, and its number in the base unit if it is one.
+fn axis_json(text: &str) -> Value {
+    let quantity = |quantity: &Quantity| match quantity {
+        Quantity::Time => "time",
+        Quantity::Rate => "rate",
+        Quantity::Size => "size",
+        Quantity::Fraction | Quantity::Plain(_) => "plain",
+    };
+    let number = axis_value(text);
+    json!({
+        "text": text.trim_matches('"'),
+        "number": number.as_ref().map(|(_, number)| number),
+        "quantity": number.as_ref().map(|(of, _)| quantity(of)),
+    })
+}
+
+/// Runs to be put into a report.
+struct Runs {
+    found: Vec<(String, PathBuf)>,
+}
+
+impl Runs {
+    fn new() -> Runs {
+        Runs { found: Vec::new() }
+    }
+
+    fn add(&mut self, label: &str, path: PathBuf) -> usize {
+        self.found.push((label.to_owned(), path));
+        self.found.len() - 1
+    }
+
+    fn pack(self, most: u64, blocks: &mut Blocks) -> Result<Vec<Value>, ReportError> {
+        let share = most / (self.found.len().max(1) as u64);
+        let most = if self.found.len() > 1 { share.max(LEAST_ROWS.min(most)) } else { most };
+        let one = |(label, path): (String, PathBuf)| Ok(run(&Results::open(&path)?, &label, most, blocks)?);
+        self.found.into_iter().map(one).collect()
+    }
+}
+
+impl Report {
+    /// Reads what there is. No table of it keeps more than about `most` rows, all runs together.
+    ///
+    /// # Errors
+    /// If there is nothing, or it cannot be read.
+    pub fn open(path: &Path, most: u64) -> Result<Report, ReportError> {
+        let mut runs = Runs::new();
+        let mut document = if path.join("manifest.json").exists() {
+            runs.add("", path.to_owned());
+            json!({ "kind": "run" })
+        } else if let Some(comparison) = read(&path.join("compare.json"))? {
+            comparison_of(path, comparison, &mut runs)
+        } else if read(&path.join("verdicts.json"))?.is_some() {
+            let paper = path.parent().map(|paper| read(&paper.join("paper.json"))).transpose()?.flatten();
+            let figure = figure_of(path, &mut runs)?;
+            json!({ "kind": "figure", "paper": paper, "figures": [figure] })
+        } else if let Some(sweep) = read(&path.join("sweep.json"))? {
+            let table = read(&path.join("table.json"))?;
+            sweep_of(&sweep, table.ok_or_else(|| ReportError::Nothing { path: path.to_owned() })?)
+        } else if let Some(stability) = read(&path.join("stability.json"))? {
+            json!({ "kind": "stability", "stability": stability })
+        } else {
+            paper_of(path, &mut runs)?.ok_or_else(|| match path.exists() {
+                true => ReportError::Nothing { path: path.to_owned() },
+                false => ReportError::Damaged { path: path.to_owned(), reason: "it is not there".into() },
+            })?
+        };
+        let mut blocks = Blocks::default();
+        let runs = runs.pack(most, &mut blocks)?;
+        let title = title_of(&document, &runs, path);
+        document["format"] = json!("tailback report");
+        document["title"] = json!(title);
+        document["program"] = json!({ "version": VERSION, "commit": COMMIT });
+        document["runs"] = json!(runs);
+        Ok(Report { title, document, blocks })
+    }
+
+    /// The page.
+    #[must_use]
+    pub fn html(&self, front: Front<'_>) -> String {
+        page(&self.title, &self.document, &self.blocks, front)
+    }
+}
+
+fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let paper = || text(&document["paper"]["title"]);
+    let named = match document["kind"].as_str() {
+        Some("run") => text(&runs[0]["manifest"]["name"]),
+        Some("compare") => text(&document["compare"]["name"]).map(|name| {
+            let key = document["compare"]["key"].as_str().unwrap_or_default();
+            format!("{name}: {key} compared")
+        }),
+        Some("sweep") => text(&document["sweep"]["name"]),
+        Some("stability") => text(&document["stability"]["name"]),
+        Some("figure") => text(&document["figures"][0]["title"]),
+        _ => paper(),
+    };
+    named.unwrap_or_else(|| name_of(path))
+}
+
+fn comparison_of(path: &Path, comparison: Value, runs: &mut Runs) -> Value {
+    for run in comparison["runs"].as_array().into_iter().flatten() {
+        if let (Some(value), Some(folder)) = (run["value"].as_str(), run["folder"].as_str()) {
+            runs.add(value, path.join(folder));
+        }
+    }
+    json!({ "kind": "compare", "compare": comparison })
+}
+
+fn sweep_of(sweep: &Value, table: Value) -> Value {
+    // The order of axes and of their values is that of the points.
+    let mut axes: Vec<(String, Vec<String>)> = Vec::new();
+    for set in sweep["points"].as_array().into_iter().flatten().filter_map(Value::as_array).flatten() {
+        let Some((name, value)) = set.as_str().and_then(|text| text.split_once('=')) else { continue };
+        match axes.iter_mut().find(|(axis, _)| axis == name) {
+            Some((_, values)) if values.iter().any(|known| known == value) => {}
+            Some((_, values)) => values.push(value.to_owned()),
+            None => axes.push((name.to_owned(), vec![value.to_owned()])),
+        }
+    }
+    let axis = |(name, values): &(String, Vec<String>)| {
+        json!({
+            "name": name,
+            "raw": values,
+            "values": values.iter().map(|value| axis_json(value)).collect::<Vec<_>>(),
+        })
+    };
+    let sweep = json!({
+        "name": sweep["name"],
+        "seeds": sweep["seeds"],
+        "axes": axes.iter().map(axis).collect::<Vec<_>>(),
+        "cells": table,
+    });
+    json!({ "kind": "sweep", "sweep": sweep })
+}
+
+/// A figure: its verdicts, and its recorded runs by variant.
+fn figure_of(path: &Path, runs: &mut Runs) -> Result<Value, ReportError> {
+    let mut figure = read(&path.join("verdicts.json"))?.unwrap_or_default();
+    for chart in figure["charts"].as_array_mut().into_iter().flatten() {
+        for point in chart["lines"].as_array_mut().into_iter().flatten().flat_map(|line| line["points"].as_array_mut())
+        {
+            point.iter_mut().for_each(|point| point["x"] = axis_json(point["at"].as_str().unwrap_or_default()));
+        }
+    }
+    let title = figure["title"].as_str().unwrap_or_default().to_owned();
+    for run in figure["runs"].as_array_mut().into_iter().flatten() {
+        let variant = run["variant"].as_str().unwrap_or_default();
+        let label = if variant.is_empty() { title.clone() } else { variant.to_owned() };
+        let place = path.join(run["folder"].as_str().unwrap_or("run"));
+        if place.join("manifest.json").exists() {
+            run["run"] = json!(runs.add(&label, place));
+        }
+    }
+    figure["folder"] = json!(name_of(path));
+    Ok(figure)
+}
+
+/// All figures of a paper; nothing if there is none.
+fn paper_of(path: &Path, runs: &mut Runs) -> Result<Option<Value>, ReportError> {
+    let mut figures = Vec::new();
+    for folder in folders(path) {
+        if folder.join("verdicts.json").exists() {
+            figures.push(figure_of(&folder, runs)?);
+        }
+    }
+    let paper = read(&path.join("paper.json"))?;
+    Ok((!figures.is_empty()).then(|| json!({ "kind": "paper", "paper": paper, "figures": figures })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_of_a_sweep_keep_their_order() {
+        let sweep = json!({ "name": "s", "seeds": [1], "points": [["b=2us", "a=\"x\""], ["b=2us", "a=\"y\""], ["b=10us", "a=\"x\""]] });
+        let document = sweep_of(&sweep, json!([]));
+        let axes = &document["sweep"]["axes"];
+        assert_eq!((axes[0]["name"].as_str(), axes[1]["name"].as_str()), (Some("b"), Some("a")));
+        assert_eq!(axes[0]["values"][1], json!({ "text": "10us", "number": 1e-5, "quantity": "time" }));
+        assert_eq!(axes[1]["values"][0]["text"], "x");
+        assert!(axes[1]["values"][0]["number"].is_null());
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_nothing() {
+        let nowhere = std::env::temp_dir().join("tailback-report-nowhere");
+        let error = Report::open(&nowhere, 1).expect_err("nothing there").to_string();
+        assert!(error.contains("it is not there"), "{error}");
+    }
+}

@@ -1,0 +1,88 @@
+//! The page: one file of HTML that needs nothing and asks nobody.
+//!
+//! Everything that comes from a scenario is in blocks of deflated bytes, so no name can end a block or become script. A
+//! policy in the page allows the one script and the one style sheet by their hashes, and nothing from anywhere.
+
+use super::pack::deflated;
+use crate::results::base64;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// What runs in the browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Front<'a> {
+    /// Its script.
+    pub script: &'a str,
+    /// Its style sheet.
+    pub style: &'a str,
+}
+
+/// Blocks of bytes beside the document.
+#[derive(Debug, Default)]
+pub(super) struct Blocks(Vec<String>);
+
+impl Blocks {
+    /// Puts a block last and returns its number.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> usize {
+        self.0.push(deflated(bytes));
+        self.0.len() - 1
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The whole file.
+pub(super) fn page(title: &str, document: &Value, blocks: &Blocks, front: Front<'_>) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
+        hash(front.script),
+        hash(front.style)
+    );
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{}</title>\n<style>{}</style>\n</head>\n<body>\n\
+         <main id=\"report\"><p class=\"wait\">Unpacking the report\u{2026}</p></main>\n\
+         <noscript><p>This report draws itself with JavaScript, which is switched off here.</p></noscript>\n",
+        escaped(title),
+        front.style
+    );
+    let mut block = |name: &str, text: &str| {
+        let _ = writeln!(page, "<script type=\"application/octet-stream\" id=\"{name}\">{text}</script>");
+    };
+    block("document", &deflated(document.to_string().as_bytes()));
+    for (number, text) in blocks.0.iter().enumerate() {
+        block(&format!("block-{number}"), text);
+    }
+    let _ = writeln!(page, "<script>{}</script>\n</body>\n</html>", front.script);
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn no_name_becomes_markup() {
+        let nasty = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"&";
+        let mut blocks = Blocks::default();
+        blocks.add(nasty.as_bytes());
+        let front = Front { script: "run();", style: "p{}" };
+        let page = page(nasty, &json!({ "title": nasty }), &blocks, front);
+        assert!(!page.contains("alert(1)</script>") && !page.contains("<img"), "{page}");
+        // One script that runs, allowed by its hash and nothing else.
+        assert_eq!(page.matches("<script>").count(), 1);
+        let hash = base64(&Sha256::digest(b"run();"));
+        assert!(page.contains(&format!("script-src 'sha256-{hash}'")) && !page.contains("unsafe"));
+        assert!(page.contains("default-src 'none'") && !page.contains("http://") && !page.contains("https://"));
+    }
+}

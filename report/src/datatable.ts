@@ -1,0 +1,108 @@
+// Tables that can be sorted, searched, copied and saved.
+import { button, download, el, fileName } from "./dom";
+import { csvLines } from "./plot";
+
+export interface Column<R> {
+  name: string;
+  /** What it means. */
+  meaning?: string;
+  /** What it is sorted and saved by. */
+  value(row: R): number | string | null;
+  /** What is shown, if not the value. */
+  text?(row: R): string;
+  kind?(row: R): string;
+  number?: boolean;
+}
+
+/** Rows shown before one asks for more. */
+const FIRST = 100;
+
+export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], options: { sort?: number; descending?: boolean; note?: string } = {}): HTMLElement {
+  let sorted = options.sort ?? -1;
+  let descending = options.descending ?? false;
+  let wanted = "";
+  let most = FIRST;
+  const text = (column: Column<R>, row: R) => column.text?.(row) ?? String(column.value(row) ?? "");
+
+  const chosen = (): R[] => {
+    const found = wanted === "" ? [...rows] : rows.filter((row) => columns.some((column) => text(column, row).toLowerCase().includes(wanted)));
+    const column = columns[sorted];
+    if (!column) return found;
+    const sign = descending ? -1 : 1;
+    return found
+      .map((row, place) => ({ row, place, key: column.value(row) }))
+      .sort((a, b) => {
+        // What is empty comes last, whichever way.
+        if (a.key === null || b.key === null) return a.key === b.key ? a.place - b.place : a.key === null ? 1 : -1;
+        const order = typeof a.key === "number" && typeof b.key === "number" ? a.key - b.key : String(a.key).localeCompare(String(b.key), "en", { numeric: true });
+        return order * sign || a.place - b.place;
+      })
+      .map(({ row }) => row);
+  };
+
+  const head = el("tr");
+  const body = el("tbody");
+  const more = el("p", { class: "more" });
+  const heads = columns.map((column, number) => {
+    const sort = button(column.name, () => {
+      descending = sorted === number ? !descending : (column.number ?? false);
+      sorted = number;
+      fill();
+    });
+    if (column.meaning) sort.title = column.meaning;
+    const cell = el("th", { class: column.number ? "number" : "" }, sort);
+    cell.scope = "col";
+    head.append(cell);
+    return cell;
+  });
+
+  const fill = () => {
+    heads.forEach((cell, number) => {
+      if (number === sorted) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else cell.removeAttribute("aria-sort");
+    });
+    const found = chosen();
+    body.replaceChildren(
+      ...found.slice(0, most).map((row) =>
+        el("tr", {}, ...columns.map((column) => el("td", { class: [column.number ? "number" : "", column.kind?.(row) ?? ""].join(" ").trim() }, text(column, row)))),
+      ),
+    );
+    more.replaceChildren();
+    if (found.length > most) {
+      more.append(
+        `${most} of ${found.length} rows. `,
+        button("Show all", () => {
+          most = Infinity;
+          fill();
+        }),
+      );
+    }
+  };
+
+  const data = (): (string | number | null)[][] => [columns.map((column) => column.name), ...chosen().map((row) => columns.map((column) => column.value(row)))];
+  const copy = button("Copy", async () => {
+    const tabbed = data().map((row) => row.map((cell) => String(cell ?? "").replace(/[\t\n]/g, " ")).join("\t")).join("\n");
+    try {
+      await navigator.clipboard.writeText(tabbed);
+      copy.textContent = "Copied";
+    } catch {
+      copy.textContent = "Not allowed here: use CSV";
+    }
+    setTimeout(() => (copy.textContent = "Copy"), 2000);
+  });
+  const search = el("input", { type: "search", aria: { label: `find in ${title}` } });
+  search.placeholder = "find";
+  search.addEventListener("input", () => {
+    wanted = search.value.toLowerCase();
+    fill();
+  });
+  fill();
+  const tools = el("span", { class: "tools" }, rows.length > 8 ? search : null, copy, button("CSV", () => download(`${fileName(title)}.csv`, csvLines(data()), "text/csv")));
+  return el(
+    "section",
+    { class: "table" },
+    el("header", {}, el("h3", {}, title), options.note ? el("span", { class: "note" }, options.note) : null, tools),
+    el("div", { class: "scroll", tabindex: 0, role: "region", aria: { label: title } }, el("table", {}, el("thead", {}, head), body)),
+    more,
+  );
+}

@@ -1,0 +1,48 @@
+// The series of one lane, in every run that has it.
+import { el } from "./dom";
+import type { TimeLink } from "./link";
+import type { Run } from "./run";
+import { TimeChart, windowChoice, type Line } from "./timechart";
+import { pauseBands } from "./runcharts";
+
+export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElement {
+  const found = runs
+    .map((run) => ({ run, port: run.ports.findIndex((port) => port.lane === lane) }))
+    .filter(({ port }) => port >= 0);
+  const prefix = (run: Run, text: string) => (runs.length > 1 ? `${run.label}${text === "" ? "" : `: ${text}`}` : text);
+  const { all, own } = runs[0].windows();
+  const busy = (window: number): Line[] =>
+    found.map(({ run, port }) => ({ name: prefix(run, runs.length > 1 ? "" : "utilisation"), weight: 1, make: () => run.utilisation([port], window) }));
+  const first = new TimeChart({
+    title: `${lane}: utilisation`,
+    y: "utilisation",
+    quantity: "fraction",
+    range: [0, 1.05],
+    link,
+    lines: busy(own),
+    bands: found.flatMap(({ run, port }) => pauseBands(run, [port])),
+    height: 180,
+  });
+  first.addControl(windowChoice(all, own, (window) => first.replace(busy(window))));
+  const panel = el("div", { class: "lane-panel" }, el("h3", {}, `Lane ${lane}`), first.root);
+  const level = (title: string, column: string, at: (run: Run, port: number) => number) => {
+    const lines: Line[] = [];
+    let frames = false;
+    for (const { run, port } of found) {
+      const place = at(run, port);
+      const kind = run.bufferOf(run.ports[place].node);
+      if (column === "input_held" && kind?.frames) frames = true;
+      for (const key of run.keys("queues").filter(([number]) => number === place)) {
+        const several = (run.network?.classes.length ?? 1) > 1;
+        const name = prefix(run, several ? run.className(key[1]) : runs.length > 1 ? "" : title);
+        lines.push({ name, weight: 1, make: () => run.level("queues", column, [key], 0) });
+      }
+    }
+    if (lines.length === 0) return;
+    const chart = new TimeChart({ title: `${lane}: ${title}`, y: title, quantity: frames ? "frames" : "size", link, lines, height: 180 });
+    panel.append(chart.root);
+  };
+  level("waiting to leave", "output_bytes", (_, port) => port);
+  level("held in the far buffer", "input_held", (run, port) => run.ports[port].peerPort);
+  return panel;
+}

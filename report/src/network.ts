@@ -1,0 +1,526 @@
+// The network drawn at an instant: links by how busy they are, queues by fill, who is held back and by whom.
+import { csvLines, Plot, type Painter } from "./plot";
+import { el } from "./dom";
+import { digits, show, showTime } from "./format";
+import { LaneBitmap } from "./lanebitmap";
+import { layoutOf, type Layout } from "./layout";
+import type { Run } from "./run";
+import type { Series } from "./series";
+import type { Surface } from "./surface";
+import { loadColour, type Theme } from "./theme";
+import { CongestionReader, type Congestion } from "./tree";
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** Levels of colour for how busy a lane is. */
+const SHADES = 20;
+/** More lanes than this are painted pixel by pixel. */
+const MANY = 1500;
+
+export class NetworkDrawing implements Painter {
+  readonly title: string;
+  readonly plot: Plot;
+  readonly root: HTMLElement;
+  readonly reader: CongestionReader;
+  private readonly layout: Layout;
+  private readonly status: HTMLElement;
+  private readonly tip: HTMLElement;
+  private seen: Congestion | null = null;
+  private places: Place[] = [];
+  private hovered: number | null = null;
+  private zoom = 1;
+  private shift: Place = { x: 0, y: 0 };
+  private readonly mostWaiting: number;
+  private readonly bounds: { left: number; right: number; top: number; bottom: number };
+  selected: number | null = null;
+  /** Called with the port of a lane that was clicked. */
+  onSelect: (port: number) => void = () => {};
+
+  constructor(
+    readonly run: Run,
+    title: string,
+    private readonly compact: boolean,
+  ) {
+    this.title = title;
+    this.layout = layoutOf(run);
+    this.reader = new CongestionReader(run);
+    const finite = (values: Float64Array) => [Math.min(...values), Math.max(...values)];
+    const [left, right] = finite(this.layout.xs);
+    const [top, bottom] = finite(this.layout.ys);
+    this.bounds = { left, right, top, bottom };
+    let most = 0;
+    for (const value of run.table("queues")?.columns["output_bytes"] ?? []) if (value > most) most = value;
+    this.mostWaiting = most;
+    this.plot = new Plot(this);
+    this.plot.box.classList.add("network");
+    this.status = el("p", { class: "status" });
+    this.tip = el("div", { class: "tip" });
+    this.tip.hidden = true;
+    this.plot.box.append(this.tip);
+    const header = el("header", {}, el("h3", {}, title), el("span", { class: "tools" }, this.plot.exports()));
+    this.root = el("section", { class: "chart drawing" }, header, this.plot.box, this.status);
+    this.listen();
+  }
+
+  /** Shows an instant. */
+  show(time: number): void {
+    this.seen = this.reader.read(time);
+    this.status.replaceChildren(...this.words(this.seen));
+    this.plot.later();
+  }
+
+  get congestion(): Congestion | null {
+    return this.seen;
+  }
+
+  private words(seen: Congestion): Node[] {
+    const { run } = this;
+    const names = (flows: number[]) => {
+      const few = flows.slice(0, 6).map((flow) => `${run.flows[flow].name}${flows.length <= 3 ? this.fate(flow, seen.at) : ""}`).join(", ");
+      return flows.length > 6 ? `${few} and ${flows.length - 6} more` : few;
+    };
+    const lanes = (count: number) => `${count} ${count === 1 ? "lane" : "lanes"}`;
+    const text: Node[] = [el("b", {}, `${showTime(seen.at)}: `)];
+    const add = (part: string, kind = "") => text.push(kind === "" ? document.createTextNode(part) : el("span", { class: kind }, part));
+    if (seen.trees.length === 0 && seen.stray.length === 0) add("nothing is held back.");
+    seen.trees.slice(0, 3).forEach((tree, i) => {
+      if (i > 0) add(" ");
+      const lane = run.ports[tree.root].lane;
+      add(tree.receiver ? `root ${lane}, held back by the receiver` : `root ${lane}`, "root");
+      add(`, ${show(seen.state.waiting[tree.root], "size", 3)} waiting, holds back ${lanes(tree.lanes.length)}`);
+      if (tree.victims.length > 0) {
+        add("; ");
+        add(`${tree.victims.length === 1 ? "victim" : "victims"}: ${names(tree.victims)}`, "victim");
+      }
+      add(".");
+    });
+    if (seen.trees.length > 3) add(` And ${seen.trees.length - 3} smaller trees.`);
+    if (seen.circle.length > 0) {
+      add(" ");
+      add(`deadlock: ${seen.circle.map((port) => run.ports[port].lane).join(", ")} wait for each other in a circle.`, "root");
+    } else if (seen.stray.length > 0) add(` ${lanes(seen.stray.length)} held back without a root in sight.`);
+    return text;
+  }
+
+  private readonly rates = new Map<number, Series>();
+
+  /** What a flow gets now, and what it should. */
+  private fate(flow: number, at: number): string {
+    const { run } = this;
+    if (!run.has("flow_samples")) return "";
+    const series = this.rates.get(flow) ?? run.throughput("flow_samples", [flow], run.windows().own);
+    this.rates.set(flow, series);
+    // The share is that of a flow that lasts: of one that comes and goes it says nothing.
+    const lasts = run.about.flows["size"]?.[flow] === null;
+    const fair = lasts ? run.flows[flow].fairShare : null;
+    return ` (gets ${show(series.at(at), "rate", 3)}${fair === null ? "" : ` of a fair ${show(fair, "rate", 3)}`})`;
+  }
+
+  height(width: number): number {
+    const most = this.compact ? 400 : this.run.nodes.length > 150 ? 600 : 480;
+    const least = this.compact ? 300 : 240;
+    return Math.max(least, Math.min(most, width / this.layout.aspect));
+  }
+
+  private dense(): boolean {
+    return this.run.nodes.length > 150;
+  }
+
+  private project(surface: Surface): void {
+    const { left, right, top, bottom } = this.bounds;
+    const named = this.run.nodes.length <= 60;
+    const [padX, padY] = named ? [surface.width < 480 ? 52 : 84, 34] : [14, 16];
+    const wide = Math.max(1e-9, right - left);
+    const tall = Math.max(1e-9, bottom - top);
+    let fitX = (surface.width - 2 * padX) / wide;
+    let fitY = (surface.height - 2 * padY - 18) / tall;
+    if (this.layout.kind === "map" || this.layout.kind === "ring") fitX = fitY = Math.min(fitX, fitY);
+    else fitX = Math.min(fitX, 420);
+    fitY = Math.min(fitY, 420);
+    const [mx, my] = [surface.width / 2, (surface.height - 18) / 2];
+    this.places = this.run.nodes.map((_, i) => ({
+      x: mx + ((this.layout.xs[i] - (left + right) / 2) * fitX + this.shift.x) * this.zoom,
+      y: my + ((this.layout.ys[i] - (top + bottom) / 2) * fitY + this.shift.y) * this.zoom,
+    }));
+  }
+
+  /** A lane's two ends, beside the middle of its cable so that both directions are seen. */
+  private ends(port: number, aside: number): [number, number, number, number] {
+    const { node, peerNode } = this.run.ports[port];
+    const [a, b] = [this.places[node], this.places[peerNode]];
+    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const [nx, ny] = [(-(b.y - a.y) / length) * aside, ((b.x - a.x) / length) * aside];
+    const trunk = this.cableShift(port);
+    const [tx, ty] = [(-(b.y - a.y) / length) * trunk, ((b.x - a.x) / length) * trunk];
+    return [a.x + nx + tx, a.y + ny + ty, b.x + nx + tx, b.y + ny + ty];
+  }
+
+  private readonly shifts = new Map<number, number>();
+
+  /** Parallel cables lie side by side. */
+  private cableShift(port: number): number {
+    const known = this.shifts.get(port);
+    if (known !== undefined) return known;
+    const { node, peerNode } = this.run.ports[port];
+    const alike = this.run.nodes[node].ports.filter((other) => this.run.ports[other].peerNode === peerNode);
+    const place = alike.indexOf(port);
+    // Seen from the other end the same shift has the other sign.
+    const shift = (place - (alike.length - 1) / 2) * 11 * (node < peerNode ? 1 : -1);
+    this.shifts.set(port, alike.length > 1 ? shift : 0);
+    return this.shifts.get(port)!;
+  }
+
+  private isTrunk(port: number): boolean {
+    const { nodes, ports } = this.run;
+    return !nodes[ports[port].node].host && !nodes[ports[port].peerNode].host;
+  }
+
+  /** Sizes in pixels; the lanes between switches are wider by a factor where there is room. */
+  private sizes(): { aside: number; lane: number; host: number; node: number; trunk: number } {
+    const count = this.run.nodes.length;
+    const grow = Math.sqrt(this.zoom);
+    if (count > 600) return { aside: 0.7 * grow, lane: 1.1 * grow, host: 1.5 * grow, node: 3.2 * grow, trunk: 1 };
+    if (count > 150) return { aside: 1.2 * grow, lane: 1.7 * grow, host: 2.4 * grow, node: 5 * grow, trunk: 1 };
+    if (count > 40) return { aside: 2.2, lane: 3, host: 4, node: 8, trunk: 1 };
+    return { aside: 3, lane: 4, host: 5.5, node: 11, trunk: 1.6 };
+  }
+
+  paint(surface: Surface, of: Theme, forFile: boolean): void {
+    this.project(surface);
+    this.legend(surface, of);
+    const seen = this.seen;
+    if (!seen) return;
+    const { ports } = this.run;
+    const size = this.sizes();
+    const ends = ports.map((_, port) => this.ends(port, this.isTrunk(port) ? size.aside * size.trunk : size.aside));
+    const wide = (port: number) => (this.isTrunk(port) ? size.lane * size.trunk : size.lane);
+    this.glow(surface, of, seen, ends, wide);
+    if (ports.length > MANY && !forFile) {
+      surface.image(0, 0, surface.width, surface.height, this.bitmapOf(ends, surface).paint(seen.state.busy, of));
+    } else {
+      const strength = (shade: number) => (ports.length > MANY ? 0.1 + 0.45 * (shade / SHADES) : 1);
+      for (const trunk of [false, true]) {
+        const shades: number[][][] = Array.from({ length: SHADES + 1 }, () => []);
+        for (let port = 0; port < ports.length; port++) {
+          if (this.isTrunk(port) === trunk) shades[Math.round(Math.min(1, seen.state.busy[port]) * SHADES)].push(ends[port]);
+        }
+        const width = trunk ? size.lane * size.trunk : size.lane;
+        shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width, alpha: strength(shade) }));
+      }
+    }
+    this.held(surface, of, seen, ends, wide);
+    if (!this.dense() || this.zoom > 2.5) this.fills(surface, of, seen, ends, size);
+    this.victims(surface, of, seen, size);
+    this.nodesDrawn(surface, of, seen, size);
+    this.roots(surface, of, seen, ends, size);
+    if (!forFile && this.hovered !== null) surface.line(ends[this.hovered], { colour: of.ink, width: size.lane + 6, alpha: 0.22 });
+    if (this.selected !== null) surface.line(ends[this.selected], { colour: of.ink, width: 1.5, dash: [3, 3] });
+  }
+
+  private bitmap: { key: string; of: LaneBitmap } | null = null;
+
+  /** The pixels of all lanes; found anew when the drawing moves. */
+  private bitmapOf(ends: number[][], surface: Surface): LaneBitmap {
+    const key = [surface.width, surface.height, this.zoom, this.shift.x, this.shift.y, window.devicePixelRatio].join(" ");
+    if (this.bitmap?.key !== key) this.bitmap = { key, of: new LaneBitmap(ends, surface.width, surface.height, window.devicePixelRatio || 1) };
+    return this.bitmap.of;
+  }
+
+  /** The tree lies under its lanes, the wider the nearer to the root. */
+  private glow(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
+    for (const tree of seen.trees) {
+      const wide = (port: number, depth: number) => lane(port) + Math.max(5, 14 - depth * 2) * (this.dense() ? 0.35 : 1);
+      surface.line(ends[tree.root], { colour: of.root, width: wide(tree.root, 0), alpha: 0.35, round: true });
+      for (const { port, depth } of tree.lanes) surface.line(ends[port], { colour: of.pause, width: wide(port, depth), alpha: 0.3, round: true });
+    }
+  }
+
+  private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
+    const held = [...seen.trees.flatMap((tree) => tree.lanes.map(({ port }) => port)), ...seen.stray];
+    const wide = (port: number) => Math.max(lane(port), this.dense() ? 2.5 : 4);
+    const circle = new Set(seen.circle);
+    for (const port of held) {
+      surface.line(ends[port], { colour: circle.has(port) ? of.root : of.pause, width: wide(port), dash: this.dense() ? [3, 2] : [7, 5] });
+    }
+    for (const tree of seen.trees) surface.line(ends[tree.root], { colour: of.root, width: wide(tree.root) });
+  }
+
+  /** What waits at the foot of a lane, and what the far buffer holds at its head: the tailback itself. */
+  private fills(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; host: number; lane: number; trunk: number }): void {
+    const piece = (line: number[], from: number, to: number): number[] => {
+      const [dx, dy] = [line[2] - line[0], line[3] - line[1]];
+      return [line[0] + dx * from, line[1] + dy * from, line[0] + dx * to, line[1] + dy * to];
+    };
+    const { ports, nodes } = this.run;
+    // By the width of their lanes.
+    const waiting = new Map<number, number[][]>();
+    const holding = new Map<number, number[][]>();
+    const put = (lines: Map<number, number[][]>, port: number, line: number[]) => {
+      const width = this.isTrunk(port) ? size.lane * size.trunk : size.lane;
+      const known = lines.get(width);
+      if (known) known.push(line);
+      else lines.set(width, [line]);
+    };
+    ends.forEach((line, port) => {
+      const length = Math.hypot(line[2] - line[0], line[3] - line[1]) || 1;
+      const radius = (node: number) => ((nodes[node].host ? size.host : size.node) + 2) / length;
+      const room = 1 - radius(ports[port].node) - radius(ports[port].peerNode);
+      const out = this.mostWaiting > 0 ? Math.min(1, seen.state.waiting[port] / this.mostWaiting) : 0;
+      const near = radius(ports[port].node);
+      if (out > 0.01) put(waiting, port, piece(line, near, near + out * 0.42 * room));
+      const fill = seen.state.fill[ports[port].peerPort];
+      const far = 1 - radius(ports[port].peerNode);
+      if (fill > 0.01) put(holding, port, piece(line, far - fill * 0.3 * room, far));
+    });
+    const bars = (lines: Map<number, number[][]>, colour: string, more: number) => {
+      for (const [width, group] of lines) {
+        surface.lines(group, { colour: of.paper, width: width + more + 1.5 });
+        surface.lines(group, { colour, width: width + more });
+      }
+    };
+    bars(holding, of.buffer, 1.5);
+    bars(waiting, of.queue, 2.5);
+  }
+
+  private victims(surface: Surface, of: Theme, seen: Congestion, size: { aside: number; lane: number; trunk: number }): void {
+    // The ways of many would hide the tree.
+    const flows = [...new Set(seen.trees.flatMap((tree) => tree.victims))].slice(0, 12);
+    const lanes = new Set(flows.flatMap((flow) => this.run.flows[flow].path ?? []));
+    const beside = (port: number) => (size.aside + size.lane * 0.5) * (this.isTrunk(port) ? size.trunk : 1) + (this.dense() ? 1 : 3);
+    surface.lines([...lanes].map((port) => this.ends(port, beside(port))), { colour: of.victim, width: this.dense() ? 1 : 2, dash: [2, 3] });
+  }
+
+  private nodesDrawn(surface: Surface, of: Theme, seen: Congestion, size: { host: number; node: number }): void {
+    const { nodes, flows } = this.run;
+    const suffering = new Set(seen.trees.flatMap((tree) => tree.victims).flatMap((flow) => [flows[flow].source, flows[flow].destination]));
+    const named = nodes.length <= 60 || this.zoom > 4;
+    nodes.forEach((node, i) => {
+      const { x, y } = this.places[i];
+      const hurt = suffering.has(node.name);
+      if (node.host) {
+        surface.circle(x, y, size.host, hurt ? of.victim : of.node, this.dense() ? undefined : { colour: of.paper, width: 1.5 });
+      } else {
+        surface.rect(x - size.node - 1, y - size.node - 1, 2 * size.node + 2, 2 * size.node + 2, of.paper);
+        surface.rect(x - size.node, y - size.node, 2 * size.node, 2 * size.node, of.node);
+        if (named) {
+          const inside = node.name.length <= 2 && size.node >= 8;
+          if (inside) surface.text(x, y, node.name, { size: 11, anchor: "middle", bold: true, fill: of.paper });
+          else {
+            const half = node.name.length * 3.4;
+            surface.rect(x - half, y - size.node - 16, half * 2, 13, of.paper, 0.75);
+            surface.text(x, y - size.node - 9, node.name, { size: 11, anchor: "middle", bold: true, fill: of.ink });
+          }
+        }
+      }
+      if (named && node.host) this.hostName(surface, of, i, hurt, size.host);
+    });
+  }
+
+  private hostName(surface: Surface, of: Theme, node: number, hurt: boolean, radius: number): void {
+    const { x, y } = this.places[node];
+    const style = { size: 11, fill: hurt ? of.victim : of.faint, bold: hurt } as const;
+    const { name: own } = this.run.nodes[node];
+    // Said in words once, where there is room for it.
+    const name = hurt && this.run.nodes.length <= 40 && this.run.flows.length <= 60 ? `${own} (victim)` : own;
+    const crowded = this.run.nodes.length > 40;
+    const side = this.layout.side[node];
+    if (side === "left") surface.text(x - radius - 4, y, name, { ...style, anchor: "end" });
+    else if (side === "right") surface.text(x + radius + 4, y, name, { ...style, anchor: "start" });
+    else if (crowded && name.length > 2) surface.text(x, y + radius + 6, name, { ...style, anchor: "end", upright: true });
+    else surface.text(x, y + (side === "above" ? -1 : 1) * (radius + 8), name, { ...style, anchor: "middle" });
+  }
+
+  private roots(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; lane: number }): void {
+    seen.trees.slice(0, 4).forEach((tree) => {
+      const line = ends[tree.root];
+      const [x, y] = [(line[0] + line[2]) / 2, (line[1] + line[3]) / 2];
+      if (this.run.nodes.length > 600) surface.circle(x, y, 5, null, { colour: of.root, width: 2 });
+      else surface.circle(line[0], line[1], size.node + 5, null, { colour: of.root, width: 2.5 });
+      const text = "root";
+      surface.rect(x - 16, y - 20, 32, 14, of.paper, 0.8);
+      surface.text(x, y - 13, text, { size: 11, anchor: "middle", bold: true, fill: of.root });
+    });
+  }
+
+  private legend(surface: Surface, of: Theme): void {
+    const y = surface.height - 9;
+    const small = surface.width < 700;
+    let x = 10;
+    const text = (words: string) => {
+      surface.text(x, y, words, { size: 10.5, fill: of.faint });
+      x += words.length * 5.6 + (small ? 8 : 14);
+    };
+    text("idle");
+    x -= small ? 4 : 10;
+    for (let i = 0; i <= 10; i++) surface.rect(x + i * 4, y - 4, 4, 8, loadColour(i / 10, of));
+    x += 48;
+    text("busy");
+    const sample = (colour: string, words: string, width: number, dash?: number[]) => {
+      surface.line([x, y, x + 18, y], dash ? { colour, width, dash } : { colour, width });
+      x += 22;
+      text(words);
+    };
+    sample(of.queue, small ? "queue" : "waiting to leave", 6);
+    sample(of.buffer, small ? "buffer" : "held in the far buffer", 5);
+    sample(of.pause, small ? "held" : "held back", 4, [5, 3]);
+    sample(of.root, "root", 4);
+    sample(of.victim, "victim", 2, [2, 3]);
+  }
+
+  private nearest(event: MouseEvent): number | null {
+    const box = this.plot.canvas.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    const { aside, trunk } = this.sizes();
+    let best: number | null = null;
+    let near = 9;
+    for (let port = 0; port < this.run.ports.length; port++) {
+      const [ax, ay, bx, by] = this.ends(port, this.isTrunk(port) ? aside * trunk : aside);
+      const [dx, dy] = [bx - ax, by - ay];
+      const part = Math.min(1, Math.max(0, ((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy || 1)));
+      const far = Math.hypot(px - ax - dx * part, py - ay - dy * part);
+      if (far < near) [best, near] = [port, far];
+    }
+    return best;
+  }
+
+  /** What is known of a lane now. */
+  describe(port: number): string {
+    const { ports, network } = this.run;
+    if (!this.seen) return ports[port].lane;
+    const { state } = this.seen;
+    const { peerPort, peerNode, rate, lane } = ports[port];
+    const frames = this.run.bufferOf(peerNode)?.frames ?? false;
+    const held = frames ? `${state.held[peerPort]} frames` : show(state.held[peerPort], "size");
+    const room = this.reader.roomOf(peerPort);
+    const of = room > 0 && network ? ` of ${frames ? room : show(room, "size", 3)}` : "";
+    const back = this.reader.heldBack(state, port);
+    return [
+      `${lane}, ${show(rate, "rate")}`,
+      `busy ${digits(state.busy[port] * 100, 3)} %`,
+      `${show(state.waiting[port], "size")} waiting to leave`,
+      `far buffer holds ${held}${of}`,
+      back > 0 ? `held back ${digits(back * 100, 3)} %` : "not held back",
+    ].join("\n");
+  }
+
+  private listen(): void {
+    const { canvas, box } = this.plot;
+    let grip: { x: number; y: number; moved: boolean } | null = null;
+    canvas.addEventListener("pointerdown", (event) => {
+      grip = { x: event.clientX, y: event.clientY, moved: false };
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (grip && event.buttons > 0 && (grip.moved || Math.hypot(event.clientX - grip.x, event.clientY - grip.y) > 4)) {
+        this.shift.x += (event.clientX - grip.x) / this.zoom;
+        this.shift.y += (event.clientY - grip.y) / this.zoom;
+        grip = { x: event.clientX, y: event.clientY, moved: true };
+        this.plot.later();
+        return;
+      }
+      this.hovered = this.nearest(event);
+      this.tip.hidden = this.hovered === null;
+      if (this.hovered !== null) {
+        this.tip.textContent = this.describe(this.hovered);
+        const frame = box.getBoundingClientRect();
+        const left = Math.min(event.clientX - frame.left + 14, frame.width - 210);
+        this.tip.style.left = `${Math.max(0, left)}px`;
+        this.tip.style.top = `${event.clientY - frame.top + 14}px`;
+      }
+      this.plot.later();
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      const port = grip && !grip.moved ? this.nearest(event) : null;
+      grip = null;
+      if (port !== null) this.select(port);
+    });
+    canvas.addEventListener("pointerleave", () => {
+      this.hovered = null;
+      this.tip.hidden = true;
+      this.plot.later();
+    });
+    const zoomBy = (factor: number) => {
+      this.zoom = Math.min(30, Math.max(1, this.zoom * factor));
+      if (this.zoom === 1) this.shift = { x: 0, y: 0 };
+      this.plot.later();
+    };
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
+        event.preventDefault();
+        const factor = (event.deltaY || event.deltaX) > 0 ? 1 / 1.25 : 1.25;
+        const frame = canvas.getBoundingClientRect();
+        const [px, py] = [event.clientX - frame.left - frame.width / 2, event.clientY - frame.top - (frame.height - 18) / 2];
+        const before = this.zoom;
+        zoomBy(factor);
+        // What lies under the pointer stays there.
+        this.shift.x += px / this.zoom - px / before;
+        this.shift.y += py / this.zoom - py / before;
+        if (this.zoom === 1) this.shift = { x: 0, y: 0 };
+      },
+      { passive: false },
+    );
+    canvas.addEventListener("dblclick", () => {
+      this.zoom = 1;
+      zoomBy(1);
+    });
+    canvas.addEventListener("keydown", (event) => {
+      const step = 40 / this.zoom;
+      const count = this.run.ports.length;
+      const acts: Record<string, () => void> = {
+        "+": () => zoomBy(1.25),
+        "=": () => zoomBy(1.25),
+        "-": () => zoomBy(0.8),
+        "0": () => zoomBy(1e-9),
+        ArrowLeft: () => (this.shift.x += step),
+        ArrowRight: () => (this.shift.x -= step),
+        ArrowUp: () => (this.shift.y += step),
+        ArrowDown: () => (this.shift.y -= step),
+        n: () => this.select(((this.selected ?? -1) + 1) % count),
+        p: () => this.select(((this.selected ?? 0) - 1 + count) % count),
+      };
+      const act = acts[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+      this.plot.later();
+    });
+    canvas.title = "click a lane for its series · drag: move · ctrl-wheel, + and -: zoom · n, p: next and previous lane";
+  }
+
+  select(port: number): void {
+    this.selected = port;
+    this.onSelect(port);
+    this.plot.later();
+  }
+
+  /** The lanes as they are now. */
+  csv(): string {
+    const { ports } = this.run;
+    const rows: (string | number)[][] = [
+      ["time (s)", "port", "lane", "utilisation", "paused", "held back", "waiting (B)", "input held at the far end", "root", "depth in tree"],
+    ];
+    if (!this.seen) return csvLines(rows);
+    const { state, at, trees } = this.seen;
+    const depth = new Map(trees.flatMap((tree) => [[tree.root, [tree.root, 0]] as const, ...tree.lanes.map((lane) => [lane.port, [tree.root, lane.depth]] as const)]));
+    ports.forEach((port, i) => {
+      const found = depth.get(i);
+      rows.push([
+        at / 1e12,
+        port.name,
+        port.lane,
+        state.busy[i],
+        state.paused[i],
+        this.reader.heldBack(state, i),
+        state.waiting[i],
+        state.held[port.peerPort],
+        found ? ports[found[0]].lane : "",
+        found ? found[1] : "",
+      ]);
+    });
+    return csvLines(rows);
+  }
+}

@@ -1,0 +1,136 @@
+// A plot: a painter on a canvas that follows its size and the theme, and can be taken along as SVG, PNG and CSV.
+import { button, download, el, fileName } from "./dom";
+import { CanvasSurface, SvgSurface, type Surface } from "./surface";
+import { LIGHT, onTheme, theme, type Theme } from "./theme";
+
+export interface Painter {
+  /** What stands above it. */
+  title: string;
+  /** Height for a width. */
+  height(width: number): number;
+  paint(surface: Surface, theme: Theme, forFile: boolean): void;
+  /** Its data, with a line of names first. */
+  csv(): string;
+}
+
+/** A cell of CSV. */
+export function cell(value: string | number | null | undefined): string {
+  if (value === null || value === undefined) return "";
+  const text = String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function csvLines(rows: (string | number | null | undefined)[][]): string {
+  return rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
+}
+
+const waiting = new Set<Plot>();
+let asked = false;
+
+function flush(): void {
+  asked = false;
+  const all = [...waiting];
+  waiting.clear();
+  for (const plot of all) plot.now();
+}
+
+const sizes = new ResizeObserver((entries) => {
+  for (const entry of entries) (entry.target as CanvasBox).plot?.later();
+});
+
+type CanvasBox = HTMLElement & { plot?: Plot };
+
+export class Plot {
+  readonly box: CanvasBox;
+  readonly canvas: HTMLCanvasElement;
+  width = 0;
+  height = 0;
+
+  constructor(readonly painter: Painter) {
+    this.canvas = el("canvas", { role: "img", tabindex: 0, aria: { label: painter.title } });
+    this.box = el("div", { class: "plot" }, this.canvas);
+    this.box.plot = this;
+    sizes.observe(this.box);
+    onTheme(() => this.later());
+  }
+
+  /** Paints at the next frame, however often asked until then. */
+  later(): void {
+    waiting.add(this);
+    if (!asked) {
+      asked = true;
+      requestAnimationFrame(flush);
+    }
+  }
+
+  now(): void {
+    const width = Math.floor(this.box.clientWidth);
+    if (width < 10) return;
+    const height = Math.floor(this.painter.height(width));
+    const ratio = window.devicePixelRatio || 1;
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== across || this.canvas.height !== down) {
+      this.canvas.width = across;
+      this.canvas.height = down;
+      this.canvas.style.height = `${height}px`;
+    }
+    this.width = width;
+    this.height = height;
+    const context = this.canvas.getContext("2d");
+    if (!context) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    this.painter.paint(new CanvasSurface(context, width, height), theme(), false);
+  }
+
+  private readonly heading = 34;
+
+  private fileSurface(surface: Surface): void {
+    surface.rect(0, 0, surface.width, surface.height, LIGHT.paper);
+    surface.text(12, 18, this.painter.title, { size: 15, bold: true, fill: LIGHT.ink });
+  }
+
+  /** The plot with its title as an SVG file, in the light theme. */
+  svg(): string {
+    const width = this.width || 900;
+    const height = this.painter.height(width);
+    const all = new SvgSurface(width, height + this.heading);
+    this.fileSurface(all);
+    const inner = new SvgSurface(width, height);
+    this.painter.paint(inner, LIGHT, true);
+    const moved = inner.toString().replace(/^<svg [^>]*>/, `<g transform="translate(0 ${this.heading})">`).replace(/<\/svg>\s*$/, "</g>");
+    return all.toString().replace(/<\/svg>\s*$/, `${moved}</svg>\n`);
+  }
+
+  /** The same as PNG, at twice the size. */
+  png(): Promise<Blob | null> {
+    const width = this.width || 900;
+    const height = this.painter.height(width);
+    const canvas = el("canvas");
+    canvas.width = width * 2;
+    canvas.height = (height + this.heading) * 2;
+    const context = canvas.getContext("2d");
+    if (!context) return Promise.resolve(null);
+    context.scale(2, 2);
+    this.fileSurface(new CanvasSurface(context, width, height + this.heading));
+    context.translate(0, this.heading);
+    this.painter.paint(new CanvasSurface(context, width, height), LIGHT, true);
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  }
+
+  /** Buttons that take it along. */
+  exports(): HTMLElement {
+    const name = () => fileName(this.painter.title);
+    const save = async () => {
+      const blob = await this.png();
+      if (blob) download(`${name()}.png`, blob, "image/png");
+    };
+    return el(
+      "span",
+      { class: "exports", role: "group", aria: { label: `save ${this.painter.title}` } },
+      button("SVG", () => download(`${name()}.svg`, this.svg(), "image/svg+xml"), { title: "save the plot as SVG" }),
+      button("PNG", () => void save(), { title: "save the plot as PNG" }),
+      button("CSV", () => download(`${name()}.csv`, this.painter.csv(), "text/csv"), { title: "save the data of the plot as CSV" }),
+    );
+  }
+}

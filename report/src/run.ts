@@ -1,0 +1,251 @@
+// A recorded run: its ports, flows and series, unpacked when they are first asked for.
+import { readTable, type Table } from "./data";
+import { TimeLink } from "./link";
+import { addAmounts, addLevels, counts, levels, rates, windowed, type Amounts, type Series } from "./series";
+import type { BufferKind, Cells, NetworkAbout, RunAbout } from "./types";
+
+export interface Port {
+  number: number;
+  name: string;
+  node: number;
+  peerNode: number;
+  peerPort: number;
+  rate: number;
+  /** "a → b", with the port's number where several cables join the two. */
+  lane: string;
+}
+
+export interface Flow {
+  number: number;
+  name: string;
+  source: string;
+  destination: string;
+  start: number;
+  /** When it ended or was stopped; the end of the run if neither. */
+  end: number;
+  completed: number | null;
+  throughput: number | null;
+  workload: number;
+  path: number[] | null;
+  fairShare: number | null;
+  bottleneck: string | null;
+  bytes: number;
+}
+
+export interface Node {
+  name: string;
+  host: boolean;
+  layer: number;
+  ports: number[];
+}
+
+function numbers(cells: Cells | undefined): number[] {
+  return (cells ?? []).map((cell) => Number(cell ?? 0));
+}
+
+function texts(cells: Cells | undefined): string[] {
+  return (cells ?? []).map((cell) => String(cell ?? ""));
+}
+
+const none = new Float64Array(0);
+
+export class Run {
+  readonly end: number;
+  readonly sample: number;
+  readonly ports: Port[] = [];
+  readonly nodes: Node[] = [];
+  readonly flows: Flow[] = [];
+  readonly workloads: string[];
+  readonly network: NetworkAbout | null;
+  readonly link: TimeLink;
+  private readonly tables = new Map<string, Table>();
+  private readonly places = new Map<string, Map<string, number>>();
+  private loading: Promise<void> | null = null;
+
+  constructor(
+    readonly about: RunAbout,
+    link?: TimeLink,
+  ) {
+    const { manifest } = about;
+    this.end = Math.max(1, manifest.simulated_ps);
+    this.sample = manifest.sample_every_ps ?? this.end;
+    this.network = about.network;
+    this.link = link ?? new TimeLink(this.end);
+    this.workloads = about.network?.workloads ?? [];
+    this.readNodes();
+    this.readFlows();
+  }
+
+  get label(): string {
+    return this.about.label || this.about.manifest.name;
+  }
+
+  private readNodes(): void {
+    const { ports } = this.about;
+    const owners = texts(ports["node"]);
+    const peers = texts(ports["peer"]);
+    const known = this.network?.nodes;
+    const index = new Map<string, number>();
+    const node = (name: string, host: boolean, layer: number) => {
+      index.set(name, this.nodes.length);
+      this.nodes.push({ name, host, layer, ports: [] });
+    };
+    if (known) known.name.forEach((name, i) => node(name, known.role[i] === "host", known.layer[i]));
+    else {
+      // A host has one cable; results of before the network was written down say no more.
+      const degree = new Map<string, number>();
+      for (const owner of owners) degree.set(owner, (degree.get(owner) ?? 0) + 1);
+      for (const [name, cables] of degree) node(name, cables === 1, cables === 1 ? 0 : 1);
+    }
+    const names = texts(ports["name"]);
+    const peerPorts = numbers(ports["peer_port"]);
+    const speeds = numbers(ports["rate"]);
+    const pairs = new Map<string, number>();
+    for (let i = 0; i < owners.length; i++) pairs.set(`${owners[i]}\n${peers[i]}`, (pairs.get(`${owners[i]}\n${peers[i]}`) ?? 0) + 1);
+    for (let i = 0; i < owners.length; i++) {
+      const several = (pairs.get(`${owners[i]}\n${peers[i]}`) ?? 0) > 1;
+      const from = several ? names[i] : owners[i];
+      const owner = index.get(owners[i]) ?? 0;
+      this.nodes[owner]?.ports.push(i);
+      this.ports.push({
+        number: i,
+        name: names[i],
+        node: owner,
+        peerNode: index.get(peers[i]) ?? 0,
+        peerPort: peerPorts[i],
+        rate: speeds[i],
+        lane: `${from} \u2192 ${peers[i]}`,
+      });
+    }
+  }
+
+  private readFlows(): void {
+    const { flows } = this.about;
+    const about = this.network?.flows;
+    const names = texts(flows["name"]);
+    const maybe = (cell: Cells[number]) => (cell === null || cell === undefined ? null : Number(cell));
+    for (let i = 0; i < names.length; i++) {
+      const completed = maybe(flows["completed"]?.[i]);
+      this.flows.push({
+        number: i,
+        name: names[i],
+        source: String(flows["source"]?.[i] ?? ""),
+        destination: String(flows["destination"]?.[i] ?? "any"),
+        start: Number(flows["start"]?.[i] ?? 0),
+        end: Math.min(completed ?? Infinity, about?.stop_ps?.[i] ?? Infinity, this.end),
+        completed,
+        throughput: maybe(flows["throughput"]?.[i]),
+        workload: about?.workload[i] ?? 0,
+        path: about?.path[i] ?? null,
+        fairShare: about?.fair_share[i] ?? null,
+        bottleneck: about?.bottleneck[i] ?? null,
+        bytes: Number(flows["bytes"]?.[i] ?? 0),
+      });
+    }
+  }
+
+  /** The room of a node's inputs, if it is known. */
+  bufferOf(node: number): BufferKind | null {
+    const buffers = this.network?.buffers;
+    if (!buffers) return null;
+    const kinds = this.nodes[node].host ? buffers.adapters : buffers.switches;
+    return kinds[buffers.kind_of[node]] ?? null;
+  }
+
+  /** Unpacks every table. */
+  load(): Promise<void> {
+    this.loading ??= Promise.all(
+      Object.entries(this.about.tables).map(async ([name, about]) => {
+        const table = await readTable(about);
+        this.tables.set(name, table);
+        const places = new Map<string, number>();
+        const keys = Object.values(table.keys);
+        for (let i = 0; i < table.about.series; i++) places.set(keys.map((key) => key[i]).join(" "), i);
+        this.places.set(name, places);
+      }),
+    ).then(() => undefined);
+    return this.loading;
+  }
+
+  table(name: string): Table | undefined {
+    return this.tables.get(name);
+  }
+
+  has(name: string): boolean {
+    return (this.tables.get(name)?.about.rows ?? 0) > 0;
+  }
+
+  /** A column of one series. */
+  column(name: string, column: string, ...key: number[]): Float64Array {
+    const table = this.tables.get(name);
+    const place = this.places.get(name)?.get(key.join(" "));
+    if (!table || place === undefined) return none;
+    return table.columns[column].subarray(table.first[place], table.first[place + 1]);
+  }
+
+  /** The keys of every series of a table. */
+  keys(name: string): number[][] {
+    const table = this.tables.get(name);
+    if (!table) return [];
+    const keys = Object.values(table.keys);
+    return Array.from({ length: table.about.series }, (_, i) => keys.map((key) => key[i]));
+  }
+
+  amounts(table: "flow_samples" | "links", column: string, members: number[]): Amounts {
+    const one = (key: number): Amounts => ({
+      times: this.column(table, "time", key),
+      intervals: this.column(table, "interval", key),
+      amounts: this.column(table, column, key),
+    });
+    return addAmounts(members.map(one));
+  }
+
+  /** Bytes per interval as bits per second; over a window, or of each interval if that is zero. */
+  throughput(table: "flow_samples" | "links", members: number[], window: number): Series {
+    const amounts = this.amounts(table, "bytes", members);
+    return window > 0 ? windowed(amounts, window, 8e12, this.end) : rates(amounts, 8e12, this.end);
+  }
+
+  utilisation(members: number[], window: number): Series {
+    const amounts = this.amounts("links", "busy", members);
+    const share = 1 / Math.max(1, members.length);
+    return window > 0 ? windowed(amounts, window, share, this.end) : rates(amounts, share, this.end);
+  }
+
+  /** A level of the tables queues, occupancy or rates, summed over series. */
+  level(table: "queues" | "occupancy" | "rates", column: string, keys: number[][], before: number | null): Series {
+    return addLevels(keys.map((key) => levels(this.column(table, "time", ...key), this.column(table, column, ...key), before)));
+  }
+
+  /** Notices to flows, counted. */
+  notices(flows: Set<number>): Series {
+    const all: [number, number][] = [];
+    for (const key of this.keys("notices")) {
+      if (!flows.has(key[0])) continue;
+      const times = this.column("notices", "time", ...key);
+      const weights = this.column("notices", "count", ...key);
+      times.forEach((time, i) => all.push([time, weights[i]]));
+    }
+    all.sort((a, b) => a[0] - b[0]);
+    return counts(Float64Array.from(all, ([time]) => time), Float64Array.from(all, ([, weight]) => weight));
+  }
+
+  /** The window over which the plan averages throughput, and others that make sense. */
+  windows(): { all: number[]; own: number } {
+    const own = Math.max(this.sample, this.network?.throughput_window_ps ?? this.sample * 10);
+    const all = [0, ...new Set([own, own / 5, own * 5, this.sample * 10].filter((window) => window > this.sample && window < this.end))];
+    if (!all.includes(own)) all.push(own);
+    return { all: all.sort((a, b) => a - b), own };
+  }
+
+  /** Flows by workload. */
+  groups(): { name: string; members: number[] }[] {
+    const groups = this.workloads.map((name) => ({ name, members: [] as number[] }));
+    for (const flow of this.flows) groups[flow.workload]?.members.push(flow.number);
+    return groups.filter((group) => group.members.length > 0);
+  }
+
+  className(number: number): string {
+    return this.network?.classes[number]?.name ?? `class ${number}`;
+  }
+}

@@ -1,0 +1,275 @@
+// The charts of a run, or the same charts of several runs over each other.
+import { choice } from "./dom";
+import { BandChart, type BandRow } from "./bandchart";
+import { showTime } from "./format";
+import type { TimeLink } from "./link";
+import type { Run } from "./run";
+import { addLevels } from "./series";
+import { TimeChart, windowChoice, type Band, type Line, type Ticks } from "./timechart";
+
+/** More flows than this are shown as sums by workload at first. */
+const FEW = 12;
+
+/** Pauses of some ports, or of all, as stretches behind a chart. */
+export function pauseBands(run: Run, ports: number[]): Band[] {
+  const keys = run.keys("pauses").filter(([port]) => ports.includes(port));
+  return keys.map((key) => {
+    const column = (name: string) => run.column("pauses", name, ...key);
+    const [starts, ends, covered] = [column("start"), column("end"), column("covered")];
+    return {
+      name: run.ports[key[0]].lane,
+      spans: (from: number, to: number) => {
+        const found: [number, number, number][] = [];
+        for (let i = 0; i < starts.length; i++) if (ends[i] > from && starts[i] < to) found.push([starts[i], ends[i], covered[i]]);
+        return found;
+      },
+    };
+  });
+}
+
+function noticeTicks(run: Run): Ticks[] {
+  if (!run.has("notices")) return [];
+  return [{ name: "notices", times: () => run.table("notices")!.columns["time"] }];
+}
+
+type Grouping = "flows" | "workloads";
+
+interface Source {
+  run: Run;
+  prefix: string;
+  /** Of several runs each has its dashes: what is alike has one colour. */
+  looks: number;
+}
+
+/** Looks of one kind of dashes. */
+const COLOURS = 8;
+
+function sources(runs: Run[], fits: (run: Run) => boolean = () => true): Source[] {
+  const all = runs.map((run, number) => ({ run, prefix: runs.length > 1 ? `${run.label}: ` : "", looks: number * COLOURS }));
+  return all.filter(({ run }) => fits(run));
+}
+
+/** Gives lines of one name the same colour in every run, and each run its dashes. */
+function alike(lines: (Line & { looks: number })[], several: boolean): Line[] {
+  if (!several) return lines;
+  const colours = new Map<string, number>();
+  const weights = new Map<string, number>();
+  for (const line of lines) weights.set(line.key!, (weights.get(line.key!) ?? 0) + line.weight);
+  [...weights].sort((a, b) => b[1] - a[1]).forEach(([key], i) => colours.set(key, i % COLOURS));
+  return lines.map((line) => ({ ...line, slot: colours.get(line.key!)! + line.looks }));
+}
+
+function flowLines(all: Source[], grouping: Grouping, make: (run: Run, members: number[]) => () => ReturnType<Line["make"]>, has: (run: Run, flow: number) => number): Line[] {
+  const lines: (Line & { looks: number })[] = [];
+  for (const { run, prefix, looks } of all) {
+    if (grouping === "workloads" && run.workloads.length > 0) {
+      for (const { name, members } of run.groups()) {
+        const weight = members.reduce((sum, flow) => sum + has(run, flow), 0);
+        const total = members.reduce((sum, flow) => sum + (run.flows[flow].fairShare ?? NaN), 0);
+        const line: Line & { looks: number } = { name: `${prefix}${name}`, key: name, looks, weight, make: make(run, members) };
+        if (!Number.isNaN(total) && all.length === 1) line.level = { name: "fair share", at: total };
+        lines.push(line);
+      }
+    } else {
+      for (const flow of run.flows) lines.push({ name: `${prefix}${flow.name}`, key: flow.name, looks, weight: has(run, flow.number), make: make(run, [flow.number]) });
+    }
+  }
+  return alike(lines, all.some(({ prefix }) => prefix !== ""));
+}
+
+/** Throughput of flows, or of workloads. */
+export function throughputChart(runs: Run[], link: TimeLink, small?: { title: string; range: [number, number] }): TimeChart | null {
+  const all = sources(runs, (run) => run.has("flow_samples"));
+  if (all.length === 0) return null;
+  const { run } = all[0];
+  const { all: windows, own } = run.windows();
+  let window = own;
+  let grouping: Grouping = runs.length > 1 || run.flows.length > FEW ? "workloads" : "flows";
+  const lines = () => {
+    const made = flowLines(all, grouping, (of, members) => () => of.throughput("flow_samples", members, window), (of, flow) => of.flows[flow].bytes);
+    // A fair share means something for flows that last, not for what comes and goes.
+    const lasting = run.flows.every((flow) => flow.completed === null);
+    if (!lasting) made.forEach((line) => delete line.level);
+    return made;
+  };
+  const note = () => (window === 0 ? `of each sample of ${showTime(run.sample)}` : `mean over ${showTime(window)}`);
+  const bands = runs.length === 1 ? pauseBands(run, trunks(run)) : [];
+  const options = { title: small?.title ?? "Throughput", note: note(), y: "throughput", quantity: "rate" as const, link, lines: lines(), bands, ticks: runs.length === 1 ? noticeTicks(run) : [], most: runs.length > 1 ? Math.min(16, runs.length * 4) : 8 };
+  const chart = new TimeChart(small ? { ...options, range: small.range, small: true } : options);
+  if (small) return chart;
+  const again = () => chart.replace(lines(), note());
+  chart.addControl(windowChoice(windows, own, (chosen) => {
+    window = chosen;
+    again();
+  }));
+  if (run.workloads.length > 0) {
+    const options: [string, string][] = [["flows", "each flow"], ["workloads", "sums by workload"]];
+    chart.addControl(choice("show", options, grouping, (chosen) => {
+      grouping = chosen as Grouping;
+      again();
+    }));
+  }
+  return chart;
+}
+
+/** Ports between switches; all if there are none. */
+function trunks(run: Run): number[] {
+  const between = run.ports.filter((port) => !run.nodes[port.node].host && !run.nodes[port.peerNode].host);
+  return (between.length > 0 && between.length <= 64 ? between : run.ports).map((port) => port.number);
+}
+
+function allowanceChart(runs: Run[], link: TimeLink, column: "rate" | "window"): TimeChart | null {
+  const all = sources(runs, (run) => run.table("rates")?.columns[column]?.some((value) => value >= 0) ?? false);
+  if (all.length === 0) return null;
+  let grouping: Grouping = runs.length > 1 || all[0].run.flows.length > FEW ? "workloads" : "flows";
+  const lines = () =>
+    flowLines(
+      all,
+      grouping,
+      (run, members) => () => run.level("rates", column, members.map((flow) => [flow]), null),
+      (run, flow) => (run.column("rates", column, flow).some((value) => value >= 0) ? run.flows[flow].bytes + 1 : 0),
+    ).map((line) => ({ ...line, level: undefined }) as unknown as Line);
+  const rate = column === "rate";
+  const chart = new TimeChart({
+    title: rate ? "Rate that sources may send at" : "Window that sources may fill",
+    note: `sampled every ${showTime(all[0].run.sample)}`,
+    y: rate ? "allowed rate" : "window",
+    quantity: rate ? "rate" : "size",
+    link,
+    lines: lines(),
+    ticks: runs.length === 1 ? noticeTicks(all[0].run) : [],
+  });
+  if (all[0].run.workloads.length > 0) {
+    const options: [string, string][] = [["flows", "each flow"], ["workloads", "sums by workload"]];
+    chart.addControl(choice("show", options, grouping, (chosen) => {
+      grouping = chosen as Grouping;
+      chart.replace(lines());
+    }));
+  }
+  return chart;
+}
+
+function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input_held"): TimeChart | null {
+  const lines: (Line & { looks: number })[] = [];
+  let frames = false;
+  for (const { run, prefix, looks } of sources(runs)) {
+    const several = (run.network?.classes.length ?? 1) > 1;
+    for (const key of run.keys("queues")) {
+      let most = 0;
+      let sum = 0;
+      const values = run.column("queues", column, ...key);
+      for (const value of values) {
+        if (value > most) most = value;
+        sum += value;
+      }
+      if (most === 0) continue;
+      const port = run.ports[key[0]];
+      const kind = run.bufferOf(port.node);
+      if (column === "input_held" && kind?.frames) frames = true;
+      // What came in by a port is named by the lane that brought it.
+      const lane = column === "input_held" ? run.ports[port.peerPort].lane : port.lane;
+      const bare = `${lane}${several ? `, ${run.className(key[1])}` : ""}`;
+      lines.push({ name: `${prefix}${bare}`, key: bare, looks, weight: most + sum / (values.length || 1), make: () => run.level("queues", column, [key], 0) });
+    }
+  }
+  if (lines.length === 0) return null;
+  const out = column === "output_bytes";
+  return new TimeChart({
+    title: out ? "Queues: what waits to leave" : "Buffers: what came in and is held",
+    note: `sampled every ${showTime(runs[0].sample)}`,
+    y: out ? "waiting" : "held",
+    quantity: !out && frames ? "frames" : "size",
+    link,
+    lines: alike(lines, runs.length > 1),
+    most: 6,
+    bands: runs.length === 1 && out ? pauseBands(runs[0], trunks(runs[0])) : [],
+  });
+}
+
+function utilisationChart(runs: Run[], link: TimeLink): TimeChart | null {
+  const all = sources(runs, (run) => run.has("links"));
+  if (all.length === 0) return null;
+  const { all: windows, own } = all[0].run.windows();
+  let window = own;
+  const lines = () => {
+    const made: (Line & { looks: number })[] = [];
+    for (const { run, prefix, looks } of all) {
+      for (const [port] of run.keys("links")) {
+        const busy = run.column("links", "busy", port).reduce((a, b) => a + b, 0);
+        // Between switches first: that is where congestion spreads.
+        const inner = !run.nodes[run.ports[port].node].host;
+        const { lane } = run.ports[port];
+        made.push({ name: `${prefix}${lane}`, key: lane, looks, weight: busy * (inner ? 2 : 1), make: () => run.utilisation([port], window) });
+      }
+    }
+    return alike(made, runs.length > 1);
+  };
+  const note = () => (window === 0 ? `of each sample of ${showTime(all[0].run.sample)}` : `mean over ${showTime(window)}`);
+  const chart = new TimeChart({ title: "Utilisation of links", note: note(), y: "busy", quantity: "fraction", range: [0, 1.05], link, lines: lines(), most: 6 });
+  chart.addControl(windowChoice(windows, own, (chosen) => {
+    window = chosen;
+    chart.replace(lines(), note());
+  }));
+  return chart;
+}
+
+function occupancyChart(run: Run, link: TimeLink): TimeChart | null {
+  if (!run.has("occupancy")) return null;
+  const byFlow = new Map<number, number[][]>();
+  for (const key of run.keys("occupancy")) byFlow.set(key[2], [...(byFlow.get(key[2]) ?? []), key]);
+  const lines: Line[] = [...byFlow].map(([flow, keys]) => ({
+    name: run.flows[flow]?.name ?? `flow ${flow}`,
+    weight: Math.max(0, ...keys.map((key) => run.column("occupancy", "bytes", ...key).reduce((a, b) => Math.max(a, b), 0))),
+    make: () => addLevels(keys.map((key) => run.level("occupancy", "bytes", [key], 0))),
+  }));
+  return new TimeChart({ title: "Who holds the buffers", note: "of input buffers, by flow", y: "held", quantity: "size", link, lines });
+}
+
+function noticesChart(runs: Run[], link: TimeLink): TimeChart | null {
+  const all = sources(runs, (run) => run.has("notices"));
+  if (all.length === 0) return null;
+  const lines = flowLines(
+    all,
+    runs.length > 1 || all[0].run.flows.length > FEW ? "workloads" : "flows",
+    (run, members) => () => run.notices(new Set(members)),
+    (run, flow) => Number(run.about.flows["notices"]?.[flow] ?? 0),
+  );
+  lines.forEach((line) => delete line.level);
+  return new TimeChart({ title: "Congestion notices", note: "every notice counts when it reaches its source", y: "notices so far", quantity: "count", link, lines });
+}
+
+/** When ports had to pause: the most paused ones. */
+export function pauseChart(run: Run, link: TimeLink, title = "Ports that had to pause"): BandChart | null {
+  const several = (run.network?.classes.length ?? 1) > 1;
+  const rows: (BandRow & { sum: number })[] = run.keys("pauses").map((key) => {
+    const covered = run.column("pauses", "covered", ...key);
+    return {
+      name: `${run.ports[key[0]].lane}${several ? `, ${run.className(key[1])}` : ""}`,
+      starts: run.column("pauses", "start", ...key),
+      ends: run.column("pauses", "end", ...key),
+      covered,
+      sum: covered.reduce((a, b) => a + b, 0),
+    };
+  });
+  if (rows.length === 0) return null;
+  const most = 24;
+  const shown = rows.sort((a, b) => b.sum - a.sum).slice(0, most);
+  const left = rows.length > most ? `; the ${most} most paused of ${rows.length}` : "";
+  return new BandChart(title, `the darker, the longer they stood still${left}; at the right the part of the time that is seen`, shown, link);
+}
+
+/** All charts that a run, or several over each other, have something for. */
+export function runCharts(runs: Run[], link: TimeLink): HTMLElement[] {
+  const charts = [
+    throughputChart(runs, link),
+    queueChart(runs, link, "output_bytes"),
+    queueChart(runs, link, "input_held"),
+    utilisationChart(runs, link),
+    allowanceChart(runs, link, "rate"),
+    allowanceChart(runs, link, "window"),
+    noticesChart(runs, link),
+    runs.length === 1 ? occupancyChart(runs[0], link) : null,
+    ...(runs.length === 1 ? [pauseChart(runs[0], link)] : []),
+  ];
+  return charts.filter((chart) => chart !== null).map((chart) => chart.root);
+}

@@ -1,0 +1,93 @@
+// The report of one run.
+import { el, whenSeen } from "./dom";
+import { show, showTime } from "./format";
+import { Run } from "./run";
+import { runCharts } from "./runcharts";
+import { flowTable, joinedNote, linkTable, planTable, queueTable, totalsTable } from "./runtables";
+import { section, facts } from "./shell";
+import { stage } from "./stage";
+import type { Course } from "./tree";
+import type { RunAbout } from "./types";
+import { expectationTable } from "./verdicts";
+
+const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", loss: "bad", limit: "doubt", interrupted: "doubt" };
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;
+}
+
+/** How a run ended and what it was. */
+export function summary(run: Run): HTMLElement {
+  const { manifest } = run.about;
+  const { totals } = manifest;
+  const hosts = run.nodes.filter((node) => node.host).length;
+  const list = facts([
+    ["outcome", el("span", { class: `verdict ${GOOD[manifest.outcome.kind] ?? ""}` }, manifest.outcome.kind)],
+    ["simulated", showTime(manifest.simulated_ps)],
+    ["network", [count(hosts, "host"), count(run.nodes.length - hosts, "switch"), count(run.flows.length, "flow")].join(", ")],
+    ["delivered", show(totals["delivered_bytes"], "size")],
+    ["dropped frames", show((totals["dropped_frames"] ?? 0) + (totals["lost_frames"] ?? 0), "count")],
+    ["pause frames", show(totals["pause_frames"], "count")],
+    ["marked frames", show(totals["marked_frames"], "count")],
+    ["notices", show(totals["notices"], "count")],
+    ["seed", String(manifest.seed)],
+    ["fingerprint", el("code", {}, manifest.fingerprint)],
+    ["took", `${show(manifest.wall_seconds, "time", 3)} on ${manifest.threads} ${manifest.threads === 1 ? "thread" : "threads"}`],
+    ["program", `tailback ${manifest.version}${manifest.commit ? `, commit ${manifest.commit.slice(0, 12)}` : ""}`],
+  ]);
+  const text = manifest.outcome.text === "" ? null : el("pre", { class: "outcome" }, manifest.outcome.text);
+  const description = manifest.plan?.description;
+  const { expectations } = run.about;
+  const expected = expectations && expectations.length > 0 ? expectationTable(expectations) : null;
+  return el("div", { class: "summary" }, description ? el("p", { class: "description" }, description) : null, list, text, expected);
+}
+
+/** What the worst moment was, in words. */
+export function story(run: Run, course: Course): HTMLElement | null {
+  const { worst } = course;
+  if (!worst) return null;
+  if (worst.trees.length === 0) {
+    if (worst.circle.length === 0) return null;
+    const lanes = worst.circle.map((port) => run.ports[port].lane).join(", ");
+    return el("p", { class: "story" }, `At ${showTime(worst.at)} these wait for each other, the last for the first: ${lanes}. Nothing can move again.`);
+  }
+  const tree = worst.trees.reduce((a, b) => (b.lanes.length > a.lanes.length ? b : a));
+  const victims = [...course.suffered.entries()].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
+  const part = (share: number) => `${Math.round(share * 100)} %`;
+  const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${part(count)} of its time)`);
+  const lanes = tree.lanes.length === 1 ? "one lane" : `${tree.lanes.length} lanes`;
+  const sentences = [`Congestion reached furthest at ${showTime(worst.at)}: ${run.ports[tree.root].lane} held back ${lanes}.`];
+  if (victims.length > 0) {
+    const more = victims.length > 5 ? ` and ${victims.length - 5} more` : "";
+    sentences.push(`Victims, which cross the tree but not its root: ${names.join(", ")}${more}.`);
+  }
+  return el("p", { class: "story" }, sentences.join(" "));
+}
+
+export async function runPage(about: RunAbout, into: HTMLElement): Promise<void> {
+  const run = new Run(about);
+  const top = summary(run);
+  into.append(section("Outcome", "outcome", top));
+  await run.load();
+  const made = stage([run], run.link);
+  into.append(section("Network", "network", made.root));
+  into.append(section("Over time", "time", ...runCharts([run], run.link)));
+  const tables = section("Tables", "tables");
+  into.append(tables);
+  const flows = el("div");
+  tables.append(flows);
+  void made.courses.then(([course]) => {
+    flows.append(flowTable(run, course));
+    const words = story(run, course);
+    if (words) top.append(words);
+  });
+  const rest = el("div");
+  tables.append(rest);
+  whenSeen(rest, () => rest.append(linkTable(run), queueTable(run)));
+  const plan = section("Plan", "plan");
+  into.append(plan);
+  const inputs = about.manifest.inputs.map((input) => el("li", {}, el("code", {}, input.path), " ", el("code", { class: "hash" }, input.hash)));
+  plan.append(planTable(run), totalsTable(run), el("h3", {}, "Files it was made from"), el("ul", { class: "inputs" }, ...inputs));
+  const joined = joinedNote(run);
+  if (joined) plan.append(joined);
+}

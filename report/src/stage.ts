@@ -1,0 +1,125 @@
+// The drawings of one run or several side by side, with the slider that moves them all.
+import { button, choice, el } from "./dom";
+import { showTime } from "./format";
+import { lanePanel } from "./lane";
+import type { TimeLink } from "./link";
+import { NetworkDrawing } from "./network";
+import type { Run } from "./run";
+import { Series } from "./series";
+import { TimeChart, type Line } from "./timechart";
+import { course, type Course } from "./tree";
+
+/** The most instants at which trees are looked for, for the course below the slider. */
+const LOOKED_AT = 400;
+
+export interface Stage {
+  root: HTMLElement;
+  drawings: NetworkDrawing[];
+  courses: Promise<Course[]>;
+}
+
+export function stage(runs: Run[], link: TimeLink): Stage {
+  const compact = runs.length > 1;
+  const drawings = runs.map((run) => new NetworkDrawing(run, compact ? run.label : "The network", compact));
+  const sample = Math.max(1, Math.min(...runs.map((run) => run.sample)));
+  const steps = Math.max(1, Math.round(link.end / sample));
+  const slider = el("input", { type: "range", class: "slider", aria: { label: "time" } });
+  slider.min = "0";
+  slider.max = String(steps);
+  slider.value = "0";
+  const clock = el("output", { class: "clock" });
+  let speed = 1;
+  let playing = false;
+  let last = 0;
+  const play = button("\u25b6 Play", () => start(!playing), { class: "play", aria: { pressed: "false" } });
+
+  const start = (on: boolean) => {
+    playing = on;
+    play.textContent = on ? "\u23f8 Pause" : "\u25b6 Play";
+    play.setAttribute("aria-pressed", String(on));
+    if (!on) return;
+    // At the end it begins again.
+    if (link.now >= link.to - sample / 2) link.setNow(link.from);
+    last = performance.now();
+    requestAnimationFrame(tick);
+  };
+  // The stretch that is seen takes twelve seconds.
+  const tick = (now: number) => {
+    if (!playing) return;
+    const by = ((now - last) / 12_000) * (link.to - link.from) * speed;
+    last = now;
+    const at = Math.min(link.to, link.now + by);
+    link.setNow(at);
+    if (at >= link.to) start(false);
+    else requestAnimationFrame(tick);
+  };
+  slider.addEventListener("input", () => link.setNow(Number(slider.value) * sample));
+
+  let drawnAt = -1;
+  const move = () => {
+    const step = Math.ceil(link.now / sample - 1e-9);
+    if (step === drawnAt) return;
+    drawnAt = step;
+    slider.value = String(step);
+    slider.setAttribute("aria-valuetext", showTime(link.now));
+    clock.textContent = showTime(Math.max(sample, step * sample));
+    for (const drawing of drawings) drawing.show(link.now);
+  };
+  link.onPoint(move);
+
+  const lane = el("div", { class: "lane" });
+  drawings.forEach((drawing, i) => {
+    drawing.onSelect = (port) => {
+      // The same lane of every run, by name: variants may number ports otherwise.
+      const name = runs[i].ports[port].lane;
+      drawings.forEach((other, j) => {
+        const place = j === i ? port : runs[j].ports.findIndex((candidate) => candidate.lane === name);
+        other.selected = place < 0 ? null : place;
+        other.plot.later();
+      });
+      lane.replaceChildren(lanePanel(runs, name, link));
+    };
+  });
+
+  const speeds: [string, string][] = [["0.1", "a tenth"], ["0.25", "a quarter"], ["1", "normal"], ["4", "four times"]];
+  const controls = el(
+    "div",
+    { class: "controls" },
+    play,
+    slider,
+    clock,
+    choice("speed", speeds, "1", (value) => (speed = Number(value))),
+  );
+  const growth = el("div", { class: "growth" });
+  const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, growth, lane);
+  const courses = Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT)));
+  void courses.then((all) => {
+    growth.append(growthChart(runs, all, link).root);
+    // The first thing to be seen is the worst of it.
+    const weight = (one: Course) => (one.worst?.trees ?? []).reduce((sum, tree) => sum + tree.lanes.length + 2 * tree.victims.length, one.worst?.stray.length ?? 0);
+    const worst = all.reduce((a, b) => (weight(b) > weight(a) ? b : a)).worst;
+    link.setNow(worst?.at ?? link.end / 2);
+  });
+  move();
+  return { root, drawings, courses };
+}
+
+function growthChart(runs: Run[], all: Course[], link: TimeLink): TimeChart {
+  const lines: Line[] = [];
+  all.forEach((one, i) => {
+    const prefix = runs.length > 1 ? `${runs[i].label}: ` : "";
+    const weight = one.lanes.reduce((a, b) => a + b, 1);
+    // A colour for each run; victims are dashed.
+    lines.push({ name: `${prefix}lanes held back`, slot: i, weight, make: () => new Series(one.times, one.lanes, true) });
+    lines.push({ name: `${prefix}victims`, slot: runs.length > 1 ? i + 8 : 3, weight: weight / 2 + 1, make: () => new Series(one.times, one.victims, true) });
+  });
+  return new TimeChart({
+    title: "How congestion spreads",
+    note: "press to see that instant above",
+    y: "count",
+    quantity: "count",
+    link,
+    lines,
+    height: 130,
+  });
+}

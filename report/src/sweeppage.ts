@@ -1,0 +1,130 @@
+// The report of a sweep: every metric along its axes, as lines with confidence bands and as heat maps.
+import { dataTable, type Column } from "./datatable";
+import { choice, el } from "./dom";
+import { digits, show } from "./format";
+import { GridChart, type GridLine } from "./gridchart";
+import { HeatMap } from "./heatmap";
+import { facts, section } from "./shell";
+import type { Quantity, Report, Summary, SweepAbout } from "./types";
+
+/** The quantity that a metric's name says it is in. */
+export function quantityOf(metric: string): Quantity {
+  if (metric.endsWith("(b/s)")) return "rate";
+  if (metric.endsWith("(s)")) return "time";
+  if (metric.endsWith("(B)")) return "size";
+  return "plain";
+}
+
+const bare = (metric: string) => metric.replace(/ \([^)]*\)$/, "");
+
+type Cell = SweepAbout["cells"][number];
+
+function along(sweep: SweepAbout): number {
+  const numbers = sweep.axes.findIndex((axis) => axis.values.length > 1 && axis.values.every((value) => value.number !== null));
+  return numbers >= 0 ? numbers : 0;
+}
+
+/** The value a cell has on an axis, as its place there. */
+function place(sweep: SweepAbout, axis: number, cell: Cell): number {
+  const { name, raw, values } = sweep.axes[axis];
+  const own = cell.values[name];
+  const exact = raw.indexOf(own);
+  return exact >= 0 ? exact : values.findIndex((value) => value.text === own.replace(/^"|"$/g, ""));
+}
+
+function lines(sweep: SweepAbout, metric: string, axis: number): GridLine[] {
+  const made = new Map<string, GridLine>();
+  for (const cell of sweep.cells) {
+    const summary = cell.metrics[metric];
+    const at = place(sweep, axis, cell);
+    if (!summary || at < 0) continue;
+    const others = sweep.axes.filter((_, number) => number !== axis).map(({ name }) => cell.values[name].replace(/^"|"$/g, ""));
+    const name = others.join(", ") || bare(metric);
+    const line = made.get(name) ?? { name, points: [] };
+    made.set(name, line);
+    line.points.push({ x: sweep.axes[axis].values[at], value: summary.mean, half: summary.half_width_95 ?? 0 });
+  }
+  return [...made.values()];
+}
+
+function heat(sweep: SweepAbout, metric: string, x: number, y: number): HeatMap {
+  const axis = (number: number) => ({ name: sweep.axes[number].name, values: sweep.axes[number].values.map((value) => value.text) });
+  const sums = axis(y).values.map(() => axis(x).values.map(() => [0, 0]));
+  for (const cell of sweep.cells) {
+    const summary = cell.metrics[metric];
+    const into = sums[place(sweep, y, cell)]?.[place(sweep, x, cell)];
+    if (!summary || !into) continue;
+    into[0] += summary.mean;
+    into[1] += 1;
+  }
+  const cells = sums.map((row) => row.map(([sum, count]) => (count > 0 ? sum / count : null)));
+  const note = sweep.axes.length > 2 ? "mean over the seeds and the other axes" : "mean over the seeds";
+  return new HeatMap({ title: bare(metric), x: axis(x), y: axis(y), quantity: quantityOf(metric), cells, note });
+}
+
+function table(sweep: SweepAbout, metrics: string[]): HTMLElement {
+  const columns: Column<Cell>[] = sweep.axes.map((axis) => ({
+    name: axis.name,
+    number: axis.values.every((value) => value.number !== null),
+    value: (cell) => {
+      const value = axis.values[place(sweep, sweep.axes.indexOf(axis), cell)];
+      return value?.number ?? value?.text ?? cell.values[axis.name];
+    },
+    text: (cell) => cell.values[axis.name].replace(/^"|"$/g, ""),
+  }));
+  const outcome = (cell: Cell) => Object.entries(cell.outcomes).map(([name, count]) => `${name} ${count}`).join(", ");
+  columns.push({ name: "outcome", value: outcome });
+  for (const metric of metrics) {
+    const text = (summary: Summary | null | undefined) => {
+      if (!summary) return "";
+      const half = summary.half_width_95 === null ? "" : ` \u00b1 ${show(summary.half_width_95, quantityOf(metric), 3)}`;
+      return `${show(summary.mean, quantityOf(metric))}${half}`;
+    };
+    columns.push({ name: metric, number: true, value: (cell) => cell.metrics[metric]?.mean ?? null, text: (cell) => text(cell.metrics[metric]) });
+  }
+  return dataTable("All cells", columns, sweep.cells, { note: "mean \u00b1 half of the 95 % interval of the mean over the seeds" });
+}
+
+export async function sweepPage(report: Report, into: HTMLElement): Promise<void> {
+  const sweep = report.sweep!;
+  const metrics = [...new Set(sweep.cells.flatMap((cell) => Object.keys(cell.metrics)))];
+  const axes = sweep.axes.map((axis) => `${axis.name}: ${axis.values.map((value) => value.text).join(", ")}`);
+  into.append(
+    section(
+      "What was run",
+      "what",
+      facts([
+        ["cells", String(sweep.cells.length)],
+        ["seeds of each", `${sweep.seeds.length} (${sweep.seeds.slice(0, 8).join(", ")}${sweep.seeds.length > 8 ? ", \u2026" : ""})`],
+        ...axes.map((text, i): [string, string] => [`axis ${i + 1}`, text]),
+      ]),
+    ),
+  );
+  // A metric that is the same everywhere says so in a line and needs no chart.
+  const varies = (metric: string) => new Set(sweep.cells.map((cell) => cell.metrics[metric]?.mean)).size > 1;
+  const changing = metrics.filter(varies);
+  const wide = sweep.axes.map((axis, number) => ({ axis, number })).filter(({ axis }) => axis.values.length > 1);
+  const charts = section("Along the axes", "lines");
+  const holder = el("div", { class: "multiples wide" });
+  const draw = (axis: number) => {
+    const made = changing.map((metric) => new GridChart({ title: bare(metric), along: sweep.axes[axis].name, y: bare(metric), quantity: quantityOf(metric), bars: false, lines: lines(sweep, metric, axis) }));
+    holder.replaceChildren(...made.map((chart) => chart.root));
+  };
+  if (sweep.axes.length > 0) {
+    const first = along(sweep);
+    if (wide.length > 1) {
+      const options = wide.map(({ axis, number }): [string, string] => [String(number), axis.name]);
+      charts.append(choice("along", options, String(first), (value) => draw(Number(value))));
+    }
+    draw(first);
+    charts.append(holder);
+    const same = metrics.filter((metric) => !varies(metric)).map((metric) => `${bare(metric)}: ${show(sweep.cells[0]?.metrics[metric]?.mean, quantityOf(metric)) || digits(0)}`);
+    if (same.length > 0) charts.append(el("p", { class: "note" }, `The same in every cell: ${same.join("; ")}.`));
+    into.append(charts);
+  }
+  if (wide.length > 1) {
+    const maps = changing.map((metric) => heat(sweep, metric, wide[0].number, wide[1].number).root);
+    into.append(section("As maps", "maps", el("div", { class: "multiples wide" }, ...maps)));
+  }
+  into.append(section("Table", "table", table(sweep, metrics)));
+}

@@ -1,0 +1,185 @@
+// The document of a report, as the program writes it.
+
+export interface ColumnAbout {
+  name: string;
+  count: number;
+  scale: number;
+  delta: boolean;
+}
+
+export interface TableAbout {
+  block: number;
+  columns: ColumnAbout[];
+  series: number;
+  rows: number;
+  recorded: number;
+  bin_ps: number;
+}
+
+export interface PlanEntry {
+  key: string;
+  value: string;
+  source: string;
+}
+
+export interface Manifest {
+  version: string;
+  commit: string | null;
+  name: string;
+  plan: { description?: string; entries?: PlanEntry[] } | null;
+  seed: number;
+  inputs: { path: string; hash: string }[];
+  fingerprint: string;
+  outcome: { kind: string; text: string; details: unknown };
+  simulated_ps: number;
+  sample_every_ps: number | null;
+  wall_seconds: number;
+  threads: number;
+  hops: number;
+  events: number;
+  totals: Record<string, number>;
+  tables: { name: string; rows: number; bytes: number }[];
+  not_recorded: string[];
+}
+
+export interface BufferKind {
+  flow_control: "none" | "pause" | "pfc" | "credits";
+  frames: boolean;
+  shared: number | null;
+  capacity: (number | null)[];
+  xoff: (number | null)[];
+}
+
+export interface NetworkAbout {
+  topology: string | null;
+  nodes: { name: string[]; role: ("host" | "switch")[]; layer: number[] };
+  classes: { name: string; lossless: boolean }[];
+  workloads: string[];
+  flows: {
+    workload: number[];
+    path: (number[] | null)[];
+    fair_share: (number | null)[];
+    bottleneck: (string | null)[];
+    stop_ps?: (number | null)[];
+  };
+  buffers: { kind_of: number[]; switches: BufferKind[]; adapters: BufferKind[] };
+  warm_up_ps: number;
+  throughput_window_ps: number;
+}
+
+export type Cells = (number | string | boolean | null)[];
+
+export interface RunAbout {
+  label: string;
+  manifest: Manifest;
+  network: NetworkAbout | null;
+  expectations?: Finding[] | null;
+  ports: Record<string, Cells>;
+  flows: Record<string, Cells>;
+  waits: Record<string, Cells>;
+  wait_buckets: Record<string, Cells>;
+  tables: Record<string, TableAbout>;
+}
+
+export interface AxisValue {
+  text: string;
+  number: number | null;
+  quantity: "time" | "rate" | "size" | "plain" | null;
+}
+
+export interface Summary {
+  runs: number;
+  mean: number;
+  median: number;
+  half_width_95: number | null;
+  p10: number;
+  p90: number;
+}
+
+export interface GridChartAbout {
+  kind: "grid";
+  title: string;
+  along: string;
+  y: string;
+  quantity: Quantity;
+  bars: boolean;
+  lines: { name: string; points: { at: string; value: number; half_width: number; x: AxisValue }[] }[];
+}
+
+export interface TimeChartAbout {
+  kind: "time";
+  title: string;
+  y: string | null;
+  picture: string;
+  window_ps: number;
+  variants: { variant: string; groups: { name: string; links: boolean; members: number[] }[] }[];
+}
+
+export interface Finding {
+  name: string;
+  source: string | null;
+  verdict: string;
+  verdict_as_we_read_it: string;
+  under_other_choices: { choice: string; value: string; verdict: string }[];
+  cell?: Record<string, string>;
+  // Of numbers.
+  expected?: unknown;
+  op?: string;
+  [key: string]: unknown;
+}
+
+export interface FigureAbout {
+  paper: string;
+  figure: string;
+  folder: string;
+  title: string;
+  simulated: string;
+  seeds: number[];
+  cells: { values: Record<string, string>; outcomes: string[]; quantities: Record<string, Summary | null> }[];
+  choices: { name: string; path: string; values: string[]; why: string | null }[];
+  numbers: Finding[];
+  trends: Finding[];
+  units?: Record<string, string>;
+  charts?: (GridChartAbout | TimeChartAbout)[];
+  runs?: { variant: string; folder: string; run?: number }[];
+}
+
+export interface PaperAbout {
+  title: string | null;
+  authors: string[];
+  year: number | null;
+  publisher: string | null;
+  notes: string;
+}
+
+export interface SweepAbout {
+  name: string;
+  seeds: number[];
+  axes: { name: string; raw: string[]; values: AxisValue[] }[];
+  cells: {
+    values: Record<string, string>;
+    outcomes: Record<string, number>;
+    metrics: Record<string, Summary | null>;
+  }[];
+}
+
+export interface CompareAbout {
+  name: string;
+  key: string;
+  runs: { value: string; folder: string }[];
+  rows: Record<string, string | number | null>[];
+}
+
+export interface Report {
+  kind: "run" | "compare" | "sweep" | "figure" | "paper" | "stability";
+  title: string;
+  program: { version: string; commit: string | null };
+  runs: RunAbout[];
+  compare?: CompareAbout;
+  sweep?: SweepAbout;
+  paper?: PaperAbout | null;
+  figures?: FigureAbout[];
+  stability?: Record<string, any>;
+}
+
+export type Quantity = "time" | "rate" | "size" | "fraction" | "count" | "frames" | "plain";

@@ -1,0 +1,114 @@
+// A browser without a network, a program to make results with, and eyes for what goes wrong in a page.
+import { chromium, type Browser, type Download, type Page } from "playwright-core";
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+function wanted(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run this by \`cargo xtask report\``);
+  return value;
+}
+
+/** Where results, reports and screenshots go. */
+export const OUT = resolve(wanted("REPORT_OUT"));
+const TAILBACK = resolve(wanted("TAILBACK"));
+const CHROMIUM = wanted("CHROMIUM");
+/** The clone, where scenarios and papers are. */
+const ROOT = resolve(wanted("REPORT_ROOT"));
+
+mkdirSync(join(OUT, "screenshots"), { recursive: true });
+
+/** Runs the program; an ending in `codes` is as good as success. */
+export function tailback(args: string[], codes: number[] = [0]): void {
+  try {
+    execFileSync(TAILBACK, args, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"], maxBuffer: 1 << 26 });
+  } catch (error) {
+    const { status, stderr } = error as { status: number; stderr: Buffer };
+    assert.ok(codes.includes(status), `tailback ${args.join(" ")} ended with ${status}: ${String(stderr)}`);
+  }
+}
+
+let browser: Browser | null = null;
+
+export async function closeBrowser(): Promise<void> {
+  await browser?.close();
+  browser = null;
+}
+
+export interface Opened {
+  page: Page;
+  /** Milliseconds until the page stood. */
+  took: number;
+  close(): Promise<void>;
+}
+
+/** Opens a report with the network switched off. Closing it fails if anything was complained about or asked for. */
+export async function open(path: string, options: { width?: number; height?: number; dark?: boolean } = {}): Promise<Opened> {
+  browser ??= await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
+    colorScheme: options.dark ? "dark" : "light",
+    acceptDownloads: true,
+    offline: true,
+  });
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && wrong.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => !/^(file|data|blob):/.test(request.url()) && wrong.push(`request: ${request.url()}`));
+  const start = Date.now();
+  await page.goto(`file://${path}`);
+  await page.waitForSelector("html[data-ready=true]", { timeout: 60_000 });
+  const took = Date.now() - start;
+  const close = async () => {
+    await context.close();
+    assert.deepEqual(wrong, [], `${path} complains`);
+  };
+  return { page, took, close };
+}
+
+export async function shot(page: Page, name: string, full = false): Promise<void> {
+  await page.screenshot({ path: join(OUT, "screenshots", `${name}.png`), fullPage: full });
+}
+
+/** A file that the page offers. */
+export async function saved(page: Page, press: () => Promise<void>): Promise<Buffer> {
+  const [download] = (await Promise.all([page.waitForEvent("download"), press()])) as [Download, void];
+  return readFileSync(await download.path());
+}
+
+/** Rows of CSV by the names of their columns. */
+export function rows(text: string): Record<string, string>[] {
+  const lines = text.trim().split("\n").map((line) => {
+    const cells = line.match(/("([^"]|"")*"|[^,]*)(,|$)/g) ?? [];
+    return cells.map((cell) => cell.replace(/,$/, "").replace(/^"|"$/g, "").replaceAll('""', '"'));
+  });
+  const [names, ...rest] = lines;
+  return rest.map((cells) => Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])));
+}
+
+/** The chart with that title. */
+export function chart(page: Page, title: string) {
+  return page.locator("section.chart").filter({ has: page.locator(`h3:text-is("${title}")`) }).first();
+}
+
+/** The data of a chart, as it saves them. */
+export async function dataOf(page: Page, title: string): Promise<Record<string, string>[]> {
+  const button = chart(page, title).locator(".exports button", { hasText: "CSV" });
+  return rows(String(await saved(page, () => button.click())));
+}
+
+/** Moves the slider to an instant. */
+export async function moveTo(page: Page, part: number): Promise<void> {
+  await page.locator(".slider").first().evaluate((slider: HTMLInputElement, at) => {
+    slider.value = String(Math.round(Number(slider.max) * at));
+    slider.dispatchEvent(new Event("input"));
+  }, part);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}

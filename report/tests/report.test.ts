@@ -1,0 +1,325 @@
+// Reports as a reader has them: opened in a browser, moved, zoomed, saved, and held against the tables they come from.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { chart, closeBrowser, dataOf, moveTo, open, OUT, rows, saved, shot, tailback } from "./browser";
+
+after(closeBrowser);
+
+const place = (name: string) => join(OUT, name);
+
+/** Results of a scenario, made anew. */
+function recorded(scenario: string, name: string, more: string[] = [], codes: number[] = [0]): string {
+  rmSync(place(name), { recursive: true, force: true });
+  tailback(["run", `scenarios/${scenario}.toml`, "--quiet", "--report", "--csv", "--out", place(name), ...more], codes);
+  return place(name);
+}
+
+const table = (results: string, name: string) => rows(readFileSync(join(results, "csv", `${name}.csv`), "utf8"));
+
+test("a run: its numbers are those of the tables", async () => {
+  const results = recorded("incast", "incast");
+  const { page, took, close } = await open(join(results, "report.html"));
+  console.log(`incast stood after ${took} ms`);
+  assert.ok(took < 10_000, `${took} ms`);
+  assert.equal(await page.locator("h1").textContent(), "incast");
+  assert.match((await page.locator("#outcome .verdict").textContent()) ?? "", /finished/);
+
+  // Throughput of every sample of every flow.
+  const throughput = chart(page, "Throughput");
+  await throughput.locator("select").first().selectOption("0");
+  const shown = await dataOf(page, "Throughput");
+  const names = table(results, "flows").map((flow) => flow["name"]);
+  const samples = table(results, "flow_samples");
+  const steps = new Map<string, { at: number; value: number }[]>();
+  for (const row of shown) {
+    const list = steps.get(row["series"]) ?? [];
+    list.push({ at: Number(row["time (s)"]), value: Number(row["throughput (b/s)"]) });
+    steps.set(row["series"], list);
+  }
+  assert.deepEqual([...steps.keys()].sort(), [...names].sort());
+  for (const sample of samples) {
+    const middle = (Number(sample["time"]) - Number(sample["interval"]) / 2) / 1e12;
+    const list = steps.get(names[Number(sample["flow"])])!;
+    const step = list.filter(({ at }) => at <= middle).at(-1)!;
+    assert.ok(Math.abs(step.value - Number(sample["throughput"])) <= 1e-6 * step.value, `${JSON.stringify(sample)}: ${step.value}`);
+  }
+  assert.ok(samples.length > 1000);
+
+  // Every change of the receiver's queue.
+  const ports = table(results, "ports");
+  const port = ports.find((candidate) => candidate["node"] === "sw0" && candidate["peer"] === "h0")!;
+  const queue = table(results, "queues").filter((row) => row["port"] === port["port"] && row["class"] === "0");
+  const drawn = new Map((await dataOf(page, "Queues: what waits to leave")).filter((row) => row["series"] === "sw0 \u2192 h0").map((row) => [row["time (s)"], row["waiting (B)"]]));
+  for (const row of queue) assert.equal(drawn.get(String(Number(row["time"]) / 1e12)), row["output_bytes"]);
+  assert.ok(queue.length > 100);
+
+  // The table of flows.
+  const flows = rows(String(await saved(page, () => page.locator("section.table", { has: page.locator('h3:text-is("Flows")') }).locator("button", { hasText: "CSV" }).click())));
+  table(results, "flows").forEach((flow, i) => {
+    assert.equal(flows[i]["flow"], flow["name"]);
+    assert.equal(Number(flows[i]["completion"]), Number(flow["duration"]) / 1e12);
+    assert.ok(Number(flows[i]["fair share"]) > 1.2e9 && Number(flows[i]["fair share"]) < 1.25e9);
+  });
+  await shot(page, "incast", true);
+  await close();
+});
+
+test("a run: zoom, pan, toggle, hover, keys and files", async () => {
+  const { page, close } = await open(join(place("incast"), "report.html"));
+  const times = async (title: string) => (await dataOf(page, title)).map((row) => Number(row["time (s)"]));
+  const throughput = chart(page, "Throughput");
+  const canvas = throughput.locator("canvas");
+  // Saving another chart scrolls to it.
+  const where = async () => {
+    await canvas.scrollIntoViewIfNeeded();
+    return (await canvas.boundingBox())!;
+  };
+  const drag = async (from: number, to: number) => {
+    const box = await where();
+    await page.mouse.move(box.x + box.width * from, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * to, box.y + box.height / 2, { steps: 5 });
+    await page.mouse.up();
+  };
+  await drag(0.4, 0.6);
+  // Another chart shows the same stretch.
+  const zoomed = await times("Utilisation of links");
+  const [low, high] = [Math.min(...zoomed), Math.max(...zoomed)];
+  assert.ok(high < 0.0065 && high > 0.004 && low > 0.003, `${low} to ${high}`);
+  await page.keyboard.down("Shift");
+  await drag(0.5, 0.8);
+  await page.keyboard.up("Shift");
+  const panned = Math.max(...(await times("Utilisation of links")));
+  assert.ok(panned < high - 0.0003, `${panned} after ${high}`);
+  await canvas.focus();
+  await page.keyboard.press("0");
+  const whole = Math.max(...(await times("Throughput")));
+  assert.ok(whole > 0.006, `${whole}`);
+  await canvas.focus();
+  await page.keyboard.press("+");
+  await page.keyboard.press("+");
+  const nearer = Math.max(...(await times("Queues: what waits to leave")));
+  assert.ok(nearer > 0.001 && nearer < 0.0075, `${nearer}`);
+  await canvas.focus();
+  await page.keyboard.press("0");
+
+  const box = await where();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
+  const value = throughput.locator(".chip .value").first();
+  assert.match((await value.textContent()) ?? "", /^[\d.]+ [GM]b\/s$/);
+  const chip = throughput.locator(".chip").first();
+  const name = await chip.locator(".name").textContent();
+  await chip.click();
+  assert.equal(await chip.getAttribute("aria-pressed"), "false");
+  assert.ok((await dataOf(page, "Throughput")).every((row) => row["series"] !== name));
+  await chip.press("Enter");
+  assert.ok((await dataOf(page, "Throughput")).some((row) => row["series"] === name));
+
+  const file = (kind: string) => saved(page, () => throughput.locator(".exports button", { hasText: kind }).click());
+  const svg = String(await file("SVG"));
+  assert.ok(svg.startsWith("<svg ") && svg.includes("<path") && svg.includes(name!) && svg.trimEnd().endsWith("</svg>"));
+  assert.equal((await file("PNG")).subarray(1, 4).toString(), "PNG");
+  const drawing = String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "SVG" }).click()));
+  assert.ok(drawing.includes("h0") && drawing.includes("root"));
+  const paper = await page.pdf();
+  assert.ok(paper.length > 10_000);
+  await close();
+});
+
+test("a run: the slider plays, and a lane shows its series", async () => {
+  const { page, close } = await open(join(place("incast"), "report.html"));
+  await page.waitForSelector(".growth canvas");
+  await moveTo(page, 0.02);
+  const clock = page.locator(".clock").first();
+  const before = await clock.textContent();
+  await page.locator(".play").first().click();
+  await page.waitForFunction((text) => document.querySelector(".clock")?.textContent !== text, before);
+  await page.waitForTimeout(600);
+  await page.locator(".play").first().click();
+  const paused = await clock.textContent();
+  await page.waitForTimeout(200);
+  assert.equal(await clock.textContent(), paused);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /root sw0 \u2192 h0.*holds back 8 lanes/);
+  const network = page.locator(".plot.network canvas");
+  const box = (await network.boundingBox())!;
+  await page.mouse.click(box.x + box.width * 0.62, box.y + (box.height - 18) / 2 + 3);
+  await page.waitForSelector(".lane-panel");
+  assert.match((await page.locator(".lane-panel h3").first().textContent()) ?? "", /^Lane (sw0 \u2192 h0|h0 \u2192 sw0)$/);
+  await shot(page, "incast-lane");
+  await close();
+});
+
+test("congestion spreads to the victim, and marking dissolves it", async () => {
+  rmSync(place("marking"), { recursive: true, force: true });
+  tailback(["compare", "scenarios/infiniband-marking.toml", "--vary", "variant=no control,input-triggered", "--out", place("marking"), "--report"]);
+  const { page, close } = await open(join(place("marking"), "report.html"));
+  await page.waitForSelector(".growth canvas");
+  await moveTo(page, 50 / 60);
+  const status = page.locator(".status");
+  const [without, marked] = [await status.nth(0).textContent(), await status.nth(1).textContent()];
+  assert.match(without ?? "", /root b \u2192 bc.*holds back 1 lane; victim: victim \(gets 3\d\d Mb\/s of a fair/);
+  assert.doesNotMatch(marked ?? "", /victim/);
+  const growth = await dataOf(page, "How congestion spreads");
+  // Steps that hold: the part of the victim's life that it suffers.
+  const part = (series: string) => {
+    const steps = growth.filter((row) => row["series"] === series).map((row) => [Number(row["time (s)"]), Number(row["count (1)"])]);
+    let suffered = 0;
+    for (let i = 0; i < steps.length; i++) {
+      const end = steps[i + 1]?.[0] ?? 0.06;
+      if (steps[i][0] >= 0.04 && steps[i][1] > 0) suffered += end - steps[i][0];
+    }
+    return suffered / 0.02;
+  };
+  assert.ok(part("no control: victims") > 0.9, `${part("no control: victims")}`);
+  assert.ok(part("input-triggered: victims") < 0.1, `${part("input-triggered: victims")}`);
+  await shot(page, "marking", true);
+  await close();
+});
+
+test("a deadlock is a circle", async () => {
+  const results = recorded("ring-deadlock", "ring-deadlock");
+  const { page, close } = await open(join(results, "report.html"));
+  await page.waitForSelector(".growth canvas");
+  await moveTo(page, 1);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /deadlock: .*sw0 \u2192 sw1.*wait for each other in a circle/);
+  await shot(page, "ring-deadlock");
+  await close();
+});
+
+test("notices, occupancy and rates are shown; dark, and on a phone", async () => {
+  const results = recorded("qcn", "qcn");
+  const wide = await open(join(results, "report.html"), { dark: true });
+  for (const title of ["Congestion notices", "Who holds the buffers", "Rate that sources may send at", "Ports that had to pause"]) {
+    assert.equal(await chart(wide.page, title).count(), 1, title);
+  }
+  const counted = await dataOf(wide.page, "Congestion notices");
+  const most = new Map<string, number>();
+  for (const row of counted) most.set(row["series"], Math.max(most.get(row["series"]) ?? 0, Number(row["notices so far (1)"])));
+  const flows = table(results, "flows");
+  for (const [name, count] of most) assert.equal(String(count), flows.find((flow) => flow["name"] === name)!["notices"]);
+  await shot(wide.page, "qcn-dark", true);
+  await wide.close();
+  const phone = await open(join(results, "report.html"), { width: 390, height: 844 });
+  const [inner, outer] = await phone.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(inner <= outer, `${inner} wide on a screen of ${outer}`);
+  await shot(phone.page, "qcn-phone", true);
+  await phone.close();
+});
+
+test("a fat-tree of 1024 hosts plays", async () => {
+  const results = recorded("fat-tree", "fat-tree-16", ["--set", "network.k=16", "--set", "run.duration=100us", "--set", "run.warm_up=10us"]);
+  const { page, took, close } = await open(join(results, "report.html"));
+  console.log(`1024 hosts stood after ${took} ms; ${(statSync(join(results, "report.html")).size / 1e6).toFixed(1)} MB`);
+  await page.waitForSelector(".growth canvas", { timeout: 60_000 });
+  await moveTo(page, 0.1);
+  const before = await page.locator(".clock").first().textContent();
+  await page.locator(".play").first().click();
+  const frames = await page.evaluate(
+    () =>
+      new Promise<number>((done) => {
+        let count = 0;
+        const start = performance.now();
+        const tick = () => (performance.now() - start > 2000 ? done(count / 2) : (count++, requestAnimationFrame(tick)));
+        requestAnimationFrame(tick);
+      }),
+  );
+  await page.locator(".play").first().click();
+  console.log(`it plays at ${frames} frames a second`);
+  assert.ok(frames > 3, `${frames} frames a second`);
+  assert.notEqual(await page.locator(".clock").first().textContent(), before);
+  // The utilisation of every lane at the instant shown.
+  const at = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
+  const time = Math.round(Number(at[0]["time (s)"]) * 1e12);
+  const busy = new Map(table(results, "links").filter((row) => Number(row["time"]) === time).map((row) => [Number(row["port"]), Number(row["utilisation"])]));
+  assert.equal(at.length, 6144);
+  at.forEach((lane, port) => assert.ok(Math.abs(Number(lane["utilisation"]) - (busy.get(port) ?? 0)) < 1e-6, `port ${port}`));
+  await shot(page, "fat-tree-16");
+  await close();
+});
+
+test("a sweep and an analysis of stability", async () => {
+  rmSync(place("sweep"), { recursive: true, force: true });
+  const axes = ["--axis", "switches[0].buffers[0].xoff=100KB,120KB,140KB", "--axis", "network.trunk.rate=10Gb/s,40Gb/s"];
+  tailback(["sweep", "scenarios/victim.toml", ...axes, "--replications", "2", "--set", "run.duration=2ms", "--set", "switches[0].buffers[0].capacity=200KB", "--out", place("sweep"), "--report"]);
+  const sweep = await open(join(place("sweep"), "report.html"));
+  const cells = JSON.parse(readFileSync(join(place("sweep"), "table.json"), "utf8")) as { metrics: Record<string, { mean: number }> }[];
+  const means = cells.map((cell) => cell.metrics["victim: throughput (b/s)"].mean).sort();
+  const drawn = (await dataOf(sweep.page, "victim: throughput")).map((row) => Number(row["victim: throughput"])).sort();
+  assert.deepEqual(drawn, means);
+  assert.ok((await sweep.page.locator("#maps canvas").count()) > 0);
+  await shot(sweep.page, "sweep", true);
+  await sweep.close();
+  tailback(["stability", "scenarios/bcn-stability.toml", "--map", "sources=1..100", "--map", "delay=100us..260us", "--points", "200", "--trajectory", "--out", place("stability"), "--report"]);
+  const stability = await open(join(place("stability"), "report.html"));
+  const map = await dataOf(stability.page, "Phase margin");
+  assert.equal(map.length, 200 * 200);
+  const told = JSON.parse(readFileSync(join(place("stability"), "stability.json"), "utf8")) as { map: { stable_part: number } };
+  const known = map.filter((row) => row["phase margin (deg)"] !== "");
+  const stable = known.filter((row) => Number(row["phase margin (deg)"]) > 0).length / known.length;
+  assert.ok(Math.abs(stable - told.map.stable_part) < 1e-3, `${stable}`);
+  await shot(stability.page, "stability", true);
+  await stability.close();
+});
+
+test("papers: every verdict, every figure, the notes", async () => {
+  const paper = "infiniband-ecn-2002";
+  const papers = process.env["REPORT_PAPERS"] ?? place("papers");
+  tailback(["reproduce", paper, "--quick", "--out", papers, "--report"], [0, 6]);
+  const { page, took, close } = await open(join(papers, paper, "report.html"));
+  console.log(`the paper stood after ${took} ms`);
+  const folders = readdirSync(join(papers, paper)).filter((name) => statSync(join(papers, paper, name)).isDirectory());
+  assert.equal(await page.locator("article.figure").count(), folders.length);
+  for (const folder of folders) {
+    const verdicts = JSON.parse(readFileSync(join(papers, paper, folder, "verdicts.json"), "utf8")) as Record<string, unknown[]>;
+    const card = page.locator(`#figure-${folder}`);
+    const stated = card.locator("section.table", { has: page.locator('h3:text-is("What the paper states, and what we measured")') });
+    const count = verdicts["numbers"].length + verdicts["trends"].length;
+    assert.equal(await stated.locator("tbody tr").count(), count, folder);
+    await card.scrollIntoViewIfNeeded();
+    await card.locator("canvas").first().waitFor();
+  }
+  assert.ok((await page.locator("#notes table").count()) > 0 && (await page.locator("#notes p").count()) > 5);
+  const runs = page.locator("#figure-fig3-quick details.runs");
+  await runs.locator("summary").first().click();
+  await runs.locator(".growth canvas").first().waitFor();
+  await shot(page, "paper", true);
+  await close();
+});
+
+test("names cannot become script", async () => {
+  const nasty = `<img src=x onerror=alert(1)></script><script>alert(2)</script>`;
+  mkdirSync(place("nasty"), { recursive: true });
+  const text = readFileSync(join(process.env["REPORT_ROOT"]!, "scenarios/incast.toml"), "utf8")
+    .replace('name = "incast"', `name = '${nasty}'`)
+    .replace('description = "', `description = "<b onclick=alert(3)>x</b> `)
+    .replace('name = "answers"', `name = '${nasty}'`)
+    .replace('of = "answers"', `of = "*"`);
+  const file = join(place("nasty"), "nasty.toml");
+  writeFileSync(file, text);
+  const results = join(place("nasty"), "results");
+  rmSync(results, { recursive: true, force: true });
+  tailback(["run", file, "--quiet", "--report", "--out", results]);
+  const { page, close } = await open(join(results, "report.html"));
+  assert.equal(await page.locator("h1").textContent(), nasty);
+  assert.equal(await page.locator("img").count(), 0);
+  assert.match((await page.locator(".description").textContent()) ?? "", /^<b onclick/);
+  assert.equal(await page.evaluate(() => document.querySelectorAll("script:not([type])").length), 1);
+  // What is not the page's own script does not run, even if it gets in.
+  const ran = await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.intruder = true";
+    return new Promise((done) => {
+      document.addEventListener("securitypolicyviolation", () => done((window as never)["intruder"] ?? false));
+      document.body.append(script);
+    });
+  });
+  assert.equal(ran, false);
+  await assert.rejects(close(), /Content Security Policy/);
+});
+
+test("without its data a report is small", () => {
+  const size = (name: string) => statSync(join(process.env["REPORT_ROOT"]!, "report/dist", name)).size;
+  assert.ok(size("report.js") + size("report.css") < 300_000);
+});

@@ -1,0 +1,80 @@
+// What needs no browser: columns, series and numbers.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { unpackColumns } from "../src/data";
+import { digits, show, tickLabels, ticks } from "../src/format";
+import { addAmounts, addLevels, levels, rates, Series, windowed } from "../src/series";
+
+const floats = (...values: number[]) => Float64Array.from(values);
+
+test("columns come back as the program packed them", () => {
+  // 60, 120, 180 as steps of one unit of 60; then -7, 300, 0 as they are.
+  const bytes = Uint8Array.from([2, 2, 2, 13, 0xd8, 0x04, 0]);
+  const about = [
+    { name: "time", count: 3, scale: 60, delta: true },
+    { name: "value", count: 3, scale: 1, delta: false },
+  ];
+  assert.deepEqual(unpackColumns(bytes, about), { time: floats(60, 120, 180), value: floats(-7, 300, 0) });
+  // Beyond 32 bits, where shifts would lose digits.
+  const large = 2 ** 45 + 1;
+  const packed: number[] = [];
+  for (let rest = large * 2; rest > 0; rest = Math.floor(rest / 128)) packed.push((rest % 128) + (rest >= 128 ? 128 : 0));
+  assert.equal(unpackColumns(Uint8Array.from(packed), [{ name: "x", count: 1, scale: 1, delta: false }])["x"][0], large);
+});
+
+test("no extreme is lost, however many points there are", () => {
+  const count = 5_000_000;
+  const xs = new Float64Array(count);
+  const ys = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    xs[i] = i;
+    ys[i] = i % 97;
+  }
+  ys[3_141_592] = 5000;
+  ys[2_718_281] = -5000;
+  const series = new Series(xs, ys, true);
+  series.drawn(0, count, 1000);
+  const start = performance.now();
+  const all = series.drawn(0, count, 1000).flat();
+  const took = performance.now() - start;
+  assert.ok(all.length < 20_000, `${all.length}`);
+  assert.ok(all.includes(5000) && all.includes(-5000));
+  console.log(`five million points are drawn in ${took.toFixed(1)} ms`);
+  assert.ok(took < 250, `${took} ms`);
+  assert.deepEqual(series.extremes(0, count), [-5000, 5000]);
+  // Zoomed in, every point is there.
+  const near = series.drawn(3_141_590, 3_141_594, 1000);
+  assert.ok(near[0].includes(5000) && near[0].includes(3_141_592));
+});
+
+test("steps hold, lines are joined, gaps are gaps", () => {
+  const step = levels(floats(10, 20), floats(4, -1), 0);
+  assert.deepEqual([step.at(5), step.at(10), step.at(19)], [0, 4, 4]);
+  assert.ok(Number.isNaN(step.at(25)));
+  assert.deepEqual(step.drawn(0, 30, 100), [[0, 0, 10, 0, 10, 4, 20, 4]]);
+  const line = new Series(floats(0, 10), floats(0, 5), false);
+  assert.deepEqual([line.at(4), line.at(10)], [2, 5]);
+  const sum = addLevels([levels(floats(10), floats(4), 0), levels(floats(15), floats(3), 0)]);
+  assert.deepEqual([sum.at(0), sum.at(12), sum.at(16)], [0, 4, 7]);
+});
+
+test("rates are amounts over their intervals, and nothing between them", () => {
+  const amounts = { times: floats(10, 20, 50), intervals: floats(10, 10, 10), amounts: floats(30, 30, 10) };
+  const each = rates(amounts, 1, 100);
+  assert.deepEqual([each.at(5), each.at(15), each.at(25), each.at(45), each.at(60)], [3, 3, 0, 1, 0]);
+  const twice = rates(addAmounts([amounts, amounts]), 1, 100);
+  assert.deepEqual([twice.at(5), twice.at(45)], [6, 2]);
+  const sliding = windowed(amounts, 20, 1, 100);
+  // From 5 to 25: 5 of 10 of the first interval, and all of the second.
+  assert.deepEqual([sliding.at(25), sliding.at(20), sliding.at(50)], [(15 + 30) / 20, 3, 0.5]);
+});
+
+test("numbers are written with four digits that matter and their unit", () => {
+  assert.deepEqual([digits(0), digits(1234.5), digits(0.012345), digits(12e9), digits(2.5)], ["0", "1235", "0.01235", "1.200e+10", "2.5"]);
+  assert.equal(show(2.5e9, "rate"), "2.5 Gb/s");
+  assert.equal(show(0.9, "fraction"), "90 %");
+  assert.equal(show(4e-5, "time"), "40 \u00b5s");
+  assert.equal(show(null, "rate"), "");
+  assert.deepEqual(ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
+  assert.deepEqual(tickLabels([0, 2.5e6, 5e6], 1e6), ["0", "2.5", "5"]);
+});
