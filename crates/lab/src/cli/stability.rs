@@ -27,7 +27,7 @@ pub fn stability(arguments: &Stability) -> Exit {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
-    let fluid = match plan.fluid.clone().map_or_else(|| FluidPlan::of(&plan), Ok) {
+    let fluid = match plan.fluid.clone().unwrap_or_else(|| FluidPlan::of(&plan)) {
         Ok(fluid) => fluid,
         Err(no) => {
             console::error(&format!("{}: {no}", arguments.scenario.file.display()));

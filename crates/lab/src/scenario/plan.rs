@@ -3,7 +3,7 @@
 use super::problem::Errors;
 use super::source::Sources;
 use super::{Recipe, expect::Expectation, figure::Figure};
-use crate::stability::FluidPlan;
+use crate::stability::{FluidPlan, NoFluid};
 use fabric::routing::Routing;
 use fabric::spec::NetworkSpec;
 use std::collections::BTreeMap;
@@ -137,8 +137,9 @@ pub struct Plan {
     pub sweep: Vec<Axis>,
     /// What it says of the figure it is.
     pub figure: Figure,
-    /// The scenario as a fluid, if it says so; [`FluidPlan::of`] finds what it does not say.
-    pub fluid: Option<FluidPlan>,
+    /// The scenario as a fluid, if it says so; [`FluidPlan::of`] finds what it does not say. Packets run whether or not it
+    /// makes one.
+    pub fluid: Option<Result<FluidPlan, NoFluid>>,
     /// How its tables are computed; `None` where it writes them out.
     pub routing: Option<Routing>,
     /// For every class whether its frames go in the lanes of the routing.

@@ -45,7 +45,7 @@ fn plan(text: &str, overrides: &[&str]) -> Plan {
 
 fn fluid(text: &str, overrides: &[&str]) -> FluidPlan {
     let plan = plan(text, overrides);
-    plan.fluid.clone().unwrap_or_else(|| FluidPlan::of(&plan).unwrap_or_else(|no| panic!("{no}")))
+    plan.fluid.clone().unwrap_or_else(|| FluidPlan::of(&plan)).unwrap_or_else(|no| panic!("{no}"))
 }
 
 fn value(fluid: &FluidPlan, name: &str) -> f64 {
@@ -169,6 +169,21 @@ fn a_section_overrides_and_says_so() {
     let text = explain(&plan(&section, &["congestion_point.probability=0.02"]));
     let line = text.lines().skip_while(|line| *line != "[fluid]").find(|line| line.starts_with("probability"));
     assert!(line.is_some_and(|line| line.contains("0.02") && line.contains("own protocol")), "{text}");
+}
+
+#[test]
+fn packets_run_without_a_fluid_model() {
+    let section = format!("{LOOP}\n[fluid]\nmodel = \"bcn\"\n").replace("start_rate = \"240Mb/s\"", "");
+    for (change, expected) in [
+        (
+            "protocol.name=none",
+            "[fluid] in line 31 has no `sources`, and it does not follow from the scenario: the protocol",
+        ),
+        ("protocol.gi=0", "increase_gain is 0: it must be finite and above zero; it is protocol.gi (--set)"),
+    ] {
+        let no = plan(&section, &[change]).fluid.expect("a section").expect_err("no model");
+        assert!(no.message.contains(expected), "{no}");
+    }
 }
 
 #[test]

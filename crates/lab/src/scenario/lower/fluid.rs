@@ -10,9 +10,9 @@ use theory::stability::stated::Stated;
 /// What a default is replaced by where the scenario says more.
 const SAID: Source = Source::Default("the scenario's own protocol, congestion point and network");
 
-/// The fluid that a section describes, with what it leaves open taken from the rest of the plan; what is wrong with it is
-/// told.
-pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -> Option<FluidPlan> {
+/// The fluid that a section describes, with what it leaves open taken from the rest of the plan. What is wrong with the
+/// section itself is told; that the rest does not fit it is no mistake of the packets, and kept for who wants the fluid.
+pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -> Option<Result<FluidPlan, NoFluid>> {
     let named = node.text("model")?;
     let derived = derive(plan).and_then(|derived| match derived.model == named {
         true => Ok(derived),
@@ -41,8 +41,7 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
             note(plan, name, written(name, value), false);
             Origin { name, value, from: "as capacity".into() }
         } else {
-            missing(gathered, node, name, &derived);
-            return None;
+            return Some(Err(missing(gathered, node, name, &derived)));
         };
         model.set(name, origin.value);
         origins.push(origin);
@@ -53,6 +52,11 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
             other => (node.place, other.to_string()),
         };
         let about = if let Error::BadParameter { name, .. } = &error { *name } else { "fluid" };
+        let wrong = |origin: &&Origin| origin.name == about && !node.given(about);
+        if let (Some(origin), Ok(_)) = (origins.iter().find(wrong), &derived) {
+            let message = format!("the scenario makes no fluid model: {error}; it is {}", origin.from);
+            return Some(Err(NoFluid { message, help: format!("change it, or give another `{about}` in [fluid]") }));
+        }
         gathered.refuse(place, format!("`{about}` makes no fluid model"), message);
         return None;
     }
@@ -85,7 +89,7 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
         Err(_) => (Vec::new(), None),
     };
     let (a, start_queue) = (node.number("a").unwrap_or(5.0), node.size("start_queue")?.get() as f64);
-    Some(FluidPlan { model, a, stated, start_rate, start_queue, duration, origins, left_out, bottleneck })
+    Some(Ok(FluidPlan { model, a, stated, start_rate, start_queue, duration, origins, left_out, bottleneck }))
 }
 
 /// A number of the section, in its base unit.
@@ -119,8 +123,8 @@ fn note(plan: &mut Plan, name: &str, text: String, said: bool) {
     }
 }
 
-/// Says that a parameter is neither given nor to be found.
-fn missing(gathered: &mut Gathered<'_>, node: &Node, name: &str, derived: &Result<Derived, NoFluid>) {
+/// That a parameter is neither given nor to be found.
+fn missing(gathered: &Gathered<'_>, node: &Node, name: &str, derived: &Result<Derived, NoFluid>) -> NoFluid {
     let why = match derived {
         Ok(derived) => {
             let unknown = derived.unknown.iter().find(|(unknown, _)| *unknown == name);
@@ -128,6 +132,7 @@ fn missing(gathered: &mut Gathered<'_>, node: &Node, name: &str, derived: &Resul
         }
         Err(no) => no.message.clone(),
     };
-    let message = format!("`fluid` has no `{name}`, and it does not follow from the scenario");
-    gathered.refuse(node.place, message, format!("add `{name} = ...`; {why}"));
+    let (line, _) = gathered.sources.position(node.place);
+    let message = format!("[fluid] in line {line} has no `{name}`, and it does not follow from the scenario: {why}");
+    NoFluid { message, help: format!("add `{name} = ...` there") }
 }
