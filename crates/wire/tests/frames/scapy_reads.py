@@ -23,7 +23,11 @@ def check(condition, what):
 
 
 def main():
-    frames = [bytes(frame) for frame, _ in RawPcapNgReader(sys.argv[1])]
+    records = list(RawPcapNgReader(sys.argv[1]))
+    for number, (_, about) in enumerate(records):
+        time = (about.tshigh << 32) + about.tslow
+        check((about.tsresol, time) == (10**12, number * 10**12 + 12_345_678_912), f"picoseconds of frame {number}")
+    frames = [bytes(frame) for frame, _ in records]
     for number, frame in enumerate(frames):
         check(binascii.crc32(frame[:-4]).to_bytes(4, "little") == frame[-4:], f"check sequence of frame {number}")
     frames = [frame[:-4] for frame in frames]
