@@ -20,7 +20,7 @@ use crate::probe::Probe;
 use crate::result::Totals;
 use crate::spec::{
     Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath,
-    NetworkSpec, Order, Queueing, Share, SwitchSpec, WatchSpec,
+    NetworkSpec, Order, Queueing, Share, SwitchSpec, WatchSpec, Within,
 };
 use crate::validate::{BuildError, adapter_of, largest_frame, validate};
 use crate::workload::FlowSpec;
@@ -236,7 +236,9 @@ fn resolve_egress(egress: &Egress, plans: &mut Vec<EgressPlan>, vl: &mut Vec<VlP
         Share::Weighted { quantum } => Some((group.classes, quantum.get().min(1 << 24) as u32)),
         Share::Strict => None,
     });
-    plans.push(EgressPlan { strict, weighted: weighted.collect() });
+    let ordered = groups.iter().filter(|group| group.within == Within::Priority);
+    let ordered = ordered.fold(0, |classes, group| classes | group.classes);
+    plans.push(EgressPlan { strict, weighted: weighted.collect(), ordered });
     EgressKind::Groups((plans.len() - 1) as u16)
 }
 

@@ -28,7 +28,9 @@ impl Schedule {
     fn choose(&mut self, plan: &EgressPlan, ready: u8, waiting: u8, cost: impl Fn(u8) -> u32) -> u8 {
         for (group, &classes) in plan.strict.iter().enumerate() {
             if ready & classes != 0 {
-                return self.next_of(8 + group, ready & classes);
+                let class = following(self.last[8 + group], ready & classes, plan.ordered);
+                self.last[8 + group] = class;
+                return class;
             }
         }
         for (group, &(classes, _)) in plan.weighted.iter().enumerate() {
@@ -39,7 +41,7 @@ impl Schedule {
         loop {
             let (classes, _) = plan.weighted[self.turn];
             if ready & classes != 0 {
-                let class = following(self.last[self.turn], ready & classes);
+                let class = following(self.last[self.turn], ready & classes, plan.ordered);
                 let cost = cost(class);
                 if self.deficits[self.turn] >= cost {
                     self.deficits[self.turn] -= cost;
@@ -55,16 +57,13 @@ impl Schedule {
             }
         }
     }
-
-    fn next_of(&mut self, group: usize, classes: u8) -> u8 {
-        let class = following(self.last[group], classes);
-        self.last[group] = class;
-        class
-    }
 }
 
-/// The first set bit after `last`, going round.
-fn following(last: u8, classes: u8) -> u8 {
+/// The first set bit after `last`, going round; the highest, if the classes are among the ordered.
+fn following(last: u8, classes: u8, ordered: u8) -> u8 {
+    if classes & ordered != 0 {
+        return (7 - classes.leading_zeros()) as u8;
+    }
     let above = u32::from(classes) & !((2u32 << last) - 1);
     (if above != 0 { above.trailing_zeros() } else { u32::from(classes).trailing_zeros() }) as u8
 }
@@ -126,7 +125,7 @@ mod tests {
 
     #[test]
     fn weighted_groups_share_by_bytes_whatever_their_frames() {
-        let plan = EgressPlan { strict: vec![], weighted: vec![(1, 8000), (2, 8000), (4, 4000)] };
+        let plan = EgressPlan { strict: vec![], weighted: vec![(1, 8000), (2, 8000), (4, 4000)], ordered: 0 };
         let bytes = shares(&plan, [1500, 64, 9000, 0, 0, 0, 0, 0], 0b111, 200_000);
         let total: u64 = bytes.iter().sum();
         for (class, share) in [(0, 0.4), (1, 0.4), (2, 0.2)] {
@@ -136,7 +135,7 @@ mod tests {
 
     #[test]
     fn an_idle_group_gives_its_share_away_and_strict_goes_first() {
-        let plan = EgressPlan { strict: vec![0x80, 0x40], weighted: vec![(1, 3000), (2, 1000), (4, 4000)] };
+        let plan = EgressPlan { strict: vec![0x80, 0x40], weighted: vec![(1, 3000), (2, 1000), (4, 4000)], ordered: 0 };
         let bytes = shares(&plan, [1000; 8], 0b011, 40_000);
         assert_eq!((bytes[0], bytes[1]), (30_000_000, 10_000_000));
         let bytes = shares(&plan, [1000; 8], 0b1100_0011, 10);
@@ -145,8 +144,19 @@ mod tests {
 
     #[test]
     fn classes_of_a_group_take_turns() {
-        let plan = EgressPlan { strict: vec![0b11], weighted: vec![] };
+        let plan = EgressPlan { strict: vec![0b11], weighted: vec![], ordered: 0 };
         let bytes = shares(&plan, [100; 8], 0b11, 10);
         assert_eq!((bytes[0], bytes[1]), (500, 500));
+    }
+
+    #[test]
+    fn an_ordered_group_serves_its_highest_class_and_keeps_its_share() {
+        let plan = EgressPlan { strict: vec![], weighted: vec![(0b0101, 6000), (0b1010, 3000)], ordered: 0b0101 };
+        let bytes = shares(&plan, [1000; 8], 0b1111, 9000);
+        assert_eq!((bytes[0], bytes[2]), (0, 6_000_000));
+        assert_eq!((bytes[1], bytes[3]), (1_500_000, 1_500_000));
+        // What the highest does not use is the next one's.
+        let bytes = shares(&plan, [1000; 8], 0b1011, 9000);
+        assert_eq!(bytes[0], 6_000_000);
     }
 }

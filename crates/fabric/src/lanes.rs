@@ -2,7 +2,7 @@
 //!
 //! A lane is a class of its own: its own buffers, its own pauses or credits. A flow goes in the lane of its source and
 //! destination, what comes back in the lane of the way back. At an output the lanes of a class take turns, so that a
-//! class has what it had without them.
+//! class has what it had without them; in a group that goes by priority the later lane goes first.
 
 use crate::graph::{Graph, HostId, NodeId};
 use crate::routing::Routes;
@@ -180,7 +180,7 @@ fn egress(spread: &Spread, egress: &mut Egress) {
     match egress {
         // One strict group for the lanes of each class: inside, they take turns.
         Egress::Strict => {
-            let group = |class: usize| EgressGroup { classes: spread.mask(1 << class), share: Share::Strict };
+            let group = |class: usize| EgressGroup::turns(spread.mask(1 << class), Share::Strict);
             *egress = Egress::Groups((0..spread.first.len()).map(group).collect());
         }
         Egress::Groups(groups) => groups.iter_mut().for_each(|group| group.classes = spread.mask(group.classes)),
@@ -243,7 +243,7 @@ mod tests {
         let Buffer::Static(buffers) = &spec.switches[0].buffer else { panic!("static") };
         let sizes: Vec<u64> = buffers.iter().map(|buffer| buffer.capacity.get()).collect();
         assert_eq!(sizes, [50_000, 50_001, 50_001, 50_002]);
-        let group = |classes| EgressGroup { classes, share: Share::Strict };
+        let group = |classes| EgressGroup::turns(classes, Share::Strict);
         assert_eq!(spec.switches[0].egress, Egress::Groups(vec![group(1), group(6), group(8)]));
         assert!(spec.flows.iter().all(|flow| flow.acknowledge.unwrap().class == 3));
         let mut used: Vec<u8> = spec.flows.iter().map(|flow| flow.class).collect();

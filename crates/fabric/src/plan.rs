@@ -152,6 +152,8 @@ pub(crate) struct EgressPlan {
     pub(crate) strict: Vec<u8>,
     /// Weighted groups with their bytes a turn.
     pub(crate) weighted: Vec<(u8, u32)>,
+    /// Classes of groups that serve the highest first.
+    pub(crate) ordered: u8,
 }
 
 /// Virtual-lane arbitration, resolved.

@@ -85,21 +85,38 @@ impl Egress {
     /// Every class a weighted group of its own, with that many bytes a turn.
     #[must_use]
     pub fn weighted(quanta: &[Bytes]) -> Egress {
-        let group = |(class, &quantum): (usize, &Bytes)| EgressGroup {
-            classes: 1u8 << class,
-            share: Share::Weighted { quantum },
-        };
+        let group = |(class, &quantum): (usize, &Bytes)| EgressGroup::turns(1u8 << class, Share::Weighted { quantum });
         Egress::Groups(quanta.iter().enumerate().map(group).collect())
     }
 }
 
-/// Classes that are scheduled together; inside a group the classes take turns.
+/// Classes that are scheduled together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EgressGroup {
     /// Bit n stands for class n.
     pub classes: u8,
     /// What the group gets.
     pub share: Share,
+    /// How its classes share that.
+    pub within: Within,
+}
+
+impl EgressGroup {
+    /// Classes that take turns.
+    #[must_use]
+    pub const fn turns(classes: u8, share: Share) -> EgressGroup {
+        EgressGroup { classes, share, within: Within::Turns }
+    }
+}
+
+/// How the classes of a group share what it gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Within {
+    /// Frame by frame in turn.
+    #[default]
+    Turns,
+    /// The highest first.
+    Priority,
 }
 
 /// A group's claim on the link.

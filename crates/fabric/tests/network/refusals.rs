@@ -64,7 +64,7 @@ fn impossible_combinations_are_refused_with_the_reason() {
     });
     refused("one each", |s| s.switches[0].buffer = Buffer::Static(vec![]));
     refused("in two egress groups", |s| {
-        let group = EgressGroup { classes: 1, share: Share::Strict };
+        let group = EgressGroup::turns(1, Share::Strict);
         s.switches[0].egress = Egress::Groups(vec![group, group]);
     });
     refused("names class 1 of 1", |s| s.switches[0].egress = lanes(&[(1, 4)], &[(0, 4)], 0));

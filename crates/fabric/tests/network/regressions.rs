@@ -204,10 +204,8 @@ fn strict_groups_go_by_their_highest_class() {
     let mut spec = network(graph, switch(buffer, pfc()), lossless());
     spec.classes = vec![lossless(); 2];
     spec.switches[0].buffer = Buffer::Static(vec![buffer; 2]);
-    spec.switches[0].egress = Egress::Groups(vec![
-        EgressGroup { classes: 2, share: Share::Strict },
-        EgressGroup { classes: 1, share: Share::Strict },
-    ]);
+    spec.switches[0].egress =
+        Egress::Groups(vec![EgressGroup::turns(2, Share::Strict), EgressGroup::turns(1, Share::Strict)]);
     spec.flows = vec![greedy(1, 0, 1000), FlowSpec { class: 1, ..greedy(2, 0, 1000) }];
     let (s, _) = run(&spec, Span::from_millis(5));
     assert!(s.flows()[1].received_bytes > s.flows()[0].received_bytes, "{:?}", s.flows());

@@ -44,8 +44,8 @@ fn strict_priority_starves_and_groups_cure_it() {
     let measured = shares(Egress::Strict, pfc(), &[0, 1, 2]);
     assert!(measured[2] > 0.99 && measured[0] < 0.01, "{measured:?}");
     let groups = Egress::Groups(vec![
-        EgressGroup { classes: 0b001, share: Share::Weighted { quantum: Bytes::new(6_000) } },
-        EgressGroup { classes: 0b110, share: Share::Weighted { quantum: Bytes::new(6_000) } },
+        EgressGroup::turns(0b001, Share::Weighted { quantum: Bytes::new(6_000) }),
+        EgressGroup::turns(0b110, Share::Weighted { quantum: Bytes::new(6_000) }),
     ]);
     let measured = shares(groups, pfc(), &[0, 1, 2]);
     assert!((measured[0] - 0.5).abs() < 0.01, "{measured:?}");

@@ -57,7 +57,6 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     let mut findings = Findings::default();
     let walker = Walker::new(&plan.spec.graph);
     buffers::check(plan, &mut findings);
-    groups(plan, &mut findings);
     starvation(plan, &mut findings);
     deadlock::check(plan, &walker, &mut findings);
     let reached = reachable(plan, &walker, &mut findings);
@@ -103,36 +102,6 @@ fn starvation(plan: &Plan, findings: &mut Findings) {
                 format!("{} may starve: the high table has no limit", left.join(", ")),
                 "set high_limit below 255",
             );
-        }
-    }
-}
-
-/// Lossless and lossy classes that share an egress group.
-fn groups(plan: &Plan, findings: &mut Findings) {
-    let spec = &plan.spec;
-    for (device, egress) in outputs(spec) {
-        let Egress::Groups(groups) = egress else { continue };
-        for (number, group) in groups.iter().enumerate() {
-            let members = || spec.classes.iter().enumerate().filter(|(class, _)| group.classes >> class & 1 == 1);
-            let names = |lossless: bool| -> Vec<&str> {
-                members()
-                    .filter(|(_, class)| class.lossless == lossless)
-                    .map(|(_, class)| class.name.as_str())
-                    .collect()
-            };
-            let (kept, dropped) = (names(true), names(false));
-            if !kept.is_empty() && !dropped.is_empty() {
-                findings.add(
-                    Severity::Warning,
-                    format!("{device}.egress[{number}]"),
-                    format!(
-                        "lossless {} and lossy {} share a group: a pause of one leaves its turns to the other",
-                        kept.join(", "),
-                        dropped.join(", ")
-                    ),
-                    "give lossless and lossy classes groups of their own (IEEE 802.1Qaz advises it)",
-                );
-            }
         }
     }
 }

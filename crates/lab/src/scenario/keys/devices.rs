@@ -413,7 +413,7 @@ fn vl_entry() -> Section {
 
 fn egress() -> Section {
     Section {
-        about: "Classes that are scheduled together; inside a group they take turns.",
+        about: "Classes that are scheduled together: all lossless, or all lossy.",
         keys: vec![
             key(
                 "classes",
@@ -437,6 +437,12 @@ fn egress() -> Section {
                 "Bytes on the wire each turn, frame overhead counted.",
             )
             .only("share", &["weighted"]),
+            key(
+                "within",
+                Kind::choice(&[("turns", "frame by frame in turn"), ("priority", "the highest class first")]),
+                Default::Value("turns", "our choice: no class of a group starves"),
+                "How its classes share what the group gets.",
+            ),
         ],
     }
 }

@@ -10,7 +10,7 @@ use fabric::graph::Role;
 use fabric::spec::{
     AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CreditReturn, CreditSpec, CreditUnit, Crossbar, Egress,
     EgressGroup, FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Order, PauseSpec, Queueing, Share, SwitchSpec,
-    VlArbitration, VlEntry, WatchSpec,
+    VlArbitration, VlEntry, WatchSpec, Within,
 };
 use std::collections::BTreeMap;
 use units::Time;
@@ -316,6 +316,22 @@ fn class_bits(
     Some(classes.iter().fold(0, |bits, &class| bits | 1_u8.checked_shl(class).unwrap_or(0)))
 }
 
+/// Refuses lossless and lossy classes in one group: a pause of the one would leave its turns to the other.
+fn mixed(gathered: &mut Gathered<'_>, entry: &Node, rules: &Rules<'_>, classes: u8) -> Option<()> {
+    let named = |lossless: bool| -> Vec<&str> {
+        let members = (0_u32..).zip(rules.classes).filter(|(class, _)| classes >> class & 1 == 1);
+        members.filter(|(_, class)| class.lossless == lossless).map(|(_, class)| class.name.as_str()).collect()
+    };
+    let (kept, dropped) = (named(true), named(false));
+    if kept.is_empty() || dropped.is_empty() {
+        return Some(());
+    }
+    let message = format!("lossless {} and lossy {} are in one group", kept.join(", "), dropped.join(", "));
+    let help = "give lossless and lossy classes groups of their own (IEEE 802.1Qaz)";
+    gathered.refuse(entry.place_of("classes"), message, help);
+    None
+}
+
 fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<Egress> {
     if node.given("vl_arbitration") {
         return vl_arbitration(gathered, node, rules).map(Egress::Tables);
@@ -339,7 +355,12 @@ fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option
             "strict" => Share::Strict,
             _ => Share::Weighted { quantum: entry.size("quantum")? },
         };
-        groups.push(EgressGroup { classes, share });
+        let within = match entry.text("within")?.as_str() {
+            "priority" => Within::Priority,
+            _ => Within::Turns,
+        };
+        mixed(gathered, entry, rules, classes)?;
+        groups.push(EgressGroup { classes, share, within });
     }
     if let Some(class) = (0..rules.class_names.len() as u32).find(|class| taken >> class & 1 == 0) {
         let message = format!("class `{}` is in no egress group", rules.class_names.name(class));

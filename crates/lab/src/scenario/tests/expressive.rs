@@ -4,7 +4,7 @@ use super::super::*;
 use fabric::graph::{HostId, Role};
 use fabric::spec::{
     Arbitration, Buffer, BypassReading, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath, Queueing,
-    Share, VlArbitration, VlEntry,
+    Share, VlArbitration, VlEntry, Within,
 };
 use fabric::workload::{Activity, Destination, Gaps, Overflow, Pattern};
 use units::{Bytes, Rate, Span, Time};
@@ -111,7 +111,7 @@ header_delay = "100ns"
 pipeline = "200ns"
 pause = { quanta = 1000, refresh_before = 10, response = "50ns" }
 buffers = [{ capacity = "100KB" }, { classes = "kept", capacity = "90KB", xoff = "50KB", xon = "40KB" }]
-egress = [{ classes = "acks", share = "strict" }, { classes = ["lossy", "kept"], quantum = "3KB" }]
+egress = [{ classes = "acks", share = "strict" }, { classes = "lossy", quantum = "3KB" }, { classes = "kept", within = "priority" }]
 [[switches]]
 match = "right"
 queueing = "combined"
@@ -125,7 +125,7 @@ service = "5Gb/s"
 service_changes = [{ at = "1us", rate = "0b/s" }, { at = "2us" }]
 flow_control = "pfc"
 buffers = { capacity = "80KB" }
-egress = [{ classes = "*", quantum = "9KB" }]
+egress = [{ classes = ["acks", "kept"], quantum = "9KB" }, { classes = "lossy" }]
 "#;
     let plan = plan(&format!("{NODES}{switches}{REST}"));
     let left = &plan.spec.switches[0];
@@ -143,7 +143,8 @@ egress = [{ classes = "*", quantum = "9KB" }]
     );
     let Egress::Groups(groups) = &left.egress else { panic!("groups") };
     assert_eq!((groups[0].classes, groups[0].share), (4, Share::Strict));
-    assert_eq!((groups[1].classes, groups[1].share), (3, Share::Weighted { quantum: Bytes::new(3000) }));
+    assert_eq!((groups[1].classes, groups[1].share), (1, Share::Weighted { quantum: Bytes::new(3000) }));
+    assert_eq!((groups[1].within, groups[2].within), (Within::Turns, Within::Priority));
     let right = &plan.spec.switches[1];
     assert_eq!(right.queueing, Queueing::Combined { output_buffer: Bytes::new(10_000) });
     assert_eq!(right.crossbar.unwrap().speedup, (3, 2));
@@ -160,7 +161,6 @@ egress = [{ classes = "*", quantum = "9KB" }]
         adapter.service_changes,
         [(Time::ZERO + Span::from_micros(1), Some(Rate::ZERO)), (Time::ZERO + Span::from_micros(2), None),]
     );
-    assert!(check(&plan).iter().any(|finding| finding.message.contains("lossless kept and lossy lossy share a group")));
 }
 
 #[test]

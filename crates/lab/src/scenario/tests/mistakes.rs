@@ -53,6 +53,15 @@ fn refused(from: &str, to: &str, (line, column): (usize, usize), words: &str) {
 }
 
 #[test]
+fn lossless_and_lossy_classes_do_not_share_a_group() {
+    let both = "egress = [{ classes = [\"a\", \"b\"] }]\n[[classes]]\nname = \"a\"\n[[classes]]\nname = \"b\"\nlossless = false\n[[workloads]]";
+    refused("[[workloads]]", both, (8, 23), "lossless a and lossy b are in one group");
+    let apart = both.replace("{ classes = [\"a\", \"b\"] }", "{ classes = \"a\" }, { classes = \"b\" }");
+    let control = "flow_control = \"pfc\"\nbuffers";
+    assert_eq!(complaints(&SOUND.replace("[[workloads]]", &apart).replace("buffers", control), &[]), []);
+}
+
+#[test]
 fn the_sound_scenario_is_sound() {
     assert_eq!(complaints(SOUND, &[]), []);
 }
