@@ -44,6 +44,40 @@ fn the_ring_really_deadlocks() {
 }
 
 #[test]
+fn the_ring_lives_by_the_routings_that_take_care() {
+    let ends = |variant: &str| {
+        let plan = load(&folder().join("ring-routing.toml"), &[format!("variant={variant}")]).expect("a plan");
+        let can = check(&plan).iter().any(|finding| finding.message.contains("can deadlock"));
+        (can, matches!(run(&plan, plan.run.duration).0.outcome, Outcome::Deadlock(_)))
+    };
+    for variant in ["shortest", "spb"] {
+        assert_eq!(ends(variant), (true, true), "{variant}");
+    }
+    for variant in ["up-down", "lash", "dfsssp", "spanning-tree"] {
+        assert_eq!(ends(variant), (false, false), "{variant}");
+    }
+}
+
+#[test]
+fn local_repair_saves_what_the_leaf_sends() {
+    // Bytes that the flows of a workload deliver between the fault and the new tables.
+    let missed = |variant: &str, workload: &str| {
+        let plan = load(&folder().join("reconvergence.toml"), &[format!("variant={variant}")]).expect("a plan");
+        assert!(check(&plan).iter().any(|finding| finding.message.contains("switches change")), "{variant}");
+        let received = |until: Span| -> u64 {
+            let flows = run(&plan, until).1;
+            let named = plan.flow_names.iter().zip(&flows).filter(|(name, _)| name.starts_with(workload));
+            named.map(|(_, flow)| flow.received_bytes).sum()
+        };
+        received(Span::from_micros(2500)) - received(Span::from_micros(2000))
+    };
+    let (without, with) = (missed("reconverge", "up"), missed("local repair", "up"));
+    assert!(with as f64 > 1.5 * without as f64, "{without} {with}");
+    // What comes down the spine at the other end of the cable has no second way.
+    assert_eq!(missed("reconverge", "down"), missed("local repair", "down"));
+}
+
+#[test]
 fn the_victim_really_suffers() {
     let plan = load(&folder().join("victim.toml"), &[]).expect("a plan");
     let (report, flows) = run(&plan, plan.run.duration);
