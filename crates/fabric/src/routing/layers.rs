@@ -3,7 +3,9 @@
 use super::error::RouteError;
 use super::switches::Switches;
 use super::{MAX_LANES, Routes};
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// Who waits for whom in one lane: channels, with the paths that make each wait.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +30,12 @@ impl Waits {
     /// A circle, as waits that each end where the next begins; `None` if there is none.
     #[must_use]
     pub fn circle(&self) -> Option<Vec<(u32, u32)>> {
-        let mut closed = std::collections::BTreeSet::new();
+        self.circle_beyond(&mut BTreeSet::new())
+    }
+
+    /// The same, where no circle passes through the channels `closed`; those found to be on none are added. Taking waits
+    /// out leaves that true.
+    fn circle_beyond(&self, closed: &mut BTreeSet<u32>) -> Option<Vec<(u32, u32)>> {
         let mut open: BTreeMap<u32, usize> = BTreeMap::new();
         for &(root, _) in self.edges.keys() {
             if closed.contains(&root) {
@@ -63,12 +70,16 @@ impl Waits {
         None
     }
 
-    /// Takes out all that these paths make.
-    fn remove(&mut self, gone: &std::collections::BTreeSet<u32>) {
-        self.edges.retain(|_, paths| {
-            paths.retain(|path| !gone.contains(path));
-            !paths.is_empty()
-        });
+    /// Takes out what a path made.
+    fn remove(&mut self, path: u32, channels: &[u32]) {
+        for pair in channels.windows(2) {
+            if let Entry::Occupied(mut edge) = self.edges.entry((pair[0], pair[1])) {
+                edge.get_mut().retain(|&known| known != path);
+                if edge.get().is_empty() {
+                    edge.remove();
+                }
+            }
+        }
     }
 }
 
@@ -78,6 +89,9 @@ struct Order {
     place: Vec<u32>,
     after: Vec<Vec<u32>>,
     before: Vec<Vec<u32>>,
+    /// When each channel was last met by a search, and the number of searches.
+    met: Vec<u32>,
+    searches: u32,
 }
 
 impl Order {
@@ -86,17 +100,27 @@ impl Order {
             place: (0..channels as u32).collect(),
             after: vec![Vec::new(); channels],
             before: vec![Vec::new(); channels],
+            met: vec![0; channels],
+            searches: 0,
         }
     }
 
-    /// All that is reached from `start` by `edges` without leaving the places up to `limit`.
-    fn reach(edges: &[Vec<u32>], start: u32, inside: impl Fn(u32) -> bool) -> Vec<u32> {
-        let mut met = std::collections::BTreeSet::from([start]);
-        let mut todo = vec![start];
-        let mut all = Vec::new();
-        while let Some(at) = todo.pop() {
-            all.push(at);
-            todo.extend(edges[at as usize].iter().copied().filter(|&next| inside(next) && met.insert(next)));
+    /// All that is reached from `start`, forwards or backwards, without leaving these places.
+    fn reach(&mut self, start: u32, forwards: bool, places: RangeInclusive<u32>) -> Vec<u32> {
+        self.searches += 1;
+        let edges = if forwards { &self.after } else { &self.before };
+        let mut all = vec![start];
+        self.met[start as usize] = self.searches;
+        let mut head = 0;
+        while let Some(&at) = all.get(head) {
+            head += 1;
+            for &next in &edges[at as usize] {
+                let new = self.met[next as usize] != self.searches;
+                if new && places.contains(&self.place[next as usize]) {
+                    self.met[next as usize] = self.searches;
+                    all.push(next);
+                }
+            }
         }
         all
     }
@@ -121,14 +145,14 @@ impl Order {
     }
 
     fn insert(&mut self, from: u32, to: u32) -> bool {
-        let place = |channel: u32| self.place[channel as usize];
-        let (low, high) = (place(to), place(from));
+        let (low, high) = (self.place[to as usize], self.place[from as usize]);
         if low <= high {
-            let ahead = Order::reach(&self.after, to, |next| place(next) <= high);
+            let ahead = self.reach(to, true, low..=high);
             if ahead.contains(&from) {
                 return false;
             }
-            let behind = Order::reach(&self.before, from, |last| place(last) >= low);
+            let behind = self.reach(from, false, low..=high);
+            let place = |channel: u32| self.place[channel as usize];
             // Those behind take the first of the places that both had, those ahead the others.
             let sorted = |mut all: Vec<u32>| {
                 all.sort_by_key(|&channel| place(channel));
@@ -221,12 +245,12 @@ pub(super) fn break_circles(routes: &mut Routes, switches: &Switches) -> Result<
     loop {
         let mut waits = Waits::default();
         here.iter().for_each(|&path| waits.add(path, &paths[path as usize].1));
-        let mut moved = std::collections::BTreeSet::new();
-        while let Some(circle) = waits.circle() {
+        let (mut moved, mut closed) = (BTreeSet::new(), BTreeSet::new());
+        while let Some(circle) = waits.circle_beyond(&mut closed) {
             let weakest = circle.into_iter().min_by_key(|&edge| (waits.paths(edge).len(), edge));
             let Some(weakest) = weakest else { break };
-            let gone: std::collections::BTreeSet<u32> = waits.paths(weakest).iter().copied().collect();
-            waits.remove(&gone);
+            let gone = waits.paths(weakest).to_vec();
+            gone.iter().for_each(|&path| waits.remove(path, &paths[path as usize].1));
             moved.extend(gone);
         }
         if moved.is_empty() {

@@ -13,6 +13,8 @@ use units::Time;
 
 /// The most spanning trees: IEEE 802.1Q has 64 instances beside the common one.
 const MOST_TREES: usize = 64;
+/// The most pairs of switch and host of a routing that looks at every path: some seconds.
+const MOST_PATHS: usize = 1 << 22;
 
 struct Tables<'a> {
     graph: &'a Graph,
@@ -36,6 +38,14 @@ pub(crate) fn routing(
     if let (false, Some((_, place))) = (weighs, metrics.values().next()) {
         let help = "remove it, or choose routing = \"spb\" or a spanning tree";
         gathered.refuse(*place, format!("`metric` does nothing with routing = \"{name}\": hops count"), help);
+        return None;
+    }
+    let hosts = graph.hosts().len();
+    let pairs = hosts.saturating_mul(graph.nodes.len() - hosts);
+    if ["lash", "dfsssp"].contains(&name.as_str()) && pairs > MOST_PATHS {
+        let message = format!("{name} looks at every path, and there are {pairs} pairs of switch and host");
+        let help = format!("{MOST_PATHS} are the most: reduce the network, or choose routing = \"up-down\"");
+        gathered.refuse(node.place_of("routing"), message, help);
         return None;
     }
     let bridges = || {

@@ -157,6 +157,8 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     refused(&random, &["network.routing=lash"], "each frame to another host");
     let many = (0..5).map(|n| format!("[[classes]]\nname = \"c{n}\"\n")).collect::<String>();
     refused(&RING.replace("[run]", &format!("{many}[run]")), &["network.routing=lash"], "10 classes in all");
+    let wide = ["network.routing=lash", "network.switches=600", "network.hosts_per_switch=20"];
+    refused(RING, &wide, "looks at every path");
     let written = "network.routes=[{ at = \"*\", to = \"*\", ports = [0] }]";
     refused(RING, &["network.routing=explicit", written, "network.reconverge=1us"], "not computed anew");
 }
