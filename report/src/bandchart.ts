@@ -35,8 +35,8 @@ export class BandChart implements Painter {
       el("header", {}, el("h3", {}, title), el("span", { class: "note" }, note), el("span", { class: "tools" }, this.plot.exports())),
       this.plot.box,
     );
-    link.onView(() => this.plot.later());
-    link.onPoint(() => this.plot.later());
+    link.onView(() => this.plot.later(), this.root);
+    link.onPoint(() => this.plot.later(), this.root);
     this.plot.canvas.addEventListener("pointermove", (event) => {
       const place = event.clientX - this.plot.canvas.getBoundingClientRect().left;
       link.point(link.from + Math.min(1, Math.max(0, (place - this.area.left) / this.area.width)) * (link.to - link.from));

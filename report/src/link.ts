@@ -1,6 +1,22 @@
 // What views of one stretch of time share: how much of it is seen, where the pointer is, and the instant of the drawing.
 
-type Listener = () => void;
+interface Listener {
+  act: () => void;
+  /** Whose it is: once it was on the page and is no longer, nobody listens. */
+  owner: Element | null;
+  shown: boolean;
+}
+
+function tell(listeners: Set<Listener>): void {
+  for (const listener of listeners) {
+    if (listener.owner?.isConnected) listener.shown = true;
+    else if (listener.shown) {
+      listeners.delete(listener);
+      continue;
+    }
+    listener.act();
+  }
+}
 
 export class TimeLink {
   /** What is seen, in picoseconds. */
@@ -23,12 +39,12 @@ export class TimeLink {
     return this.from === 0 && this.to === this.end;
   }
 
-  onView(listener: Listener): void {
-    this.seen.add(listener);
+  onView(act: () => void, owner: Element | null = null): void {
+    this.seen.add({ act, owner, shown: false });
   }
 
-  onPoint(listener: Listener): void {
-    this.pointed.add(listener);
+  onPoint(act: () => void, owner: Element | null = null): void {
+    this.pointed.add({ act, owner, shown: false });
   }
 
   view(from: number, to: number): void {
@@ -36,7 +52,7 @@ export class TimeLink {
     const width = Math.min(this.end, Math.max(10, to - from));
     this.from = Math.max(0, Math.min(from, this.end - width));
     this.to = this.from + width;
-    for (const listener of this.seen) listener();
+    tell(this.seen);
   }
 
   reset(): void {
@@ -55,11 +71,11 @@ export class TimeLink {
 
   point(at: number | null): void {
     this.cursor = at;
-    for (const listener of this.pointed) listener();
+    tell(this.pointed);
   }
 
   setNow(at: number): void {
     this.now = Math.max(0, Math.min(this.end, at));
-    for (const listener of this.pointed) listener();
+    tell(this.pointed);
   }
 }

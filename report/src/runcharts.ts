@@ -122,13 +122,16 @@ function allowanceChart(runs: Run[], link: TimeLink, column: "rate" | "window"):
   const all = sources(runs, (run) => run.table("rates")?.columns[column]?.some((value) => value >= 0) ?? false);
   if (all.length === 0) return null;
   let grouping: Grouping = runs.length > 1 || all[0].run.flows.length > FEW ? "workloads" : "flows";
-  const lines = () =>
-    flowLines(
+  const lines = () => {
+    const made = flowLines(
       all,
       grouping,
       (run, members) => () => run.level("rates", column, members.map((flow) => [flow]), null),
       (run, flow) => (run.column("rates", column, flow).some((value) => value >= 0) ? run.flows[flow].bytes + 1 : 0),
-    ).map((line) => ({ ...line, level: undefined }) as unknown as Line);
+    );
+    made.forEach((line) => delete line.level);
+    return made;
+  };
   const rate = column === "rate";
   const chart = new TimeChart({
     title: rate ? "Rate that sources may send at" : "Window that sources may fill",

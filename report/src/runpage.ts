@@ -59,7 +59,7 @@ export function story(run: Run, course: Course): HTMLElement | null {
   const sentences = [`Congestion reached furthest at ${showTime(worst.at)}: ${run.ports[tree.root].lane} held back ${lanes}.`];
   if (victims.length > 0) {
     const more = victims.length > 5 ? ` and ${victims.length - 5} more` : "";
-    sentences.push(`Victims, which cross the tree but not its root: ${names.join(", ")}${more}.`);
+    sentences.push(`Victims, which cross the tree but no root: ${names.join(", ")}${more}.`);
   }
   return el("p", { class: "story" }, sentences.join(" "));
 }

@@ -42,7 +42,7 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
       kind: (flow) => ((distance(flow) ?? 0) < -0.2 ? "less" : (distance(flow) ?? 0) > 0.2 ? "moreof" : ""),
     },
     { name: "limited by", value: (flow) => flow.bottleneck ?? "" },
-    { name: "victim", number: true, meaning: "part of its life in which it crossed a congestion tree but not its root", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
+    { name: "victim", number: true, meaning: "part of its life in which it crossed a congestion tree but no root", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
     time("completion", "duration", "from its start to the arrival of the last byte"),
     { name: "delivered", number: true, value: (flow) => flow.bytes, text: (flow) => show(flow.bytes, "size") },
     { name: "marked", number: true, meaning: "frames that arrived with a congestion mark", value: raw("marked_frames"), text: (flow) => show(raw("marked_frames")(flow), "count") },

@@ -95,8 +95,8 @@ export class TimeChart implements Painter {
     this.heaviest().forEach((line) => this.add(line));
     this.makePicker();
     this.listen();
-    options.link.onView(() => this.plot.later());
-    options.link.onPoint(() => this.pointed());
+    options.link.onView(() => this.plot.later(), this.root);
+    options.link.onPoint(() => this.pointed(), this.root);
     onTheme(() => this.paintChips());
   }
 
@@ -149,7 +149,7 @@ export class TimeChart implements Painter {
     const value = el("span", { class: "value" });
     const chip = el(
       "button",
-      { type: "button", class: "chip", title: `hide ${line.name}`, aria: { pressed: "true" } },
+      { type: "button", class: "chip", title: `hide ${line.name}`, aria: { pressed: String(!this.hidden.has(line.name)) } },
       el("span", { class: "swatch" }),
       el("span", { class: "name" }, line.name),
       value,
@@ -161,12 +161,13 @@ export class TimeChart implements Painter {
     this.paintChips();
   }
 
-  private readonly hidden = new Set<Line>();
+  /** By name: lines are made anew when another window is chosen. */
+  private readonly hidden = new Set<string>();
 
   private switch(shown: Shown): void {
-    if (this.hidden.has(shown.line)) this.hidden.delete(shown.line);
-    else this.hidden.add(shown.line);
-    const on = !this.hidden.has(shown.line);
+    if (this.hidden.has(shown.line.name)) this.hidden.delete(shown.line.name);
+    else this.hidden.add(shown.line.name);
+    const on = !this.hidden.has(shown.line.name);
     shown.chip.setAttribute("aria-pressed", String(on));
     shown.chip.title = `${on ? "hide" : "show"} ${shown.line.name}`;
     this.plot.later();
@@ -219,7 +220,7 @@ export class TimeChart implements Painter {
   }
 
   private visible(): Shown[] {
-    return this.shown.filter((shown) => !this.hidden.has(shown.line));
+    return this.shown.filter((shown) => !this.hidden.has(shown.line.name));
   }
 
   private scales(): [Scale, Scale] {

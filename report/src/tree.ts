@@ -3,13 +3,15 @@
 // A lane is one direction of a cable, named by the port that sends. It is held back when its sender obeys a pause, or has
 // frames waiting and no credit. A root is a lane with frames waiting that sends as fast as it can, or one whose receiving
 // host holds it back. From there upstream: a held lane belongs to the tree if a flow crosses it and then a lane of the
-// tree. A flow that crosses the tree but not its root is a victim.
+// tree. A flow that crosses the tree but no root is a victim.
 import type { Run } from "./run";
 
 /** Parts of the interval before an instant. */
 export interface LaneState {
   busy: Float32Array;
   paused: Float32Array;
+  /** The same of a few intervals: PFC stops and starts its senders in turns. */
+  lately: Float32Array;
   /** Bytes waiting to leave by the port. */
   waiting: Float64Array;
   /** Held of what came in by the port: bytes or frames. */
@@ -39,6 +41,8 @@ export interface Congestion {
 /** More of the interval than this is as good as all of it. */
 const FULL = 0.85;
 const HELD = 0.05;
+/** Intervals over which a lane that was paused in turns counts as held back. */
+const LATELY = 4;
 
 interface Cursor {
   times: Float64Array;
@@ -162,6 +166,7 @@ export class CongestionReader {
     const state: LaneState = {
       busy: new Float32Array(count),
       paused: new Float32Array(count),
+      lately: new Float32Array(count),
       waiting: new Float64Array(count),
       held: new Float64Array(count),
       fill: new Float32Array(count),
@@ -185,13 +190,17 @@ export class CongestionReader {
     this.pauseCursors.forEach((cursor, i) => {
       const port = this.pauseKeys[i][0];
       const from = at - sample;
-      let row = this.seek(cursor, from);
-      let sum = 0;
+      const before = at - LATELY * sample;
+      let row = this.seek(cursor, before);
+      let [sum, all] = [0, 0];
       for (; row < cursor.times.length && cursor.starts[row] < at; row++) {
-        const seen = Math.min(cursor.times[row], at) - Math.max(cursor.starts[row], from);
-        if (seen > 0) sum += seen * (cursor.covered[row] / (cursor.times[row] - cursor.starts[row] || 1));
+        const dense = cursor.covered[row] / (cursor.times[row] - cursor.starts[row] || 1);
+        const end = Math.min(cursor.times[row], at);
+        sum += Math.max(0, end - Math.max(cursor.starts[row], from)) * dense;
+        all += Math.max(0, end - Math.max(cursor.starts[row], before)) * dense;
       }
       state.paused[port] = Math.max(state.paused[port], Math.min(1, sum / sample));
+      state.lately[port] = Math.max(state.lately[port], Math.min(1, all / (LATELY * sample)));
     });
     for (let port = 0; port < count; port++) {
       state.fill[port] = this.capacity[port] > 0 ? Math.min(1, state.held[port] / this.capacity[port]) : 0;
@@ -201,7 +210,7 @@ export class CongestionReader {
 
   /** How much a lane is held back: a part of the interval, zero if it is not. */
   heldBack(state: LaneState, port: number): number {
-    if (state.paused[port] > HELD) return state.paused[port];
+    if (state.lately[port] > HELD) return state.lately[port];
     if (!this.credits[port]) return 0;
     if (state.waiting[port] > 0 && state.busy[port] < FULL) return 1 - state.busy[port];
     const { node, peerPort } = this.run.ports[port];
@@ -230,8 +239,10 @@ export class CongestionReader {
     const roots: { port: number; receiver: boolean }[] = [];
     for (let port = 0; port < ports.length; port++) {
       const receiver = isHeld.has(port) && nodes[ports[port].peerNode].host;
-      if (receiver || (!isHeld.has(port) && state.waiting[port] > 0)) roots.push({ port, receiver });
+      const full = !isHeld.has(port) && state.waiting[port] > 0 && state.busy[port] >= FULL;
+      if (receiver || full) roots.push({ port, receiver });
     }
+    const all = new Set(roots.map(({ port }) => port));
     roots.sort((a, b) => state.waiting[b.port] - state.waiting[a.port]);
     const taken = new Set<number>();
     const trees: Tree[] = [];
@@ -254,7 +265,7 @@ export class CongestionReader {
       }
       if (lanes.length === 0 && !receiver) continue;
       taken.add(root);
-      trees.push({ root, receiver, lanes, victims: this.victims(root, lanes, at) });
+      trees.push({ root, receiver, lanes, victims: this.victims(lanes, all, at) });
     }
     const stray = held.filter((port) => !taken.has(port));
     return { at, state, trees, stray, circle: this.circle(stray, at) };
@@ -287,11 +298,12 @@ export class CongestionReader {
     return [];
   }
 
-  private victims(root: number, lanes: Tree["lanes"], at: number): number[] {
+  /** Flows that cross lanes of a tree, and no root: whoever crosses one has a part in it. */
+  private victims(lanes: Tree["lanes"], roots: Set<number>, at: number): number[] {
     const found = new Set<number>();
     for (const { port } of lanes) {
       for (const flow of this.crossing.get(port) ?? []) {
-        if (this.active(flow, at) && !this.run.flows[flow].path?.includes(root)) found.add(flow);
+        if (this.active(flow, at) && !this.run.flows[flow].path?.some((lane) => roots.has(lane))) found.add(flow);
       }
     }
     return [...found].sort((a, b) => a - b);

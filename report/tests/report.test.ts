@@ -22,7 +22,8 @@ test("a run: its numbers are those of the tables", async () => {
   const results = recorded("incast", "incast");
   const { page, took, close } = await open(join(results, "report.html"));
   console.log(`incast stood after ${took} ms`);
-  assert.ok(took < 10_000, `${took} ms`);
+  // A second is the aim; a machine that tests other things beside it is given more.
+  assert.ok(took < 5000, `${took} ms`);
   assert.equal(await page.locator("h1").textContent(), "incast");
   assert.match((await page.locator("#outcome .verdict").textContent()) ?? "", /finished/);
 
