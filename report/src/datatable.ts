@@ -16,6 +16,8 @@ export interface Column<R> {
 
 /** Rows shown before one asks for more. */
 const FIRST = 100;
+/** Longer tables than this are not printed whole. */
+const PRINTED = 1000;
 
 export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], options: { sort?: number; descending?: boolean; note?: string } = {}): HTMLElement {
   let sorted = options.sort ?? -1;
@@ -97,6 +99,12 @@ export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], opt
     fill();
   });
   fill();
+  // On paper nobody can ask for more.
+  window.addEventListener("beforeprint", () => {
+    if (rows.length > PRINTED || most >= rows.length) return;
+    most = rows.length;
+    fill();
+  });
   const tools = el("span", { class: "tools" }, rows.length > 8 ? search : null, copy, button("CSV", () => download(`${fileName(title)}.csv`, csvLines(data()), "text/csv")));
   return el(
     "section",

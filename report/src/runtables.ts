@@ -163,6 +163,8 @@ function waitQuantiles(run: Run): Map<number, (part: number) => number> {
     buckets.set(Number(number), list);
   });
   const made = new Map<number, (part: number) => number>();
+  // Below one picosecond is not at all.
+  const ends = (upper: number) => (upper <= 1 ? 0 : upper / 1e12);
   for (const [number, list] of buckets) {
     list.sort((a, b) => a[0] - b[0]);
     const total = list.reduce((sum, [, count]) => sum + count, 0);
@@ -170,9 +172,9 @@ function waitQuantiles(run: Run): Map<number, (part: number) => number> {
       let left = part * total;
       for (const [upper, count] of list) {
         left -= count;
-        if (left <= 0) return upper / 1e12;
+        if (left <= 0) return ends(upper);
       }
-      return list[list.length - 1][0] / 1e12;
+      return ends(list[list.length - 1][0]);
     });
   }
   return made;

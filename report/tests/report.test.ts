@@ -25,7 +25,10 @@ test("a run: its numbers are those of the tables", async () => {
   // A second is the aim; a machine that tests other things beside it is given more.
   assert.ok(took < 5000, `${took} ms`);
   assert.equal(await page.locator("h1").textContent(), "incast");
-  assert.match((await page.locator("#outcome .verdict").textContent()) ?? "", /finished/);
+  assert.match((await page.locator("#outcome .facts .verdict").textContent()) ?? "", /finished/);
+  // What the scenario expects, as the program judged it.
+  const judged = JSON.parse(readFileSync(join(results, "expectations.json"), "utf8")) as { verdict: string }[];
+  assert.deepEqual(await page.locator("#outcome td.verdict").allTextContents(), judged.map(({ verdict }) => verdict));
 
   // Throughput of every sample of every flow.
   const throughput = chart(page, "Throughput");
