@@ -20,6 +20,7 @@ export async function sideBySide(runs: Run[], link: TimeLink, into: (title: stri
   const shown = runs.slice(0, 4);
   const made = stage(shown, link);
   const words = el("div");
+  if (runs.length > shown.length) words.append(el("p", { class: "note" }, `The networks of the first ${shown.length} of ${runs.length} runs; the charts below have all.`));
   void made.courses.then((courses) =>
     courses.forEach((course, i) => {
       const told = story(shown[i], course);

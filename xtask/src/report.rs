@@ -125,6 +125,7 @@ fn browser(target: &Path) -> Result<PathBuf, String> {
     // On a bare machine of Debian's kind, such as a container, the system has it.
     let root = Command::new("id").arg("-u").output().is_ok_and(|said| said.stdout.starts_with(b"0"));
     if root {
+        let _ = crate::run("apt-get", &["update", "--quiet"]);
         let _ = crate::run("apt-get", &["install", "--yes", "--no-install-recommends", "chromium"]);
     }
     installed().ok_or_else(|| "there is no Chromium; name one in CHROMIUM".into())
