@@ -283,6 +283,19 @@ value = "9KB"
 }
 
 #[test]
+fn sources_that_learn_their_rate_have_a_fair_share_all_the_same() {
+    for law in ["lipd", "fimd", "aimd"] {
+        let overrides = [format!("protocol.name={law}")];
+        let plan = load(&super::folder().join("infiniband-marking.toml"), &overrides).expect("a scenario");
+        let shares = crate::scenario::fair_shares(&plan).expect("few flows");
+        let victim = plan.flow_names.iter().position(|name| name == "victim").expect("a victim");
+        // Ten remote flows have a twentieth of the root link each, and the victim what is left of the trunk.
+        assert!((shares[victim].throughput - 4e9).abs() < 1e6, "{law}: {}", shares[victim].throughput);
+        assert!((shares[0].throughput - 4e8).abs() < 1e5, "{law}: {}", shares[0].throughput);
+    }
+}
+
+#[test]
 fn a_chart_of_buffers_is_about_the_far_end_of_its_links() {
     use crate::scenario::ChartKind;
     let chart = |picture: &str| {
