@@ -13,8 +13,8 @@ async function bundle(entry, options) {
   return result.outputFiles[0].text;
 }
 
-function put(name, text) {
-  const path = join(here, "dist", name);
+function put(folder, name, text) {
+  const path = join(here, folder, name);
   mkdirSync(dirname(path), { recursive: true });
   let before;
   try {
@@ -27,12 +27,13 @@ function put(name, text) {
 
 const script = await bundle("src/main.ts", { minify: true, format: "iife", target, charset: "ascii", legalComments: "none" });
 // The script stands inside a page: nothing in it may look like the end of a script.
-put("report.js", script.trim().replaceAll("</", "<\\/"));
-put("report.css", (await bundle("src/style.css", { minify: true, target, charset: "ascii" })).trim());
+put("dist", "report.js", script.trim().replaceAll("</", "<\\/"));
+put("dist", "report.css", (await bundle("src/style.css", { minify: true, target, charset: "ascii" })).trim());
 if (process.argv.includes("--tests")) {
   const tests = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.ts"));
   for (const name of tests) {
     const text = await bundle(join("tests", name), { platform: "node", format: "esm", external: ["playwright-core"] });
-    put(join("tests", name.replace(/\.ts$/, ".mjs")), text);
+    // Not into dist: whatever changes there has the program compiled again.
+    put("node_modules/.tests", name.replace(/\.ts$/, ".mjs"), text);
   }
 }

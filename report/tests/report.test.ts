@@ -1,7 +1,7 @@
 // Reports as a reader has them: opened in a browser, moved, zoomed, saved, and held against the tables they come from.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { chart, closeBrowser, dataOf, moveTo, open, OUT, rows, saved, shot, tailback } from "./browser";
 
@@ -269,7 +269,7 @@ test("a sweep and an analysis of stability", async () => {
 
 test("papers: every verdict, every figure, the notes", async () => {
   const paper = "infiniband-ecn-2002";
-  const papers = process.env["REPORT_PAPERS"] ?? place("papers");
+  const papers = resolve(process.env["REPORT_PAPERS"] ?? place("papers"));
   tailback(["reproduce", paper, "--quick", "--out", papers, "--report"], [0, 6]);
   const { page, took, close } = await open(join(papers, paper, "report.html"));
   console.log(`the paper stood after ${took} ms`);
