@@ -36,7 +36,7 @@ pub fn protocols(arguments: &Protocols) -> Exit {
     }
     if text.is_empty() {
         let names = sources.chain(points).map(|(known, ..)| known);
-        let near = names.max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+        let near = names.min_by_key(|known| strsim::damerau_levenshtein(known, name));
         let hint = near.map(|near| format!("\n  did you mean {near}?")).unwrap_or_default();
         console::error(&format!("there is no protocol or congestion point {name}{hint}"));
         return Exit::BadInput;

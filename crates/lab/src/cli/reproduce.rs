@@ -81,8 +81,9 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         all.iter().filter(|f| f.paper == paper && name.is_none_or(|name| f.name == name)).collect()
     };
     let folder = arguments.papers.join(paper);
-    // A folder that is none is told of below.
-    let about = if folder.is_dir() { load_paper(&folder.join("paper.toml")) } else { Ok(Paper::default()) };
+    // A folder that is none is told of below; without a paper.toml nothing is said of the whole.
+    let file = folder.join("paper.toml");
+    let about = if file.exists() { load_paper(&file) } else { Ok(Paper::default()) };
     let about = match about {
         Ok(about) => about,
         Err(errors) => return console::problems(&errors),

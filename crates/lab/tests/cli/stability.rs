@@ -26,7 +26,8 @@ fn packets_alone_have_equations_and_are_drawn_over_them() {
     let out = ["stability", "a.toml", "--packets", "--json", "--out", "p"];
     let value = scratch.run(&out).ends(0).json();
     let names = ["overlay-queue", "overlay-rate", "overlay-spectrum"];
-    let files: Vec<String> = names.iter().flat_map(|name| [format!("{name}.png"), format!("{name}.svg")]).collect();
+    let pictures = names.iter().flat_map(|name| [format!("{name}.png"), format!("{name}.svg")]);
+    let files: Vec<String> = pictures.chain(["stability.json".into()]).collect();
     assert_eq!(scratch.names("p"), files);
     assert_eq!(value["link"], "sw0->h2");
     assert_eq!(value["origins"]["sources"], "flows over sw0->h2");
