@@ -252,7 +252,7 @@ impl<'a> Applications<'a> {
     }
 
     /// The applications.
-    pub fn iter(&self) -> impl Iterator<Item = Application> + 'a {
+    pub fn iter(&self) -> impl Iterator<Item = Application> + use<'a> {
         self.0.iter().map(|&entry| Application::decode(entry))
     }
 }

@@ -1,0 +1,77 @@
+//! A table of application priorities that owns its entries and never grows.
+
+use std::fmt;
+use wire::lldp::ieee::{self, Application};
+
+/// As many entries as a TLV can hold, so that no peer's table is cut.
+const MOST: usize = ieee::Applications::MOST;
+
+/// Which applications use which priority. Of two entries for one application the first counts.
+#[derive(Clone, Copy)]
+pub struct Applications {
+    entries: [[u8; 3]; MOST],
+    count: usize,
+}
+
+impl Applications {
+    /// Those entries; `None` if there are more than a TLV holds.
+    pub fn new(entries: impl IntoIterator<Item = Application>) -> Option<Applications> {
+        let mut table = Applications::default();
+        for entry in entries {
+            *table.entries.get_mut(table.count)? = entry.encode();
+            table.count += 1;
+        }
+        Some(table)
+    }
+
+    /// What a peer's TLV says.
+    #[must_use]
+    pub fn of(tlv: &ieee::Applications) -> Applications {
+        Applications::new(tlv.iter().take(MOST)).unwrap_or_default()
+    }
+
+    /// The entries in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Application> + '_ {
+        self.as_tlv().into_iter().flat_map(|tlv| tlv.iter())
+    }
+
+    /// Whether it says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The priority of an application, if the table knows it.
+    #[must_use]
+    pub fn priority(&self, selector: u8, protocol: u16) -> Option<u8> {
+        let entry = self.iter().find(|entry| (entry.selector, entry.protocol) == (selector, protocol))?;
+        Some(entry.priority.get())
+    }
+
+    /// As it is sent; nothing if it is empty.
+    #[must_use]
+    pub fn as_tlv(&self) -> Option<ieee::Applications<'_>> {
+        let entries = self.entries.get(..self.count).filter(|entries| !entries.is_empty())?;
+        ieee::Applications::new(entries)
+    }
+}
+
+impl Default for Applications {
+    fn default() -> Applications {
+        Applications { entries: [[0; 3]; MOST], count: 0 }
+    }
+}
+
+impl PartialEq for Applications {
+    fn eq(&self, other: &Applications) -> bool {
+        self.as_tlv() == other.as_tlv()
+    }
+}
+
+impl Eq for Applications {}
+
+impl fmt::Debug for Applications {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,143 @@
+//! The agents of one device. A willing device passes on what it learns, so a fabric can be configured at its core alone.
+//!
+//! The port that learns from a peer that is not willing itself becomes the *source*: what it operates on is what the
+//! other ports have as their own, recommend, and do not give up. (DCBX is a protocol of one link; how a bridge passes
+//! settings on is every vendor's own. Ports that learn and ports that are told are what Dell's switches call
+//! auto-upstream and auto-downstream, one source for a switch their configuration source.) The source stays until its
+//! peer leaves, changes its mind or is not alone any more. Then the device falls back on its own settings, says so, and
+//! learns nothing for a while: those that had learned from it fall back too, and cannot teach it what it taught them.
+
+use crate::settings::Settings;
+use crate::transmit::Timers;
+use crate::{Agent, EtsSettings, Origin, PfcSettings};
+use units::{Span, Time};
+use wire::Address;
+
+/// How long a device that lost its source learns from nobody: longer than a chain of agents takes to say that they
+/// have fallen back, even if each has spent its credit and waits a second.
+pub const HOLD_DOWN: Span = Span::from_secs(5);
+
+/// The agents of a device.
+#[derive(Clone, Debug)]
+pub struct Bridge {
+    settings: Settings,
+    agents: Vec<Agent>,
+    source: Option<usize>,
+    /// Nobody is learned from before that.
+    wait: Time,
+}
+
+impl Bridge {
+    /// A device with that many ports, all configured alike; `address` is that of a port.
+    pub fn new(
+        now: Time,
+        chassis: Address,
+        ports: usize,
+        address: impl Fn(usize) -> Address,
+        settings: Settings,
+        timers: Timers,
+    ) -> Bridge {
+        let agent = |port| Agent::new(now, chassis, address(port), settings, timers);
+        Bridge { settings, agents: (0..ports).map(agent).collect(), source: None, wait: now }
+    }
+
+    /// The agents, port by port.
+    #[must_use]
+    pub fn agents(&self) -> &[Agent] {
+        &self.agents
+    }
+
+    /// The port that the device learns from.
+    #[must_use]
+    pub fn source(&self) -> Option<usize> {
+        self.source
+    }
+
+    /// Somebody configured the device anew.
+    pub fn configure(&mut self, now: Time, settings: Settings) {
+        self.settings = settings;
+        self.settle(now);
+    }
+
+    /// Takes in a frame at a port; what comes to a port that is not there is nothing.
+    pub fn handle_frame(&mut self, now: Time, port: usize, bytes: &[u8]) {
+        if let Some(agent) = self.agents.get_mut(port) {
+            agent.handle_frame(now, bytes);
+            self.settle(now);
+        }
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.agents.iter_mut().for_each(|agent| agent.handle_timeout(now));
+        self.settle(now);
+    }
+
+    /// A port's link has failed.
+    pub fn handle_link_down(&mut self, now: Time, port: usize) {
+        if let Some(agent) = self.agents.get_mut(port) {
+            agent.handle_link_down(now);
+            self.settle(now);
+        }
+    }
+
+    /// When the device wants to be asked again; it may be in the past.
+    #[must_use]
+    pub fn poll_at(&self) -> Option<Time> {
+        let teachers = self.source.is_none() && (0..self.agents.len()).any(|port| self.teaches(port));
+        self.agents.iter().filter_map(Agent::poll_at).chain(teachers.then_some(self.wait)).min()
+    }
+
+    /// Writes the next frame that is to be sent now, and returns its port and length.
+    pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<(usize, usize)> {
+        self.handle_timeout(now);
+        let sent = |(port, agent): (usize, &mut Agent)| Some((port, agent.poll_transmit(now, buffer)?));
+        self.agents.iter_mut().enumerate().find_map(sent)
+    }
+
+    /// Whether a port has taken something from a peer that would not take it back.
+    fn teaches(&self, port: usize) -> bool {
+        let Some(agent) = self.agents.get(port) else { return false };
+        let Some(said) = agent.followed().map(crate::Peer::said) else { return false };
+        let operating = agent.operating();
+        let pfc = operating.pfc.from == Origin::Peer && said.flow_control.is_some_and(|it| !it.willing);
+        let ets = operating.ets.from == Origin::Peer && said.configuration.is_some_and(|it| !it.willing);
+        pfc || ets
+    }
+
+    fn settle(&mut self, now: Time) {
+        if self.source.is_some_and(|port| !self.teaches(port)) {
+            self.source = None;
+            self.wait = now.saturating_add(HOLD_DOWN);
+        }
+        if self.source.is_none() && now >= self.wait {
+            self.source = (0..self.agents.len()).find(|&port| self.teaches(port));
+        }
+        let passed_on = self.passed_on();
+        for (port, agent) in self.agents.iter_mut().enumerate() {
+            let settings = if self.source == Some(port) { self.settings } else { passed_on };
+            if *agent.settings() != settings {
+                agent.configure(now, settings);
+            }
+        }
+    }
+
+    /// The settings of ports that are not the source.
+    fn passed_on(&self) -> Settings {
+        let mut settings = self.settings;
+        let Some(learned) = self.source.and_then(|port| self.agents.get(port)).map(Agent::operating) else {
+            return settings;
+        };
+        if learned.pfc.from == Origin::Peer {
+            settings.pfc = PfcSettings { willing: false, priorities: learned.pfc.value, ..settings.pfc };
+        }
+        if learned.ets.from == Origin::Peer {
+            let table = learned.ets.value;
+            settings.ets = EtsSettings { willing: false, table, recommendation: Some(table), ..settings.ets };
+        }
+        if learned.apps.from == Origin::Peer {
+            settings.applications.table = learned.apps.value;
+        }
+        settings
+    }
+}

@@ -1,0 +1,231 @@
+//! What two ends of a link do not agree on, by name.
+
+use crate::settings::Settings;
+use crate::{Operating, Peer, resolve};
+use std::fmt;
+use wire::Address;
+use wire::lldp::ieee::{EtsTable, Selection};
+
+/// Something about a port that will not work as meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// More than one peer is heard: nobody is followed.
+    SeveralPeers,
+    /// The peer speaks LLDP but nothing of IEEE's DCBX; whether it speaks what was before.
+    NoDcbx {
+        /// It speaks the DCBX of Converged Enhanced Ethernet.
+        converged: bool,
+    },
+    /// We pause priorities of which the peer says nothing.
+    PfcUnanswered {
+        /// Ours.
+        ours: u8,
+    },
+    /// The two ends pause different priorities and nobody yields.
+    PfcDiffers {
+        /// Ours.
+        ours: u8,
+        /// The peer's.
+        theirs: u8,
+    },
+    /// More priorities are paused than the port can.
+    PfcBeyondCapability {
+        /// Priorities that are paused.
+        paused: u8,
+        /// How many it can.
+        capability: u8,
+    },
+    /// The two ends share the link in different ways.
+    EtsDiffers {
+        /// Shares of ours.
+        ours: [u8; 8],
+        /// Shares of the peer.
+        theirs: [u8; 8],
+    },
+    /// A table's shares do not make 100.
+    EtsShares {
+        /// What they make.
+        sum: u16,
+    },
+    /// A priority is in no traffic class.
+    NoClass {
+        /// Which.
+        priority: u8,
+    },
+    /// A paused and an unpaused priority share a traffic class.
+    LosslessInLossyClass {
+        /// The traffic class.
+        class: u8,
+        /// A priority that is paused.
+        lossless: u8,
+        /// One that is not.
+        lossy: u8,
+    },
+    /// An application has different priorities at the two ends.
+    ApplicationDiffers {
+        /// What the number is: 1 an Ethernet type, 2 to 4 a port, 5 a DSCP.
+        selector: u8,
+        /// The protocol's number.
+        protocol: u16,
+        /// Our priority.
+        ours: u8,
+        /// The peer's.
+        theirs: u8,
+    },
+    /// The domain of congestion notification ends at this link.
+    CongestionEdge {
+        /// Priorities for which it does.
+        priorities: u8,
+    },
+}
+
+impl Finding {
+    /// Its name, for programs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Finding::SeveralPeers => "several-peers",
+            Finding::NoDcbx { .. } => "no-dcbx",
+            Finding::PfcUnanswered { .. } => "pfc-unanswered",
+            Finding::PfcDiffers { .. } => "pfc-differs",
+            Finding::PfcBeyondCapability { .. } => "pfc-beyond-capability",
+            Finding::EtsDiffers { .. } => "ets-differs",
+            Finding::EtsShares { .. } => "ets-shares",
+            Finding::NoClass { .. } => "no-class",
+            Finding::LosslessInLossyClass { .. } => "lossless-in-lossy-class",
+            Finding::ApplicationDiffers { .. } => "application-differs",
+            Finding::CongestionEdge { .. } => "congestion-edge",
+        }
+    }
+}
+
+/// Priorities of a mask, for people.
+struct Priorities(u8);
+
+impl fmt::Display for Priorities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for priority in (0..8).filter(|priority| self.0 >> priority & 1 == 1) {
+            write!(f, "{separator}{priority}")?;
+            separator = ",";
+        }
+        if separator.is_empty() { f.write_str("none") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Finding::SeveralPeers => f.write_str("several peers are heard, so none is followed"),
+            Finding::NoDcbx { converged: false } => f.write_str("the peer does not speak DCBX"),
+            Finding::NoDcbx { converged: true } => f.write_str("the peer speaks the DCBX of CEE, not IEEE's"),
+            Finding::PfcUnanswered { ours } => {
+                write!(f, "this end pauses priorities {}, the peer says nothing of PFC", Priorities(ours))
+            }
+            Finding::PfcDiffers { ours, theirs } => {
+                let (ours, theirs) = (Priorities(ours), Priorities(theirs));
+                write!(f, "this end pauses priorities {ours}, the peer {theirs}, and nobody yields")
+            }
+            Finding::PfcBeyondCapability { paused, capability } => {
+                write!(f, "priorities {} are paused, the port can pause {capability}", Priorities(paused))
+            }
+            Finding::EtsDiffers { ours, theirs } => {
+                write!(f, "the ends share the link differently: {ours:?} and {theirs:?} by class")
+            }
+            Finding::EtsShares { sum } => write!(f, "the shares make {sum} %, not 100 %"),
+            Finding::NoClass { priority } => write!(f, "priority {priority} is in no traffic class"),
+            Finding::LosslessInLossyClass { class, lossless, lossy } => {
+                write!(f, "traffic class {class} mixes priority {lossless}, which is paused, and {lossy}, which is not")
+            }
+            Finding::ApplicationDiffers { selector, protocol, ours, theirs } => {
+                write!(f, "application {selector}:{protocol:#06x} has priority {ours} here and {theirs} at the peer")
+            }
+            Finding::CongestionEdge { priorities } => {
+                write!(f, "the congestion notification domain of priorities {} ends here", Priorities(priorities))
+            }
+        }
+    }
+}
+
+/// Everything about a port that does not fit.
+pub(crate) fn findings<'a>(
+    settings: &'a Settings,
+    address: Address,
+    operating: &'a Operating,
+    peer: Option<&'a Peer>,
+    crowded: bool,
+) -> impl Iterator<Item = Finding> + 'a {
+    let paused = operating.pfc.value;
+    let capability = settings.pfc.capability;
+    let beyond = (paused.count_ones() > u32::from(capability) && settings.pfc.capability > 0)
+        .then_some(Finding::PfcBeyondCapability { paused, capability });
+    let own = [crowded.then_some(Finding::SeveralPeers), beyond, shares(&operating.ets.value)];
+    let classes = (0..8).filter_map(move |class| mixed(class, paused, &operating.ets.value));
+    let unclassed = (0..8u8).filter_map(move |priority| {
+        operating.ets.value.classes[usize::from(priority)].is_none().then_some(Finding::NoClass { priority })
+    });
+    let between = peer.map(|peer| between(settings, address, operating, peer));
+    let applications = peer.and_then(|peer| peer.said().applications.as_ref()).into_iter().flat_map(|theirs| {
+        operating.apps.value.iter().filter_map(|ours| {
+            let (selector, protocol) = (ours.selector, ours.protocol);
+            let (ours, theirs) =
+                (operating.apps.value.priority(selector, protocol)?, theirs.priority(selector, protocol)?);
+            (ours != theirs).then_some(Finding::ApplicationDiffers { selector, protocol, ours, theirs })
+        })
+    });
+    own.into_iter()
+        .flatten()
+        .chain(classes)
+        .chain(unclassed)
+        .chain(between.into_iter().flatten().flatten())
+        .chain(applications)
+}
+
+/// What the two ends disagree on.
+fn between(settings: &Settings, address: Address, operating: &Operating, peer: &Peer) -> [Option<Finding>; 4] {
+    let said = peer.said();
+    let (paused, shared) = resolve::peers_operating(settings, address, peer);
+    let ours = operating.pfc.value;
+    let pfc = match paused {
+        _ if said.is_silent() => None,
+        None => (ours != 0).then_some(Finding::PfcUnanswered { ours }),
+        Some(theirs) => (ours != theirs).then_some(Finding::PfcDiffers { ours, theirs }),
+    };
+    let table = &operating.ets.value;
+    let ets = shared.filter(|theirs| effective(theirs) != effective(table));
+    let ets = ets.map(|theirs| Finding::EtsDiffers { ours: table.shares, theirs: theirs.shares });
+    let heard = said.congestion.unwrap_or_default().priorities;
+    let priorities = settings.congestion & !heard;
+    [
+        said.is_silent().then_some(Finding::NoDcbx { converged: said.converged }),
+        pfc,
+        ets,
+        (priorities != 0).then_some(Finding::CongestionEdge { priorities }),
+    ]
+}
+
+/// What a table does to each priority: its class, its algorithm, its share. Classes that nobody uses do not count.
+fn effective(table: &EtsTable) -> [Option<(u8, Selection, u8)>; 8] {
+    table.classes.map(|class| {
+        let class = class?;
+        let at = usize::from(class & 7);
+        Some((class, table.selection[at], table.shares[at]))
+    })
+}
+
+fn shares(table: &EtsTable) -> Option<Finding> {
+    let shared = |&class: &usize| table.selection[class] == Selection::Share;
+    let sum = (0..8).filter(shared).map(|class| u16::from(table.shares[class])).sum();
+    ((0..8).any(|class| shared(&class)) && sum != 100).then_some(Finding::EtsShares { sum })
+}
+
+/// A paused and an unpaused priority of one class.
+fn mixed(class: u8, paused: u8, table: &EtsTable) -> Option<Finding> {
+    let members = |wanted: bool| {
+        (0..8u8).find(|&priority| {
+            table.classes[usize::from(priority)] == Some(class) && (paused >> priority & 1 == 1) == wanted
+        })
+    };
+    Some(Finding::LosslessInLossyClass { class, lossless: members(true)?, lossy: members(false)? })
+}

@@ -1,0 +1,150 @@
+//! From what is configured and what a peer says to what the port operates on (802.1Q 38.4), and what it says itself.
+//!
+//! | | willing | peer | operates on |
+//! |---|---|---|---|
+//! | ETS, asymmetric | no | any | its own table |
+//! | | yes | recommends | the recommendation |
+//! | | yes | recommends nothing | its own table |
+//! | PFC, symmetric | no | any | its own priorities |
+//! | | yes | not willing | the peer's |
+//! | | yes | willing | the tie-break says whose |
+//!
+//! The table of applications has no willing bit of its own; the peer's is taken if the peer's ETS configuration is there
+//! and not willing, so that two who would both learn do not exchange their tables for ever.
+
+use crate::settings::Settings;
+use crate::{Advertisement, Applications, Peer};
+use wire::Address;
+use wire::lldp::ieee::{CongestionNotification, EtsConfiguration, EtsTable, FlowControl};
+
+/// Whose choice it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The port's own.
+    #[default]
+    Local,
+    /// The peer's.
+    Peer,
+}
+
+/// A value and whose choice it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chosen<T> {
+    /// The value.
+    pub value: T,
+    /// Whose choice.
+    pub from: Origin,
+}
+
+impl<T> Chosen<T> {
+    fn new(local: T, peer: Option<T>) -> Chosen<T> {
+        match peer {
+            Some(value) => Chosen { value, from: Origin::Peer },
+            None => Chosen { value: local, from: Origin::Local },
+        }
+    }
+}
+
+/// How a port treats a priority as to congestion notification (802.1Q 32.1.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Defence {
+    /// It is no congestion notification priority.
+    #[default]
+    Disabled,
+    /// The peer does not take part: the domain ends here, and frames of others are moved to another priority.
+    Edge,
+    /// The peer takes part, but is not ready for tags.
+    Interior,
+    /// The peer takes part and keeps tags.
+    InteriorReady,
+}
+
+/// What a port operates on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operating {
+    /// Priorities that are paused, bit n for priority n.
+    pub pfc: Chosen<u8>,
+    /// How the link is shared.
+    pub ets: Chosen<EtsTable>,
+    /// Which applications use which priority.
+    pub apps: Chosen<Applications>,
+    /// Congestion notification by priority.
+    pub cn: [Defence; 8],
+}
+
+/// Whether an end takes the other's priorities.
+fn yields(settings: &Settings, willing: bool, ours: Address, other_willing: bool, theirs: Address) -> bool {
+    willing && (!other_willing || settings.tie_break.yields(ours, theirs))
+}
+
+/// What a port at `address` operates on; without a peer, on its own settings.
+pub(crate) fn operating(settings: &Settings, address: Address, peer: Option<&Peer>) -> Operating {
+    let said = peer.map(Peer::said);
+    let recommended = said.and_then(|said| said.recommendation).filter(|_| settings.ets.willing);
+    let paused = peer.and_then(|peer| {
+        let theirs = peer.said().flow_control?;
+        let yields = yields(settings, settings.pfc.willing, address, theirs.willing, peer.address());
+        yields.then_some(theirs.priorities)
+    });
+    let taught = said.filter(|said| settings.applications.willing && said.configuration.is_some_and(|it| !it.willing));
+    let table = taught.and_then(|said| said.applications).filter(|table| !table.is_empty());
+    let heard = said.and_then(|said| said.congestion).unwrap_or_default();
+    let defence = |priority: usize| {
+        let bit = |mask: u8| mask >> priority & 1 == 1;
+        match (bit(settings.congestion), bit(heard.priorities), bit(heard.ready)) {
+            (false, _, _) => Defence::Disabled,
+            (true, false, _) => Defence::Edge,
+            (true, true, false) => Defence::Interior,
+            (true, true, true) => Defence::InteriorReady,
+        }
+    };
+    Operating {
+        pfc: Chosen::new(settings.pfc.priorities, paused),
+        ets: Chosen::new(settings.ets.table, recommended),
+        apps: Chosen::new(settings.applications.table, table),
+        cn: std::array::from_fn(defence),
+    }
+}
+
+/// What the peer operates on, by the same rules, if it heard what we say: priorities and ETS table.
+pub(crate) fn peers_operating(settings: &Settings, address: Address, peer: &Peer) -> (Option<u8>, Option<EtsTable>) {
+    let said = peer.said();
+    let paused = said.flow_control.map(|theirs| {
+        let yields = yields(settings, theirs.willing, peer.address(), settings.pfc.willing, address);
+        if yields { settings.pfc.priorities } else { theirs.priorities }
+    });
+    let shared = said.configuration.map(|theirs| match settings.ets.recommendation {
+        Some(ours) if theirs.willing => ours,
+        _ => theirs.table,
+    });
+    (paused, shared)
+}
+
+/// What a port says. Like lldpad it sends the ETS table and the priorities that it operates on, and its own
+/// recommendation and applications.
+pub(crate) fn advertised(settings: &Settings, operating: &Operating, peer: Option<&Peer>) -> Advertisement {
+    let heard = peer.and_then(|peer| peer.said().congestion).unwrap_or_default();
+    let congestion = CongestionNotification {
+        priorities: settings.congestion,
+        // Ready once the peer has said that it takes part: from then on tags are kept.
+        ready: settings.congestion & heard.priorities,
+    };
+    Advertisement {
+        configuration: Some(EtsConfiguration {
+            willing: settings.ets.willing,
+            shaper: false,
+            most_classes: settings.ets.most_classes,
+            table: operating.ets.value,
+        }),
+        recommendation: settings.ets.recommendation,
+        flow_control: Some(FlowControl {
+            willing: settings.pfc.willing,
+            bypass: false,
+            capability: settings.pfc.capability,
+            priorities: operating.pfc.value,
+        }),
+        applications: Some(settings.applications.table).filter(|table| !table.is_empty()),
+        congestion: (settings.congestion != 0).then_some(congestion),
+        converged: false,
+    }
+}
