@@ -211,12 +211,15 @@ impl Agent {
 
     /// Time has passed: forgets who has been silent for too long.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.others.age(now);
-        if self.peer.is_some_and(|peer| peer.until <= now) {
+        let silent = self.peer.is_some_and(|peer| peer.until <= now);
+        if silent {
             self.peer = None;
             self.counters.aged_out += 1;
         }
-        self.settle(now);
+        if silent || self.others.due().is_some_and(|due| due <= now) {
+            self.others.age(now);
+            self.settle(now);
+        }
     }
 
     /// The link has failed: everybody is forgotten, and what will be said after it is up again is said at once.

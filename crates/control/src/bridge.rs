@@ -3,9 +3,10 @@
 //! The port that learns from a peer that is not willing itself becomes the *source*: what it operates on is what the
 //! other ports have as their own, recommend, and do not give up. (DCBX is a protocol of one link; how a bridge passes
 //! settings on is every vendor's own. Ports that learn and ports that are told are what Dell's switches call
-//! auto-upstream and auto-downstream, one source for a switch their configuration source.) The source stays until its
-//! peer leaves, changes its mind or is not alone any more. Then the device falls back on its own settings, says so, and
-//! learns nothing for a while: those that had learned from it fall back too, and cannot teach it what it taught them.
+//! auto-upstream and auto-downstream, one source for a switch their configuration source.) Ports that are not *upstream*
+//! never learn: a host that is not willing would otherwise configure the fabric. The source stays until its peer leaves,
+//! changes its mind or is not alone any more. Then the device falls back on its own settings, says so, and learns nothing
+//! for a while: those that had learned from it fall back too, and cannot teach it what it taught them.
 
 use crate::settings::Settings;
 use crate::transmit::Timers;
@@ -22,23 +23,28 @@ pub const HOLD_DOWN: Span = Span::from_secs(5);
 pub struct Bridge {
     settings: Settings,
     agents: Vec<Agent>,
+    /// Whether each port may learn.
+    upstream: Vec<bool>,
     source: Option<usize>,
     /// Nobody is learned from before that.
     wait: Time,
 }
 
 impl Bridge {
-    /// A device with that many ports, all configured alike; `address` is that of a port.
+    /// A device with ports of these addresses, all configured alike; whether each may learn.
     pub fn new(
         now: Time,
         chassis: Address,
-        ports: usize,
-        address: impl Fn(usize) -> Address,
+        ports: impl IntoIterator<Item = (Address, bool)>,
         settings: Settings,
         timers: Timers,
     ) -> Bridge {
-        let agent = |port| Agent::new(now, chassis, address(port), settings, timers);
-        Bridge { settings, agents: (0..ports).map(agent).collect(), source: None, wait: now }
+        let (addresses, upstream): (Vec<Address>, Vec<bool>) = ports.into_iter().unzip();
+        let agent = |address| Agent::new(now, chassis, address, settings, timers);
+        let agents = addresses.into_iter().map(agent).collect();
+        let mut bridge = Bridge { settings, agents, upstream, source: None, wait: now };
+        bridge.settle(now);
+        bridge
     }
 
     /// The agents, port by port.
@@ -114,8 +120,14 @@ impl Bridge {
             self.source = (0..self.agents.len()).find(|&port| self.teaches(port));
         }
         let passed_on = self.passed_on();
-        for (port, agent) in self.agents.iter_mut().enumerate() {
-            let settings = if self.source == Some(port) { self.settings } else { passed_on };
+        let mut downstream = passed_on;
+        (downstream.pfc.willing, downstream.ets.willing, downstream.applications.willing) = (false, false, false);
+        for (port, (agent, &upstream)) in self.agents.iter_mut().zip(&self.upstream).enumerate() {
+            let settings = match upstream {
+                true if self.source == Some(port) => self.settings,
+                true => passed_on,
+                false => downstream,
+            };
             if *agent.settings() != settings {
                 agent.configure(now, settings);
             }

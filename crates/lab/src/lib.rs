@@ -1,6 +1,7 @@
 //! The laboratory: scenario files, results and plots. The only crate with I/O.
 
 pub mod capture;
+pub mod dcbx;
 pub mod plot;
 pub mod report;
 pub mod results;

@@ -7,7 +7,7 @@ use wire::Address;
 
 const DELAY: Span = Span::from_micros(5);
 
-/// Devices with two or three ports, and cables between ports of them.
+/// Devices with four ports, and cables between ports of them.
 struct Devices {
     bridges: Vec<Bridge>,
     cables: Vec<[(usize, usize); 2]>,
@@ -19,8 +19,9 @@ impl Devices {
     fn new(settings: &[Settings], cables: &[[(usize, usize); 2]]) -> Devices {
         let bridge = |(number, &settings): (usize, &Settings)| {
             let chassis = Address([2, 0, 0, 0, number as u8, 0]);
-            let address = move |port| Address([2, 0, 0, 0, number as u8, port as u8 + 1]);
-            Bridge::new(Time::ZERO, chassis, 3, address, settings, Timers::default())
+            // The last port leads to hosts.
+            let ports = (0..4).map(|port| (Address([2, 0, 0, 0, number as u8, port + 1]), port != 3));
+            Bridge::new(Time::ZERO, chassis, ports, settings, Timers::default())
         };
         let bridges = settings.iter().enumerate().map(bridge).collect();
         Devices { bridges, cables: cables.to_vec(), now: Time::ZERO, under_way: Vec::new() }
@@ -58,7 +59,7 @@ impl Devices {
 
     fn pfc(&self, device: usize) -> Vec<u8> {
         let used = |port: &usize| self.far((device, *port)).is_some();
-        (0..3).filter(used).map(|port| self.bridges[device].agents()[port].operating().pfc.value).collect()
+        (0..4).filter(used).map(|port| self.bridges[device].agents()[port].operating().pfc.value).collect()
     }
 }
 
@@ -113,4 +114,19 @@ fn two_cores_that_disagree_are_named() {
     let agents = net.bridges[1].agents();
     assert_eq!((agents[0].operating().pfc.from, agents[0].findings().count()), (Origin::Peer, 0));
     assert!(agents[1].findings().any(|finding| finding.name() == "pfc-differs"));
+}
+
+#[test]
+fn a_host_configures_nobody() {
+    let mut host = core();
+    host.pfc.priorities = 0x10;
+    // A host that is not willing at the bridge's last port, the core at its first.
+    let mut net = Devices::new(&[host, Settings::default(), core()], &[[(0, 0), (1, 3)], [(1, 0), (2, 0)]]);
+    net.run(seconds(20));
+    assert_eq!((net.pfc(0), net.pfc(1), net.bridges[1].source()), (vec![0x10], vec![8, 8], Some(0)));
+    assert!(net.bridges[1].agents()[3].findings().any(|finding| finding.name() == "pfc-differs"));
+    // Nor without a core.
+    let mut net = Devices::new(&[host, Settings::default()], &[[(0, 0), (1, 3)]]);
+    net.run(seconds(20));
+    assert_eq!((net.pfc(1), net.bridges[1].source()), (vec![0], None));
 }

@@ -164,7 +164,8 @@ enum Record {
 /// Stands for an address that the simulator does not know: who acknowledges where each frame draws its destination.
 const NOBODY: Address = Address([0x02, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
 
-fn address(node: NodeId, port: u16) -> Address {
+/// The address of a port: locally administered, then the node's number and its port's.
+pub(crate) fn address(node: NodeId, port: u16) -> Address {
     let [_, a, b, c] = node.0.to_be_bytes();
     let [d, e] = port.to_be_bytes();
     Address([0x02, a, b, c, d, e])

@@ -24,6 +24,8 @@ pub enum Command {
     Check(Check),
     /// Say what a scenario's routing makes of its network, or export its tables
     Routes(Routes),
+    /// Let the agents of Data Center Bridging of a scenario's network exchange what is configured, and say what comes of it
+    Dcbx(Dcbx),
     /// Print the whole plan: every value, and where it came from
     Explain(Scenario),
     /// Run a scenario several ways and put them side by side
@@ -139,6 +141,16 @@ pub struct Routes {
     pub tree: u8,
     /// Print the summary as JSON
     #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+/// `dcbx`
+#[derive(Args, Debug)]
+pub struct Dcbx {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// Print the state of every port as JSON
+    #[arg(long)]
     pub json: bool,
 }
 

@@ -6,6 +6,7 @@ mod chart;
 mod check;
 mod compare;
 mod console;
+mod dcbx;
 mod exit;
 mod figure;
 mod listing;
@@ -49,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Routes(arguments) => routes::routes(&arguments),
+        Command::Dcbx(arguments) => dcbx::dcbx(&arguments),
         Command::Explain(arguments) => check::explain(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),

@@ -3,6 +3,7 @@
 use super::problem::Errors;
 use super::source::Sources;
 use super::{Recipe, expect::Expectation, figure::Figure};
+use crate::dcbx::DcbPlan;
 use crate::stability::{FluidPlan, NoFluid};
 use fabric::routing::Routing;
 use fabric::spec::NetworkSpec;
@@ -140,6 +141,8 @@ pub struct Plan {
     /// The scenario as a fluid, if it says so; [`FluidPlan::of`] finds what it does not say. Packets run whether or not it
     /// makes one.
     pub fluid: Option<Result<FluidPlan, NoFluid>>,
+    /// Data Center Bridging as its nodes are configured, if it says so.
+    pub dcb: Option<DcbPlan>,
     /// How its tables are computed; `None` where it writes them out.
     pub routing: Option<Routing>,
     /// For every class whether its frames go in the lanes of the routing.

@@ -3,6 +3,7 @@
 //! Findings are about this plan, not about the file: a file with mistakes has no plan. Nothing here simulates.
 
 mod buffers;
+mod dcb;
 mod deadlock;
 mod fair;
 mod load;
@@ -58,6 +59,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     let walker = Walker::new(&plan.spec.graph);
     buffers::check(plan, &mut findings);
     starvation(plan, &mut findings);
+    dcb::check(plan, &mut findings);
     deadlock::check(plan, &walker, &mut findings);
     let reached = reachable(plan, &walker, &mut findings);
     timing(plan, &mut findings);

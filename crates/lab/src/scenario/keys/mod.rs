@@ -1,6 +1,7 @@
 //! The format: every key there is, in one table.
 
 mod buffers;
+mod dcb;
 mod devices;
 mod figure;
 mod fluid;
@@ -77,6 +78,19 @@ fn keys() -> Vec<Key> {
         ),
         key("workloads", tables(traffic::workloads()), Default::Absent("nobody sends"), "The traffic."),
         key("faults", tables(settings::faults()), Default::Absent("no cable fails"), "Cables that fail."),
+        key(
+            "dcb",
+            tables(dcb::dcb()),
+            Default::Absent("no agent exchanges anything"),
+            "Data Center Bridging as it is configured at nodes, for `tailback dcbx`. Of several entries that match a node \
+             the last one applies; nodes that none matches are willing to learn.",
+        ),
+        key(
+            "dcbx",
+            table(dcb::dcbx()),
+            Default::Absent("as lldpad has it; runs do not depend on it"),
+            "How the agents of all nodes exchange what [[dcb]] configures.",
+        ),
         key(
             "probes",
             table(settings::probes()),

@@ -2,6 +2,7 @@
 //! are found. Everything wrong is gathered; one mistake does not hide the next.
 
 pub(crate) mod buffers;
+mod dcb;
 pub(crate) mod devices;
 pub(crate) mod figure;
 mod flow;
@@ -48,11 +49,22 @@ pub(crate) fn plan(
     let classes = devices::classes(gathered, root);
     let network = network::network(gathered, root, limits);
     let sweep = settings::sweep(gathered, root);
-    let (Some((classes, layered)), Some(mut network)) = (classes, network) else { return (None, origins) };
+    let (Some((mut classes, mut layered)), Some(mut network)) = (classes, network) else { return (None, origins) };
     // What goes on without a part that is missing serves to find more mistakes: the plan is not made any more.
     let complete = run.is_some();
     let stated = run;
     let run = run.unwrap_or_else(settings::some_run);
+    let dcb = dcb::dcb(gathered, root, &network.graph);
+    let complete = complete && dcb.is_some();
+    let dcb = dcb.flatten();
+    let applied = match dcb.as_ref().filter(|dcb| dcb.apply) {
+        Some(dcb) => {
+            let applied = dcb::apply(gathered, root, dcb, &network.graph, run.seed, &mut classes, &mut layered);
+            let Some(applied) = applied else { return (None, origins) };
+            Some(applied)
+        }
+        None => None,
+    };
     let hosts = network.graph.hosts();
     let host_names = Names::new("host", hosts.iter().map(|host| network.graph.nodes[host.0 as usize].name.as_str()));
     let class_names = Names::new("class", classes.iter().map(|class| class.name.as_str()));
@@ -96,10 +108,19 @@ pub(crate) fn plan(
     });
     let (true, Some(changes)) = (complete, changes) else { return (None, origins) };
     network.route_changes.extend(changes);
-    let mut kind_of = switches.kind_of;
-    for (node, kind) in adapters.kind_of.into_iter().enumerate() {
+    let mut kind_of = switches.kind_of.clone();
+    for (node, kind) in adapters.kind_of.iter().copied().enumerate() {
         if network.graph.nodes[node].role == fabric::graph::Role::Host {
             kind_of[node] = kind;
+        }
+    }
+    let (mut switches, mut adapters) = (switches.kinds, adapters.kinds);
+    if let Some(applied) = &applied {
+        let frames = largest_frames(&traffic.flows, classes.len()).into_iter().max().unwrap_or(Bytes::ZERO);
+        let turn = frames + network.overhead;
+        let shared = applied.share(gathered, root, &network.graph, &kind_of, turn, (&mut switches, &mut adapters));
+        if shared.is_none() {
+            return (None, origins);
         }
     }
     let spec = NetworkSpec {
@@ -107,8 +128,8 @@ pub(crate) fn plan(
         route_changes: network.route_changes,
         multipath: network.multipath,
         classes,
-        switches: switches.kinds,
-        adapters: adapters.kinds,
+        switches,
+        adapters,
         kind_of,
         overhead: network.overhead,
         smallest_frame: network.smallest_frame,
@@ -150,6 +171,7 @@ pub(crate) fn plan(
         sweep,
         figure,
         fluid: None,
+        dcb,
         routing: network.routing,
         layered: in_lanes,
         entries: std::mem::take(&mut gathered.entries),

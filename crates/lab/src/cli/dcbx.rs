@@ -1,0 +1,157 @@
+//! `dcbx`: what the agents of a scenario's network come to.
+
+use super::arguments::Dcbx as Arguments;
+use super::check::load_or_say;
+use super::console;
+use super::exit::Exit;
+use control::{Chosen, Defence, Origin};
+use fabric::graph::{Graph, NodeId};
+use lab::dcbx::{Exchange, Port, exchange};
+use serde_json::{Value, json};
+use wire::lldp::ieee::{EtsTable, Selection};
+
+/// `tailback dcbx`
+pub fn dcbx(arguments: &Arguments) -> Exit {
+    let plan = match load_or_say(&arguments.scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let Some(dcb) = &plan.dcb else {
+        console::error("this scenario configures no Data Center Bridging");
+        console::note("add [[dcb]], such as match = \"spine*\" and pfc = [3]: what the core of the network says");
+        return Exit::BadInput;
+    };
+    let graph = &plan.spec.graph;
+    let exchange = exchange(graph, dcb, plan.run.seed);
+    if arguments.json {
+        console::print(&format!("{:#}\n", as_json(graph, &exchange)));
+    } else {
+        console::print(&as_text(graph, &exchange));
+    }
+    let sound = exchange.settled && exchange.ports().all(|port| port.findings.is_empty());
+    if sound { Exit::Success } else { Exit::Disagreement }
+}
+
+fn name(graph: &Graph, node: NodeId) -> &str {
+    graph.nodes.get(node.0 as usize).map_or("?", |node| node.name.as_str())
+}
+
+fn priorities(mask: u8) -> Vec<u8> {
+    (0..8).filter(|priority| mask >> priority & 1 == 1).collect()
+}
+
+fn listed(priorities: &[u8]) -> String {
+    priorities.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Traffic classes that have priorities: number, priorities, share.
+fn classes(table: &EtsTable) -> Vec<(u8, Vec<u8>, Option<u8>)> {
+    let members = |class: u8| (0..8u8).filter(|&at| table.classes[usize::from(at)] == Some(class)).collect::<Vec<_>>();
+    let share = |class: u8| {
+        let at = usize::from(class);
+        (table.selection[at] == Selection::Share).then_some(table.shares[at])
+    };
+    (0..8).map(|class| (class, members(class), share(class))).filter(|(_, members, _)| !members.is_empty()).collect()
+}
+
+/// A star marks what a port learned.
+fn star<T>(chosen: &Chosen<T>) -> &'static str {
+    if chosen.from == Origin::Peer { "*" } else { "" }
+}
+
+fn as_text(graph: &Graph, exchange: &Exchange) -> String {
+    let rows: Vec<Vec<String>> = exchange.ports().map(|port| row(graph, port)).collect();
+    let mut text = console::table(&["port", "pfc", "ets", "applications", "source"], &rows);
+    text.push_str("\n* learned from the peer\n");
+    let (time, frames) = (exchange.converged, exchange.frames);
+    if exchange.settled {
+        text.push_str(&format!("converged {time} after the last start, with {frames} frames\n"));
+    } else {
+        text.push_str("never came to rest\n");
+    }
+    for port in exchange.ports() {
+        for finding in &port.findings {
+            let (node, peer) = (name(graph, port.node), name(graph, port.peer));
+            text.push_str(&format!("{}: {node}->{peer}: {finding}\n", finding.name()));
+        }
+    }
+    if exchange.ports().all(|port| port.findings.is_empty()) {
+        text.push_str("no mismatches\n");
+    }
+    text
+}
+
+fn row(graph: &Graph, port: &Port) -> Vec<String> {
+    let operating = &port.operating;
+    let paused = priorities(operating.pfc.value);
+    let paused = if paused.is_empty() { "none".to_owned() } else { listed(&paused) };
+    let share = |(_, members, share): &(u8, Vec<u8>, Option<u8>)| match share {
+        Some(share) => format!("{}: {share} %", listed(members)),
+        None => format!("{}: strict", listed(members)),
+    };
+    let shares: Vec<String> = classes(&operating.ets.value).iter().map(share).collect();
+    let application = |entry: wire::lldp::ieee::Application| {
+        format!("{}:{:#06x} {}", selector(entry.selector), entry.protocol, entry.priority.get())
+    };
+    let applications: Vec<String> = operating.apps.value.iter().map(application).collect();
+    vec![
+        format!("{}->{}", name(graph, port.node), name(graph, port.peer)),
+        format!("{paused}{}", star(&operating.pfc)),
+        format!("{}{}", shares.join("; "), star(&operating.ets)),
+        format!("{}{}", applications.join(", "), star(&operating.apps)),
+        if port.source { "yes".into() } else { String::new() },
+    ]
+}
+
+fn selector(selector: u8) -> &'static str {
+    match selector {
+        1 => "ether-type",
+        2 => "tcp",
+        3 => "udp",
+        4 => "port",
+        5 => "dscp",
+        _ => "reserved",
+    }
+}
+
+fn as_json(graph: &Graph, exchange: &Exchange) -> Value {
+    let ports: Vec<Value> = exchange.ports().map(|port| port_json(graph, port)).collect();
+    json!({
+        "settled": exchange.settled,
+        "converged_s": exchange.converged.as_secs_f64(),
+        "last_change_s": exchange.last_change.as_secs_f64(),
+        "frames": exchange.frames,
+        "ports": ports,
+    })
+}
+
+fn port_json(graph: &Graph, port: &Port) -> Value {
+    let operating = &port.operating;
+    let from = |origin| if origin == Origin::Peer { "peer" } else { "local" };
+    let class = |(class, members, share): (u8, Vec<u8>, Option<u8>)| json!({ "class": class, "priorities": members, "share": share });
+    let application = |entry: wire::lldp::ieee::Application| json!({ "kind": selector(entry.selector), "protocol": entry.protocol, "priority": entry.priority.get() });
+    let defence = |defence: &Defence| match defence {
+        Defence::Disabled => "disabled",
+        Defence::Edge => "edge",
+        Defence::Interior => "interior",
+        Defence::InteriorReady => "interior-ready",
+    };
+    json!({
+        "node": name(graph, port.node),
+        "peer": name(graph, port.peer),
+        "source": port.source,
+        "pfc": { "priorities": priorities(operating.pfc.value), "from": from(operating.pfc.from) },
+        "ets": {
+            "classes": classes(&operating.ets.value).into_iter().map(class).collect::<Vec<_>>(),
+            "from": from(operating.ets.from),
+        },
+        "applications": {
+            "table": operating.apps.value.iter().map(application).collect::<Vec<_>>(),
+            "from": from(operating.apps.from),
+        },
+        "congestion_notification": operating.cn.iter().map(defence).collect::<Vec<_>>(),
+        "findings": port.findings.iter()
+            .map(|finding| json!({ "name": finding.name(), "message": finding.to_string() }))
+            .collect::<Vec<_>>(),
+    })
+}
