@@ -147,9 +147,22 @@ pub struct Routes {
 /// `dcbx`
 #[derive(Args, Debug)]
 pub struct Dcbx {
-    #[command(flatten)]
-    pub scenario: Scenario,
-    /// Print the state of every port as JSON
+    /// The scenario file (TOML) whose [[dcb]] is exchanged
+    #[arg(required_unless_present = "interface")]
+    pub file: Option<PathBuf>,
+    /// Override a value, such as dcb[0].pfc=[3,4]
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "file")]
+    pub set: Vec<String>,
+    /// Be a real agent on this interface instead, until interrupted; takes root
+    #[arg(long, value_name = "IF")]
+    pub interface: Option<String>,
+    /// With a file, speak as this node of it; without, willing and with nothing configured
+    #[arg(long, value_name = "NODE", requires = "file", requires = "interface")]
+    pub node: Option<String>,
+    /// End after so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "interface", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub seconds: Option<u64>,
+    /// Print as JSON: the state of every port, or of the interface, a line whenever it changes
     #[arg(long)]
     pub json: bool,
 }

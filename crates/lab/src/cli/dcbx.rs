@@ -1,26 +1,34 @@
 //! `dcbx`: what the agents of a scenario's network come to.
 
-use super::arguments::Dcbx as Arguments;
+use super::arguments::{Dcbx as Arguments, Scenario};
 use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
-use control::{Chosen, Defence, Origin};
+use super::live;
+use control::{Chosen, Defence, Finding, Operating, Origin, Settings, Timers};
 use fabric::graph::{Graph, NodeId};
 use lab::dcbx::{Exchange, Port, exchange};
+use lab::scenario::Plan;
 use serde_json::{Value, json};
 use wire::lldp::ieee::{EtsTable, Selection};
 
 /// `tailback dcbx`
 pub fn dcbx(arguments: &Arguments) -> Exit {
-    let plan = match load_or_say(&arguments.scenario) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
+    let plan = match &arguments.file {
+        None => None,
+        Some(file) => match load_or_say(&Scenario { file: file.clone(), set: arguments.set.clone() }) {
+            Ok(plan) => Some(plan),
+            Err(exit) => return exit,
+        },
     };
-    let Some(dcb) = &plan.dcb else {
-        console::error("this scenario configures no Data Center Bridging");
-        console::note("add [[dcb]], such as match = \"spine*\" and pfc = [3]: what the core of the network says");
-        return Exit::BadInput;
-    };
+    if let Some(interface) = &arguments.interface {
+        return match configured(plan.as_ref(), arguments.node.as_deref()) {
+            Ok((settings, timers)) => live::speak(interface, settings, timers, arguments.seconds, arguments.json),
+            Err(exit) => exit,
+        };
+    }
+    let Some(plan) = plan else { return Exit::BadInput };
+    let Some(dcb) = &plan.dcb else { return unconfigured() };
     let graph = &plan.spec.graph;
     let exchange = exchange(graph, dcb, plan.run.seed);
     if arguments.json {
@@ -30,6 +38,28 @@ pub fn dcbx(arguments: &Arguments) -> Exit {
     }
     let sound = exchange.settled && exchange.ports().all(|port| port.findings.is_empty());
     if sound { Exit::Success } else { Exit::Disagreement }
+}
+
+fn unconfigured() -> Exit {
+    console::error("this scenario configures no Data Center Bridging");
+    console::note("add [[dcb]], such as match = \"spine*\" and pfc = [3]: what the core of the network says");
+    Exit::BadInput
+}
+
+/// What a real agent is configured with: as a node of the scenario, or with nothing.
+fn configured(plan: Option<&Plan>, node: Option<&str>) -> Result<(Settings, Timers), Exit> {
+    let Some(plan) = plan else { return Ok((Settings::default(), Timers::default())) };
+    let Some(dcb) = &plan.dcb else { return Err(unconfigured()) };
+    let Some(node) = node else {
+        console::error("which node of the scenario is the interface? add --node, such as --node spine0");
+        return Err(Exit::BadInput);
+    };
+    let settings = plan.spec.graph.find(node).and_then(|node| dcb.settings.get(node.0 as usize));
+    let Some(settings) = settings else {
+        console::error(&format!("there is no node '{node}' in this scenario"));
+        return Err(Exit::BadInput);
+    };
+    Ok((*settings, dcb.timers))
 }
 
 fn name(graph: &Graph, node: NodeId) -> &str {
@@ -82,7 +112,13 @@ fn as_text(graph: &Graph, exchange: &Exchange) -> String {
 }
 
 fn row(graph: &Graph, port: &Port) -> Vec<String> {
-    let operating = &port.operating;
+    let [paused, shares, applications] = columns(&port.operating);
+    let place = format!("{}->{}", name(graph, port.node), name(graph, port.peer));
+    vec![place, paused, shares, applications, if port.source { "yes".into() } else { String::new() }]
+}
+
+/// Priorities that are paused, shares and applications in words.
+pub(super) fn columns(operating: &Operating) -> [String; 3] {
     let paused = priorities(operating.pfc.value);
     let paused = if paused.is_empty() { "none".to_owned() } else { listed(&paused) };
     let share = |(_, members, share): &(u8, Vec<u8>, Option<u8>)| match share {
@@ -94,12 +130,10 @@ fn row(graph: &Graph, port: &Port) -> Vec<String> {
         format!("{}:{:#06x} {}", selector(entry.selector), entry.protocol, entry.priority.get())
     };
     let applications: Vec<String> = operating.apps.value.iter().map(application).collect();
-    vec![
-        format!("{}->{}", name(graph, port.node), name(graph, port.peer)),
+    [
         format!("{paused}{}", star(&operating.pfc)),
         format!("{}{}", shares.join("; "), star(&operating.ets)),
         format!("{}{}", applications.join(", "), star(&operating.apps)),
-        if port.source { "yes".into() } else { String::new() },
     ]
 }
 
@@ -126,7 +160,17 @@ fn as_json(graph: &Graph, exchange: &Exchange) -> Value {
 }
 
 fn port_json(graph: &Graph, port: &Port) -> Value {
-    let operating = &port.operating;
+    let mut state = state_json(&port.operating, &port.findings);
+    if let Value::Object(state) = &mut state {
+        state.insert("node".into(), name(graph, port.node).into());
+        state.insert("peer".into(), name(graph, port.peer).into());
+        state.insert("source".into(), port.source.into());
+    }
+    state
+}
+
+/// What a port operates on and what does not fit.
+pub(super) fn state_json(operating: &Operating, findings: &[Finding]) -> Value {
     let from = |origin| if origin == Origin::Peer { "peer" } else { "local" };
     let class = |(class, members, share): (u8, Vec<u8>, Option<u8>)| json!({ "class": class, "priorities": members, "share": share });
     let application = |entry: wire::lldp::ieee::Application| json!({ "kind": selector(entry.selector), "protocol": entry.protocol, "priority": entry.priority.get() });
@@ -137,9 +181,6 @@ fn port_json(graph: &Graph, port: &Port) -> Value {
         Defence::InteriorReady => "interior-ready",
     };
     json!({
-        "node": name(graph, port.node),
-        "peer": name(graph, port.peer),
-        "source": port.source,
         "pfc": { "priorities": priorities(operating.pfc.value), "from": from(operating.pfc.from) },
         "ets": {
             "classes": classes(&operating.ets.value).into_iter().map(class).collect::<Vec<_>>(),
@@ -150,7 +191,7 @@ fn port_json(graph: &Graph, port: &Port) -> Value {
             "from": from(operating.apps.from),
         },
         "congestion_notification": operating.cn.iter().map(defence).collect::<Vec<_>>(),
-        "findings": port.findings.iter()
+        "findings": findings.iter()
             .map(|finding| json!({ "name": finding.name(), "message": finding.to_string() }))
             .collect::<Vec<_>>(),
     })

@@ -10,6 +10,7 @@ mod dcbx;
 mod exit;
 mod figure;
 mod listing;
+mod live;
 mod overlay;
 mod picture;
 mod report;
