@@ -1,5 +1,5 @@
 //! Other people's programs that the tests are held against: dissectors for our frames, a subnet manager and a checker for
-//! our routes.
+//! our routes, a peer for our agents.
 //!
 //! They come from Debian's packages and are installed where that is possible: by root, with apt-get. Elsewhere it is
 //! said what is missing; the tests that need it skip themselves, and on a machine that calls itself CI that is a failure.
@@ -7,7 +7,7 @@
 use std::process::{Command, Stdio};
 
 /// A package, and a command that succeeds where it is installed.
-const PACKAGES: [(&str, &[&str]); 6] = [
+const PACKAGES: [(&str, &[&str]); 7] = [
     ("tshark", &["tshark", "--version"]),
     ("tcpdump", &["tcpdump", "--version"]),
     // For the system's own interpreter, which need not be the first on the path.
@@ -15,6 +15,7 @@ const PACKAGES: [(&str, &[&str]); 6] = [
     ("ibsim-utils", &["dpkg-query", "--status", "ibsim-utils"]),
     ("opensm", &["dpkg-query", "--status", "opensm"]),
     ("ibutils", &["dpkg-query", "--status", "ibutils"]),
+    ("lldpad", &["dpkg-query", "--status", "lldpad"]),
 ];
 
 /// Installs what is missing, or says that it cannot.

@@ -105,12 +105,17 @@ struct Priorities(u8);
 
 impl fmt::Display for Priorities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0.count_ones() {
+            0 => return f.write_str("no priority"),
+            1 => "priority ",
+            _ => "priorities ",
+        })?;
         let mut separator = "";
         for priority in (0..8).filter(|priority| self.0 >> priority & 1 == 1) {
             write!(f, "{separator}{priority}")?;
             separator = ",";
         }
-        if separator.is_empty() { f.write_str("none") } else { Ok(()) }
+        Ok(())
     }
 }
 
@@ -121,14 +126,14 @@ impl fmt::Display for Finding {
             Finding::NoDcbx { converged: false } => f.write_str("the peer does not speak DCBX"),
             Finding::NoDcbx { converged: true } => f.write_str("the peer speaks the DCBX of CEE, not IEEE's"),
             Finding::PfcUnanswered { ours } => {
-                write!(f, "this end pauses priorities {}, the peer says nothing of PFC", Priorities(ours))
+                write!(f, "this end pauses {}, the peer says nothing of PFC", Priorities(ours))
             }
             Finding::PfcDiffers { ours, theirs } => {
                 let (ours, theirs) = (Priorities(ours), Priorities(theirs));
-                write!(f, "this end pauses priorities {ours}, the peer {theirs}, and nobody yields")
+                write!(f, "this end pauses {ours}, the peer {theirs}, and nobody yields")
             }
             Finding::PfcBeyondCapability { paused, capability } => {
-                write!(f, "priorities {} are paused, the port can pause {capability}", Priorities(paused))
+                write!(f, "{} would be paused, and the port can pause {capability} at a time", Priorities(paused))
             }
             Finding::EtsDiffers { ours, theirs } => {
                 write!(f, "the ends share the link differently: {ours:?} and {theirs:?} by class")
@@ -142,7 +147,7 @@ impl fmt::Display for Finding {
                 write!(f, "application {selector}:{protocol:#06x} has priority {ours} here and {theirs} at the peer")
             }
             Finding::CongestionEdge { priorities } => {
-                write!(f, "the congestion notification domain of priorities {} ends here", Priorities(priorities))
+                write!(f, "the congestion notification domain of {} ends here", Priorities(priorities))
             }
         }
     }

@@ -24,7 +24,7 @@ pub enum Command {
     Check(Check),
     /// Say what a scenario's routing makes of its network, or export its tables
     Routes(Routes),
-    /// Let the agents of Data Center Bridging of a scenario's network exchange what is configured, and say what comes of it
+    /// Let the DCBX agents of a scenario's network agree, or be one on a real interface
     Dcbx(Dcbx),
     /// Print the whole plan: every value, and where it came from
     Explain(Scenario),

@@ -46,13 +46,11 @@ mod linux {
         }
     }
 
-    #[allow(clippy::disallowed_methods)] // This is the one agent that lives in real time.
     fn now(start: Instant) -> Time {
         let picos = start.elapsed().as_nanos().saturating_mul(1000);
         Time::from_picos(u64::try_from(picos).unwrap_or(u64::MAX))
     }
 
-    #[allow(clippy::disallowed_methods)]
     fn converse(
         interface: &Interface,
         settings: Settings,

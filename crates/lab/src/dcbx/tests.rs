@@ -79,12 +79,10 @@ fn an_edge_that_does_not_yield_is_named() {
 
 #[test]
 fn a_run_takes_what_the_exchange_comes_to() {
-    let rest = format!(
-        "[dcbx]\napply = true\n[[dcb]]\nmatch = \"sw*\"\npfc = [1]\n\
-         ets = [{{ priorities = [0], share = 75 }}, {{ priorities = [1], share = 25 }}]\n\
-         [[classes]]\nname = \"lan\"\n[[classes]]\nname = \"storage\"\n"
-    );
-    let plan = plan("topology = \"single-switch\"\nhosts = 3", &rest);
+    let rest = "[dcbx]\napply = true\n[[dcb]]\nmatch = \"sw*\"\npfc = [1]\n\
+         ets = [{ priorities = [0], share = 75 }, { priorities = [1], share = 25 }]\n\
+         [[classes]]\nname = \"lan\"\n[[classes]]\nname = \"storage\"\n";
+    let plan = plan("topology = \"single-switch\"\nhosts = 3", rest);
     let lossless: Vec<bool> = plan.spec.classes.iter().map(|class| class.lossless).collect();
     assert_eq!(lossless, [false, true]);
     for egress in [&plan.spec.switches[0].egress, &plan.spec.adapters[0].egress] {

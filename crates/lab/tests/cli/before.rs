@@ -84,3 +84,22 @@ fn more_than_the_network_takes_is_found() {
     scratch.file("a.toml", SOUND.replace("\"greedy\"", "\"paced\"\nrate = \"8Gb/s\""));
     scratch.run(&["check", "a.toml"]).ends(0).matches("check-overload");
 }
+
+#[test]
+fn a_fabric_is_configured_at_its_core() {
+    let scratch = Scratch::new("dcbx");
+    scratch.scenario("dcbx.toml").run(&["dcbx", "dcbx.toml"]).ends(0).matches("dcbx");
+    let state = scratch.run(&["dcbx", "dcbx.toml", "--json"]).ends(0).json();
+    assert_eq!((&state["settled"], state["ports"].as_array().map(Vec::len)), (&true.into(), Some(24)));
+    // Storage is lossless in the run because the spines say so, and has its share.
+    scratch.run(&["run", "dcbx.toml", "--no-record"]).ends(0);
+    // A host that insists is named, and a run that would need both is refused.
+    let text = std::fs::read_to_string(scratch.path("dcbx.toml")).expect("it is there");
+    scratch.file("b.toml", text.replace("apply = true", "apply = false") + "[[dcb]]\nmatch = \"h0\"\n");
+    scratch.run(&["dcbx", "b.toml"]).ends(6).matches("dcbx-mismatch");
+    scratch.run(&["check", "b.toml"]).ends(0).matches("check-dcbx");
+    scratch.run(&["run", "b.toml", "--no-record", "--set", "dcbx.apply=true"]).ends(2).matches("dcbx-not-applied");
+    scratch.scenario("leaf-spine.toml").run(&["dcbx", "leaf-spine.toml"]).ends(2).matches("dcbx-none");
+    let absent = scratch.run(&["dcbx", "--interface", "no-such-interface"]).ends(2);
+    assert!(absent.err.contains("there is no Ethernet interface 'no-such-interface'"), "{}", absent.err);
+}

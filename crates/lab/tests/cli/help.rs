@@ -2,10 +2,11 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "run",
     "check",
     "routes",
+    "dcbx",
     "explain",
     "compare",
     "sweep",

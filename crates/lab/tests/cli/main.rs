@@ -7,6 +7,8 @@ mod before;
 mod capture;
 mod endings;
 mod help;
+#[cfg(target_os = "linux")]
+mod live;
 mod program;
 mod recorded;
 mod report;
