@@ -32,7 +32,7 @@ pub struct Port {
 pub struct Exchange {
     /// Both ends of every cable, cable by cable.
     pub cables: Vec<[Port; 2]>,
-    /// From the start of the last node to the last change.
+    /// From the start of the last node to the last change; none if nothing changed after it.
     pub converged: Span,
     /// From the start of the first node to the last change.
     pub last_change: Span,
@@ -77,6 +77,8 @@ struct World<'a> {
     /// When each node wants to be asked.
     wishes: BTreeSet<(Time, u32)>,
     wish_of: Vec<Option<Time>>,
+    /// When the last node started.
+    started: Time,
     last_change: Time,
     sent: u64,
     sent_until_change: u64,
@@ -104,7 +106,8 @@ impl<'a> World<'a> {
             ports,
             wish_of: vec![None; bridges.len()],
             bridges,
-            last_change: starts.iter().copied().max().unwrap_or(Time::ZERO),
+            started: starts.iter().copied().max().unwrap_or(Time::ZERO),
+            last_change: starts.iter().copied().min().unwrap_or(Time::ZERO),
             starts,
             under_way: BTreeSet::new(),
             wishes: BTreeSet::new(),
@@ -118,7 +121,7 @@ impl<'a> World<'a> {
 
     fn run(&mut self, quiet: Span) {
         let mut touched = BTreeSet::new();
-        let limit = self.last_change + PATIENCE;
+        let limit = self.started + PATIENCE;
         loop {
             let arrival = self.under_way.first().map(|flight| flight.at);
             let wish = self.wishes.first().map(|&(at, _)| at);
@@ -126,7 +129,7 @@ impl<'a> World<'a> {
                 self.settled = true;
                 return;
             };
-            if now > self.last_change + quiet || now > limit {
+            if now > self.last_change.max(self.started) + quiet || now > limit {
                 self.settled = now <= limit;
                 return;
             }
@@ -168,8 +171,9 @@ impl<'a> World<'a> {
                 bytes: buffer[..length].to_vec(),
             });
         }
+        // An agent's own start is no change.
         let changed = self.bridges[node as usize].agents().iter().map(control::Agent::changed_at).max();
-        if changed.is_some_and(|changed| changed > self.last_change) {
+        if changed.is_some_and(|changed| changed > self.last_change && changed > self.starts[node as usize]) {
             self.last_change = now;
             self.sent_until_change = self.sent;
         }
@@ -200,10 +204,9 @@ impl<'a> World<'a> {
         };
         let cables = self.graph.cables.iter().map(|cable| [port(cable.a, cable.b), port(cable.b, cable.a)]).collect();
         let first = self.starts.iter().copied().min().unwrap_or(Time::ZERO);
-        let last = self.starts.iter().copied().max().unwrap_or(Time::ZERO);
         Exchange {
             cables,
-            converged: self.last_change.saturating_since(last),
+            converged: self.last_change.saturating_since(self.started),
             last_change: self.last_change.saturating_since(first),
             settled: self.settled,
             frames: self.sent_until_change,

@@ -2,8 +2,9 @@
 
 use super::{DcbPlan, Exchange, exchange};
 use crate::scenario::{FileReader, Limits, NoFiles, Plan, load_str};
-use control::Origin;
-use units::Span;
+use control::{Origin, Settings, Timers};
+use fabric::graph::{Graph, LinkSpec, NodeId, Role};
+use units::{Rate, Span, Stream};
 
 fn plan(network: &str, rest: &str) -> Plan {
     let text = format!(
@@ -64,6 +65,42 @@ fn the_order_of_starting_does_not_matter() {
         let exchange = exchanged(&plan("topology = \"fat-tree\"\nk = 4", &spread));
         all_as_the_core(&exchange);
         assert!(exchange.last_change <= Span::from_secs(25), "{}", exchange.last_change);
+    }
+}
+
+/// One switch of any graph configures all others, over whatever paths and in whatever order they start.
+#[test]
+fn one_node_configures_any_graph() {
+    let link = LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_micros(1), bit_error_rate: 0.0 };
+    for seed in 0..60 {
+        let mut chance = Stream::new(seed, 0, "graph");
+        let count = chance.between(2, 14);
+        let mut graph = Graph::default();
+        let nodes: Vec<NodeId> = (0..count).map(|n| graph.node(format!("sw{n}"), Role::Switch, 1)).collect();
+        for n in 1..count {
+            graph.cable(nodes[n as usize], nodes[chance.below(n) as usize], link);
+        }
+        for _ in 0..chance.below(2 * count) {
+            let (a, b) = (chance.below(count), chance.below(count));
+            if a != b {
+                graph.cable(nodes[a as usize], nodes[b as usize], link);
+            }
+        }
+        let core = chance.below(count) as usize;
+        let mut settings = vec![Settings::default(); nodes.len()];
+        (settings[core].pfc.willing, settings[core].pfc.priorities) = (false, 1 << 5);
+        settings[core].ets.willing = false;
+        settings[core].ets.table.classes[5] = Some(1);
+        settings[core].ets.recommendation = Some(settings[core].ets.table);
+        let spread = Span::from_secs(seed % 3 * 20);
+        let plan = DcbPlan { settings, timers: Timers::default(), spread, apply: false };
+        let exchange = exchange(&graph, &plan, seed);
+        assert!(exchange.settled, "seed {seed}");
+        for port in exchange.ports() {
+            assert_eq!((port.operating.pfc.value, &port.findings[..]), (1 << 5, &[][..]), "seed {seed}: {port:?}");
+        }
+        let sources = exchange.ports().filter(|port| port.source).count();
+        assert_eq!(sources, nodes.len() - 1, "seed {seed}: a tree with the core as its root");
     }
 }
 
