@@ -251,7 +251,7 @@ fn egress(table: &EtsTable, classes: usize, turn: Bytes) -> Egress {
             }
             _ => Share::Strict,
         };
-        (bits != 0).then_some(EgressGroup { classes: bits, share })
+        (bits != 0).then(|| EgressGroup::turns(bits, share))
     };
     Egress::Groups((0..8).filter_map(group).collect())
 }
