@@ -36,6 +36,22 @@ proptest! {
         }
     }
 
+    /// Frames, time and commands in any order; half of them made of TLVs that are almost right.
+    #[test]
+    fn any_history_is_lived_through(
+        steps in proptest::collection::vec((any::<u8>(), proptest::collection::vec(any::<u8>(), 0..40), 8u8..14), 0..60),
+    ) {
+        let mut history = Vec::new();
+        for (what, octets, subtype) in steps {
+            let mut tlv = vec![0xFE, 25, 0x00, 0x80, 0xC2, subtype];
+            tlv.extend(&octets);
+            tlv[1] = (tlv.len() - 2) as u8;
+            history.extend([what, tlv.len() as u8]);
+            history.extend(tlv);
+        }
+        crate::survive::survive(&history);
+    }
+
     /// A peer's frame with octets changed: the agent goes on, and agrees again with what the peer says next.
     #[test]
     fn a_damaged_frame_is_healed_by_the_next(at in 0usize..120, octet: u8) {

@@ -5,4 +5,5 @@ mod golden;
 mod hostile;
 mod kit;
 mod line;
+mod survive;
 mod tables;
