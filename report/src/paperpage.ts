@@ -10,7 +10,7 @@ import { pictureChart, pictureLines } from "./picture";
 import { Run } from "./run";
 import { pauseChart } from "./runcharts";
 import { facts, section } from "./shell";
-import type { FigureAbout, Finding, GridChartAbout, Report, Summary } from "./types";
+import type { FigureAbout, Finding, GridChartAbout, Report, Summary, SummaryAbout } from "./types";
 import { expectedText, measuredText, quantityOfUnit, verdictKind } from "./verdicts";
 
 function cellText(cell: Record<string, string> | undefined): string {
@@ -193,6 +193,36 @@ function figureCard(figure: FigureAbout, report: Report): HTMLElement {
   return card;
 }
 
+/** What the paper says of several figures together, and the matrices that show it. */
+function summed(summary: SummaryAbout): HTMLElement[] {
+  type Sentence = SummaryAbout["sentences"][number];
+  const flips = (row: Sentence) => row.otherwise.map((other) => `${other.choice} = ${other.value}: ${other.verdict}`).join("; ");
+  const columns: Column<Sentence>[] = [
+    { name: "of", value: (row) => row.of },
+    { name: "the paper says", value: (row) => row.says, kind: () => "wide" },
+    { name: "measure", value: (row) => row.measure, kind: () => "wide" },
+    { name: "expected", value: (row) => row.expected_text },
+    { name: "measured", value: (row) => row.measured_text },
+    { name: "verdict", value: (row) => row.verdict, kind: (row) => `verdict ${verdictKind(row.verdict)}` },
+    { name: "under other readings", value: flips, kind: () => "wide" },
+    { name: "stated in", value: (row) => row.source ?? "", kind: () => "wide" },
+  ];
+  const sentences = summary.sentences.length > 0 ? [dataTable("What the paper says of its figures together", columns, summary.sentences)] : [];
+  const matrices = summary.matrices.map((matrix) => {
+    type Row = (typeof matrix.rows)[number];
+    const cells = matrix.figures.map(
+      (figure, place): Column<Row> => ({
+        name: figure,
+        number: true,
+        value: (row) => row.cells[place]?.median ?? null,
+        text: (row) => (row.cells[place] ? show(row.cells[place]!.median, quantityOfUnit(matrix.unit)) : ""),
+      }),
+    );
+    return dataTable(matrix.title, [{ name: "variant", value: (row: Row) => row.variant }, ...cells], matrix.rows, { note: "median of the seeds" });
+  });
+  return [...sentences, ...matrices];
+}
+
 /** Figures of the paper first, then what was added to it. */
 function ordered(figures: FigureAbout[]): FigureAbout[] {
   const rank = (figure: FigureAbout) => (figure.figure.startsWith("fig") ? 0 : figure.figure.startsWith("beyond") ? 2 : 1);
@@ -224,6 +254,7 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
     top.append(dataTable("All figures", columns, figures.map((figure) => ({ figure, rows: stated(figure) }))));
   }
   into.append(top);
+  if (report.summary) into.append(section("All figures together", "together", ...summed(report.summary)));
   into.append(section(figures.length === 1 ? "The figure" : "Figures", "figures", ...figures.map((figure) => figureCard(figure, report))));
   if (paper && paper.notes.trim() !== "") into.append(section("Notes", "notes", markdown(paper.notes)));
 }

@@ -152,6 +152,22 @@ export interface PaperAbout {
   notes: string;
 }
 
+/** What a paper says of several figures together. */
+export interface SummaryAbout {
+  matrices: { title: string; unit: string; figures: string[]; rows: { variant: string; cells: ({ median: number } | null)[] }[] }[];
+  sentences: {
+    of: string;
+    says: string;
+    measure: string;
+    source: string | null;
+    expected_text: string;
+    measured_text: string;
+    verdict: string;
+    own_reading: string;
+    otherwise: { choice: string; value: string; verdict: string }[];
+  }[];
+}
+
 export interface SweepAbout {
   name: string;
   seeds: number[];
@@ -178,6 +194,7 @@ export interface Report {
   compare?: CompareAbout;
   sweep?: SweepAbout;
   paper?: PaperAbout | null;
+  summary?: SummaryAbout | null;
   figures?: FigureAbout[];
   stability?: Record<string, any>;
 }

@@ -2,7 +2,7 @@
 
 use super::console;
 use super::exit::Exit;
-use super::run::shown;
+use super::run::{shown, unit_word};
 use lab::scenario::{Against, Comparison, Paper, Sentence, Unit, load};
 use lab::study::{FigureRuns, MatrixTable, SentenceFinding, Summary as Spread, Verdict, fill_matrix, judge_sentence};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ impl<'a> Summary<'a> {
             let table = fill_matrix(matrix, figures);
             let _ = write!(text, "{}\n{}\n", matrix.title, matrix_text(&table, unit(&matrix.quantity)));
             files.push((format!("{}.csv", file_name(&matrix.title)), matrix_csv(&table)));
-            told.push(matrix_json(&matrix.title, &matrix.quantity, &table));
+            told.push(matrix_json(&matrix.title, &matrix.quantity, unit_word(unit(&matrix.quantity)), &table));
         }
         let findings: Vec<SentenceFinding> =
             self.paper.sentences.iter().map(|sentence| judge_sentence(sentence, figures)).collect();
@@ -111,7 +111,7 @@ impl<'a> Summary<'a> {
             json: json!({
                 "title": self.paper.title,
                 "matrices": told,
-                "sentences": pairs().map(sentence_json).collect::<Vec<_>>(),
+                "sentences": pairs().map(|pair| sentence_json(pair, unit(&pair.0.quantity))).collect::<Vec<_>>(),
             }),
             files,
             disagrees: findings.iter().any(|finding| finding.verdict == Verdict::Disagrees),
@@ -211,17 +211,18 @@ fn spread_json(measured: &Spread) -> Value {
     json!({ "runs": measured.count, "median": measured.median, "mean": measured.mean, "p10": measured.p10, "p90": measured.p90 })
 }
 
-fn matrix_json(title: &str, quantity: &str, table: &MatrixTable) -> Value {
+fn matrix_json(title: &str, quantity: &str, unit: &str, table: &MatrixTable) -> Value {
     let row = |(variant, cells): &(String, Vec<Option<Spread>>)| json!({ "variant": variant, "cells": cells.iter().map(|cell| cell.as_ref().map(spread_json)).collect::<Vec<_>>() });
     json!({
         "title": title,
         "quantity": quantity,
+        "unit": unit,
         "figures": table.figures,
         "rows": table.rows.iter().map(row).collect::<Vec<_>>(),
     })
 }
 
-fn sentence_json((sentence, finding): (&Sentence, &SentenceFinding)) -> Value {
+fn sentence_json((sentence, finding): (&Sentence, &SentenceFinding), unit: Unit) -> Value {
     let flip = |(alternative, verdict): &(lab::study::Alternative, Verdict)| json!({ "choice": alternative.choice, "value": alternative.value, "verdict": verdict.word() });
     json!({
         "of": sentence.of,
@@ -232,6 +233,8 @@ fn sentence_json((sentence, finding): (&Sentence, &SentenceFinding)) -> Value {
         "figures": finding.figures,
         "op": word(sentence.comparison),
         "value": sentence.value,
+        "expected_text": format!("{} {}", word(sentence.comparison), amount(sentence, unit, sentence.value)),
+        "measured_text": spread(sentence, unit, finding.measured.as_ref()),
         "measured": finding.measured.as_ref().map(spread_json),
         "verdict": finding.verdict.word(),
         "own_reading": finding.own.word(),

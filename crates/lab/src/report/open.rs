@@ -254,7 +254,12 @@ fn paper_of(path: &Path, runs: &mut Runs) -> Result<Option<Value>, ReportError> 
         }
     }
     let paper = read(&path.join("paper.json"))?;
-    Ok((!figures.is_empty()).then(|| json!({ "kind": "paper", "paper": paper, "figures": figures })))
+    let mut summary = read(&path.join("summary/summary.json"))?;
+    if summary.is_none() {
+        summary = read(&path.join("summary-quick/summary.json"))?;
+    }
+    Ok((!figures.is_empty())
+        .then(|| json!({ "kind": "paper", "paper": paper, "summary": summary, "figures": figures })))
 }
 
 #[cfg(test)]
