@@ -114,21 +114,22 @@ fn browser(target: &Path) -> Result<PathBuf, String> {
     if let Some(found) = installed() {
         return Ok(found);
     }
+    // On a machine of Debian's kind, such as a container, the system has it.
+    let root = Command::new("id").arg("-u").output().is_ok_and(|said| said.stdout == b"0\n");
+    if root {
+        let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
+        let _ = crate::run("env", &[&quiet[..], &["update"]].concat());
+        let _ = crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends", "chromium"]].concat());
+    }
+    if let Some(found) = installed() {
+        return Ok(found);
+    }
     let home = target.join("browsers");
     let fetch = ["exec", "--", "playwright-core", "install", "chromium-headless-shell"];
     if fetched(&home).is_none() {
         let _ = npm(&fetch, &[("PLAYWRIGHT_BROWSERS_PATH", &home)]);
     }
-    if let Some(found) = fetched(&home) {
-        return Ok(found);
-    }
-    // On a bare machine of Debian's kind, such as a container, the system has it.
-    let root = Command::new("id").arg("-u").output().is_ok_and(|said| said.stdout.starts_with(b"0"));
-    if root {
-        let _ = crate::run("apt-get", &["update", "--quiet"]);
-        let _ = crate::run("apt-get", &["install", "--yes", "--no-install-recommends", "chromium"]);
-    }
-    installed().ok_or_else(|| "there is no Chromium; name one in CHROMIUM".into())
+    fetched(&home).ok_or_else(|| "there is no Chromium; name one in CHROMIUM".into())
 }
 
 fn installed() -> Option<PathBuf> {
