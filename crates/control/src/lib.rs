@@ -2,16 +2,17 @@
 //!
 //! An [`Agent`] is one port's end of LLDP (802.1AB) with DCBX on top (802.1Q clause 38 and annex D): it is handed frames,
 //! hands out frames, says when it wants to be asked again, and knows what the port operates on and what does not fit.
-//! A [`Bridge`] is the agents of one device, and passes on what one of them learned.
+//! A [`Bridge`] is the agents of one device, and passes on what one of them learned. [`isis`] is how bridges learn the graph.
 //!
 //! Nothing here has a clock, a socket or a random number, and nothing schedules: time comes in with every call. What is
-//! remembered of a peer has a fixed size, whatever the peer sends.
+//! remembered of a peer has a stated size, whatever the peer sends.
 
 mod advertisement;
 mod agent;
 mod applications;
 mod bridge;
 mod finding;
+pub mod isis;
 mod neighbours;
 mod resolve;
 mod settings;

@@ -1,9 +1,13 @@
-//! Agents by hand-made tables, over bad lines, against hostile octets and against lldpad's own frames.
+//! Agents by hand-made tables, over bad lines, against hostile octets and against lldpad's own frames; bridges that find each
+//! other by IS-IS.
 
 mod bridges;
+mod fabric;
 mod golden;
 mod hostile;
+mod isis;
 mod kit;
 mod line;
+mod oracle;
 mod survive;
 mod tables;

@@ -1,0 +1,128 @@
+//! A port's side of it: its neighbour, and what is to be sent or acknowledged there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use units::Time;
+use wire::Address;
+use wire::isis::tlv::{Entry, State};
+use wire::isis::{LspId, SystemId};
+
+/// The most that are acknowledged or asked for by one PDU: six TLVs of fifteen fit.
+pub(super) const ENTRIES: usize = 90;
+
+/// A neighbour at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adjacency {
+    /// Who it is.
+    pub neighbour: SystemId,
+    /// The address its hellos come from.
+    pub address: Address,
+    /// Its number of the circuit.
+    pub circuit: u32,
+    /// How far both have come.
+    pub state: State,
+    /// When it will have been silent for too long.
+    pub until: Time,
+    /// When it came to this state.
+    pub since: Time,
+    /// It has the same algorithms on the same base VLANs.
+    pub same_vlans: bool,
+    /// When it last spoke, its view of the topology came to the same digest as ours.
+    pub same_view: bool,
+}
+
+/// Link-state PDUs to be sent, each when its time has come and again until it is acknowledged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flood {
+    times: BTreeMap<LspId, Time>,
+    order: BTreeSet<(Time, LspId)>,
+}
+
+impl Flood {
+    pub(super) fn set(&mut self, id: LspId, at: Time) {
+        self.clear(&id);
+        self.times.insert(id, at);
+        self.order.insert((at, id));
+    }
+
+    /// To be sent by then, unless it is under way already and would be sent again.
+    pub(super) fn ask(&mut self, id: LspId, at: Time) {
+        if !self.times.contains_key(&id) {
+            self.set(id, at);
+        }
+    }
+
+    pub(super) fn clear(&mut self, id: &LspId) {
+        if let Some(at) = self.times.remove(id) {
+            self.order.remove(&(at, *id));
+        }
+    }
+
+    pub(super) fn first(&self) -> Option<(Time, LspId)> {
+        self.order.first().copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.times.len()
+    }
+}
+
+/// A port.
+#[derive(Clone, Debug)]
+pub(super) struct Circuit {
+    pub(super) address: Address,
+    pub(super) metric: u32,
+    /// The link is there.
+    pub(super) enabled: bool,
+    pub(super) hello_due: Time,
+    pub(super) adjacency: Option<Adjacency>,
+    pub(super) flood: Flood,
+    /// What is to be acknowledged or asked for, at most [`ENTRIES`].
+    pub(super) answers: BTreeMap<LspId, Entry>,
+    pub(super) answers_due: Option<Time>,
+    /// When the list of everything is to be sent, and from where on.
+    pub(super) complete: Option<(Time, LspId)>,
+}
+
+impl Circuit {
+    pub(super) fn new(now: Time, address: Address, metric: u32) -> Circuit {
+        Circuit {
+            address,
+            metric,
+            enabled: true,
+            hello_due: now,
+            adjacency: None,
+            flood: Flood::default(),
+            answers: BTreeMap::new(),
+            answers_due: None,
+            complete: None,
+        }
+    }
+
+    /// The neighbour, if each knows that the other hears it.
+    pub(super) fn up(&self) -> Option<&Adjacency> {
+        self.adjacency.as_ref().filter(|it| it.state == State::Up)
+    }
+
+    /// Acknowledges, or asks for, one by that time. What does not fit is left to the peer's patience.
+    pub(super) fn answer(&mut self, entry: Entry, at: Time) {
+        if self.answers.len() < ENTRIES || self.answers.contains_key(&entry.id) {
+            self.answers.insert(entry.id, entry);
+            self.answers_due = Some(self.answers_due.map_or(at, |due| due.min(at)));
+        }
+    }
+
+    /// Nothing more is to be said to the neighbour.
+    pub(super) fn hush(&mut self) {
+        self.flood = Flood::default();
+        self.answers.clear();
+        (self.answers_due, self.complete) = (None, None);
+    }
+
+    /// When there is something to be done.
+    pub(super) fn due(&self) -> Option<Time> {
+        let hello = self.enabled.then_some(self.hello_due);
+        let silent = self.adjacency.map(|it| it.until);
+        let flood = self.flood.first().map(|(at, _)| at);
+        [hello, silent, flood, self.answers_due, self.complete.map(|it| it.0)].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,212 @@
+//! The link-state PDUs that a system has, as they came, and when each of them is to be forgotten.
+
+use super::Timers;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use units::{Span, Time};
+use wire::Writer;
+use wire::isis::tlv::Entry;
+use wire::isis::{LinkState, LspId, Pdu, Repr};
+
+/// No PDU that a system makes or passes on is longer (ISO 10589: what every link carries).
+pub const LARGEST_PDU: usize = 1492;
+/// Octets of a link-state PDU without TLVs.
+const HEADER: usize = 27;
+const LENGTH_AT: usize = 8;
+const LIFETIME_AT: usize = 10;
+
+/// A link-state PDU in the database.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    bytes: Vec<u8>,
+    sequence: u32,
+    checksum: u16,
+    /// When it ends: taken back if it is believed now, forgotten if it was taken back.
+    until: Time,
+    dead: bool,
+}
+
+/// How one version stands to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compared {
+    Newer,
+    Same,
+    Older,
+    /// The same number on different things.
+    Confused,
+}
+
+impl Stored {
+    /// Whether it was taken back.
+    pub(super) fn is_dead(&self) -> bool {
+        self.dead
+    }
+
+    /// As it came.
+    pub(super) fn pdu(&self) -> Option<Pdu<'_>> {
+        Pdu::parse(&self.bytes).ok()
+    }
+
+    fn seconds(&self, now: Time) -> u16 {
+        if self.dead {
+            return 0;
+        }
+        let left = self.until.saturating_since(now).as_picos().div_ceil(1_000_000_000_000);
+        u16::try_from(left).unwrap_or(u16::MAX).max(1)
+    }
+
+    /// Writes it as it is to be sent, with what is left to it now.
+    pub(super) fn emit(&self, now: Time, out: &mut Writer) {
+        let start = out.position();
+        out.bytes(&self.bytes);
+        out.patch(start + LIFETIME_AT, &self.seconds(now).to_be_bytes());
+    }
+
+    /// As sequence number PDUs name it.
+    pub(super) fn entry(&self, id: LspId, now: Time) -> Entry {
+        Entry { lifetime: self.seconds(now), id, sequence: self.sequence, checksum: self.checksum }
+    }
+
+    /// How something heard of stands to it.
+    pub(super) fn compare(&self, entry: &Entry) -> Compared {
+        match entry.sequence.cmp(&self.sequence) {
+            std::cmp::Ordering::Greater => Compared::Newer,
+            std::cmp::Ordering::Less => Compared::Older,
+            std::cmp::Ordering::Equal => match (entry.lifetime == 0, self.dead) {
+                (true, false) => Compared::Newer,
+                (false, true) => Compared::Older,
+                (false, false) if entry.checksum != self.checksum => Compared::Confused,
+                _ => Compared::Same,
+            },
+        }
+    }
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Database {
+    stored: BTreeMap<LspId, Stored>,
+    deadlines: BTreeSet<(Time, LspId)>,
+    changed: Time,
+    /// Grows with every change of what it says.
+    version: u64,
+}
+
+impl Database {
+    /// When its meaning last changed.
+    pub(super) fn changed_at(&self) -> Time {
+        self.changed
+    }
+
+    /// Tells one state of what it says from another.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn change(&mut self, now: Time) {
+        self.changed = now;
+        self.version += 1;
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.stored.len()
+    }
+
+    pub(super) fn get(&self, id: &LspId) -> Option<&Stored> {
+        self.stored.get(id)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&LspId, &Stored)> {
+        self.stored.iter()
+    }
+
+    pub(super) fn range(&self, range: RangeInclusive<LspId>) -> impl Iterator<Item = (&LspId, &Stored)> {
+        // The map's own range panics where the end is before the start.
+        let empty = range.is_empty();
+        (!empty).then(|| self.stored.range(range)).into_iter().flatten()
+    }
+
+    /// Keeps a PDU in place of what was known; one that takes itself back only by its header.
+    pub(super) fn store(&mut self, now: Time, state: &LinkState, checksum: u16, bytes: &[u8], timers: &Timers) {
+        let dead = state.lifetime == 0;
+        let mut bytes = if dead { bytes.get(..HEADER).unwrap_or(bytes).to_vec() } else { bytes.to_vec() };
+        if dead {
+            cut(&mut bytes);
+        }
+        let life = if dead { timers.zero_age } else { Span::from_secs(1) * u64::from(state.lifetime) };
+        let until = now.saturating_add(life);
+        let meaning = |stored: &Stored| stored.pdu().map(|pdu| meaning(&pdu).to_owned());
+        let old = self.take(&state.id);
+        let new = Stored { bytes, sequence: state.sequence, checksum, until, dead };
+        let alive = |it: &Stored| !it.dead;
+        if old.as_ref().filter(|it| alive(it)).and_then(meaning) != Some(&new).filter(|it| alive(it)).and_then(meaning)
+        {
+            self.change(now);
+        }
+        self.deadlines.insert((until, state.id));
+        self.stored.insert(state.id, new);
+    }
+
+    /// Takes one back: its header stays for a while, to be flooded.
+    pub(super) fn expire(&mut self, now: Time, id: &LspId, timers: &Timers) {
+        let Some(mut stored) = self.take(id) else { return };
+        if !stored.dead {
+            self.change(now);
+        }
+        stored.dead = true;
+        stored.until = now.saturating_add(timers.zero_age);
+        stored.bytes.truncate(HEADER);
+        cut(&mut stored.bytes);
+        self.deadlines.insert((stored.until, *id));
+        self.stored.insert(*id, stored);
+    }
+
+    fn take(&mut self, id: &LspId) -> Option<Stored> {
+        let stored = self.stored.remove(id)?;
+        self.deadlines.remove(&(stored.until, *id));
+        Some(stored)
+    }
+
+    /// When the next one ends.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.deadlines.first().map(|&(at, _)| at)
+    }
+
+    /// The next one that ends by now: forgets what was taken back; what was believed is named, to be taken back.
+    pub(super) fn next_end(&mut self, now: Time) -> Option<End> {
+        let &(at, id) = self.deadlines.first()?;
+        if at > now {
+            return None;
+        }
+        if self.stored.get(&id).is_some_and(|stored| !stored.dead) {
+            return Some(End::Aged(id));
+        }
+        self.take(&id);
+        Some(End::Forgotten(id))
+    }
+}
+
+/// The end of a link-state PDU.
+pub(super) enum End {
+    /// It was believed for too long.
+    Aged(LspId),
+    /// It was taken back and is gone now.
+    Forgotten(LspId),
+}
+
+/// Makes a header a PDU of its own that takes itself back.
+fn cut(bytes: &mut [u8]) {
+    for (at, value) in [(LENGTH_AT, HEADER as u16), (LIFETIME_AT, 0)] {
+        if let Some(place) = bytes.get_mut(at..at + 2) {
+            place.copy_from_slice(&value.to_be_bytes());
+        }
+    }
+}
+
+/// What a PDU says, its version apart: flags and TLVs.
+fn meaning<'a>(pdu: &Pdu<'a>) -> &'a [u8] {
+    match pdu.repr {
+        Repr::LinkState(_) => pdu.bytes().get(HEADER - 1..).unwrap_or(&[]),
+        _ => &[],
+    }
+}

@@ -1,0 +1,533 @@
+//! A bridge: its ports, its database, and what makes it speak.
+
+use super::circuit::{Adjacency, Circuit, ENTRIES};
+use super::database::{Compared, Database, End, LARGEST_PDU};
+use super::settings::{Settings, Timers};
+use super::topology::Topology;
+use super::write;
+use std::collections::BTreeSet;
+use units::{Span, Time};
+use wire::ethernet::{Frame, LARGEST_LENGTH, Llc};
+use wire::isis::tlv::{Entry, State, Tlv};
+use wire::isis::{Hello, LinkState, LspId, Pdu, Repr};
+use wire::{Address, Writer};
+
+const FIRST: LspId = [0; 8];
+const LAST: LspId = [0xFF; 8];
+
+/// What has come and gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Hellos sent.
+    pub hellos: u64,
+    /// Link-state PDUs sent.
+    pub link_states: u64,
+    /// Sequence number PDUs sent.
+    pub sequence_numbers: u64,
+    /// PDUs received and taken in.
+    pub received: u64,
+    /// Frames that are not IS-IS.
+    pub foreign: u64,
+    /// Frames refused whole: damaged, too long, or of an unknown kind.
+    pub refused: u64,
+    /// Our own hellos, come back.
+    pub reflected: u64,
+    /// Hellos of another area, another mapping of VLANs, without shortest path bridging or a handshake.
+    pub mismatched: u64,
+    /// Hellos of a second neighbour at a port, or to somebody else; other PDUs from who is no neighbour.
+    pub from_others: u64,
+    /// TLVs that are not as their standard says.
+    pub malformed: u64,
+    /// Link-state PDUs for which the database had no room.
+    pub no_room: u64,
+    /// Neighbours that were silent for too long.
+    pub silent: u64,
+    /// Link-state PDUs that nobody refreshed in time.
+    pub aged_out: u64,
+    /// Versions of our own link state made.
+    pub generated: u64,
+}
+
+/// A fragment of the own link state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fragment {
+    sequence: u32,
+    made: Option<Time>,
+    wanted: Option<Time>,
+}
+
+/// One bridge. Give it every frame with [`System::handle_frame`], ask [`System::poll_transmit`] whenever
+/// [`System::poll_at`] has come and after every frame until it has nothing more to send. Time must not run backwards.
+#[derive(Clone, Debug)]
+pub struct System {
+    settings: Settings,
+    timers: Timers,
+    circuits: Vec<Circuit>,
+    fragments: Vec<Fragment>,
+    database: Database,
+    /// The digest of the topology, and for which version of the database.
+    digest: Option<(u64, [u8; 32])>,
+    counters: Counters,
+}
+
+impl System {
+    /// A bridge with ports of these addresses and metrics, which begins to speak at once. Ports beyond 16384 cannot be
+    /// told to others and are left alone.
+    pub fn new(
+        now: Time,
+        settings: Settings,
+        ports: impl IntoIterator<Item = (Address, u32)>,
+        timers: Timers,
+    ) -> System {
+        let most = 256 * write::PORTS;
+        let circuit = |(address, metric)| Circuit::new(now, address, metric);
+        let circuits: Vec<Circuit> = ports.into_iter().take(most).map(circuit).collect();
+        let fragment = Fragment { wanted: Some(now), ..Fragment::default() };
+        let fragments = vec![fragment; circuits.len().div_ceil(write::PORTS).max(1)];
+        let (database, counters) = (Database::default(), Counters::default());
+        let mut system = System { settings, timers, circuits, fragments, database, digest: None, counters };
+        system.generate(now);
+        system
+    }
+
+    /// What was configured.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What has come and gone.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The neighbour at a port, whether or not it knows of us.
+    #[must_use]
+    pub fn adjacency(&self, port: usize) -> Option<&Adjacency> {
+        self.circuits.get(port)?.adjacency.as_ref()
+    }
+
+    /// The graph that the database amounts to.
+    #[must_use]
+    pub fn topology(&self) -> Topology {
+        Topology::of(&self.database)
+    }
+
+    /// When what the database says last changed. A newer version that says the same is no change.
+    #[must_use]
+    pub fn changed_at(&self) -> Time {
+        self.database.changed_at()
+    }
+
+    /// The link-state PDUs in the database, those taken back included, as sequence number PDUs name them.
+    pub fn entries(&self, now: Time) -> impl Iterator<Item = Entry> + '_ {
+        self.database.iter().map(move |(id, stored)| stored.entry(*id, now))
+    }
+
+    /// Everything remembered because of others: link-state PDUs, and how many are to be sent or answered at all ports.
+    #[must_use]
+    pub fn remembered(&self) -> (usize, usize) {
+        let pending = self.circuits.iter().map(|circuit| circuit.flood.len() + circuit.answers.len()).sum();
+        (self.database.len(), pending)
+    }
+
+    /// Takes in a frame at a port, with or without its check sequence; what comes to a port that is not there is nothing.
+    pub fn handle_frame(&mut self, now: Time, port: usize, bytes: &[u8]) {
+        self.handle_timeout(now);
+        if !self.circuits.get(port).is_some_and(|circuit| circuit.enabled) {
+            return;
+        }
+        let Ok(frame) = Frame::new(bytes) else {
+            self.counters.refused += 1;
+            return;
+        };
+        let groups = [Address::ALL_INTERMEDIATE_SYSTEMS, Address::ALL_L1_SYSTEMS];
+        if frame.type_or_length() > LARGEST_LENGTH || !groups.contains(&frame.destination()) {
+            self.counters.foreign += 1;
+            return;
+        }
+        let source = frame.source();
+        let pdu = Llc::parse(frame.payload()).ok().filter(|(llc, _)| *llc == Llc::ISO && !source.is_group());
+        let pdu = pdu.and_then(|(_, rest)| Pdu::parse(rest).ok());
+        let Some(pdu) = pdu.filter(|pdu| pdu.bytes().len() <= LARGEST_PDU && pdu.is_intact()) else {
+            self.counters.refused += 1;
+            return;
+        };
+        if let Repr::Hello(hello) = pdu.repr {
+            self.on_hello(now, port, source, hello, &pdu);
+            return;
+        }
+        if self.circuits[port].up().is_none_or(|it| it.address != source) {
+            self.counters.from_others += 1;
+            return;
+        }
+        self.counters.received += 1;
+        match pdu.repr {
+            Repr::LinkState(state) => self.on_link_state(now, port, &state, &pdu),
+            Repr::Complete(complete) => {
+                self.on_sequence_numbers(now, port, &pdu, Some((complete.first, complete.last)))
+            }
+            Repr::Partial(_) => self.on_sequence_numbers(now, port, &pdu, None),
+            Repr::Hello(_) => {}
+        }
+    }
+
+    /// Time has passed: who was silent is gone, what is old is taken back, what has changed is said.
+    pub fn handle_timeout(&mut self, now: Time) {
+        for port in 0..self.circuits.len() {
+            if self.circuits[port].adjacency.is_some_and(|it| it.until <= now) {
+                self.counters.silent += 1;
+                self.set_adjacency(now, port, None);
+            }
+        }
+        while let Some(end) = self.database.next_end(now) {
+            match end {
+                End::Aged(id) => {
+                    self.counters.aged_out += 1;
+                    self.database.expire(now, &id, &self.timers);
+                    self.flood(now, id, None);
+                }
+                End::Forgotten(id) => self.circuits.iter_mut().for_each(|circuit| circuit.flood.clear(&id)),
+            }
+        }
+        self.generate(now);
+    }
+
+    /// A port's link has failed.
+    pub fn handle_link_down(&mut self, now: Time, port: usize) {
+        if port < self.circuits.len() {
+            self.set_adjacency(now, port, None);
+            self.circuits[port].enabled = false;
+            self.generate(now);
+        }
+    }
+
+    /// A port's link is there again.
+    pub fn handle_link_up(&mut self, now: Time, port: usize) {
+        if let Some(circuit) = self.circuits.get_mut(port) {
+            (circuit.enabled, circuit.hello_due) = (true, now);
+        }
+    }
+
+    /// When it wants to be asked again; it may be in the past.
+    #[must_use]
+    pub fn poll_at(&self) -> Option<Time> {
+        let circuits = self.circuits.iter().filter_map(Circuit::due);
+        let fragments = self.fragments.iter().filter_map(|fragment| fragment.wanted);
+        circuits.chain(fragments).chain(self.database.due()).min()
+    }
+
+    /// Writes the next frame that is to be sent now, without its check sequence, and returns its port and length.
+    pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<(usize, usize)> {
+        self.handle_timeout(now);
+        let port = self.circuits.iter().position(|circuit| circuit.due().is_some_and(|due| due <= now))?;
+        let mut out = Writer::new(buffer);
+        self.speak(now, port, &mut out);
+        Some((port, out.finish().ok()?))
+    }
+
+    fn speak(&mut self, now: Time, port: usize, out: &mut Writer) {
+        if self.circuits[port].enabled && self.circuits[port].hello_due <= now {
+            let digest = self.own_digest();
+            let circuit = &mut self.circuits[port];
+            circuit.hello_due = now.saturating_add(self.timers.hello);
+            self.counters.hellos += 1;
+            write::frame(out, Address::ALL_INTERMEDIATE_SYSTEMS, circuit.address, |out| {
+                write::hello(out, &self.settings, &self.timers, (port as u32, circuit), digest);
+            });
+            return;
+        }
+        let circuit = &mut self.circuits[port];
+        let (settings, source) = (&self.settings, circuit.address);
+        if let Some((_, first)) = circuit.complete.filter(|&(at, _)| at <= now) {
+            let mut list: Vec<Entry> =
+                self.database.range(first..=LAST).map(|(id, it)| it.entry(*id, now)).take(ENTRIES + 1).collect();
+            // Where more follow, this one ends where the next begins.
+            let next = (list.len() > ENTRIES).then(|| list.pop()).flatten().map(|entry| entry.id);
+            let last = next.map_or(LAST, |id| (u64::from_be_bytes(id) - 1).to_be_bytes());
+            circuit.complete = Some(next.map_or((now.saturating_add(self.timers.complete), FIRST), |next| (now, next)));
+            self.counters.sequence_numbers += 1;
+            write::frame(out, Address::ALL_L1_SYSTEMS, source, |out| {
+                write::complete(out, settings, (first, last), &list);
+            });
+        } else if let Some((_, id)) = circuit.flood.first().filter(|&(at, _)| at <= now) {
+            circuit.flood.set(id, now.saturating_add(self.timers.retransmit));
+            self.counters.link_states += 1;
+            if let Some(stored) = self.database.get(&id) {
+                write::frame(out, Address::ALL_L1_SYSTEMS, source, |out| stored.emit(now, out));
+            }
+        } else {
+            let list: Vec<Entry> = std::mem::take(&mut circuit.answers).into_values().collect();
+            circuit.answers_due = None;
+            self.counters.sequence_numbers += 1;
+            write::frame(out, Address::ALL_L1_SYSTEMS, source, |out| write::partial(out, settings, &list));
+        }
+    }
+
+    fn own_digest(&mut self) -> [u8; 32] {
+        let version = self.database.version();
+        match self.digest {
+            Some((of, digest)) if of == version => digest,
+            _ => {
+                let digest = self.topology().digest();
+                self.digest = Some((version, digest));
+                digest
+            }
+        }
+    }
+
+    fn on_hello(&mut self, now: Time, port: usize, address: Address, hello: Hello, pdu: &Pdu) {
+        if hello.source == self.settings.id {
+            self.counters.reflected += 1;
+            return;
+        }
+        let said = write::Said::read(pdu, &self.settings);
+        self.counters.malformed += said.malformed;
+        let fits = said.area && said.bridge && said.mcid && hello.levels & 1 == 1;
+        let Some(heard) = said.adjacency.filter(|_| fits) else {
+            self.counters.mismatched += 1;
+            return;
+        };
+        let known = self.circuits[port].adjacency;
+        let to_us = heard.neighbour.is_none_or(|it| it == (self.settings.id, port as u32));
+        if !to_us || known.is_some_and(|it| it.neighbour != hello.source) {
+            self.counters.from_others += 1;
+            return;
+        }
+        self.counters.received += 1;
+        // RFC 5303 3.2. Who does not name us has not heard us, whatever it claims.
+        let heard_state = if heard.neighbour.is_some() { heard.state } else { State::Down };
+        let state = match (known.map(|it| it.state), heard_state) {
+            (_, State::Down) => State::Initializing,
+            (_, State::Initializing) => State::Up,
+            (None, State::Up) => State::Down,
+            (Some(_), State::Up) => State::Up,
+        };
+        if state == State::Down || hello.holding_time == 0 {
+            self.set_adjacency(now, port, None);
+        } else {
+            let own = self.own_digest();
+            let since = known.filter(|it| it.state == state).map_or(now, |it| it.since);
+            let adjacency = Adjacency {
+                neighbour: hello.source,
+                address,
+                circuit: heard.circuit,
+                state,
+                until: now.saturating_add(Span::from_secs(1) * u64::from(hello.holding_time)),
+                since,
+                same_vlans: said.vlans,
+                same_view: said.digest == Some(own),
+            };
+            self.set_adjacency(now, port, Some(adjacency));
+        }
+        self.generate(now);
+    }
+
+    /// A neighbour comes, goes, or speaks again; what has changed is told it at once, and everybody when it is time.
+    fn set_adjacency(&mut self, now: Time, port: usize, adjacency: Option<Adjacency>) {
+        let circuit = &mut self.circuits[port];
+        let (before, was_up) = (circuit.adjacency.map(|it| it.state), circuit.up().is_some());
+        circuit.adjacency = adjacency;
+        if before != adjacency.map(|it| it.state) {
+            circuit.hello_due = now;
+        }
+        let is_up = circuit.up().is_some();
+        if is_up == was_up {
+            return;
+        }
+        circuit.hush();
+        if is_up {
+            circuit.complete = Some((now, FIRST));
+            for (id, _) in self.database.iter() {
+                circuit.flood.set(*id, now);
+            }
+        }
+        self.want(now, port / write::PORTS);
+    }
+
+    /// A fragment is to be said anew, but not sooner than its interval allows.
+    fn want(&mut self, now: Time, fragment: usize) {
+        let Some(fragment) = self.fragments.get_mut(fragment) else { return };
+        let soonest = fragment.made.map_or(now, |made| made.saturating_add(self.timers.generation).max(now));
+        // While its numbers are used up it waits for longer than that.
+        let exhausted = fragment.sequence == u32::MAX;
+        fragment.wanted = Some(match fragment.wanted {
+            Some(wanted) if exhausted => wanted,
+            Some(wanted) => wanted.min(soonest),
+            None => soonest,
+        });
+    }
+
+    /// Makes what is wanted by now.
+    fn generate(&mut self, now: Time) {
+        for number in 0..self.fragments.len() {
+            if self.fragments[number].wanted.is_some_and(|wanted| wanted <= now) {
+                self.make(now, number);
+            }
+        }
+    }
+
+    fn own_id(&self, fragment: usize) -> LspId {
+        let [a, b, c, d, e, f] = self.settings.id;
+        [a, b, c, d, e, f, 0, fragment as u8]
+    }
+
+    fn make(&mut self, now: Time, number: usize) {
+        let id = self.own_id(number);
+        let fragment = &mut self.fragments[number];
+        // After the wait below everybody has forgotten the last version.
+        let sequence = fragment.sequence.checked_add(1).unwrap_or(1);
+        if sequence == u32::MAX {
+            self.exhaust(now, number);
+            return;
+        }
+        let wanted = Some(now.saturating_add(self.timers.refresh));
+        *fragment = Fragment { sequence, made: Some(now), wanted };
+        let lifetime = self.timers.lifetime;
+        let state = LinkState { lifetime, id, sequence, overload: false, attached: 0, level: 1 };
+        let ports = self.circuits.iter().enumerate().skip(number * write::PORTS).take(write::PORTS);
+        // Port numbers begin at 1 (802.1Q: zero is no port).
+        let neighbours = ports.filter_map(|(port, it)| Some((port as u16 + 1, it.metric, it.up()?)));
+        let mut buffer = [0; LARGEST_PDU];
+        let mut out = Writer::new(&mut buffer);
+        write::link_state(&mut out, &self.settings, state, neighbours);
+        let written = out.finish().ok().and_then(|length| buffer.get(..length)).and_then(|it| Pdu::parse(it).ok());
+        if let Some(pdu) = written {
+            self.database.store(now, &state, pdu.checksum(), pdu.bytes(), &self.timers);
+            self.counters.generated += 1;
+            self.flood(now, id, None);
+        }
+    }
+
+    /// Numbers are used up (ISO 10589 7.3.16.1): the last version is taken back, and after everybody has forgotten it the
+    /// first comes again.
+    fn exhaust(&mut self, now: Time, number: usize) {
+        let id = self.own_id(number);
+        let life = Span::from_secs(1) * u64::from(self.timers.lifetime) + self.timers.zero_age;
+        let wanted = Some(now.saturating_add(life));
+        self.fragments[number] = Fragment { sequence: u32::MAX, made: None, wanted };
+        self.database.expire(now, &id, &self.timers);
+        self.flood(now, id, None);
+    }
+
+    /// One is to be sent at all ports with a neighbour but the one it came from.
+    fn flood(&mut self, now: Time, id: LspId, from: Option<usize>) {
+        for (port, circuit) in self.circuits.iter_mut().enumerate() {
+            if circuit.up().is_some() && from != Some(port) {
+                circuit.flood.set(id, now);
+                circuit.answers.remove(&id);
+                circuit.answers_due = circuit.answers_due.filter(|_| !circuit.answers.is_empty());
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time, port: usize, entry: Entry) {
+        self.circuits[port].answer(entry, now.saturating_add(self.timers.acknowledge));
+    }
+
+    fn on_link_state(&mut self, now: Time, port: usize, state: &LinkState, pdu: &Pdu) {
+        let (id, checksum) = (state.id, pdu.checksum());
+        let entry = Entry { lifetime: state.lifetime, id, sequence: state.sequence, checksum };
+        let mut tlvs = pdu.tlvs();
+        tlvs.by_ref().for_each(drop);
+        self.counters.malformed += tlvs.malformed() as u64;
+        let compared = self.database.get(&id).map(|stored| stored.compare(&entry));
+        if id[..6] == self.settings.id && matches!(compared, None | Some(Compared::Newer | Compared::Confused)) {
+            self.on_own(now, port, state, entry, pdu);
+            return;
+        }
+        match compared {
+            // What is taken back and was never known need not be.
+            None if state.lifetime == 0 => self.acknowledge(now, port, entry),
+            None if self.database.len() >= self.settings.limit => self.counters.no_room += 1,
+            None | Some(Compared::Newer) => {
+                self.database.store(now, state, checksum, pdu.bytes(), &self.timers);
+                self.flood(now, id, Some(port));
+                self.circuits[port].flood.clear(&id);
+                self.acknowledge(now, port, entry);
+            }
+            Some(Compared::Same) => {
+                self.circuits[port].flood.clear(&id);
+                self.acknowledge(now, port, entry);
+            }
+            Some(Compared::Older) => self.circuits[port].flood.ask(id, now),
+            // ISO 10589 7.3.16.2: nobody knows which is right; its maker will say it anew.
+            Some(Compared::Confused) => {
+                self.database.expire(now, &id, &self.timers);
+                self.flood(now, id, None);
+            }
+        }
+    }
+
+    /// Somebody has a link state of ours that is newer than ours, from a former life or forged.
+    fn on_own(&mut self, now: Time, port: usize, state: &LinkState, entry: Entry, pdu: &Pdu) {
+        let [.., pseudonode, number] = state.id;
+        let number = usize::from(number);
+        match self.fragments.get_mut(number).filter(|_| pseudonode == 0) {
+            Some(_) if state.sequence == u32::MAX && state.lifetime != 0 => {
+                self.database.store(now, state, entry.checksum, pdu.bytes(), &self.timers);
+                self.exhaust(now, number);
+            }
+            Some(fragment) => {
+                // While numbers are used up, everybody is to forget what is there.
+                if fragment.sequence != u32::MAX {
+                    fragment.sequence = state.sequence.max(fragment.sequence).min(u32::MAX - 1);
+                    self.want(now, number);
+                }
+                self.acknowledge(now, port, entry);
+                self.generate(now);
+            }
+            None if state.lifetime == 0 => self.acknowledge(now, port, entry),
+            None if self.database.len() >= self.settings.limit => self.counters.no_room += 1,
+            // We have no such fragment: take it back everywhere.
+            None => {
+                self.database.store(now, state, entry.checksum, pdu.bytes(), &self.timers);
+                self.database.expire(now, &state.id, &self.timers);
+                self.flood(now, state.id, None);
+            }
+        }
+    }
+
+    /// The neighbour says what it has; in a range all that it has.
+    fn on_sequence_numbers(&mut self, now: Time, port: usize, pdu: &Pdu, range: Option<(LspId, LspId)>) {
+        let mut listed = BTreeSet::new();
+        let mut tlvs = pdu.tlvs();
+        for tlv in tlvs.by_ref() {
+            let Tlv::Entries(entries) = tlv else { continue };
+            for entry in entries.iter() {
+                listed.insert(entry.id);
+                self.on_entry(now, port, &entry);
+            }
+        }
+        self.counters.malformed += tlvs.malformed() as u64;
+        let Some((first, last)) = range else { return };
+        let circuit = &mut self.circuits[port];
+        for (id, stored) in self.database.range(first..=last) {
+            if !stored.is_dead() && !listed.contains(id) {
+                circuit.flood.ask(*id, now);
+            }
+        }
+    }
+
+    fn on_entry(&mut self, now: Time, port: usize, entry: &Entry) {
+        let circuit = &mut self.circuits[port];
+        let Some(stored) = self.database.get(&entry.id) else {
+            let real = entry.lifetime != 0 && entry.sequence != 0 && entry.checksum != 0;
+            if real && self.database.len() < self.settings.limit {
+                circuit.answer(Entry { sequence: 0, ..*entry }, now);
+            }
+            return;
+        };
+        match stored.compare(entry) {
+            Compared::Same => circuit.flood.clear(&entry.id),
+            // Who gets the other's of two that differ takes both back.
+            Compared::Older | Compared::Confused => circuit.flood.ask(entry.id, now),
+            // By our older version the neighbour sees that we want its own.
+            Compared::Newer => {
+                circuit.flood.clear(&entry.id);
+                circuit.answer(stored.entry(entry.id, now), now);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The graph that a database amounts to.
+
+use super::database::Database;
+use wire::isis::spb::Detail;
+use wire::isis::tlv::Tlv;
+use wire::isis::{Repr, SystemId};
+
+/// What a node says of one of its links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// Its neighbour.
+    pub to: SystemId,
+    /// Its metric of shortest path bridging.
+    pub metric: u32,
+    /// Its number of the port.
+    pub port: u16,
+}
+
+/// A bridge as it describes itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its identifier.
+    pub id: SystemId,
+    /// The upper half of its bridge identifier.
+    pub priority: u16,
+    /// Nobody's path should lead through it.
+    pub overload: bool,
+    /// Its links in order.
+    pub links: Vec<Link>,
+}
+
+/// A link that both its ends speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// The end with the smaller identifier.
+    pub a: SystemId,
+    /// The other end.
+    pub b: SystemId,
+    /// The greater of both ends' metrics.
+    pub cost: u32,
+}
+
+/// Bridges by identifier, each with what it says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// The bridges, in the order of their identifiers.
+    pub nodes: Vec<Node>,
+}
+
+impl Topology {
+    /// Only systems that say which bridge they are (SPB instance) are bridges; only links with a metric of shortest path
+    /// bridging are links.
+    pub(super) fn of(database: &Database) -> Topology {
+        let mut nodes: Vec<(Node, bool)> = Vec::new();
+        for (id, stored) in database.iter().filter(|(_, stored)| !stored.is_dead()) {
+            let [system @ .., pseudonode, fragment] = *id;
+            let Some(pdu) = stored.pdu() else { continue };
+            if pseudonode != 0 {
+                continue;
+            }
+            if nodes.last().is_none_or(|(node, _)| node.id != system) {
+                nodes.push((Node { id: system, priority: 0, overload: false, links: Vec::new() }, false));
+            }
+            let Some((node, is_bridge)) = nodes.last_mut() else { continue };
+            if fragment == 0
+                && let Repr::LinkState(state) = pdu.repr
+            {
+                node.overload = state.overload;
+            }
+            for tlv in pdu.tlvs() {
+                match tlv {
+                    Tlv::Neighbours(neighbours) => node.links.extend(neighbours.iter().filter_map(|it| {
+                        let [to @ .., pseudonode] = it.id;
+                        let link = it.link_metric().filter(|_| pseudonode == 0)?;
+                        Some(Link { to, metric: link.metric, port: link.port })
+                    })),
+                    // Without its first fragment a system says nothing (ISO 10589 7.2.8).
+                    Tlv::Capability(capability) if fragment == 0 => {
+                        for detail in capability.details() {
+                            if let Detail::Instance(instance) = detail {
+                                (node.priority, *is_bridge) = (instance.priority, true);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut nodes: Vec<Node> = nodes.into_iter().filter(|it| it.1).map(|it| it.0).collect();
+        nodes.iter_mut().for_each(|node| node.links.sort_unstable());
+        Topology { nodes }
+    }
+
+    /// The bridge of that name.
+    #[must_use]
+    pub fn node(&self, id: SystemId) -> Option<&Node> {
+        self.nodes.binary_search_by_key(&id, |node| node.id).ok().map(|at| &self.nodes[at])
+    }
+
+    /// Links that both ends speak of, in order: one for every pair, cheapest first, where there are several between two
+    /// bridges.
+    pub fn edges(&self) -> impl Iterator<Item = Edge> + '_ {
+        self.nodes.iter().flat_map(move |node| {
+            node.links.chunk_by(|x, y| x.to == y.to).filter(|links| links[0].to > node.id).flat_map(move |links| {
+                let back = self.node(links[0].to).map_or(&[][..], |far| &far.links);
+                let back = back.iter().filter(|link| link.to == node.id);
+                links.iter().zip(back).map(|(there, back)| Edge {
+                    a: node.id,
+                    b: there.to,
+                    cost: there.metric.max(back.metric),
+                })
+            })
+        })
+    }
+
+    /// What it comes to, in 32 octets. The standard's own digest is not public here; ours is HMAC-MD5 over the edges,
+    /// and only bridges of our make can compare it.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut octets = Vec::new();
+        for edge in self.edges() {
+            octets.extend(edge.a);
+            octets.extend(edge.b);
+            octets.extend(edge.cost.to_be_bytes());
+        }
+        let mut digest = [0; 32];
+        digest[..16].copy_from_slice(&wire::md5::hmac(b"tailback", [&octets[..]]));
+        digest
+    }
+}
