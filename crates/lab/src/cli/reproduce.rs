@@ -12,10 +12,11 @@ use super::run::{cores, file_name};
 use super::summary::Summary;
 use super::{INTERRUPT, chart, picture, report, sweep};
 use lab::results::ResultsError;
-use lab::scenario::{Paper, Plan, VARIANT, load, load_paper};
+use lab::scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
 use lab::study::{FigureRuns, FigureStudy, Grid, Older};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A figure of a paper.
 struct Figure {
@@ -267,11 +268,25 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         console::error(&error.to_string());
         Exit::refusal(error)
     };
-    for ((_, variant, results), (_, own)) in records.iter().zip(&plans) {
-        let folder = plots.join(variant);
-        picture::draw(results, &folder).map_err(|error| refused(&error))?;
-        picture::draw_times(own, results, &folder).map_err(failed)?;
-    }
+    // The short form of a figure that says what it draws draws no more than that.
+    let times = plan.figure.charts.iter().any(|chart| matches!(chart.kind, ChartKind::Time { .. }));
+    let usual = !(arguments.quick && times);
+    let jobs: Vec<_> = records.iter().zip(&plans).collect();
+    let next = AtomicUsize::new(0);
+    let draw = || -> Result<(), Exit> {
+        while let Some(((_, variant, results), (_, own))) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let folder = plots.join(variant);
+            if usual {
+                picture::draw(results, &folder).map_err(|error| refused(&error))?;
+            }
+            picture::draw_times(own, results, &folder).map_err(failed)?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(draw)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err(Exit::Failure)))
+    })?;
     picture::draw_grid(&charts, &plots).map_err(failed)?;
     console::note(&format!("pictures in {}", plots.display()));
     Ok(judged)
