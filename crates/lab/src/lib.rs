@@ -6,6 +6,7 @@ pub mod plot;
 pub mod report;
 pub mod results;
 pub mod scenario;
+pub mod spb;
 pub mod stability;
 pub mod study;
 pub mod subnet;

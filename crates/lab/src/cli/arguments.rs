@@ -26,6 +26,8 @@ pub enum Command {
     Routes(Routes),
     /// Let the DCBX agents of a scenario's network agree, or be one on a real interface
     Dcbx(Dcbx),
+    /// Let bridges at a scenario's switches find each other by IS-IS, and find out what fails
+    Spb(Spb),
     /// Print the whole plan: every value, and where it came from
     Explain(Scenario),
     /// Run a scenario several ways and put them side by side
@@ -141,6 +143,16 @@ pub struct Routes {
     pub tree: u8,
     /// Print the summary as JSON
     #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+/// `spb`
+#[derive(Args, Debug)]
+pub struct Spb {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// Print as JSON
+    #[arg(long)]
     pub json: bool,
 }
 

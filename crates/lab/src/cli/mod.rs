@@ -17,6 +17,7 @@ mod report;
 mod reproduce;
 mod routes;
 mod run;
+mod spb;
 mod stability;
 mod summary;
 mod sweep;
@@ -52,6 +53,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Routes(arguments) => routes::routes(&arguments),
         Command::Dcbx(arguments) => dcbx::dcbx(&arguments),
+        Command::Spb(arguments) => spb::spb(&arguments),
         Command::Explain(arguments) => check::explain(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),

@@ -103,3 +103,13 @@ fn a_fabric_is_configured_at_its_core() {
     let absent = scratch.run(&["dcbx", "--interface", "no-such-interface"]).ends(2);
     assert!(absent.err.contains("there is no Ethernet interface 'no-such-interface'"), "{}", absent.err);
 }
+
+#[test]
+fn spb_says_what_bridges_found_and_when() {
+    let scratch = Scratch::new("spb");
+    scratch.scenario("reconvergence.toml").run(&["spb", "reconvergence.toml"]).ends(0).matches("spb");
+    let found = scratch.run(&["spb", "reconvergence.toml", "--json"]).ends(0).json();
+    assert_eq!((found["trunks"].as_u64(), found["steps"].as_array().map(Vec::len)), (Some(16), Some(2)), "{found}");
+    assert_eq!(found["steps"][1]["down"][0], "leaf0-spine1");
+    assert_eq!(found["steps"][1]["adjacencies"].as_array().map(Vec::len), Some(15));
+}

@@ -1,0 +1,175 @@
+//! Bridges of shortest path bridging at every switch of a network: they find each other by IS-IS, and find out what fails.
+//!
+//! IS-IS works in milliseconds and seconds, data in nanoseconds: as with DCBX the conversation has a loop of its own, with
+//! real frames, the cables' latencies and rates, and simulated time. Each failure comes to a network at rest.
+
+#[cfg(test)]
+mod tests;
+mod world;
+
+use control::isis::{Timers, Topology};
+use fabric::graph::{Graph, HostId, NodeId, Role};
+use fabric::routing::{Bridges, Routes, Routing};
+use fabric::spec::Fault;
+use std::collections::BTreeSet;
+use units::{Span, Time};
+use wire::isis::SystemId;
+use world::World;
+
+/// Trees of shortest path bridging.
+pub const TREES: u8 = 16;
+
+/// From one event until the network is at rest.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// When cables fail or come back in a run; `None` for the start of all switches.
+    pub at: Option<Time>,
+    /// Cables that are down from then on, by their positions.
+    pub down: Vec<u32>,
+    /// From the event to the last change of any switch's database.
+    pub converged: Span,
+    /// Frames sent by then, hellos included.
+    pub frames: u64,
+    /// Whether it came to rest.
+    pub settled: bool,
+    /// Adjacencies that are up at both ends, by the positions of their cables.
+    pub adjacencies: Vec<u32>,
+    /// Switches whose tables, computed from what they learned, are not those computed from the graph.
+    pub wrong: Vec<NodeId>,
+}
+
+/// How much of a network a tree uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Cables between switches on a path between hosts.
+    pub cables: usize,
+    /// Most pairs of a switch and a host that any cable's direction serves.
+    pub busiest: usize,
+}
+
+/// What bridges found.
+#[derive(Clone, Debug)]
+pub struct Discovery {
+    /// The start, then every failure and return of a cable.
+    pub steps: Vec<Step>,
+    /// What each of the sixteen trees uses of the whole network.
+    pub trees: Vec<Usage>,
+    /// Cables between switches.
+    pub trunks: usize,
+}
+
+/// Lets bridges at all switches find each other, then has every cable fail and come back as the scenario says.
+///
+/// # Panics
+/// If the graph is one that [`Graph::validate`] refuses.
+#[must_use]
+pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Timers) -> Discovery {
+    let trunks = trunks(graph);
+    let mut world = World::new(graph, bridges, &trunks, timers);
+    let step = |world: &mut World, at: Option<Time>, down: Vec<u32>| {
+        let rest = world.come_to_rest();
+        let adjacencies = trunks.iter().copied().filter(|&cable| world.is_up(cable)).collect();
+        let wrong = wrong(graph, bridges, world, &down);
+        let (converged, frames, settled) = (rest.converged, rest.frames, rest.settled);
+        Step { at, down, converged, frames, settled, adjacencies, wrong }
+    };
+    let mut steps = vec![step(&mut world, None, Vec::new())];
+    let moments: BTreeSet<Time> = faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten().collect();
+    for at in moments {
+        let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
+        let down: Vec<u32> = faults.iter().filter(lasts).map(|fault| fault.cable).collect();
+        world.fail(&down);
+        steps.push(step(&mut world, Some(at), down));
+    }
+    let all = routing(bridges).compute(graph, &[]).expect("shortest path bridging has no lanes");
+    Discovery { steps, trees: usage(graph, &all), trunks: trunks.len() }
+}
+
+fn routing(bridges: &Bridges) -> Routing {
+    Routing::Spb { bridges: bridges.clone(), trees: TREES }
+}
+
+/// Cables between switches.
+fn trunks(graph: &Graph) -> Vec<u32> {
+    let is_switch = |node: NodeId| graph.nodes[node.0 as usize].role == Role::Switch;
+    let trunk =
+        |(number, cable): (u32, &fabric::graph::Cable)| (is_switch(cable.a) && is_switch(cable.b)).then_some(number);
+    (0..).zip(&graph.cables).filter_map(trunk).collect()
+}
+
+/// A bridge identifier as a system's: the lower 48 bits.
+fn system_id(identifier: u64) -> SystemId {
+    let [_, _, id @ ..] = identifier.to_be_bytes();
+    id
+}
+
+/// Switches that would forward otherwise than the graph says.
+fn wrong(graph: &Graph, bridges: &Bridges, world: &World, down: &[u32]) -> Vec<NodeId> {
+    let truth = routing(bridges).compute(graph, down).expect("shortest path bridging has no lanes");
+    let mut known: Vec<(Topology, Routes)> = Vec::new();
+    let mut wrong = Vec::new();
+    for (node, topology) in world.topologies() {
+        let place = known.iter().position(|(known, _)| *known == topology).unwrap_or_else(|| {
+            let (bridges, down) = learned(graph, bridges, world, &topology);
+            let routes = routing(&bridges).compute(graph, &down).expect("shortest path bridging has no lanes");
+            known.push((topology, routes));
+            known.len() - 1
+        });
+        let same = |host: u32| known[place].1.ports(node, HostId(host)) == truth.ports(node, HostId(host));
+        if !(0..truth.hosts() as u32).all(same) {
+            wrong.push(node);
+        }
+    }
+    wrong
+}
+
+/// A graph as a switch learned it: identifiers and costs as others said them, and which cables nobody or only one end
+/// speaks of.
+fn learned(graph: &Graph, bridges: &Bridges, world: &World, topology: &Topology) -> (Bridges, Vec<u32>) {
+    let mut learned = bridges.clone();
+    for (node, identifier) in learned.identifiers.iter_mut().enumerate() {
+        if graph.nodes[node].role == Role::Switch {
+            let said = topology.node(system_id(bridges.identifiers[node]));
+            let low = |id: SystemId| id.iter().fold(0, |sum, &octet| sum << 8 | u64::from(octet));
+            *identifier = said.map_or(*identifier, |said| u64::from(said.priority) << 48 | low(said.id));
+        }
+    }
+    let mut down = Vec::new();
+    for (cable, ends) in world.trunks() {
+        let said = |[near, far]: [(NodeId, u16); 2]| {
+            let id = |(node, _): (NodeId, u16)| system_id(bridges.identifiers[node.0 as usize]);
+            let links = topology.node(id(near))?.links.iter();
+            links.into_iter().find(|link| (link.to, link.port) == (id(far), near.1 + 1)).map(|link| link.metric)
+        };
+        match (said(ends), said([ends[1], ends[0]])) {
+            (Some(one), Some(other)) => {
+                learned.costs[cable as usize] = fabric::routing::link_cost(one, other);
+            }
+            _ => down.push(cable),
+        }
+    }
+    (learned, down)
+}
+
+/// What each tree uses.
+fn usage(graph: &Graph, routes: &Routes) -> Vec<Usage> {
+    let (ports, is_trunk) = (graph.ports(), trunks(graph));
+    let of_tree = |tree: usize| {
+        let mut pairs = vec![[0usize; 2]; graph.cables.len()];
+        for (number, node) in (0..).zip(&graph.nodes) {
+            if node.role != Role::Switch {
+                continue;
+            }
+            for host in 0..routes.hosts() as u32 {
+                if let Some(&port) = routes.ports(NodeId(number), HostId(host)).get(tree) {
+                    let cable = ports[number as usize][usize::from(port)].cable as usize;
+                    pairs[cable][usize::from(graph.cables[cable].b == NodeId(number))] += 1;
+                }
+            }
+        }
+        let trunks = is_trunk.iter().map(|&cable| pairs[cable as usize]);
+        let cables = trunks.clone().filter(|pairs| *pairs != [0, 0]).count();
+        Usage { cables, busiest: trunks.flatten().max().unwrap_or(0) }
+    };
+    (0..usize::from(routes.trees())).map(of_tree).collect()
+}

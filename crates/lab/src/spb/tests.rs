@@ -1,0 +1,75 @@
+//! Bridges of whole networks learn what the graph says.
+
+use super::world::World;
+use super::{Discovery, discover, trunks, wrong};
+use crate::scenario::{FileReader, Limits, NoFiles, Plan, load_str};
+use control::isis::Timers;
+use fabric::routing::Bridges;
+use units::Span;
+
+fn plan(network: &str, rest: &str) -> Plan {
+    let text = format!(
+        "schema_version = 1\n[network]\n{network}\nlink = {{ rate = \"10Gb/s\", latency = \"1us\" }}\n\
+         [[switches]]\nbuffers = {{ capacity = \"200KB\" }}\n[run]\nduration = \"1ms\"\n{rest}"
+    );
+    let files: &dyn FileReader = &NoFiles;
+    load_str("test.toml", &text, &[], files, Limits::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+fn found(plan: &Plan) -> Discovery {
+    let graph = &plan.spec.graph;
+    discover(graph, &Bridges::plain(graph), &plan.spec.faults, Timers::default())
+}
+
+const LEAF_SPINE: &str = "topology = \"leaf-spine\"\nleaves = 4\nspines = 3\nhosts_per_leaf = 2";
+
+#[test]
+fn a_leaf_spine_is_learned_and_its_failures_too() {
+    let faults = "[[faults]]\nbetween = [\"leaf0\", \"spine1\"]\ndown = \"100us\"\nup = \"500us\"\n\
+                  [[faults]]\nbetween = [\"leaf2\", \"spine0\"]\ndown = \"300us\"\n";
+    let found = found(&plan(LEAF_SPINE, faults));
+    let [start, first, second, back] = &found.steps[..] else { panic!("{:?}", found.steps) };
+    assert!(found.steps.iter().all(|step| step.settled && step.wrong.is_empty()), "{:?}", found.steps);
+    let up = found.steps.iter().map(|step| step.adjacencies.len());
+    assert_eq!(up.collect::<Vec<_>>(), [12, 11, 10, 11]);
+    assert_eq!([&start.down, &first.down, &second.down, &back.down].map(Vec::len), [0, 1, 2, 1]);
+    // A failure travels as fast as frames do; what waits is only the next version of a link state just made.
+    let [failed, again] = [first.converged, second.converged];
+    assert!(failed > Span::from_micros(3) && failed < Span::from_micros(20), "{failed:?}");
+    assert!(again > Span::from_micros(3) && again < Span::from_micros(20), "{again:?}");
+    assert!(start.converged < Span::from_secs(3), "{:?}", start.converged);
+    assert!(found.trees.len() == 16 && found.trunks == 12, "{:?}", found.trees);
+    // Every tree reaches every leaf from every other through one spine.
+    assert!(found.trees.iter().all(|tree| tree.cables >= 4), "{:?}", found.trees);
+}
+
+/// A switch that is cut off keeps believing in what it cannot reach; its tables reach nobody all the same.
+#[test]
+fn a_network_in_two_halves_has_the_right_tables_in_both() {
+    let network = "topology = \"leaf-spine\"\nleaves = 3\nspines = 1\nhosts_per_leaf = 2";
+    let found = found(&plan(network, "[[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"1us\"\n"));
+    assert!(found.steps.iter().all(|step| step.settled && step.wrong.is_empty()), "{:?}", found.steps);
+    assert_eq!(found.steps[1].adjacencies.len(), 2);
+}
+
+#[test]
+fn a_fat_tree_is_learned() {
+    let found = found(&plan("topology = \"fat-tree\"\nk = 4", ""));
+    let start = &found.steps[0];
+    assert!(start.settled && start.wrong.is_empty() && start.adjacencies.len() == 32, "{start:?}");
+}
+
+/// The comparison of tables can fail: against a graph that lacks a cable the switches know, it does.
+#[test]
+fn tables_of_another_graph_are_seen_to_differ() {
+    let plan = plan(LEAF_SPINE, "");
+    let graph = &plan.spec.graph;
+    let bridges = Bridges::plain(graph);
+    let trunks = trunks(graph);
+    let mut world = World::new(graph, &bridges, &trunks, Timers::default());
+    assert!(!wrong(graph, &bridges, &world, &[]).is_empty(), "nobody knows anything yet");
+    assert!(world.come_to_rest().settled);
+    assert_eq!(wrong(graph, &bridges, &world, &[]), []);
+    assert!(!wrong(graph, &bridges, &world, &trunks[..1]).is_empty());
+}
