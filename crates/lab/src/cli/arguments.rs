@@ -26,7 +26,7 @@ pub enum Command {
     Routes(Routes),
     /// Let the DCBX agents of a scenario's network agree, or be one on a real interface
     Dcbx(Dcbx),
-    /// Let bridges at a scenario's switches find each other by IS-IS, and find out what fails
+    /// Let a scenario's switches find each other by IS-IS, and what fails
     Spb(Spb),
     /// Print the whole plan: every value, and where it came from
     Explain(Scenario),

@@ -65,7 +65,7 @@ fn as_text(graph: &Graph, found: &Discovery) -> String {
     };
     let rows: Vec<Vec<String>> = found.trees.iter().enumerate().map(tree).collect();
     text.push('\n');
-    text.push_str(&console::table(&["tree", "cables used", "most routes over one direction"], &rows));
+    text.push_str(&console::table(&["tree", "cables used", "most paths over one direction"], &rows));
     text
 }
 

@@ -43,7 +43,7 @@ pub struct Step {
 pub struct Usage {
     /// Cables between switches on a path between hosts.
     pub cables: usize,
-    /// Most pairs of a switch and a host that any cable's direction serves.
+    /// Most pairs of a switch with hosts and another's host whose path goes over one direction of a cable.
     pub busiest: usize,
 }
 
@@ -151,20 +151,25 @@ fn learned(graph: &Graph, bridges: &Bridges, world: &World, topology: &Topology)
     (learned, down)
 }
 
-/// What each tree uses.
+/// What each tree uses: every path from a switch with hosts to a host of another is walked.
 fn usage(graph: &Graph, routes: &Routes) -> Vec<Usage> {
     let (ports, is_trunk) = (graph.ports(), trunks(graph));
+    let is_host = |node: NodeId| graph.nodes[node.0 as usize].role == Role::Host;
+    let edges: Vec<NodeId> = (0..graph.nodes.len() as u32)
+        .map(NodeId)
+        .filter(|&node| !is_host(node) && ports[node.0 as usize].iter().any(|end| is_host(end.peer)))
+        .collect();
     let of_tree = |tree: usize| {
         let mut pairs = vec![[0usize; 2]; graph.cables.len()];
-        for (number, node) in (0..).zip(&graph.nodes) {
-            if node.role != Role::Switch {
-                continue;
-            }
-            for host in 0..routes.hosts() as u32 {
-                if let Some(&port) = routes.ports(NodeId(number), HostId(host)).get(tree) {
-                    let cable = ports[number as usize][usize::from(port)].cable as usize;
-                    pairs[cable][usize::from(graph.cables[cable].b == NodeId(number))] += 1;
+        for (&edge, host) in edges.iter().flat_map(|edge| (0..routes.hosts() as u32).map(move |host| (edge, host))) {
+            let mut at = edge;
+            while let Some(&port) = routes.ports(at, HostId(host)).get(tree) {
+                let end = ports[at.0 as usize][usize::from(port)];
+                if is_host(end.peer) {
+                    break;
                 }
+                pairs[end.cable as usize][usize::from(graph.cables[end.cable as usize].b == at)] += 1;
+                at = end.peer;
             }
         }
         let trunks = is_trunk.iter().map(|&cable| pairs[cable as usize]);

@@ -2,11 +2,12 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "run",
     "check",
     "routes",
     "dcbx",
+    "spb",
     "explain",
     "compare",
     "sweep",
