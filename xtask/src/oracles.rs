@@ -25,15 +25,7 @@ pub fn install() -> Result<(), String> {
         return Ok(());
     }
     let list = missing.join(" ");
-    let tried = if is_root() && succeeds(&["apt-get", "--version"]) {
-        // The lists of packages may be older than the packages.
-        let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
-        crate::run("env", &[&quiet[..], &["update"]].concat()).and_then(|()| {
-            crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends"], &missing].concat())
-        })
-    } else {
-        Err("that takes root and apt-get".to_owned())
-    };
+    let tried = install_packages(&missing);
     let in_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
     match tried {
         Ok(()) => Ok(()),
@@ -46,6 +38,17 @@ pub fn install() -> Result<(), String> {
             Ok(())
         }
     }
+}
+
+/// Installs Debian's packages, if this machine lets us.
+pub fn install_packages(packages: &[&str]) -> Result<(), String> {
+    if !is_root() || !succeeds(&["apt-get", "--version"]) {
+        return Err("that takes root and apt-get".to_owned());
+    }
+    // The lists of packages may be older than the packages.
+    let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
+    crate::run("env", &[&quiet[..], &["update"]].concat())?;
+    crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends"], packages].concat())
 }
 
 fn succeeds(command: &[&str]) -> bool {

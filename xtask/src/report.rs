@@ -114,13 +114,8 @@ fn browser(target: &Path) -> Result<PathBuf, String> {
     if let Some(found) = installed() {
         return Ok(found);
     }
-    // On a machine of Debian's kind, such as a container, the system has it.
-    let root = Command::new("id").arg("-u").output().is_ok_and(|said| said.stdout == b"0\n");
-    if root {
-        let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
-        let _ = crate::run("env", &[&quiet[..], &["update"]].concat());
-        let _ = crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends", "chromium"]].concat());
-    }
+    // On a machine of Debian's kind, such as a container, the system has it; elsewhere it is fetched.
+    let _ = crate::oracles::install_packages(&["chromium"]);
     if let Some(found) = installed() {
         return Ok(found);
     }

@@ -251,20 +251,23 @@ mod tests {
     /// Six switches, some hosts, some trunks, perhaps parallel, perhaps not all joined.
     pub(super) fn random() -> impl Strategy<Value = Graph> {
         let trunks = prop::collection::vec((0_u32..6, 0_u32..6), 4..14);
-        (trunks, prop::collection::vec(0_u32..6, 1..7)).prop_map(|(trunks, hosts)| {
-            let mut graph = Graph::default();
-            for number in 0..6 {
-                graph.node(format!("sw{number}"), Role::Switch, 1);
-            }
-            for (number, home) in hosts.into_iter().enumerate() {
-                let host = graph.node(format!("h{number}"), Role::Host, 0);
-                graph.cable(host, NodeId(home), links().host);
-            }
-            for (a, b) in trunks.into_iter().filter(|(a, b)| a != b) {
-                graph.cable(NodeId(a), NodeId(b), links().trunk);
-            }
-            graph
-        })
+        (trunks, prop::collection::vec(0_u32..6, 1..7)).prop_map(|(trunks, hosts)| joined(6, hosts, trunks))
+    }
+
+    /// Switches, hosts on some of them, and trunks between two, those from one to itself left out.
+    pub(super) fn joined(switches: u32, hosts: Vec<u32>, trunks: Vec<(u32, u32)>) -> Graph {
+        let mut graph = Graph::default();
+        for number in 0..switches {
+            graph.node(format!("sw{number}"), Role::Switch, 1);
+        }
+        for (number, home) in hosts.into_iter().enumerate() {
+            let host = graph.node(format!("h{number}"), Role::Host, 0);
+            graph.cable(host, NodeId(home), links().host);
+        }
+        for (a, b) in trunks.into_iter().filter(|(a, b)| a != b) {
+            graph.cable(NodeId(a), NodeId(b), links().trunk);
+        }
+        graph
     }
 
     pub(super) fn links() -> Links {

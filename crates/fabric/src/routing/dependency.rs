@@ -251,7 +251,7 @@ impl Waits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::links;
+    use super::super::tests::{joined, links};
     use super::*;
     use crate::graph::{HostId, Role};
     use crate::topology::{chain, dragonfly, fat_tree, leaf_spine, mesh, ring, single_switch, torus, tree};
@@ -382,17 +382,7 @@ mod tests {
             hosts in prop::collection::vec(0_u32..6, 1..7),
             edits in prop::collection::vec((0_u32..6, 0_u32..7, 0_u16..6, 0_u16..6), 0..6),
         ) {
-            let mut graph = Graph::default();
-            for number in 0..6 {
-                graph.node(format!("sw{number}"), Role::Switch, 1);
-            }
-            for (number, home) in hosts.into_iter().enumerate() {
-                let host = graph.node(format!("h{number}"), Role::Host, 0);
-                graph.cable(host, NodeId(home), links().host);
-            }
-            for (a, b) in trunks.into_iter().filter(|(a, b)| a != b) {
-                graph.cable(NodeId(a), NodeId(b), links().trunk);
-            }
+            let graph = joined(6, hosts, trunks);
             let mut routes = Routes::shortest_paths(&graph);
             check(&graph, &routes);
             // Tables that nobody would compute: detours, loops, wrong hosts.

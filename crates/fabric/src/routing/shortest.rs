@@ -59,7 +59,7 @@ fn groups_toward(switches: &Switches, groups: &mut [Groups]) -> Vec<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::links;
+    use super::super::tests::{joined, links};
     use super::*;
     use crate::graph::{HostId, NodeId, Role};
     use crate::topology::{fat_tree, ring, torus, two_switches};
@@ -155,17 +155,7 @@ mod tests {
             hosts in prop::collection::vec(0_u32..7, 1..8),
             down in prop::collection::vec(0_u32..24, 0..4),
         ) {
-            let mut graph = Graph::default();
-            for number in 0..7 {
-                graph.node(format!("sw{number}"), Role::Switch, 1);
-            }
-            for (number, home) in hosts.into_iter().enumerate() {
-                let host = graph.node(format!("h{number}"), Role::Host, 0);
-                graph.cable(host, NodeId(home), links().host);
-            }
-            for (a, b) in trunks.into_iter().filter(|(a, b)| a != b) {
-                graph.cable(NodeId(a), NodeId(b), links().trunk);
-            }
+            let graph = joined(7, hosts, trunks);
             prop_assert!(graph.validate().is_ok());
             check(&graph, &down);
         }

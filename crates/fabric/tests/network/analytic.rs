@@ -225,3 +225,49 @@ fn a_slow_receiver_sets_the_pace() {
         assert!((a / b - 1.0).abs() < 0.05, "{control:?}: {a} and {b} should be alike");
     }
 }
+
+#[test]
+fn what_is_for_an_adapter_does_not_wait_for_its_application() {
+    let buffer = ClassBuffer::lossless(Bytes::new(60_000), Bytes::new(20_000), Bytes::new(10_000));
+    let graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
+    let mut spec = network(graph, pfc_switch(), lossless());
+    // It consumes nothing, ever: five frames lie in its buffer, too few to pause anybody.
+    let stopped =
+        AdapterSpec { flow_control: pfc(), buffer: vec![buffer], service: Some(Rate::ZERO), ..AdapterSpec::default() };
+    spec.adapters.push(stopped);
+    spec.kind_of[0] = 1;
+    let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1 });
+    let reaction = Reaction::None(NoControl { allowance: Allowance { rate: None, window: Some(Bytes::new(20_000)) } });
+    let arriving = FlowSpec { size: Some(Bytes::new(5_000)), ..greedy(1, 0, 1000) };
+    let leaving = FlowSpec { start: at(Span::from_micros(100)), acknowledge, reaction, ..greedy(0, 2, 1000) };
+    spec.flows = vec![arriving, leaving];
+    let (simulation, report) = run(&spec, Span::from_millis(1));
+    assert_eq!(report.outcome, Outcome::Finished);
+    assert_eq!(simulation.flows()[0].received_bytes, 0);
+    // The window is more than what fits the path, so the sender goes on at the rate of its link.
+    let carried = simulation.flows()[1].received_bytes as f64 * 1.02 * 8.0 / 0.9e-3;
+    assert!((carried / 10e9 - 1.0).abs() < 0.02, "{carried}");
+}
+
+#[test]
+fn an_adapter_may_pause_its_switch_where_frames_are_dropped() {
+    let graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
+    let dropping = switch(ClassBuffer::drop_tail(Bytes::new(60_000)), FlowControl::None);
+    let mut spec = network(graph, dropping, lossy());
+    let slow = AdapterSpec {
+        flow_control: FlowControl::Pause(PauseSpec::default()),
+        buffer: vec![ClassBuffer::lossless(Bytes::new(60_000), Bytes::new(15_000), Bytes::new(7_500))],
+        service: Some(Rate::from_gigabits(2)),
+        ..AdapterSpec::default()
+    };
+    spec.adapters.push(slow);
+    spec.kind_of[0] = 1;
+    spec.flows = vec![greedy(1, 0, 1000)];
+    let (simulation, report) = run(&spec, Span::from_millis(10));
+    let totals = simulation.totals();
+    // The switch drops what it may not send on; the receiver, which said stop in time, drops nothing and is never idle.
+    assert_eq!(report.outcome, Outcome::Finished);
+    assert!(totals.pause_frames > 100 && totals.dropped_frames > 1000, "{totals:?}");
+    let carried = totals.delivered_bytes as f64 * 1.02 * 8.0 / 10e-3;
+    assert!((carried / 2e9 - 1.0).abs() < 0.005, "{carried}");
+}

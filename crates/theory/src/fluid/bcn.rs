@@ -10,7 +10,7 @@
 //! at either end it does not change and so adds nothing to `Fb`; a rate is between `min_rate` and `max_rate`; and a
 //! message takes at most the part `1 - min_dec_factor` of a rate. `docs/theory/bcn.md` has the derivation.
 
-use super::{Fluid, Tunable, demand};
+use super::{ABOVE, Fluid, SharedLink, Tunable, demand};
 use crate::Error;
 use crate::stability::DelayedLoop;
 use crate::stability::polynomial::Polynomial;
@@ -186,25 +186,16 @@ impl Tunable for Bcn {
     }
 
     fn validate(&self) -> Result<(), Error> {
-        let above = "it must be finite and above zero";
-        demand(self.sources > 0.0, "sources", self.sources, above)?;
-        demand(self.capacity > 0.0, "capacity", self.capacity, above)?;
-        demand(self.delay >= 0.0, "delay", self.delay, "a delay is finite and not below zero")?;
-        demand(self.frame > 0.0, "frame", self.frame, above)?;
-        demand(self.set_point > 0.0, "set_point", self.set_point, above)?;
-        demand(self.buffer > self.set_point, "buffer", self.buffer, "a buffer must hold more than the set point")?;
-        demand(self.weight > 0.0, "weight", self.weight, above)?;
+        let Self { sources, capacity, delay, frame, set_point, buffer, min_dec_factor, min_rate, max_rate, .. } = *self;
+        let link =
+            SharedLink { sources, capacity, delay, frame, set_point, buffer, min_dec_factor, min_rate, max_rate };
+        demand(self.weight > 0.0, "weight", self.weight, ABOVE)?;
         let part = "a probability is above 0 and at most 1";
         demand(self.probability > 0.0 && self.probability <= 1.0, "probability", self.probability, part)?;
-        demand(self.increase_gain > 0.0, "increase_gain", self.increase_gain, above)?;
-        demand(self.decrease_gain > 0.0, "decrease_gain", self.decrease_gain, above)?;
-        demand(self.rate_unit > 0.0, "rate_unit", self.rate_unit, above)?;
-        let factor = self.min_dec_factor;
-        demand((0.0..1.0).contains(&factor), "min_dec_factor", factor, "a factor is from 0 to below 1")?;
-        let share = self.capacity / self.sources;
-        let rule = "the fair share of the link must lie between min_rate and max_rate";
-        demand(self.min_rate >= 0.0 && self.min_rate <= share, "min_rate", self.min_rate, rule)?;
-        demand(self.max_rate >= share, "max_rate", self.max_rate, rule)
+        demand(self.increase_gain > 0.0, "increase_gain", self.increase_gain, ABOVE)?;
+        demand(self.decrease_gain > 0.0, "decrease_gain", self.decrease_gain, ABOVE)?;
+        demand(self.rate_unit > 0.0, "rate_unit", self.rate_unit, ABOVE)?;
+        link.validate()
     }
 }
 

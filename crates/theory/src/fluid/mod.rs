@@ -69,6 +69,40 @@ pub trait Tunable: Clone {
     }
 }
 
+/// What every model of sources that share a link has.
+pub(crate) struct SharedLink {
+    pub(crate) sources: f64,
+    pub(crate) capacity: f64,
+    pub(crate) delay: f64,
+    pub(crate) frame: f64,
+    pub(crate) set_point: f64,
+    pub(crate) buffer: f64,
+    pub(crate) min_dec_factor: f64,
+    pub(crate) min_rate: f64,
+    pub(crate) max_rate: f64,
+}
+
+impl SharedLink {
+    /// The first that makes no sense.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        demand(self.sources > 0.0, "sources", self.sources, ABOVE)?;
+        demand(self.capacity > 0.0, "capacity", self.capacity, ABOVE)?;
+        demand(self.delay >= 0.0, "delay", self.delay, "a delay is finite and not below zero")?;
+        demand(self.frame > 0.0, "frame", self.frame, ABOVE)?;
+        demand(self.set_point > 0.0, "set_point", self.set_point, ABOVE)?;
+        demand(self.buffer > self.set_point, "buffer", self.buffer, "a buffer must hold more than the set point")?;
+        let factor = self.min_dec_factor;
+        demand((0.0..1.0).contains(&factor), "min_dec_factor", factor, "a factor is from 0 to below 1")?;
+        let share = self.capacity / self.sources;
+        let rule = "the fair share of the link must lie between min_rate and max_rate";
+        demand(self.min_rate >= 0.0 && self.min_rate <= share, "min_rate", self.min_rate, rule)?;
+        demand(self.max_rate >= share, "max_rate", self.max_rate, rule)
+    }
+}
+
+/// The rule of most parameters.
+pub(crate) const ABOVE: &str = "it must be finite and above zero";
+
 /// Complains unless a parameter is in order.
 pub(crate) fn demand(good: bool, name: &'static str, value: f64, rule: &'static str) -> Result<(), Error> {
     if good && value.is_finite() { Ok(()) } else { Err(Error::BadParameter { name, value, rule }) }

@@ -15,7 +15,7 @@
 //!   `l / (e^(l t) - 1)` per second, with `l` messages a second. Either closes half of the gap between `R` and `T`.
 //! - Five stages in a row without a message raise `T` by `ai_rate`: the same with five times the length.
 
-use super::{Fluid, Tunable, demand};
+use super::{ABOVE, Fluid, SharedLink, Tunable, demand};
 use crate::Error;
 use units::math::{exp, ln};
 
@@ -273,28 +273,19 @@ impl Tunable for Qcn {
     }
 
     fn validate(&self) -> Result<(), Error> {
-        let above = "it must be finite and above zero";
-        demand(self.sources > 0.0, "sources", self.sources, above)?;
-        demand(self.capacity > 0.0, "capacity", self.capacity, above)?;
-        demand(self.delay >= 0.0, "delay", self.delay, "a delay is finite and not below zero")?;
-        demand(self.frame > 0.0, "frame", self.frame, above)?;
-        demand(self.set_point > 0.0, "set_point", self.set_point, above)?;
-        demand(self.buffer > self.set_point, "buffer", self.buffer, "a buffer must hold more than the set point")?;
+        let Self { sources, capacity, delay, frame, set_point, buffer, min_dec_factor, min_rate, max_rate, .. } = *self;
+        let link =
+            SharedLink { sources, capacity, delay, frame, set_point, buffer, min_dec_factor, min_rate, max_rate };
         demand(self.weight >= 0.0, "weight", self.weight, "it must be finite and not below zero")?;
         let rule = "a frame must not be longer than the bytes between two samples";
         demand(self.sample_base >= self.frame, "sample_base", self.sample_base, rule)?;
-        demand(self.gd > 0.0, "gd", self.gd, above)?;
-        demand(self.byte_reset > 0.0, "byte_reset", self.byte_reset, above)?;
+        demand(self.gd > 0.0, "gd", self.gd, ABOVE)?;
+        demand(self.byte_reset > 0.0, "byte_reset", self.byte_reset, ABOVE)?;
         demand(self.time_reset >= 0.0, "time_reset", self.time_reset, "a time is finite and not below zero")?;
         demand(self.threshold >= 1.0, "threshold", self.threshold, "there must be at least one stage")?;
-        demand(self.ai_rate > 0.0, "ai_rate", self.ai_rate, above)?;
-        demand(self.noise > 0.0, "noise", self.noise, above)?;
-        let factor = self.min_dec_factor;
-        demand((0.0..1.0).contains(&factor), "min_dec_factor", factor, "a factor is from 0 to below 1")?;
-        let share = self.capacity / self.sources;
-        let rule = "the fair share of the link must lie between min_rate and max_rate";
-        demand(self.min_rate >= 0.0 && self.min_rate <= share, "min_rate", self.min_rate, rule)?;
-        demand(self.max_rate >= share, "max_rate", self.max_rate, rule)
+        demand(self.ai_rate > 0.0, "ai_rate", self.ai_rate, ABOVE)?;
+        demand(self.noise > 0.0, "noise", self.noise, ABOVE)?;
+        link.validate()
     }
 }
 
