@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod dcbx;
 pub mod plot;
+mod post;
 pub mod report;
 pub mod results;
 pub mod scenario;

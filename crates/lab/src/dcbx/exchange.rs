@@ -2,15 +2,11 @@
 
 use super::DcbPlan;
 use crate::capture::address;
+use crate::post::{PATIENCE, Post};
 use control::{Bridge, Finding, LARGEST_FRAME, Operating};
 use fabric::graph::{Graph, NodeId, PortEnd, Role};
 use std::collections::BTreeSet;
-use units::{Bytes, Span, Stream, Time, Wire};
-
-/// Preamble, check sequence and gap of a frame (802.3).
-const OVERHEAD: u64 = 24;
-/// An exchange that has not settled by then never will.
-const PATIENCE: Span = Span::from_secs(3600);
+use units::{Span, Stream, Time};
 
 /// One end of a cable after the exchange.
 #[derive(Clone, Debug)]
@@ -49,17 +45,6 @@ impl Exchange {
     }
 }
 
-/// A frame on its way.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Flight {
-    at: Time,
-    node: u32,
-    port: u16,
-    /// Frames of one instant at one port keep their order.
-    number: u64,
-    bytes: Vec<u8>,
-}
-
 /// Lets the agents speak until nothing has changed for longer than everybody needs to say everything again.
 #[must_use]
 pub fn exchange(graph: &Graph, plan: &DcbPlan, seed: u64) -> Exchange {
@@ -73,14 +58,10 @@ struct World<'a> {
     ports: Vec<Vec<PortEnd>>,
     bridges: Vec<Bridge>,
     starts: Vec<Time>,
-    under_way: BTreeSet<Flight>,
-    /// When each node wants to be asked.
-    wishes: BTreeSet<(Time, u32)>,
-    wish_of: Vec<Option<Time>>,
+    post: Post,
     /// When the last node started.
     started: Time,
     last_change: Time,
-    sent: u64,
     sent_until_change: u64,
     settled: bool,
 }
@@ -104,14 +85,11 @@ impl<'a> World<'a> {
         let mut world = World {
             graph,
             ports,
-            wish_of: vec![None; bridges.len()],
+            post: Post::new(bridges.len()),
             bridges,
             started: starts.iter().copied().max().unwrap_or(Time::ZERO),
             last_change: starts.iter().copied().min().unwrap_or(Time::ZERO),
             starts,
-            under_way: BTreeSet::new(),
-            wishes: BTreeSet::new(),
-            sent: 0,
             sent_until_change: 0,
             settled: false,
         };
@@ -123,9 +101,7 @@ impl<'a> World<'a> {
         let mut touched = BTreeSet::new();
         let limit = self.started + PATIENCE;
         loop {
-            let arrival = self.under_way.first().map(|flight| flight.at);
-            let wish = self.wishes.first().map(|&(at, _)| at);
-            let Some(now) = arrival.into_iter().chain(wish).min() else {
+            let Some(now) = self.post.next() else {
                 self.settled = true;
                 return;
             };
@@ -133,20 +109,14 @@ impl<'a> World<'a> {
                 self.settled = now <= limit;
                 return;
             }
-            while let Some(flight) = self.under_way.pop_first() {
-                if flight.at > now {
-                    self.under_way.insert(flight);
-                    break;
-                }
+            while let Some(flight) = self.post.arrived(now) {
                 // Before its node has started, a port hears nothing.
                 if self.starts[flight.node as usize] <= now {
                     self.bridges[flight.node as usize].handle_frame(now, usize::from(flight.port), &flight.bytes);
                     touched.insert(flight.node);
                 }
             }
-            while let Some(&(_, node)) = self.wishes.first().filter(|&&(at, _)| at <= now) {
-                self.wishes.pop_first();
-                self.wish_of[node as usize] = None;
+            while let Some(node) = self.post.due(now) {
                 touched.insert(node);
             }
             while let Some(node) = touched.pop_first() {
@@ -161,35 +131,19 @@ impl<'a> World<'a> {
         while let Some((port, length)) = self.bridges[node as usize].poll_transmit(now, &mut buffer) {
             let end = self.ports[node as usize][port];
             let link = &self.graph.cables[end.cable as usize].link;
-            let on_wire = Wire::new(link.rate).serialise(Bytes::new(length as u64 + OVERHEAD));
-            self.sent += 1;
-            self.under_way.insert(Flight {
-                at: now + on_wire + link.latency,
-                node: end.peer.0,
-                port: end.peer_port,
-                number: self.sent,
-                bytes: buffer[..length].to_vec(),
-            });
+            self.post.send(now, link, (end.peer.0, end.peer_port), &buffer[..length]);
         }
         // An agent's own start is no change.
         let changed = self.bridges[node as usize].agents().iter().map(control::Agent::changed_at).max();
         if changed.is_some_and(|changed| changed > self.last_change && changed > self.starts[node as usize]) {
             self.last_change = now;
-            self.sent_until_change = self.sent;
+            self.sent_until_change = self.post.sent;
         }
-        // Not before the next instant, so that time goes on whatever an agent wishes.
         self.note_wish(node, now.saturating_add(Span::from_picos(1)));
     }
 
     fn note_wish(&mut self, node: u32, soonest: Time) {
-        if let Some(at) = self.wish_of[node as usize].take() {
-            self.wishes.remove(&(at, node));
-        }
-        if let Some(at) = self.bridges[node as usize].poll_at() {
-            let at = at.max(soonest);
-            self.wish_of[node as usize] = Some(at);
-            self.wishes.insert((at, node));
-        }
+        self.post.wish(node, self.bridges[node as usize].poll_at(), soonest);
     }
 
     fn outcome(self) -> Exchange {

@@ -2,18 +2,14 @@
 
 use super::system_id;
 use crate::capture::address;
+use crate::post::{PATIENCE, Post};
 use control::LARGEST_FRAME;
 use control::isis::{Settings, System, Timers, Topology};
 use fabric::graph::{Graph, NodeId, Role};
 use fabric::routing::Bridges;
 use std::collections::BTreeSet;
-use units::{Bytes, Span, Time, Wire};
+use units::{Span, Time};
 use wire::isis::tlv::State;
-
-/// Preamble, check sequence and gap of a frame (802.3).
-const OVERHEAD: u64 = 24;
-/// What has not come to rest by then never will.
-const PATIENCE: Span = Span::from_secs(3600);
 
 /// How a network came to rest.
 pub(super) struct Rest {
@@ -29,17 +25,6 @@ struct Trunk {
     works: bool,
 }
 
-/// A frame on its way.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Flight {
-    at: Time,
-    /// Frames of one instant keep their order.
-    number: u64,
-    trunk: usize,
-    end: usize,
-    bytes: Vec<u8>,
-}
-
 pub(super) struct World<'a> {
     graph: &'a Graph,
     trunks: Vec<Trunk>,
@@ -47,14 +32,11 @@ pub(super) struct World<'a> {
     systems: Vec<Option<System>>,
     /// For every node and circuit the trunk and the far end.
     far: Vec<Vec<(usize, usize)>>,
-    under_way: BTreeSet<Flight>,
-    wishes: BTreeSet<(Time, u32)>,
-    wish_of: Vec<Option<Time>>,
+    post: Post,
     quiet: Span,
     now: Time,
     since: Time,
     changed: Time,
-    sent: u64,
     sent_until_change: u64,
 }
 
@@ -89,17 +71,14 @@ impl<'a> World<'a> {
         let mut world = World {
             graph,
             trunks: ends,
-            wish_of: vec![None; systems.len()],
+            post: Post::new(systems.len()),
             systems,
             far,
-            under_way: BTreeSet::new(),
-            wishes: BTreeSet::new(),
             // By then everybody has said again whatever it had to say.
             quiet: waits.into_iter().max().unwrap_or(Span::ZERO) + Span::from_secs(1),
             now: Time::ZERO,
             since: Time::ZERO,
             changed: Time::ZERO,
-            sent: 0,
             sent_until_change: 0,
         };
         (0..world.systems.len() as u32).for_each(|node| world.note_wish(node, Time::ZERO));
@@ -129,15 +108,17 @@ impl<'a> World<'a> {
     pub(super) fn fail(&mut self, down: &[u32]) {
         self.since = self.now;
         self.changed = self.now;
-        (self.sent, self.sent_until_change) = (0, 0);
+        (self.post.sent, self.sent_until_change) = (0, 0);
         for number in 0..self.trunks.len() {
             let works = !down.contains(&self.trunks[number].cable);
             if works == self.trunks[number].works {
                 continue;
             }
             self.trunks[number].works = works;
-            self.under_way.retain(|flight| works || flight.trunk != number);
             for (node, circuit) in self.trunks[number].ends {
+                if !works {
+                    self.post.lose((node.0, circuit));
+                }
                 if let Some(system) = &mut self.systems[node.0 as usize] {
                     match works {
                         true => system.handle_link_up(self.now, usize::from(circuit)),
@@ -154,29 +135,19 @@ impl<'a> World<'a> {
         let mut touched = BTreeSet::new();
         let limit = self.since + PATIENCE;
         let mut settled = true;
-        loop {
-            let arrival = self.under_way.first().map(|flight| flight.at);
-            let wish = self.wishes.first().map(|&(at, _)| at);
-            let Some(now) = arrival.into_iter().chain(wish).min() else { break };
+        while let Some(now) = self.post.next() {
             if now > self.changed + self.quiet || now > limit {
                 settled = now <= limit;
                 break;
             }
             self.now = now;
-            while let Some(flight) = self.under_way.pop_first() {
-                if flight.at > now {
-                    self.under_way.insert(flight);
-                    break;
-                }
-                let (node, circuit) = self.trunks[flight.trunk].ends[flight.end];
-                if let Some(system) = &mut self.systems[node.0 as usize] {
-                    system.handle_frame(now, usize::from(circuit), &flight.bytes);
-                    touched.insert(node.0);
+            while let Some(flight) = self.post.arrived(now) {
+                if let Some(system) = &mut self.systems[flight.node as usize] {
+                    system.handle_frame(now, usize::from(flight.port), &flight.bytes);
+                    touched.insert(flight.node);
                 }
             }
-            while let Some(&(_, node)) = self.wishes.first().filter(|&&(at, _)| at <= now) {
-                self.wishes.pop_first();
-                self.wish_of[node as usize] = None;
+            while let Some(node) = self.post.due(now) {
                 touched.insert(node);
             }
             while let Some(node) = touched.pop_first() {
@@ -197,27 +168,17 @@ impl<'a> World<'a> {
                 continue;
             }
             let link = &self.graph.cables[self.trunks[trunk].cable as usize].link;
-            let on_wire = Wire::new(link.rate).serialise(Bytes::new(length as u64 + OVERHEAD));
-            self.sent += 1;
-            let (number, bytes) = (self.sent, buffer[..length].to_vec());
-            self.under_way.insert(Flight { at: self.now + on_wire + link.latency, number, trunk, end, bytes });
+            let (peer, far_circuit) = self.trunks[trunk].ends[end];
+            self.post.send(self.now, link, (peer.0, far_circuit), &buffer[..length]);
         }
         if system.changed_at() > self.changed {
             self.changed = system.changed_at();
-            self.sent_until_change = self.sent;
+            self.sent_until_change = self.post.sent;
         }
-        // Not before the next instant, so that time goes on whatever a bridge wishes.
         self.note_wish(node, self.now.saturating_add(Span::from_picos(1)));
     }
 
     fn note_wish(&mut self, node: u32, soonest: Time) {
-        if let Some(at) = self.wish_of[node as usize].take() {
-            self.wishes.remove(&(at, node));
-        }
-        if let Some(at) = self.systems[node as usize].as_ref().and_then(System::poll_at) {
-            let at = at.max(soonest);
-            self.wish_of[node as usize] = Some(at);
-            self.wishes.insert((at, node));
-        }
+        self.post.wish(node, self.systems[node as usize].as_ref().and_then(System::poll_at), soonest);
     }
 }
