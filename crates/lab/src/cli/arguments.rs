@@ -1,4 +1,6 @@
 //! The command line, from which help and completions are generated.
+// Comments here are help texts, and scenario keys in them no links.
+#![allow(rustdoc::broken_intra_doc_links)]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;

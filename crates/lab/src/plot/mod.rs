@@ -3,7 +3,7 @@
 //! A chart is laid out once onto a [`Canvas`] of lines, rectangles and text; the canvas becomes SVG text or PNG
 //! pixels. Both come out the same on every machine: the font comes with us, and numbers are written with fixed digits.
 //! [`LineChart`], [`BandChart`] and [`BarChart`] know nothing of results; [`picture`] draws what results hold the way
-//! papers do, [`grouped`] sums over flows or links, [`GridChart`] draws what a grid of runs gives, and
+//! papers do, [`grouped()`] sums over flows or links, [`GridChart`] draws what a grid of runs gives, and
 //! [`MapChart`] a quantity over two others.
 
 mod axis;

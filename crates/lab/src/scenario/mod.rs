@@ -5,7 +5,7 @@
 //! those into a network description, works out defaults by rule and finds contradictions. The [`Plan`] is the result:
 //! everything decided, and where each decision came from.
 //!
-//! Only [`load`] touches the disk. Nothing here prints, and no text makes it panic.
+//! Only [`load()`] touches the disk. Nothing here prints, and no text makes it panic.
 
 mod check;
 mod expect;

@@ -1,6 +1,6 @@
 //! Runs and what they show: one run, many runs, and the verdict on what was expected.
 //!
-//! [`execute`] runs a plan and measures it. [`Grid`] runs a scenario over a grid of values and several seeds, on all
+//! [`execute()`] runs a plan and measures it. [`Grid`] runs a scenario over a grid of values and several seeds, on all
 //! cores, and goes on where it was stopped. [`judge`] holds measurements of several seeds against what a paper or a
 //! scenario expects; [`FigureStudy`] does so for all cells of a figure, and under all readings of its paper.
 
