@@ -1,5 +1,6 @@
 //! A port's side of it: its neighbour, and what is to be sent or acknowledged there.
 
+use super::Port;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 use wire::Address;
@@ -24,6 +25,8 @@ pub struct Adjacency {
     pub until: Time,
     /// When it came to this state.
     pub since: Time,
+    /// It speaks shortest path bridging; else it is a router that only passes on what it is told.
+    pub bridge: bool,
     /// It has the same algorithms on the same base VLANs.
     pub same_vlans: bool,
     /// When it last spoke, its view of the topology came to the same digest as ours.
@@ -69,8 +72,7 @@ impl Flood {
 /// A port.
 #[derive(Clone, Debug)]
 pub(super) struct Circuit {
-    pub(super) address: Address,
-    pub(super) metric: u32,
+    pub(super) port: Port,
     /// The link is there.
     pub(super) enabled: bool,
     pub(super) hello_due: Time,
@@ -84,10 +86,9 @@ pub(super) struct Circuit {
 }
 
 impl Circuit {
-    pub(super) fn new(now: Time, address: Address, metric: u32) -> Circuit {
+    pub(super) fn new(now: Time, port: Port) -> Circuit {
         Circuit {
-            address,
-            metric,
+            port,
             enabled: true,
             hello_due: now,
             adjacency: None,

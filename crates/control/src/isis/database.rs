@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use units::{Span, Time};
 use wire::Writer;
 use wire::isis::tlv::Entry;
-use wire::isis::{LinkState, LspId, Pdu, Repr};
+use wire::isis::{LinkState, LspId, Pdu, Repr, checksum};
 
 /// No PDU that a system makes or passes on is longer (ISO 10589: what every link carries).
 pub const LARGEST_PDU: usize = 1492;
@@ -40,6 +40,11 @@ impl Stored {
     /// Whether it was taken back.
     pub(super) fn is_dead(&self) -> bool {
         self.dead
+    }
+
+    /// As it came, as octets.
+    pub(super) fn octets(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// As it came.
@@ -129,10 +134,8 @@ impl Database {
     /// Keeps a PDU in place of what was known; one that takes itself back only by its header.
     pub(super) fn store(&mut self, now: Time, state: &LinkState, checksum: u16, bytes: &[u8], timers: &Timers) {
         let dead = state.lifetime == 0;
-        let mut bytes = if dead { bytes.get(..HEADER).unwrap_or(bytes).to_vec() } else { bytes.to_vec() };
-        if dead {
-            cut(&mut bytes);
-        }
+        let mut bytes = bytes.to_vec();
+        let checksum = if dead { cut(&mut bytes) } else { checksum };
         let life = if dead { timers.zero_age } else { Span::from_secs(1) * u64::from(state.lifetime) };
         let until = now.saturating_add(life);
         let meaning = |stored: &Stored| stored.pdu().map(|pdu| meaning(&pdu).to_owned());
@@ -155,8 +158,7 @@ impl Database {
         }
         stored.dead = true;
         stored.until = now.saturating_add(timers.zero_age);
-        stored.bytes.truncate(HEADER);
-        cut(&mut stored.bytes);
+        stored.checksum = cut(&mut stored.bytes);
         self.deadlines.insert((stored.until, *id));
         self.stored.insert(*id, stored);
     }
@@ -194,13 +196,22 @@ pub(super) enum End {
     Forgotten(LspId),
 }
 
-/// Makes a header a PDU of its own that takes itself back.
-fn cut(bytes: &mut [u8]) {
-    for (at, value) in [(LENGTH_AT, HEADER as u16), (LIFETIME_AT, 0)] {
-        if let Some(place) = bytes.get_mut(at..at + 2) {
-            place.copy_from_slice(&value.to_be_bytes());
-        }
+fn put(bytes: &mut [u8], at: usize, value: u16) {
+    if let Some(place) = bytes.get_mut(at..at + 2) {
+        place.copy_from_slice(&value.to_be_bytes());
     }
+}
+
+/// Leaves of a PDU its header, which takes itself back, and returns its checksum. None is needed where nothing is left to
+/// live, but FRR's isisd refuses one that is not right.
+fn cut(bytes: &mut Vec<u8>) -> u16 {
+    bytes.truncate(HEADER);
+    put(bytes, LENGTH_AT, HEADER as u16);
+    put(bytes, LIFETIME_AT, 0);
+    put(bytes, checksum::PLACE, 0);
+    let sum = checksum::of(bytes);
+    put(bytes, checksum::PLACE, sum);
+    sum
 }
 
 /// What a PDU says, its version apart: flags and TLVs.

@@ -18,6 +18,6 @@ mod write;
 
 pub use circuit::Adjacency;
 pub use database::LARGEST_PDU;
-pub use settings::{Settings, Timers};
+pub use settings::{Port, Settings, Timers};
 pub use system::{Counters, System};
 pub use topology::{Edge, Link, Node, Topology};

@@ -1,9 +1,9 @@
 //! What a bridge is called, and how often it speaks.
 
 use units::Span;
-use wire::VlanId;
 use wire::isis::{SystemId, spb};
 use wire::mcid::{Mcid, digest};
+use wire::{Address, VlanId};
 
 /// Trees of shortest path bridging, each with its base VLAN.
 pub(super) const TREES: u16 = 16;
@@ -44,6 +44,26 @@ impl Settings {
             let vlan = VlanId::low_bits(self.first_vlan.wrapping_add(tree as u16));
             (spb::FIRST_ALGORITHM + tree as u32, vlan)
         })
+    }
+}
+
+/// A port of a bridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Where its frames come from.
+    pub address: Address,
+    /// What its link costs.
+    pub metric: u32,
+    /// With an address of IPv4 the port's hellos name that protocol too (RFC 1195), and a router that speaks it and is no
+    /// bridge may be its neighbour: it is told all link state and passes it on, and is no part of the graph. The system's
+    /// link state does not claim IPv4: it forwards none.
+    pub ipv4: Option<[u8; 4]>,
+}
+
+/// A port without IPv4: its address and what its link costs.
+impl From<(Address, u32)> for Port {
+    fn from((address, metric): (Address, u32)) -> Port {
+        Port { address, metric, ipv4: None }
     }
 }
 

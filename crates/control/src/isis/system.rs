@@ -1,8 +1,8 @@
 //! A bridge: its ports, its database, and what makes it speak.
 
 use super::circuit::{Adjacency, Circuit, ENTRIES};
-use super::database::{Compared, Database, End, LARGEST_PDU};
-use super::settings::{Settings, Timers};
+use super::database::{Compared, Database, End, LARGEST_PDU, Stored};
+use super::settings::{Port, Settings, Timers};
 use super::topology::Topology;
 use super::write;
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ pub struct Counters {
     pub refused: u64,
     /// Our own hellos, come back.
     pub reflected: u64,
-    /// Hellos of another area, another mapping of VLANs, without shortest path bridging or a handshake.
+    /// Hellos of another area, another mapping of VLANs, without a handshake, or of no bridge where the port has no IPv4.
     pub mismatched: u64,
     /// Hellos of a second neighbour at a port, or to somebody else; other PDUs from who is no neighbour.
     pub from_others: u64,
@@ -67,25 +67,27 @@ pub struct System {
     database: Database,
     /// The digest of the topology, and for which version of the database.
     digest: Option<(u64, [u8; 32])>,
+    /// It takes its leave and says nothing new.
+    leaving: bool,
     counters: Counters,
 }
 
 impl System {
-    /// A bridge with ports of these addresses and metrics, which begins to speak at once. Ports beyond 16384 cannot be
-    /// told to others and are left alone.
+    /// A bridge with these ports, each perhaps only an address and a metric, which begins to speak at once. Ports beyond
+    /// 16384 cannot be told to others and are left alone.
     pub fn new(
         now: Time,
         settings: Settings,
-        ports: impl IntoIterator<Item = (Address, u32)>,
+        ports: impl IntoIterator<Item = impl Into<Port>>,
         timers: Timers,
     ) -> System {
         let most = 256 * write::PORTS;
-        let circuit = |(address, metric)| Circuit::new(now, address, metric);
-        let circuits: Vec<Circuit> = ports.into_iter().take(most).map(circuit).collect();
+        let circuits: Vec<Circuit> = ports.into_iter().take(most).map(|port| Circuit::new(now, port.into())).collect();
         let fragment = Fragment { wanted: Some(now), ..Fragment::default() };
         let fragments = vec![fragment; circuits.len().div_ceil(write::PORTS).max(1)];
         let (database, counters) = (Database::default(), Counters::default());
-        let mut system = System { settings, timers, circuits, fragments, database, digest: None, counters };
+        let mut system =
+            System { settings, timers, circuits, fragments, database, digest: None, leaving: false, counters };
         system.generate(now);
         system
     }
@@ -125,6 +127,18 @@ impl System {
         self.database.iter().map(move |(id, stored)| stored.entry(*id, now))
     }
 
+    /// A link-state PDU of the database as it came; what is left to its lifetime is in [`System::entries`].
+    #[must_use]
+    pub fn octets(&self, id: &LspId) -> Option<&[u8]> {
+        self.database.get(id).map(Stored::octets)
+    }
+
+    /// How many link-state PDUs the neighbour at a port has yet to be sent or to acknowledge.
+    #[must_use]
+    pub fn unacknowledged(&self, port: usize) -> usize {
+        self.circuits.get(port).map_or(0, |circuit| circuit.flood.len())
+    }
+
     /// Everything remembered because of others: link-state PDUs, and how many are to be sent or answered at all ports.
     #[must_use]
     pub fn remembered(&self) -> (usize, usize) {
@@ -150,7 +164,9 @@ impl System {
         let source = frame.source();
         let pdu = Llc::parse(frame.payload()).ok().filter(|(llc, _)| *llc == Llc::ISO && !source.is_group());
         let pdu = pdu.and_then(|(_, rest)| Pdu::parse(rest).ok());
-        let Some(pdu) = pdu.filter(|pdu| pdu.bytes().len() <= LARGEST_PDU && pdu.is_intact()) else {
+        // Hellos may fill the frame: some are padded to show that the link carries it.
+        let fits = |pdu: &Pdu| matches!(pdu.repr, Repr::Hello(_)) || pdu.bytes().len() <= LARGEST_PDU;
+        let Some(pdu) = pdu.filter(|pdu| fits(pdu) && pdu.is_intact()) else {
             self.counters.refused += 1;
             return;
         };
@@ -205,9 +221,22 @@ impl System {
 
     /// A port's link is there again.
     pub fn handle_link_up(&mut self, now: Time, port: usize) {
-        if let Some(circuit) = self.circuits.get_mut(port) {
+        if let Some(circuit) = self.circuits.get_mut(port).filter(|_| !self.leaving) {
             (circuit.enabled, circuit.hello_due) = (true, now);
         }
+    }
+
+    /// Takes its leave: takes back its link state, then says at every port that it hears nobody. Once
+    /// [`System::poll_transmit`] has handed that out, it is deaf and dumb.
+    pub fn shut_down(&mut self, now: Time) {
+        self.leaving = true;
+        for number in 0..self.fragments.len() {
+            self.fragments[number].wanted = None;
+            let id = self.own_id(number);
+            self.database.expire(now, &id, &self.timers);
+            self.flood(now, id, None);
+        }
+        self.circuits.iter_mut().for_each(|circuit| circuit.hello_due = now);
     }
 
     /// When it wants to be asked again; it may be in the past.
@@ -228,18 +257,25 @@ impl System {
     }
 
     fn speak(&mut self, now: Time, port: usize, out: &mut Writer) {
-        if self.circuits[port].enabled && self.circuits[port].hello_due <= now {
+        // Who leaves says all else before: nobody listens to a stranger.
+        let flooding = self.circuits[port].flood.first().is_some_and(|(at, _)| at <= now);
+        let farewell = self.leaving && !flooding;
+        if self.circuits[port].enabled && self.circuits[port].hello_due <= now && (farewell || !self.leaving) {
+            if farewell {
+                self.set_adjacency(now, port, None);
+            }
             let digest = self.own_digest();
             let circuit = &mut self.circuits[port];
+            circuit.enabled = !farewell;
             circuit.hello_due = now.saturating_add(self.timers.hello);
             self.counters.hellos += 1;
-            write::frame(out, Address::ALL_INTERMEDIATE_SYSTEMS, circuit.address, |out| {
+            write::frame(out, Address::ALL_INTERMEDIATE_SYSTEMS, circuit.port.address, |out| {
                 write::hello(out, &self.settings, &self.timers, (port as u32, circuit), digest);
             });
             return;
         }
         let circuit = &mut self.circuits[port];
-        let (settings, source) = (&self.settings, circuit.address);
+        let (settings, source) = (&self.settings, circuit.port.address);
         if let Some((_, first)) = circuit.complete.filter(|&(at, _)| at <= now) {
             let mut list: Vec<Entry> =
                 self.database.range(first..=LAST).map(|(id, it)| it.entry(*id, now)).take(ENTRIES + 1).collect();
@@ -284,7 +320,8 @@ impl System {
         }
         let said = write::Said::read(pdu, &self.settings);
         self.counters.malformed += said.malformed;
-        let fits = said.area && said.bridge && said.mcid && hello.levels & 1 == 1;
+        let kind = if said.bridge { said.mcid } else { said.ipv4 && self.circuits[port].port.ipv4.is_some() };
+        let fits = said.area && kind && hello.levels & 1 == 1;
         let Some(heard) = said.adjacency.filter(|_| fits) else {
             self.counters.mismatched += 1;
             return;
@@ -316,6 +353,7 @@ impl System {
                 state,
                 until: now.saturating_add(Span::from_secs(1) * u64::from(hello.holding_time)),
                 since,
+                bridge: said.bridge,
                 same_vlans: said.vlans,
                 same_view: said.digest == Some(own),
             };
@@ -348,7 +386,7 @@ impl System {
 
     /// A fragment is to be said anew, but not sooner than its interval allows.
     fn want(&mut self, now: Time, fragment: usize) {
-        let Some(fragment) = self.fragments.get_mut(fragment) else { return };
+        let Some(fragment) = self.fragments.get_mut(fragment).filter(|_| !self.leaving) else { return };
         let soonest = fragment.made.map_or(now, |made| made.saturating_add(self.timers.generation).max(now));
         // While its numbers are used up it waits for longer than that.
         let exhausted = fragment.sequence == u32::MAX;
@@ -388,7 +426,7 @@ impl System {
         let state = LinkState { lifetime, id, sequence, overload: false, attached: 0, level: 1 };
         let ports = self.circuits.iter().enumerate().skip(number * write::PORTS).take(write::PORTS);
         // Port numbers begin at 1 (802.1Q: zero is no port).
-        let neighbours = ports.filter_map(|(port, it)| Some((port as u16 + 1, it.metric, it.up()?)));
+        let neighbours = ports.filter_map(|(port, it)| Some((port as u16 + 1, it.port.metric, it.up()?)));
         let mut buffer = [0; LARGEST_PDU];
         let mut out = Writer::new(&mut buffer);
         write::link_state(&mut out, &self.settings, state, neighbours);
@@ -405,7 +443,7 @@ impl System {
     fn exhaust(&mut self, now: Time, number: usize) {
         let id = self.own_id(number);
         let life = Span::from_secs(1) * u64::from(self.timers.lifetime) + self.timers.zero_age;
-        let wanted = Some(now.saturating_add(life));
+        let wanted = (!self.leaving).then(|| now.saturating_add(life));
         self.fragments[number] = Fragment { sequence: u32::MAX, made: None, wanted };
         self.database.expire(now, &id, &self.timers);
         self.flood(now, id, None);

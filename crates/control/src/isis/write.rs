@@ -20,12 +20,12 @@ pub(super) fn frame(out: &mut Writer, destination: Address, source: Address, pdu
     out.pad_to(fcs::MINIMUM);
 }
 
-fn identity(out: &mut Writer, settings: &Settings) {
+fn identity(out: &mut Writer, settings: &Settings, protocols: &[u8]) {
     let [a, b, c] = settings.area;
     if let Ok(areas) = Areas::parse(&[3, a, b, c]) {
         Tlv::Areas(areas).emit(out);
     }
-    Tlv::Protocols(&[protocol::SPB]).emit(out);
+    Tlv::Protocols(protocols).emit(out);
 }
 
 /// What a port says to whoever is there.
@@ -36,14 +36,21 @@ pub(super) fn hello(
     (port, circuit): (u32, &Circuit),
     digest: [u8; 32],
 ) {
-    let holding_time = timers.holding_time();
+    // Who takes its leave is to be forgotten soon.
+    let holding_time = if circuit.enabled { timers.holding_time() } else { 1 };
     let hello = Hello { levels: 1, source: settings.id, holding_time, circuit: port as u8 };
     let neighbour = circuit.adjacency.map(|it| (it.neighbour, it.circuit));
     let state = circuit.adjacency.map_or(State::Down, |it| it.state);
     let vlan = |(algorithm, vlan)| BaseVlan { algorithm, vlan, used: true, spbm: true }.encode();
     let vlans = settings.trees().map(vlan);
     Repr::Hello(hello).emit(out, |out| {
-        identity(out, settings);
+        match circuit.port.ipv4 {
+            None => identity(out, settings, &[protocol::SPB]),
+            Some(address) => {
+                identity(out, settings, &[protocol::SPB, protocol::IPV4]);
+                Tlv::Ipv4Addresses(&[address]).emit(out);
+            }
+        }
         Tlv::Adjacency(tlv::Adjacency { state, circuit: port, neighbour }).emit(out);
         tlv::emit_port_capability(out, 0, |out| {
             PortDetail::Mcid(settings.mcid, settings.mcid).emit(out);
@@ -60,6 +67,7 @@ pub(super) fn hello(
 pub(super) struct Said {
     pub(super) area: bool,
     pub(super) bridge: bool,
+    pub(super) ipv4: bool,
     pub(super) mcid: bool,
     pub(super) vlans: bool,
     pub(super) digest: Option<[u8; 32]>,
@@ -74,7 +82,10 @@ impl Said {
         for tlv in tlvs.by_ref() {
             match tlv {
                 Tlv::Areas(areas) => said.area |= areas.iter().any(|area| area == settings.area),
-                Tlv::Protocols(protocols) => said.bridge |= protocols.contains(&protocol::SPB),
+                Tlv::Protocols(protocols) => {
+                    said.bridge |= protocols.contains(&protocol::SPB);
+                    said.ipv4 |= protocols.contains(&protocol::IPV4);
+                }
                 Tlv::Adjacency(adjacency) if said.adjacency.is_none() => said.adjacency = Some(adjacency),
                 Tlv::PortCapability(capability) => {
                     let mut details = capability.details();
@@ -120,7 +131,7 @@ pub(super) fn link_state<'a>(
     let mut neighbours = neighbours.peekable();
     Repr::LinkState(state).emit(out, |out| {
         if fragment == 0 {
-            identity(out, settings);
+            identity(out, settings, &[protocol::SPB]);
             tlv::emit_capability(out, false, 0, |out| instance.iter().for_each(|it| Detail::Instance(*it).emit(out)));
         }
         while neighbours.peek().is_some() {
@@ -130,7 +141,11 @@ pub(super) fn link_state<'a>(
                     // The greatest metric of 24 bits would say that nobody should use the link (RFC 5305).
                     let metric = metric.min(0xFF_FFFE);
                     let link = LinkMetric { metric, ports: 1, port };
-                    Neighbour::emit(out, [a, b, c, d, e, f, 0], metric, |out| link.emit(out));
+                    Neighbour::emit(out, [a, b, c, d, e, f, 0], metric, |out| {
+                        if adjacency.bridge {
+                            link.emit(out);
+                        }
+                    });
                 }
             });
         }

@@ -9,5 +9,6 @@ mod isis;
 mod kit;
 mod line;
 mod oracle;
+mod routers;
 mod survive;
 mod tables;
