@@ -222,3 +222,20 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Frames of a neighbour and of strangers, time and links in any order; every octet of them drawn, the beginnings right.
+    #[test]
+    fn any_history_is_lived_through(
+        steps in proptest::collection::vec((any::<u8>(), proptest::collection::vec(any::<u8>(), 0..60)), 0..120),
+    ) {
+        let mut history = Vec::new();
+        for (what, octets) in steps {
+            history.extend([what, octets.len() as u8]);
+            history.extend(octets);
+        }
+        crate::survive_isis::survive(&history);
+    }
+}

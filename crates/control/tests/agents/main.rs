@@ -11,4 +11,5 @@ mod line;
 mod oracle;
 mod routers;
 mod survive;
+mod survive_isis;
 mod tables;
