@@ -2,6 +2,8 @@
 
 pub mod capture;
 pub mod dcbx;
+#[cfg(target_os = "linux")]
+pub mod interface;
 pub mod plot;
 mod post;
 pub mod report;

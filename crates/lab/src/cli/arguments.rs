@@ -3,6 +3,7 @@
 #![allow(rustdoc::broken_intra_doc_links)]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 const CODES: &str = "\
@@ -28,7 +29,7 @@ pub enum Command {
     Routes(Routes),
     /// Let the DCBX agents of a scenario's network agree, or be one on a real interface
     Dcbx(Dcbx),
-    /// Let a scenario's switches find each other by IS-IS, and what fails
+    /// Let a scenario's switches find each other by IS-IS, or be one on real interfaces
     Spb(Spb),
     /// Print the whole plan: every value, and where it came from
     Explain(Scenario),
@@ -151,11 +152,43 @@ pub struct Routes {
 /// `spb`
 #[derive(Args, Debug)]
 pub struct Spb {
-    #[command(flatten)]
-    pub scenario: Scenario,
-    /// Print as JSON
+    /// The scenario file (TOML) whose switches find each other
+    #[arg(required_unless_present = "interface")]
+    pub file: Option<PathBuf>,
+    /// Override a value, such as network.k=4
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "file")]
+    pub set: Vec<String>,
+    /// Be a real bridge on this interface instead, until interrupted; may be given several times; takes root
+    #[arg(long, value_name = "IF", conflicts_with = "file")]
+    pub interface: Vec<String>,
+    /// Its identifier, such as 0200.0000.0001 [default: the address of its first interface]
+    #[arg(long, value_name = "ID", requires = "interface", conflicts_with = "file", value_parser = octets::<6>)]
+    pub system: Option<[u8; 6]>,
+    /// The area that it and its neighbours are in
+    #[arg(long, value_name = "AREA", requires = "interface", conflicts_with = "file", default_value = "49.0001", value_parser = octets::<3>)]
+    pub area: [u8; 3],
+    /// What each of its links costs: 2000 at 10 Gb/s
+    #[arg(long, requires = "interface", conflicts_with = "file", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=0xFF_FFFE))]
+    pub metric: u32,
+    /// The IPv4 address of an interface, in the order of the interfaces: routers there may be neighbours too
+    #[arg(long, value_name = "ADDRESS", requires = "interface", conflicts_with = "file")]
+    pub ipv4: Vec<Ipv4Addr>,
+    /// End after so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "interface", conflicts_with = "file", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub seconds: Option<u64>,
+    /// Print as JSON: what the switches found, or the state of the bridge, a line whenever it changes
     #[arg(long)]
     pub json: bool,
+}
+
+/// So many octets in hexadecimal digits, with dots wherever one likes them.
+fn octets<const COUNT: usize>(text: &str) -> Result<[u8; COUNT], String> {
+    let digits: Vec<char> = text.chars().filter(|&it| it != '.').collect();
+    let octet = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).ok();
+    let pairs = digits.chunks(2).filter(|pair| pair.iter().all(char::is_ascii_hexdigit));
+    let octets: Vec<u8> = pairs.filter_map(octet).collect();
+    let wrong = || format!("{COUNT} octets are {} hexadecimal digits, with dots between them", 2 * COUNT);
+    if digits.len() == 2 * COUNT { octets.try_into().map_err(|_| wrong()) } else { Err(wrong()) }
 }
 
 /// `dcbx`

@@ -1,4 +1,4 @@
-//! `dcbx --interface`: an agent among real ones.
+//! `dcbx --interface`: an agent among real ones. What it has in common with `spb --interface` is here too.
 
 use super::exit::Exit;
 use control::{Settings, Timers};
@@ -10,7 +10,7 @@ pub fn speak(_: &str, _: Settings, _: Timers, _: Option<u64>, _: bool) -> Exit {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::speak;
+pub use linux::{NAP, now, open, speak};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -18,24 +18,20 @@ mod linux {
     use crate::cli::dcbx::{columns, state_json};
     use crate::cli::{INTERRUPT, console};
     use control::{Agent, Finding, LARGEST_FRAME, Operating};
-    use lab::dcbx::Interface;
+    use lab::interface::Interface;
     use std::sync::atomic::Ordering;
     use std::time::{Duration, Instant};
     use units::Time;
+    use wire::ethernet::ether_type;
 
     /// Is asked again at least this often, to notice an interrupt.
-    const NAP: Duration = Duration::from_millis(200);
+    pub const NAP: Duration = Duration::from_millis(200);
 
     /// Speaks on an interface until interrupted, or for so many seconds, and takes its leave.
     pub fn speak(name: &str, settings: Settings, timers: Timers, seconds: Option<u64>, json: bool) -> Exit {
-        let interface = match Interface::open(name) {
+        let interface = match open(name, ether_type::LLDP) {
             Ok(interface) => interface,
-            Err(problem) => {
-                console::error(&format!("{name}: {problem}"));
-                let denied = problem.kind() == std::io::ErrorKind::PermissionDenied;
-                console::note(if denied { "a raw socket takes root, or CAP_NET_RAW" } else { "'ip link' lists them" });
-                return if denied { Exit::Failure } else { Exit::BadInput };
-            }
+            Err(exit) => return exit,
         };
         match converse(&interface, settings, timers, seconds, json) {
             Ok(()) => Exit::Success,
@@ -46,7 +42,18 @@ mod linux {
         }
     }
 
-    fn now(start: Instant) -> Time {
+    /// Opens an interface for frames of a kind, or says why not.
+    pub fn open(name: &str, kind: u16) -> Result<Interface, Exit> {
+        Interface::open(name, kind).map_err(|problem| {
+            console::error(&format!("{name}: {problem}"));
+            let denied = problem.kind() == std::io::ErrorKind::PermissionDenied;
+            console::note(if denied { "a raw socket takes root, or CAP_NET_RAW" } else { "'ip link' lists them" });
+            if denied { Exit::Failure } else { Exit::BadInput }
+        })
+    }
+
+    /// The clock of state machines: since then.
+    pub fn now(start: Instant) -> Time {
         let picos = start.elapsed().as_nanos().saturating_mul(1000);
         Time::from_picos(u64::try_from(picos).unwrap_or(u64::MAX))
     }

@@ -1,6 +1,7 @@
 //! The commands. Data goes to standard output, everything else to standard error.
 
 mod arguments;
+mod bridge;
 mod capture;
 mod chart;
 mod check;

@@ -1,6 +1,7 @@
 //! `spb`: what the bridges of a scenario's network find out about each other, and when.
 
-use super::arguments::Spb as Arguments;
+use super::arguments::{Scenario, Spb as Arguments};
+use super::bridge;
 use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
@@ -12,7 +13,8 @@ use serde_json::{Value, json};
 
 /// `tailback spb`
 pub fn spb(arguments: &Arguments) -> Exit {
-    let plan = match load_or_say(&arguments.scenario) {
+    let Some(file) = &arguments.file else { return bridge::speak(arguments) };
+    let plan = match load_or_say(&Scenario { file: file.clone(), set: arguments.set.clone() }) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };

@@ -4,14 +4,10 @@
 //! latencies and rates, simulated time, until nothing changes any more.
 
 mod exchange;
-#[cfg(target_os = "linux")]
-mod interface;
 #[cfg(test)]
 mod tests;
 
 pub use exchange::{Exchange, Port, exchange};
-#[cfg(target_os = "linux")]
-pub use interface::Interface;
 
 use control::{Settings, Timers};
 use units::Span;

@@ -113,3 +113,47 @@ fn spb_says_what_bridges_found_and_when() {
     assert_eq!(found["steps"][1]["down"][0], "leaf0-spine1");
     assert_eq!(found["steps"][1]["adjacencies"].as_array().map(Vec::len), Some(15));
 }
+
+#[test]
+fn a_bridge_on_a_real_interface_says_what_it_cannot_be() {
+    let scratch = Scratch::new("spb-interface");
+    let wrong = |arguments: &[&str], words: &str| {
+        let said = scratch.run(&[&["spb"], arguments].concat()).ends(2);
+        assert!(said.err.contains(words), "{}", said.err);
+    };
+    wrong(&[], "<FILE>");
+    wrong(&["--interface", "no-such-interface"], "there is no Ethernet interface 'no-such-interface'");
+    wrong(&["--interface", "lo", "--interface", "lo"], "the interface 'lo' is named twice");
+    wrong(&["--interface", "lo", "--ipv4", "192.0.2.1", "--ipv4", "192.0.2.2"], "more addresses than interfaces");
+    wrong(&["--interface", "lo", "--ipv4", "192.0.2"], "invalid value '192.0.2'");
+    wrong(&["--interface", "lo", "--system", "0200.0000.01"], "6 octets are 12 hexadecimal digits");
+    wrong(&["--interface", "lo", "--system", "0200.0000.000g"], "6 octets are 12 hexadecimal digits");
+    wrong(&["--interface", "lo", "--area", "49"], "3 octets are 6 hexadecimal digits");
+    wrong(&["any.toml", "--interface", "lo"], "cannot be used with");
+    wrong(&["any.toml", "--metric", "5"], "cannot be used with");
+}
+
+/// Where raw sockets are forbidden it says so, and what it would take.
+#[test]
+#[cfg(target_os = "linux")]
+fn forbidden_raw_sockets_are_told_as_such() {
+    // Even root is made to lack the capability.
+    let program = env!("CARGO_BIN_EXE_tailback");
+    let said = std::process::Command::new("setpriv")
+        .args(["--bounding-set=-net_raw", "--inh-caps=-net_raw", program, "spb", "--interface", "lo", "--seconds", "1"])
+        .output();
+    let said = said.ok().filter(|said| !String::from_utf8_lossy(&said.stderr).contains("setpriv:"));
+    let said = match said {
+        Some(said) => crate::program::Said::new(&said),
+        // Nobody can take the capability away; an ordinary user has none.
+        None => Scratch::new("spb-forbidden").run(&["spb", "--interface", "lo", "--seconds", "1"]),
+    };
+    if said.code == Some(0) {
+        println!("SKIPPED: raw sockets are allowed here and cannot be forbidden");
+        return;
+    }
+    assert_eq!(
+        said.ends(1).err,
+        "error: lo: Operation not permitted (os error 1)\na raw socket takes root, or CAP_NET_RAW\n"
+    );
+}
