@@ -1,5 +1,5 @@
 //! Other people's programs that the tests are held against: dissectors for our frames, a subnet manager and a checker for
-//! our routes, a peer for our agents.
+//! our routes, peers for our agents and bridges.
 //!
 //! They come from Debian's packages and are installed where that is possible: by root, with apt-get. Elsewhere it is
 //! said what is missing; the tests that need it skip themselves, and on a machine that calls itself CI that is a failure.
@@ -7,7 +7,7 @@
 use std::process::{Command, Stdio};
 
 /// A package, and a command that succeeds where it is installed.
-const PACKAGES: [(&str, &[&str]); 7] = [
+const PACKAGES: [(&str, &[&str]); 8] = [
     ("tshark", &["tshark", "--version"]),
     ("tcpdump", &["tcpdump", "--version"]),
     // For the system's own interpreter, which need not be the first on the path.
@@ -16,6 +16,8 @@ const PACKAGES: [(&str, &[&str]); 7] = [
     ("opensm", &["dpkg-query", "--status", "opensm"]),
     ("ibutils", &["dpkg-query", "--status", "ibutils"]),
     ("lldpad", &["dpkg-query", "--status", "lldpad"]),
+    // Its isisd is off unless somebody switches it on in /etc/frr/daemons; the tests start one of their own.
+    ("frr", &["dpkg-query", "--status", "frr"]),
 ];
 
 /// Installs what is missing, or says that it cannot.
@@ -45,8 +47,8 @@ pub fn install_packages(packages: &[&str]) -> Result<(), String> {
     if !is_root() || !succeeds(&["apt-get", "--version"]) {
         return Err("that takes root and apt-get".to_owned());
     }
-    // The lists of packages may be older than the packages.
-    let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
+    // The lists of packages may be older than the packages. No daemon is started by systemd for having been installed.
+    let quiet = ["DEBIAN_FRONTEND=noninteractive", "SYSTEMD_OFFLINE=1", "apt-get", "-qq"];
     crate::run("env", &[&quiet[..], &["update"]].concat())?;
     crate::run("env", &[&quiet[..], &["install", "-y", "--no-install-recommends"], packages].concat())
 }

@@ -1,23 +1,10 @@
 //! lldpad as a live peer: an unmodified Debian binary at the other end of a virtual cable, in a network namespace of its
 //! own. Its kernel has no Data Center Bridging on such a cable, so a library of ours answers in the kernel's place.
 
+use crate::peers::{are_installed, make_namespaces, output, path, succeeds};
 use crate::program::{Scratch, wait_until};
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-
-/// What lldpad is found by where it is not on the path of an ordinary user.
-fn path() -> String {
-    format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
-}
-
-fn output(command: &[&str]) -> Option<Output> {
-    Command::new(command[0]).args(&command[1..]).env("PATH", path()).output().ok()
-}
-
-fn succeeds(command: &[&str]) -> bool {
-    output(command).is_some_and(|output| output.status.success())
-}
 
 /// Two namespaces with a cable between them, lldpad in the second. All of it goes when it is dropped.
 struct Cable {
@@ -41,23 +28,12 @@ impl Drop for Cable {
 impl Cable {
     /// `None` where it cannot be tried, which is said.
     fn new(name: &str, near_address: &str) -> Option<Cable> {
-        let missing: Vec<&str> = ["ip", "unshare", "gcc", "lldpad", "lldptool"]
-            .into_iter()
-            .filter(|program| {
-                let mut folders = path().split(':').map(PathBuf::from).collect::<Vec<_>>().into_iter();
-                !folders.any(|folder| folder.join(program).exists())
-            })
-            .collect();
-        if !missing.is_empty() {
-            let ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
-            assert!(!ci, "{missing:?} are not installed; `cargo xtask oracles` installs lldpad");
-            println!("SKIPPED: {missing:?} are not installed; `cargo xtask oracles` installs lldpad where it can");
+        if !are_installed(&["ip", "unshare", "gcc", "lldpad", "lldptool"], "lldpad") {
             return None;
         }
         let namespace = |end: &str| format!("tailback-{name}-{end}-{}", std::process::id());
         let cable = Cable { near: namespace("near"), far: namespace("far"), lldpad: None };
-        if ![&cable.near, &cable.far].into_iter().all(|it| succeeds(&["ip", "netns", "add", it])) {
-            println!("SKIPPED: network namespaces cannot be made here; that takes root and a kernel that allows it");
+        if !make_namespaces(&[&cable.near, &cable.far]) {
             return None;
         }
         let (near, far) = (cable.near.as_str(), cable.far.as_str());

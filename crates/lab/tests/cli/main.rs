@@ -8,7 +8,11 @@ mod capture;
 mod endings;
 mod help;
 #[cfg(target_os = "linux")]
+mod isisd;
+#[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
+mod peers;
 mod program;
 mod recorded;
 mod report;
