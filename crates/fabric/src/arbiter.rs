@@ -90,9 +90,7 @@ impl<P: Probe> Network<P> {
             }
             classes &= !(1 << choice.class);
         }
-        if self.is_watched(p) {
-            self.note_short_of_credits(now, p);
-        }
+        self.note_short_of_credits(now, p);
     }
 }
 

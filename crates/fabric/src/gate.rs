@@ -325,11 +325,12 @@ impl<P: Probe> Network<P> {
     }
 
     /// The far end has granted that many units in total.
-    pub(crate) fn grant(&mut self, p: u32, class: u8, granted: u64, ctx: &mut Ctx) {
+    pub(crate) fn grant(&mut self, now: Time, p: u32, class: u8, granted: u64, ctx: &mut Ctx) {
         let lane = self.lane(p, class);
         let gate = &mut self.gates[lane];
         if granted > gate.limit {
             gate.limit = granted;
+            self.probe.on_credits(now, self.ports[p as usize].global);
             self.kick(p, ctx);
         }
     }
@@ -383,7 +384,7 @@ impl<P: Probe> Network<P> {
         match signal {
             Signal::Credit { class, granted, epoch } => {
                 if epoch == self.ports[p as usize].epoch {
-                    self.grant(p, class, granted, ctx);
+                    self.grant(now, p, class, granted, ctx);
                 }
             }
             Signal::Pause { classes, quanta } => self.obey_pause(now, p, classes, quanta, ctx),
@@ -409,6 +410,7 @@ impl<P: Probe> Network<P> {
                 let gate = &mut self.gates[p as usize * self.classes + class];
                 (gate.limit, gate.spent, gate.granted) = (0, 0, 0);
             }
+            self.probe.on_credits(now, self.ports[p as usize].global);
             return self.note_pauses(now, p, before, ctx);
         }
         port.flags &= !DOWN;

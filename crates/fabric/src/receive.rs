@@ -80,7 +80,7 @@ impl<P: Probe> Network<P> {
                     self.push_signal(p, now + response, crate::port::Signal::Pause { classes, quanta }, ctx);
                 }
             }
-            Kind::Credit => self.grant(p, frame.dst as u8, frame.born.as_picos(), ctx),
+            Kind::Credit => self.grant(now, p, frame.dst as u8, frame.born.as_picos(), ctx),
             Kind::Data | Kind::Acknowledgement | Kind::Notice | Kind::Receipt | Kind::Probe | Kind::Answer => {}
         }
     }

@@ -255,6 +255,17 @@ impl Recorder {
         self.meters.get(port as usize).map_or(Span::ZERO, |meter| meter.busy(now))
     }
 
+    /// The sums of a port that has something to tell.
+    #[inline]
+    fn meter(&mut self, port: u32) -> &mut Meter {
+        let meter = entry(&mut self.meters, port as usize);
+        if !meter.active {
+            meter.active = true;
+            self.active_ports.push(port);
+        }
+        meter
+    }
+
     /// Writes the rows of links and flows for the interval that ends now. Sampling is the last thing to happen at an
     /// instant, so everything of this instant has been counted.
     fn close_interval(&mut self, now: Time) {
@@ -309,15 +320,27 @@ impl Probe for Recorder {
         }
         self.latest = now;
         if self.spec.links {
-            let meter = entry(&mut self.meters, port as usize);
-            if !meter.active {
-                meter.active = true;
-                self.active_ports.push(port);
-            }
-            meter.note(now, frame.len, busy);
+            self.meter(port).note(now, frame.len, busy);
         }
         if self.spec.waits && matches!(frame.kind, Kind::Data | Kind::Acknowledgement) {
             entry(&mut self.waits, lane(port, frame.class)).get_or_insert_default().note(waited);
+        }
+    }
+
+    fn wants_starving(&self) -> bool {
+        self.spec.links
+    }
+
+    fn on_starve(&mut self, now: Time, port: u32) {
+        if self.spec.ports.contains(port) {
+            self.latest = now;
+            self.meter(port).starve(now);
+        }
+    }
+
+    fn on_credits(&mut self, now: Time, port: u32) {
+        if let Some(meter) = self.meters.get_mut(port as usize) {
+            meter.feed(now);
         }
     }
 

@@ -86,14 +86,31 @@ impl<P: Probe> Network<P> {
             }
             classes &= !(1 << class);
         }
-        if self.is_watched(p) {
-            self.note_short_of_credits(now, p);
+        self.note_short_of_credits(now, p);
+    }
+
+    /// Nothing of what waits could start: tells whom it concerns which classes lack credits.
+    #[inline]
+    pub(crate) fn note_short_of_credits(&mut self, now: Time, p: u32) {
+        let (watched, starving) = (self.is_watched(p), self.probe.wants_starving());
+        if !(watched || starving) {
+            return;
+        }
+        let short = self.short_of_credits(p);
+        if short == 0 {
+            return;
+        }
+        if watched {
+            self.monitor_blocked(now, p, short, true);
+        }
+        if starving {
+            self.probe.on_starve(now, self.ports[p as usize].global);
         }
     }
 
-    /// Nothing of what waits for a watched output could start: which classes lack credits?
+    /// The classes whose frames wait for credits.
     #[cold]
-    pub(crate) fn note_short_of_credits(&mut self, now: Time, p: u32) {
+    fn short_of_credits(&self, p: u32) -> u8 {
         let port = &self.ports[p as usize];
         let mut short = 0;
         for class in (0..self.classes as u8).filter(|class| (port.waiting & port.credited) >> class & 1 == 1) {
@@ -103,9 +120,7 @@ impl<P: Probe> Network<P> {
                 short |= 1 << class;
             }
         }
-        if short != 0 {
-            self.monitor_blocked(now, p, short, true);
-        }
+        short
     }
 
     #[inline(never)]

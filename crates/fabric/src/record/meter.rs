@@ -6,7 +6,7 @@ use units::{Span, Time};
 /// Sums of one port.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Meter {
-    /// Whether it has sent since it was last asked, or is sending still.
+    /// Whether it has sent or starved since it was last asked, or does so still.
     pub(super) active: bool,
     /// Of all frames started.
     bytes: u64,
@@ -20,16 +20,33 @@ pub(super) struct Meter {
     told_bytes: u64,
     told_frames: u64,
     told_busy: Span,
+    /// How long it has stood still for want of credits since it was last asked, and since when it does.
+    starved: Span,
+    starving: Option<Time>,
 }
 
 impl Meter {
     /// A frame starts.
     #[inline]
     pub(super) fn note(&mut self, now: Time, len: u16, busy: Span) {
+        self.feed(now);
         self.bytes += u64::from(len);
         self.frames += 1;
         self.busy += busy;
         (self.last_len, self.last_busy, self.last_end) = (len, busy, now.saturating_add(busy));
+    }
+
+    /// Frames wait, and there are no credits for them.
+    pub(super) fn starve(&mut self, now: Time) {
+        self.starving.get_or_insert(now);
+    }
+
+    /// It starves no more.
+    #[inline]
+    pub(super) fn feed(&mut self, now: Time) {
+        if let Some(since) = self.starving.take() {
+            self.starved += now.saturating_since(since);
+        }
     }
 
     /// How long the wire has been in use up to now.
@@ -42,12 +59,15 @@ impl Meter {
         self.last_end.saturating_since(now).min(self.last_busy)
     }
 
-    /// The row of the interval that ends now, if anything was sent in it.
+    /// The row of the interval that ends now, if there is anything to tell of it.
     pub(super) fn close(&mut self, now: Time, port: u32, interval: Span) -> Option<LinkSample> {
         let left = self.left(now);
         let unsent = u128::from(self.last_len) * u128::from(left.as_picos());
         let unsent = unsent / u128::from(self.last_busy.as_picos().max(1));
         let (total_bytes, total_busy) = (self.bytes - unsent as u64, self.busy - left);
+        let starving = self.starving.is_some();
+        self.feed(now);
+        self.starving = starving.then_some(now);
         let row = LinkSample {
             time: now,
             port,
@@ -56,10 +76,11 @@ impl Meter {
             frames: self.frames - self.told_frames,
             busy: total_busy - self.told_busy,
             total_bytes,
+            starved: std::mem::take(&mut self.starved),
         };
         (self.told_bytes, self.told_frames, self.told_busy) = (total_bytes, self.frames, total_busy);
-        self.active = left > Span::ZERO;
-        (row.frames > 0 || row.bytes > 0 || row.busy > Span::ZERO).then_some(row)
+        self.active = left > Span::ZERO || starving;
+        (row.frames > 0 || row.bytes > 0 || row.busy > Span::ZERO || row.starved > Span::ZERO).then_some(row)
     }
 }
 
@@ -84,6 +105,25 @@ mod tests {
         assert_eq!((second.bytes, second.frames, second.busy), (750, 0, Span::from_nanos(600)));
         assert_eq!(second.total_bytes, 1000);
         assert_eq!(meter.busy(at(2000)), Span::from_nanos(800));
+        assert!(!meter.active);
+        assert_eq!(meter.close(at(3000), 4, interval), None);
+    }
+
+    #[test]
+    fn a_wire_starves_until_credits_come_or_a_frame_starts() {
+        let mut meter = Meter { active: true, ..Meter::default() };
+        let interval = Span::from_nanos(1000);
+        meter.starve(at(400));
+        meter.starve(at(500));
+        let first = meter.close(at(1000), 4, interval).expect("it starves");
+        assert_eq!((first.bytes, first.starved), (0, Span::from_nanos(600)));
+        assert!(meter.active);
+        meter.note(at(1100), 1000, Span::from_nanos(300));
+        meter.starve(at(1400));
+        meter.feed(at(1450));
+        meter.feed(at(1500));
+        let second = meter.close(at(2000), 4, interval).expect("it has sent");
+        assert_eq!((second.busy, second.starved), (Span::from_nanos(300), Span::from_nanos(150)));
         assert!(!meter.active);
         assert_eq!(meter.close(at(3000), 4, interval), None);
     }

@@ -101,6 +101,8 @@ pub struct LinkSample {
     pub busy: Span,
     /// Bytes since the start of the run.
     pub total_bytes: u64,
+    /// Time in it during which frames waited and lacked credits.
+    pub starved: Span,
 }
 
 impl Row for LinkSample {
@@ -115,6 +117,7 @@ impl Row for LinkSample {
         put(Cell::count(self.total_bytes));
         put(Cell::Real(per_second(self.busy.as_picos(), self.interval) / 1e12));
         put(Cell::Real(per_second(self.bytes * 8, self.interval)));
+        put(Cell::span(self.starved));
     }
 }
 
@@ -421,7 +424,7 @@ mod tests {
         fits(&sample(5, 1, 1500));
         fits(&FlowSample { interval: Span::ZERO, ..sample(5, 1, 1500) });
         let (interval, busy) = (Span::from_picos(8), Span::from_picos(4));
-        fits(&LinkSample { time, port: 0, interval, bytes: 1, frames: 1, busy, total_bytes: 1 });
+        fits(&LinkSample { time, port: 0, interval, bytes: 1, frames: 1, busy, total_bytes: 1, starved: busy });
         fits(&QueueRow { time, queue });
         fits(&RateRow { time, flow: 0, rate: None, window: Some(u64::MAX) });
         fits(&PauseRow { start: time, end: time, port: 1, class: 7, cut_off: true });
@@ -445,7 +448,8 @@ mod tests {
     #[test]
     fn utilisation_is_a_part_of_one() {
         let (interval, busy) = (Span::from_nanos(1000), Span::from_nanos(250));
-        let row = LinkSample { time: Time::ZERO, port: 0, interval, bytes: 125, frames: 1, busy, total_bytes: 125 };
+        let (time, starved) = (Time::ZERO, Span::ZERO);
+        let row = LinkSample { time, port: 0, interval, bytes: 125, frames: 1, busy, total_bytes: 125, starved };
         let mut reals = Vec::new();
         row.cells(&mut |cell| {
             if let Cell::Real(value) = cell {

@@ -199,7 +199,7 @@ pub const FLOW_SAMPLES: Table = Table {
 /// What went over each cable in each interval.
 pub const LINKS: Table = Table {
     name: "links",
-    meaning: "One row per sampling instant and port that sent something since the one before. A missing row means that nothing was sent.",
+    meaning: "One row per sampling instant and port that sent something, or wanted to and lacked credits, since the one before. A missing row means neither.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
@@ -220,6 +220,11 @@ pub const LINKS: Table = Table {
         integer("total_bytes", Unit::Bytes, "bytes sent since the start of the run"),
         column("utilisation", Kind::Real, Unit::Fraction, "busy time over the interval"),
         column("throughput", Kind::Real, Unit::BitsPerSecond, "bytes over the interval"),
+        integer(
+            "starved",
+            Unit::Picoseconds,
+            "time in the interval during which the wire stood still while frames waited for it that lacked credits",
+        ),
     ],
 };
 

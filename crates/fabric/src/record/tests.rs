@@ -3,8 +3,8 @@
 use super::*;
 use crate::graph::{HostId, LinkSpec};
 use crate::spec::{
-    AdapterSpec, Buffer, ClassBuffer, ClassSpec, Egress, FlowControl, Forwarding, NetworkSpec, PauseSpec, Queueing,
-    SwitchSpec,
+    AdapterSpec, Buffer, ClassBuffer, ClassSpec, CreditReturn, CreditSpec, CreditUnit, Egress, FlowControl, Forwarding,
+    NetworkSpec, PauseSpec, Queueing, SwitchSpec,
 };
 use crate::topology::{self, Links};
 use crate::workload::{self, Destination, FlowSpec, Gaps};
@@ -45,6 +45,16 @@ fn network(lossless: bool) -> NetworkSpec {
     );
     spec.flows.push(scattered.remove(3));
     assert!(matches!(spec.flows[7].destination, Destination::Uniform(_)));
+    spec
+}
+
+/// The same with credits of four frames, and flows without end.
+fn credited() -> NetworkSpec {
+    let mut spec = network(true);
+    let give_back = CreditReturn::Signal { delay: Span::from_nanos(1500) };
+    spec.switches[0].flow_control = FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, give_back });
+    spec.switches[0].buffer = Buffer::Static(vec![ClassBuffer::drop_tail(Bytes::new(4))]);
+    spec.flows.iter_mut().for_each(|flow| flow.size = None);
     spec
 }
 
@@ -100,6 +110,33 @@ fn rows_depend_neither_on_shards_nor_on_checkpoints() {
             assert_eq!(same, flows);
         }
     }
+}
+
+#[test]
+fn a_source_that_always_has_frames_sends_or_starves() {
+    let spec = credited();
+    let (one, _) = record(&spec, &everything(), 1, Span::from_micros(100));
+    for shards in [2, 4] {
+        let (several, _) = record(&spec, &everything(), shards, Span::from_micros(70));
+        assert_eq!(several.rows.links, one.rows.links, "{shards} shards");
+    }
+    assert!(one.rows.pauses.is_empty() && one.rows.drops.is_empty());
+    // The farthest source of the incast, once it has started: its wire is never free without a reason.
+    let source = spec.flows.iter().position(|flow| flow.source == HostId(7)).expect("a source");
+    let start = spec.flows[source].start.max(Time::ZERO + Span::from_micros(50));
+    let name = &spec.graph.nodes[spec.graph.hosts()[7].0 as usize].name;
+    let port = port_rows(&spec.graph).iter().find(|row| row.node == *name).expect("it has a port").port;
+    let rows: Vec<_> = one
+        .rows
+        .links
+        .iter()
+        .filter(|row| row.port == port && row.time.saturating_since(start) > row.interval)
+        .collect();
+    assert!(rows.len() > 100, "{}", rows.len());
+    for row in &rows {
+        assert_eq!(row.busy + row.starved, row.interval, "at {}", row.time);
+    }
+    assert!(rows.iter().filter(|row| row.starved > row.busy).count() > 50);
 }
 
 #[test]
