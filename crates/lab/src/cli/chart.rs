@@ -23,6 +23,8 @@ pub fn of_grid(chart: &GridChart) -> Value {
         "kind": "grid",
         "title": chart.title,
         "along": chart.along,
+        "x": chart.x,
+        "legend": chart.legend,
         "y": chart.y.label,
         "quantity": quantity(&chart.y.quantity),
         "bars": chart.bars,

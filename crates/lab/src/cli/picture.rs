@@ -119,6 +119,8 @@ pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), String
         let chart = charts.entry(&curve.metric).or_insert_with(|| GridChart {
             title: curve.metric.clone(),
             along: axis.to_owned(),
+            x: axis.to_owned(),
+            legend: None,
             y: Axis::new(curve.metric.split(" (").next().unwrap_or(""), quantity(&curve.metric)),
             bars: false,
             lines: Vec::new(),
@@ -159,7 +161,7 @@ pub fn grid_charts(plan: &Plan, cells: &[CellSummary]) -> Vec<GridChart> {
         wishes.extend(numbers.map(|(place, expectation)| {
             let (quantities, along, within) = (vec![place], None, plan.figure.judged_in[place].clone());
             let kind = ChartKind::Grid { bars: false, quantities, along, within };
-            ChartWish { title: expectation.name.clone(), y: None, kind }
+            ChartWish { title: expectation.name.clone(), y: None, x: None, legend: None, kind }
         }));
     }
     wishes.iter().filter_map(|wish| grid_chart(plan, cells, wish)).collect()
@@ -215,7 +217,8 @@ fn grid_chart(plan: &Plan, cells: &[CellSummary], wish: &ChartWish) -> Option<Gr
     }
     let label = wish.y.clone().unwrap_or_else(|| plan.expectations[quantities[0]].name.clone());
     let (title, y) = (wish.title.clone(), Axis::new(&label, drawn_in(unit)));
-    (!lines.is_empty()).then_some(GridChart { title, along: axis, y, bars: *bars, lines })
+    let (x, legend) = (wish.x.clone().unwrap_or_else(|| axis.clone()), wish.legend.clone());
+    (!lines.is_empty()).then_some(GridChart { title, along: axis, x, legend, y, bars: *bars, lines })
 }
 
 /// Draws the charts over time that a figure asks for, of one recorded run and with the plan of that run.
@@ -223,7 +226,7 @@ pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<(), String>
     let results = Results::open(results).map_err(|error| error.to_string())?;
     // The usual pictures lie in the same folder.
     let mut names: Vec<String> = Picture::ALL.iter().map(|picture| picture.name().to_owned()).collect();
-    for ChartWish { title, y, kind } in &plan.figure.charts {
+    for ChartWish { title, y, kind, .. } in &plan.figure.charts {
         let ChartKind::Time { picture: name, flows, links, window } = kind else { continue };
         let Some(kind) = Picture::named(name) else { continue };
         let window = window.unwrap_or(plan.probes.throughput_window);

@@ -33,6 +33,10 @@ pub struct GridChart {
     pub title: String,
     /// The axis.
     pub along: String,
+    /// What stands at it.
+    pub x: String,
+    /// What the lines are.
+    pub legend: Option<String>,
     /// The vertical axis.
     pub y: Axis,
     /// Whether to draw bars, even over numbers.
@@ -76,7 +80,7 @@ impl GridChart {
         let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
         // A little room, so that no mark lies on the frame.
         let room = (high - low) * 0.03;
-        let x = Axis::within(&self.along, quantity, low - room, high + room);
+        let x = Axis::within(&self.x, quantity, low - room, high + room);
         let mut chart = LineChart::new(&self.title, x, self.y.clone());
         chart.subtitle = subtitle;
         for line in &self.lines {
@@ -93,7 +97,7 @@ impl GridChart {
     }
 
     fn bar_chart(&self, subtitle: String) -> BarChart {
-        let mut chart = BarChart::new(&self.title, &self.along, self.y.clone());
+        let mut chart = BarChart::new(&self.title, &self.x, self.y.clone());
         chart.subtitle = subtitle;
         for point in self.lines.iter().flat_map(|line| &line.points) {
             if !chart.groups.contains(&point.at) {
@@ -120,7 +124,8 @@ mod tests {
         let points = values.iter().zip([2.0, 1.0, 3.0]).map(point).collect();
         let y = Axis::new("frames", Quantity::Plain(String::new()));
         let lines = vec![GridLine { name: "a".into(), points }];
-        GridChart { title: "t".into(), along: "k".into(), y, bars: false, lines }.chart()
+        let (title, along, x) = ("t".into(), "network.k".into(), "k".into());
+        GridChart { title, along, x, legend: None, y, bars: false, lines }.chart()
     }
 
     #[test]

@@ -156,6 +156,10 @@ pub struct ChartWish {
     pub title: String,
     /// What stands at the vertical axis.
     pub y: Option<String>,
+    /// What stands at the horizontal axis.
+    pub x: Option<String>,
+    /// What its lines are.
+    pub legend: Option<String>,
     /// What it shows.
     pub kind: ChartKind,
 }

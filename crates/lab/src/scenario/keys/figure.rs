@@ -147,6 +147,10 @@ pub(super) fn charts() -> Section {
             .only("kind", &sweeps),
             cells().only("kind", &sweeps),
             key("y", Kind::Text, Default::Absent("what it measures"), "What stands at the vertical axis."),
+            key("x", Kind::Text, Default::Absent("the path of the axis"), "What stands at the horizontal axis.")
+                .only("kind", &sweeps),
+            key("legend", Kind::Text, Default::Absent("nothing"), "What the names of the lines or bars are names of.")
+                .only("kind", &sweeps),
             key(
                 "picture",
                 Kind::choice(PICTURES),

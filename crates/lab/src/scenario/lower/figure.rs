@@ -270,7 +270,7 @@ impl Reader<'_> {
                 ChartKind::Grid { bars: kind == "bars", quantities, along, within }
             }
         };
-        Some(ChartWish { title, y, kind })
+        Some(ChartWish { title, y, x: node.text("x"), legend: node.text("legend"), kind })
     }
 }
 
