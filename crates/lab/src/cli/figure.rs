@@ -2,7 +2,7 @@
 
 use super::console;
 use super::exit::Exit;
-use super::run::{ended, found, judgement_json, shown, unit_word, wanted};
+use super::run::{ended, found, judgement_json, shown, wanted};
 use lab::results::{COMMIT, VERSION};
 use lab::scenario::{Metric, Plan, Shape, Trend, Unit};
 use lab::study::{
@@ -45,7 +45,7 @@ impl Judged {
         let (cells, findings) = (study.cells(plan, &results), study.judge(plan, &results));
         let numbers = findings.iter().filter(|finding| matches!(finding.subject, Subject::Number { .. }));
         let trends = findings.iter().filter(|finding| matches!(finding.subject, Subject::Trend { .. }));
-        let units = plan.expectations.iter().map(|expectation| json!(unit_word(expectation.unit())));
+        let units = plan.expectations.iter().map(|expectation| json!(expectation.unit().word()));
         let units: Map<String, Value> = lab::study::quantity_keys(&plan.expectations).into_iter().zip(units).collect();
         let json = json!({
             "paper": paper,
@@ -260,7 +260,7 @@ fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
             };
             json!({
                 "name": trend.name,
-                "unit": unit_word(*unit),
+                "unit": unit.word(),
                 "shape": trend.shape.word(),
                 "value": trend.value.as_ref().map(ToString::to_string),
                 "along": trend.along,

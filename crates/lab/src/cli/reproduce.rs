@@ -169,11 +169,14 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
 
 /// Writes what the paper is and what we noted of it beside its figures.
 fn keep_paper(about: &Paper, folder: &Path, out: &Path) -> Result<(), String> {
+    let missing = about.missing.iter().filter(|(name, _)| !folder.join(format!("{name}.toml")).exists());
+    let missing: Vec<Value> = missing.map(|(name, why)| json!({ "name": name, "why": why })).collect();
     let paper = json!({
         "title": about.title,
         "authors": about.authors,
         "year": about.year,
         "publisher": about.publisher,
+        "missing": missing,
         "notes": std::fs::read_to_string(folder.join("notes.md")).unwrap_or_default(),
     });
     let path = out.join("paper.json");

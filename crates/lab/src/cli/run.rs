@@ -175,18 +175,6 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
     }
 }
 
-/// What a number is measured in, for programs: its base unit is seconds, bits per second or bytes.
-pub fn unit_word(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Rate => "rate",
-        Unit::Size => "size",
-        Unit::Time => "time",
-        Unit::Number => "plain",
-        Unit::Count => "count",
-        Unit::Outcome => "outcome",
-    }
-}
-
 /// A measured number for people.
 pub fn shown(unit: Unit, value: f64) -> String {
     match unit {
@@ -339,7 +327,7 @@ pub fn judgement_json(judgement: &Judgement) -> Value {
         "expected": expected.map(ToString::to_string),
         "expected_value": expected.and_then(lab::scenario::Expected::as_number),
         "tolerance": judgement.expectation.tolerance,
-        "unit": unit_word(judgement.expectation.unit()),
+        "unit": judgement.expectation.unit().word(),
         "measured": summary,
         "outcomes": judgement.outcomes,
         "verdict": judgement.verdict.word(),

@@ -2,7 +2,7 @@
 
 use super::console;
 use super::exit::Exit;
-use super::run::{shown, unit_word};
+use super::run::shown;
 use lab::scenario::{Against, Comparison, Paper, Sentence, Unit, load};
 use lab::study::{FigureRuns, MatrixTable, SentenceFinding, Summary as Spread, Verdict, fill_matrix, judge_sentence};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ impl<'a> Summary<'a> {
             let table = fill_matrix(matrix, figures);
             let _ = write!(text, "{}\n{}\n", matrix.title, matrix_text(&table, unit(&matrix.quantity)));
             files.push((format!("{}.csv", file_name(&matrix.title)), matrix_csv(&table)));
-            told.push(matrix_json(&matrix.title, &matrix.quantity, unit_word(unit(&matrix.quantity)), &table));
+            told.push(matrix_json(&matrix.title, &matrix.quantity, unit(&matrix.quantity).word(), &table));
         }
         let findings: Vec<SentenceFinding> =
             self.paper.sentences.iter().map(|sentence| judge_sentence(sentence, figures)).collect();

@@ -217,6 +217,7 @@ fn sweep_of(sweep: &Value, table: Value) -> Value {
     let sweep = json!({
         "name": sweep["name"],
         "seeds": sweep["seeds"],
+        "units": sweep["units"],
         "axes": axes.iter().map(axis).collect::<Vec<_>>(),
         "cells": table,
     });

@@ -23,7 +23,7 @@ const SERIES: [Wish; 8] = [
         table: &schema::LINKS,
         time: "time",
         keys: &["port"],
-        values: &["interval", "bytes", "busy"],
+        values: &["interval", "bytes", "busy", "starved"],
         join: Join::Amounts,
     },
     Wish {

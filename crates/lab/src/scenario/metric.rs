@@ -97,6 +97,21 @@ pub enum Unit {
     Outcome,
 }
 
+impl Unit {
+    /// Its name for programs; the base units are seconds, bits per second and bytes.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Unit::Rate => "rate",
+            Unit::Size => "size",
+            Unit::Time => "time",
+            Unit::Number => "plain",
+            Unit::Count => "count",
+            Unit::Outcome => "outcome",
+        }
+    }
+}
+
 /// One metric.
 #[derive(Debug)]
 pub(crate) struct MetricInfo {

@@ -283,7 +283,16 @@ impl Grid {
         fs::create_dir_all(&points).map_err(io("create", &points))?;
         let cells: Vec<Vec<&String>> =
             self.points.iter().map(|point| point.overrides.iter().chain(&point.beneath).collect()).collect();
-        let text = json!({ "schema_version": 1, "name": plan.name, "identity": identity, "points": cells, "seeds": self.seeds });
+        let units = plan.expectations.iter().map(|expectation| json!(expectation.unit().word()));
+        let units: serde_json::Map<String, Value> = quantity_keys(&plan.expectations).into_iter().zip(units).collect();
+        let text = json!({
+            "schema_version": 1,
+            "name": plan.name,
+            "identity": identity,
+            "points": cells,
+            "seeds": self.seeds,
+            "units": units,
+        });
         write_whole(&file, &format!("{text:#}\n"))
     }
 
