@@ -11,11 +11,16 @@ export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElemen
     .filter(({ port }) => port >= 0);
   const prefix = (run: Run, text: string) => (runs.length > 1 ? `${run.label}${text === "" ? "" : `: ${text}`}` : text);
   const { all, own } = runs[0].windows();
-  const busy = (window: number): Line[] =>
-    found.map(({ run, port }) => ({ name: prefix(run, runs.length > 1 ? "" : "utilisation"), weight: 1, make: () => run.utilisation([port], window) }));
+  const busy = (window: number): Line[] => {
+    const lines: Line[] = found.map(({ run, port }) => ({ name: prefix(run, runs.length > 1 ? "" : "utilisation"), weight: 1, make: () => run.utilisation([port], window) }));
+    for (const { run, port } of found) {
+      if (run.column("links", "starved", port).some((part) => part > 0)) lines.push({ name: prefix(run, "without credits"), weight: 1, make: () => run.utilisation([port], window, "starved") });
+    }
+    return lines;
+  };
   const first = new TimeChart({
     title: `${lane}: utilisation`,
-    y: "utilisation",
+    y: "part of the time",
     quantity: "fraction",
     range: [0, 1.05],
     link,

@@ -5,9 +5,8 @@ import { digits, show, showTime } from "./format";
 import { LaneBitmap } from "./lanebitmap";
 import { layoutOf, type Layout } from "./layout";
 import type { Run } from "./run";
-import type { Series } from "./series";
 import type { Surface } from "./surface";
-import { loadColour, type Theme } from "./theme";
+import { LIGHT, loadColour, type Theme } from "./theme";
 import { CongestionReader, type Congestion } from "./tree";
 
 interface Place {
@@ -19,6 +18,8 @@ interface Place {
 const SHADES = 20;
 /** More lanes than this are painted pixel by pixel. */
 const MANY = 1500;
+/** Less than this is a phone, or one of several drawings. */
+const NARROW = 480;
 
 export class NetworkDrawing implements Painter {
   readonly title: string;
@@ -34,6 +35,8 @@ export class NetworkDrawing implements Painter {
   private zoom = 1;
   private shift: Place = { x: 0, y: 0 };
   private readonly mostWaiting: number;
+  /** Flows whose fate is told at every instant. */
+  private followed: number[] = [];
   private readonly bounds: { left: number; right: number; top: number; bottom: number };
   selected: number | null = null;
   /** Called with the port of a lane that was clicked. */
@@ -61,8 +64,16 @@ export class NetworkDrawing implements Painter {
     this.tip.hidden = true;
     this.plot.box.append(this.tip);
     const header = el("header", {}, el("h3", {}, title), el("span", { class: "tools" }, this.plot.exports()));
-    this.root = el("section", { class: "chart drawing" }, header, this.plot.box, this.status);
+    const missing = [run.has("links") ? "" : "how busy links were", run.has("queues") ? "" : "how long queues were"].filter((what) => what !== "");
+    const unknown = missing.length > 0 ? el("p", { class: "note" }, `Not recorded, so not shown: ${missing.join(" and ")}.`) : null;
+    this.root = el("section", { class: "chart drawing" }, header, this.plot.box, this.status, unknown);
     this.listen();
+  }
+
+  /** Tells what becomes of some flows even where nothing holds them back, as where another run has victims. */
+  follow(flows: number[]): void {
+    this.followed = flows.slice(0, 2);
+    if (this.seen) this.status.replaceChildren(...this.words(this.seen));
   }
 
   /** Shows an instant. */
@@ -97,26 +108,27 @@ export class NetworkDrawing implements Painter {
       }
       add(".");
     });
-    if (seen.trees.length > 3) add(` And ${seen.trees.length - 3} smaller trees.`);
+    if (seen.trees.length > 3) add(` And ${seen.trees.length - 3} smaller ${seen.trees.length === 4 ? "tree" : "trees"}.`);
     if (seen.circle.length > 0) {
       add(" ");
       add(`deadlock: ${seen.circle.map((port) => run.ports[port].lane).join(", ")} wait for each other in a circle.`, "root");
+    } else if (seen.stray.length > 0 && seen.stray.length <= 3) {
+      const named = seen.stray.map((port) => `${run.ports[port].lane} (${digits(this.reader.heldBack(seen.state, port) * 100, 2)} % of the time)`);
+      add(`${seen.trees.length > 0 ? " " : ""}held back without a root in sight: ${named.join(", ")}.`);
     } else if (seen.stray.length > 0) add(` ${lanes(seen.stray.length)} held back without a root in sight.`);
+    const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
+    for (const flow of this.followed) {
+      const { name, start, end } = run.flows[flow];
+      if (!victims.has(flow) && start < seen.at && end > seen.at - run.sample) add(` ${name}${this.fate(flow, seen.at)}.`);
+    }
     return text;
   }
 
-  private readonly rates = new Map<number, Series>();
-
   /** What a flow gets now, and what it should. */
   private fate(flow: number, at: number): string {
-    const { run } = this;
-    if (!run.has("flow_samples")) return "";
-    const series = this.rates.get(flow) ?? run.throughput("flow_samples", [flow], run.windows().own);
-    this.rates.set(flow, series);
-    // The share is that of a flow that lasts: of one that comes and goes it says nothing.
-    const lasts = run.about.flows["size"]?.[flow] === null;
-    const fair = lasts ? run.flows[flow].fairShare : null;
-    return ` (gets ${show(series.at(at), "rate", 3)}${fair === null ? "" : ` of a fair ${show(fair, "rate", 3)}`})`;
+    if (!this.run.has("flow_samples")) return "";
+    const fair = this.reader.shareOf(flow);
+    return ` (gets ${show(this.reader.rateOf(flow, at), "rate", 3)}${fair === null ? "" : `; its fair share is ${show(fair, "rate", 3)}`})`;
   }
 
   height(width: number): number {
@@ -132,15 +144,19 @@ export class NetworkDrawing implements Painter {
   private project(surface: Surface): void {
     const { left, right, top, bottom } = this.bounds;
     const named = this.run.nodes.length <= 60;
-    const [padX, padY] = named ? [surface.width < 480 ? 52 : 84, 34] : [14, 16];
+    const foot = this.foot(surface.width);
+    // Room for the longest name beside its host.
+    const longest = Math.max(...this.run.nodes.map((node, i) => (node.host && (this.layout.side[i] === "left" || this.layout.side[i] === "right") ? node.name.length : 0)));
+    const beside = longest * 6.6 + 16 + (this.tellsVictims(surface.width) ? 56 : 0);
+    const [padX, padY] = named ? [Math.min(surface.width * 0.25, Math.max(surface.width < NARROW ? 20 : 40, beside)), 34] : [14, 16];
     const wide = Math.max(1e-9, right - left);
     const tall = Math.max(1e-9, bottom - top);
     let fitX = (surface.width - 2 * padX) / wide;
-    let fitY = (surface.height - 2 * padY - 18) / tall;
+    let fitY = (surface.height - 2 * padY - foot) / tall;
     if (this.layout.kind === "map" || this.layout.kind === "ring") fitX = fitY = Math.min(fitX, fitY);
     else fitX = Math.min(fitX, 420);
     fitY = Math.min(fitY, 420);
-    const [mx, my] = [surface.width / 2, (surface.height - 18) / 2];
+    const [mx, my] = [surface.width / 2, (surface.height - foot) / 2];
     this.places = this.run.nodes.map((_, i) => ({
       x: mx + ((this.layout.xs[i] - (left + right) / 2) * fitX + this.shift.x) * this.zoom,
       y: my + ((this.layout.ys[i] - (top + bottom) / 2) * fitY + this.shift.y) * this.zoom,
@@ -324,19 +340,52 @@ export class NetworkDrawing implements Painter {
     const style = { size: 11, fill: hurt ? of.victim : of.faint, bold: hurt } as const;
     const { name: own } = this.run.nodes[node];
     // Said in words once, where there is room for it.
-    const name = hurt && this.run.nodes.length <= 40 && this.run.flows.length <= 60 ? `${own} (victim)` : own;
+    const name = hurt && this.tellsVictims(this.plot.width) ? `${own} (victim)` : own;
     const crowded = this.run.nodes.length > 40;
     const side = this.layout.side[node];
     if (side === "left") surface.text(x - radius - 4, y, name, { ...style, anchor: "end" });
     else if (side === "right") surface.text(x + radius + 4, y, name, { ...style, anchor: "start" });
     else if (crowded && name.length > 2) surface.text(x, y + radius + 6, name, { ...style, anchor: "end", upright: true });
-    else surface.text(x, y + (side === "above" ? -1 : 1) * (radius + 8), name, { ...style, anchor: "middle" });
+    else {
+      const lower = this.crowdedRow(node) && this.rowOf(node).indexOf(node) % 2 === 1 ? 11 : 0;
+      surface.text(x, y + (side === "above" ? -1 : 1) * (radius + 8 + lower), name, { ...style, anchor: "middle" });
+    }
+  }
+
+  /** Whether there is room to say in words who is a victim. */
+  private tellsVictims(width: number): boolean {
+    return width >= NARROW && this.run.nodes.length <= 40 && this.run.flows.length <= 60;
+  }
+
+  private readonly rows = new Map<number, number[]>();
+
+  /** Hosts that stand at one height, from left to right. */
+  private rowOf(node: number): number[] {
+    const height = Math.round(this.layout.ys[node] * 100);
+    const known = this.rows.get(height);
+    if (known) return known;
+    const row = this.run.nodes.map((_, i) => i).filter((i) => this.run.nodes[i].host && Math.round(this.layout.ys[i] * 100) === height);
+    row.sort((a, b) => this.layout.xs[a] - this.layout.xs[b]);
+    this.rows.set(height, row);
+    return row;
+  }
+
+  /** Whether the names of a row would run into each other. */
+  private crowdedRow(node: number): boolean {
+    const row = this.rowOf(node);
+    const reach = (i: number) => this.run.nodes[i].name.length * 3.3 + 2;
+    return row.some((i, at) => at > 0 && this.places[i].x - this.places[row[at - 1]].x < reach(i) + reach(row[at - 1]));
   }
 
   private roots(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; lane: number }): void {
+    const taken: Place[] = [];
     seen.trees.slice(0, 4).forEach((tree) => {
       const line = ends[tree.root];
-      const [x, y] = [(line[0] + line[2]) / 2, (line[1] + line[3]) / 2];
+      const along = (part: number) => ({ x: line[0] + (line[2] - line[0]) * part, y: line[1] + (line[3] - line[1]) * part });
+      // Where roots cross, their names stand apart.
+      const free = ({ x, y }: Place) => taken.every((other) => Math.abs(other.x - x) > 36 || Math.abs(other.y - y) > 16);
+      const { x, y } = [0.5, 0.62, 0.38, 0.74, 0.26].map(along).find(free) ?? along(0.5);
+      taken.push({ x, y });
       if (this.run.nodes.length > 600) surface.circle(x, y, 5, null, { colour: of.root, width: 2 });
       else surface.circle(line[0], line[1], size.node + 5, null, { colour: of.root, width: 2.5 });
       const text = "root";
@@ -345,29 +394,60 @@ export class NetworkDrawing implements Painter {
     });
   }
 
+  /** What the colours mean: only those that can occur. */
+  private legendParts(of: Theme): { words: string; wide: number; draw: (surface: Surface, x: number, y: number) => void }[] {
+    const parts: ReturnType<NetworkDrawing["legendParts"]> = [];
+    const add = (words: string, wide: number, draw: (surface: Surface, x: number, y: number) => void) => parts.push({ words, wide, draw });
+    const sample = (colour: string, words: string, width: number, dash?: number[]) =>
+      add(words, 22, (surface, x, y) => surface.line([x, y, x + 18, y], dash ? { colour, width, dash } : { colour, width }));
+    if (this.run.has("links")) {
+      add("idle to busy", 48, (surface, x, y) => {
+        for (let i = 0; i <= 10; i++) surface.rect(x + i * 4, y - 4, 4, 8, loadColour(i / 10, of));
+      });
+    }
+    if (this.run.has("queues")) {
+      sample(of.queue, "waiting to leave", 6);
+      sample(of.buffer, "held in the far buffer", 5);
+    }
+    if (!this.lossy()) {
+      sample(of.pause, "held back", 4, [5, 3]);
+      sample(of.root, "root", 4);
+      sample(of.victim, "victim", 2, [2, 3]);
+    }
+    return parts;
+  }
+
+  /** Whether nobody can hold anybody back. */
+  private lossy(): boolean {
+    const buffers = this.run.network?.buffers;
+    return buffers !== undefined && [...buffers.switches, ...buffers.adapters].every((kind) => kind.flow_control === "none");
+  }
+
+  /** Where the parts of the legend stand: as many lines as they need. */
+  private legendPlaces(width: number, of: Theme): { x: number; line: number; part: ReturnType<NetworkDrawing["legendParts"]>[number] }[] {
+    let [x, line] = [10, 0];
+    return this.legendParts(of).map((part) => {
+      const wide = part.wide + part.words.length * 5.7 + 12;
+      if (x > 10 && x + wide > width - 4) [x, line] = [10, line + 1];
+      const place = { x, line, part };
+      x += wide;
+      return place;
+    });
+  }
+
+  /** The height of the legend. */
+  private foot(width: number): number {
+    return 18 * ((this.legendPlaces(width, LIGHT).at(-1)?.line ?? 0) + 1);
+  }
+
   private legend(surface: Surface, of: Theme): void {
-    const y = surface.height - 9;
-    const small = surface.width < 700;
-    let x = 10;
-    const text = (words: string) => {
-      surface.text(x, y, words, { size: 10.5, fill: of.faint });
-      x += words.length * 5.6 + (small ? 8 : 14);
-    };
-    text("idle");
-    x -= small ? 4 : 10;
-    for (let i = 0; i <= 10; i++) surface.rect(x + i * 4, y - 4, 4, 8, loadColour(i / 10, of));
-    x += 48;
-    text("busy");
-    const sample = (colour: string, words: string, width: number, dash?: number[]) => {
-      surface.line([x, y, x + 18, y], dash ? { colour, width, dash } : { colour, width });
-      x += 22;
-      text(words);
-    };
-    sample(of.queue, small ? "queue" : "waiting to leave", 6);
-    sample(of.buffer, small ? "buffer" : "held in the far buffer", 5);
-    sample(of.pause, small ? "held" : "held back", 4, [5, 3]);
-    sample(of.root, "root", 4);
-    sample(of.victim, "victim", 2, [2, 3]);
+    const places = this.legendPlaces(surface.width, of);
+    const lines = (places.at(-1)?.line ?? 0) + 1;
+    for (const { x, line, part } of places) {
+      const y = surface.height - 9 - (lines - 1 - line) * 17;
+      part.draw(surface, x, y);
+      surface.text(x + part.wide, y, part.words, { size: 10.5, fill: of.faint });
+    }
   }
 
   private nearest(event: MouseEvent): number | null {
@@ -399,7 +479,7 @@ export class NetworkDrawing implements Painter {
     const back = this.reader.heldBack(state, port);
     return [
       `${lane}, ${show(rate, "rate")}`,
-      `busy ${digits(state.busy[port] * 100, 3)} %`,
+      this.run.has("links") ? `busy ${digits(state.busy[port] * 100, 3)} %` : "how busy it was is not recorded",
       `${show(state.waiting[port], "size")} waiting to leave`,
       `far buffer holds ${held}${of}`,
       back > 0 ? `held back ${digits(back * 100, 3)} %` : "not held back",
@@ -453,7 +533,7 @@ export class NetworkDrawing implements Painter {
         event.preventDefault();
         const factor = (event.deltaY || event.deltaX) > 0 ? 1 / 1.25 : 1.25;
         const frame = canvas.getBoundingClientRect();
-        const [px, py] = [event.clientX - frame.left - frame.width / 2, event.clientY - frame.top - (frame.height - 18) / 2];
+        const [px, py] = [event.clientX - frame.left - frame.width / 2, event.clientY - frame.top - (frame.height - this.foot(frame.width)) / 2];
         const before = this.zoom;
         zoomBy(factor);
         // What lies under the pointer stays there.
@@ -501,7 +581,7 @@ export class NetworkDrawing implements Painter {
   csv(): string {
     const { ports } = this.run;
     const rows: (string | number)[][] = [
-      ["time (s)", "port", "lane", "utilisation", "paused", "held back", "waiting (B)", "input held at the far end", "root", "depth in tree"],
+      ["time (s)", "port", "lane", "utilisation", "paused", "without credits", "held back", "waiting (B)", "input held at the far end", "root", "depth in tree"],
     ];
     if (!this.seen) return csvLines(rows);
     const { state, at, trees } = this.seen;
@@ -514,6 +594,7 @@ export class NetworkDrawing implements Painter {
         port.lane,
         state.busy[i],
         state.paused[i],
+        state.starved[i],
         this.reader.heldBack(state, i),
         state.waiting[i],
         state.held[port.peerPort],

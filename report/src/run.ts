@@ -206,8 +206,9 @@ export class Run {
     return window > 0 ? windowed(amounts, window, 8e12, this.end) : rates(amounts, 8e12, this.end);
   }
 
-  utilisation(members: number[], window: number): Series {
-    const amounts = this.amounts("links", "busy", members);
+  /** Parts of the time: of how busy wires were, or of how long they lacked credits. */
+  utilisation(members: number[], window: number, column: "busy" | "starved" = "busy"): Series {
+    const amounts = this.amounts("links", column, members);
     const share = 1 / Math.max(1, members.length);
     return window > 0 ? windowed(amounts, window, share, this.end) : rates(amounts, share, this.end);
   }

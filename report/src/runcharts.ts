@@ -5,6 +5,7 @@ import { showTime } from "./format";
 import type { TimeLink } from "./link";
 import type { Run } from "./run";
 import { addLevels } from "./series";
+import { KINDS_OF_DASHES } from "./theme";
 import { TimeChart, windowChoice, type Band, type Line, type Ticks } from "./timechart";
 
 /** More flows than this are shown as sums by workload at first. */
@@ -37,7 +38,7 @@ type Grouping = "flows" | "workloads";
 interface Source {
   run: Run;
   prefix: string;
-  /** Of several runs each has its dashes: what is alike has one colour. */
+  /** Which of the runs it is. */
   looks: number;
 }
 
@@ -45,18 +46,24 @@ interface Source {
 const COLOURS = 8;
 
 function sources(runs: Run[], fits: (run: Run) => boolean = () => true): Source[] {
-  const all = runs.map((run, number) => ({ run, prefix: runs.length > 1 ? `${run.label}: ` : "", looks: number * COLOURS }));
+  const all = runs.map((run, number) => ({ run, prefix: runs.length > 1 ? `${run.label}: ` : "", looks: number }));
   return all.filter(({ run }) => fits(run));
 }
 
-/** Gives lines of one name the same colour in every run, and each run its dashes. */
+/**
+ * Gives lines of one name the same colour in every run, and each run its dashes; with more runs than kinds of dashes, or
+ * only one name, it is the other way round.
+ */
 function alike(lines: (Line & { looks: number })[], several: boolean): Line[] {
   if (!several) return lines;
-  const colours = new Map<string, number>();
+  const places = new Map<string, number>();
   const weights = new Map<string, number>();
   for (const line of lines) weights.set(line.key!, (weights.get(line.key!) ?? 0) + line.weight);
-  [...weights].sort((a, b) => b[1] - a[1]).forEach(([key], i) => colours.set(key, i % COLOURS));
-  return lines.map((line) => ({ ...line, slot: colours.get(line.key!)! + line.looks }));
+  [...weights].sort((a, b) => b[1] - a[1]).forEach(([key], i) => places.set(key, i));
+  const runs = new Set(lines.map((line) => line.looks)).size;
+  const byRun = runs > KINDS_OF_DASHES || places.size === 1;
+  const slot = (run: number, name: number) => (byRun ? (run % COLOURS) + name * COLOURS : (name % COLOURS) + run * COLOURS);
+  return lines.map((line) => ({ ...line, slot: slot(line.looks, places.get(line.key!)!) }));
 }
 
 function flowLines(all: Source[], grouping: Grouping, make: (run: Run, members: number[]) => () => ReturnType<Line["make"]>, has: (run: Run, flow: number) => number): Line[] {
@@ -92,8 +99,11 @@ export function throughputChart(runs: Run[], link: TimeLink, small?: { title: st
     if (!lasting) made.forEach((line) => delete line.level);
     return made;
   };
-  const note = () => (window === 0 ? `of each sample of ${showTime(run.sample)}` : `mean over ${showTime(window)}`);
-  const bands = runs.length === 1 ? pauseBands(run, trunks(run)) : [];
+  const bands = runs.length === 1 && !small ? pauseBands(run, trunks(run)) : [];
+  const note = () => {
+    const dotted = lines().some((line) => line.level) ? "; dotted: the fair share" : "";
+    return (window === 0 ? `of each sample of ${showTime(run.sample)}` : `mean over ${showTime(window)}`) + dotted + (small ? "" : shaded(run, bands));
+  };
   const options = { title: small?.title ?? "Throughput", note: note(), y: "throughput", quantity: "rate" as const, link, lines: lines(), bands, ticks: runs.length === 1 ? noticeTicks(run) : [], most: runs.length > 1 ? Math.min(16, runs.length * 4) : 8 };
   const chart = new TimeChart(small ? { ...options, range: small.range, small: true } : options);
   if (small) return chart;
@@ -116,6 +126,12 @@ export function throughputChart(runs: Run[], link: TimeLink, small?: { title: st
 function trunks(run: Run): number[] {
   const between = run.ports.filter((port) => !run.nodes[port.node].host && !run.nodes[port.peerNode].host);
   return (between.length > 0 && between.length <= 64 ? between : run.ports).map((port) => port.number);
+}
+
+/** What the bands behind a chart are. */
+function shaded(run: Run, bands: Band[]): string {
+  if (bands.length === 0) return "";
+  return trunks(run).length < run.ports.length ? "; shaded: pauses between switches" : "; shaded: pauses";
 }
 
 function allowanceChart(runs: Run[], link: TimeLink, column: "rate" | "window"): TimeChart | null {
@@ -179,7 +195,7 @@ function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input
   const out = column === "output_bytes";
   return new TimeChart({
     title: out ? "Queues: what waits to leave" : "Buffers: what came in and is held",
-    note: `sampled every ${showTime(runs[0].sample)}`,
+    note: `sampled every ${showTime(runs[0].sample)}${runs.length === 1 && out ? shaded(runs[0], pauseBands(runs[0], trunks(runs[0]))) : ""}`,
     y: out ? "waiting" : "held",
     quantity: !out && frames ? "frames" : "size",
     link,
@@ -214,6 +230,21 @@ function utilisationChart(runs: Run[], link: TimeLink): TimeChart | null {
     chart.replace(lines(), note());
   }));
   return chart;
+}
+
+/** How long wires stood still for want of credits: what pauses are where credits hold senders back. */
+function starvedChart(runs: Run[], link: TimeLink): TimeChart | null {
+  const made: (Line & { looks: number })[] = [];
+  for (const { run, prefix, looks } of sources(runs, (run) => run.has("links"))) {
+    for (const [port] of run.keys("links")) {
+      const weight = run.column("links", "starved", port).reduce((a, b) => a + b, 0);
+      const { lane } = run.ports[port];
+      if (weight > 0) made.push({ name: `${prefix}${lane}`, key: lane, looks, weight, make: () => run.utilisation([port], run.windows().own, "starved") });
+    }
+  }
+  if (made.length === 0) return null;
+  const note = `frames wait, and the far buffer has no room for them; mean over ${showTime(runs[0].windows().own)}`;
+  return new TimeChart({ title: "Lanes without credits", note, y: "time without", quantity: "fraction", range: [0, 1.05], link, lines: alike(made, runs.length > 1), most: 6 });
 }
 
 function occupancyChart(run: Run, link: TimeLink): TimeChart | null {
@@ -268,6 +299,7 @@ export function runCharts(runs: Run[], link: TimeLink): HTMLElement[] {
     queueChart(runs, link, "output_bytes"),
     queueChart(runs, link, "input_held"),
     utilisationChart(runs, link),
+    starvedChart(runs, link),
     allowanceChart(runs, link, "rate"),
     allowanceChart(runs, link, "window"),
     noticesChart(runs, link),

@@ -49,14 +49,17 @@ export function story(run: Run, course: Course): HTMLElement | null {
   if (worst.trees.length === 0) {
     if (worst.circle.length === 0) return null;
     const lanes = worst.circle.map((port) => run.ports[port].lane).join(", ");
-    return el("p", { class: "story" }, `At ${showTime(worst.at)} these wait for each other, the last for the first: ${lanes}. Nothing can move again.`);
+    return el("p", { class: "story" }, `From ${showTime(course.stretch[0])} these wait for each other, the last for the first: ${lanes}. Nothing can move again.`);
   }
+  const part = (share: number) => `${Math.round(share * 100)} %`;
   const tree = worst.trees.reduce((a, b) => (b.lanes.length > a.lanes.length ? b : a));
   const victims = [...course.suffered.entries()].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
-  const part = (share: number) => `${Math.round(share * 100)} %`;
   const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${part(count)} of its time)`);
   const lanes = tree.lanes.length === 1 ? "one lane" : `${tree.lanes.length} lanes`;
-  const sentences = [`Congestion reached furthest at ${showTime(worst.at)}: ${run.ports[tree.root].lane} held back ${lanes}.`];
+  const [from, to] = course.stretch;
+  const when = to > from ? `from ${showTime(from, 3)} to ${showTime(to, 3)}` : `at ${showTime(worst.at)}`;
+  const often = course.part > 0.995 ? "always" : course.part < 0.005 ? "less than 1 % of the time" : `${part(course.part)} of the time`;
+  const sentences = [`Something is held back ${often}, most ${when}: ${run.ports[tree.root].lane} then holds back ${lanes}.`];
   if (victims.length > 0) {
     const more = victims.length > 5 ? ` and ${victims.length - 5} more` : "";
     sentences.push(`Victims, which cross the tree but no root: ${names.join(", ")}${more}.`);

@@ -147,6 +147,7 @@ interface LinkRow {
   peak: number;
   bytes: number;
   paused: number;
+  starved: number;
   waitMean: number | null;
   waitMedian: number | null;
   wait99: number | null;
@@ -214,6 +215,7 @@ export function linkTable(run: Run): HTMLElement {
       peak,
       bytes: run.column("links", "bytes", port.number).reduce((a, b) => a + b, 0),
       paused: (paused.get(port.number) ?? 0) / run.end,
+      starved: run.column("links", "starved", port.number).reduce((a, b) => a + b, 0) / run.end,
       waitMean: wait && wait.frames > 0 ? wait.sum / wait.frames / 1e12 : null,
       waitMedian: quantile?.(0.5) ?? null,
       wait99: quantile?.(0.99) ?? null,
@@ -228,7 +230,10 @@ export function linkTable(run: Run): HTMLElement {
     part("utilisation", (row) => row.busy, "busy time over the run"),
     part("busiest sample", (row) => row.peak, "busy time over the interval of the busiest sample"),
     { name: "sent", number: true, value: (row) => row.bytes, text: (row) => show(row.bytes, "size") },
-    part("paused", (row) => row.paused, "part of the run in which the sender obeyed a pause; the class that was paused longest"),
+    ...(rows.some((row) => row.paused > 0) || !rows.some((row) => row.starved > 0)
+      ? [part("paused", (row) => row.paused, "part of the run in which the sender obeyed a pause; the class that was paused longest")]
+      : []),
+    ...(rows.some((row) => row.starved > 0) ? [part("without credits", (row) => row.starved, "part of the run in which the wire stood still and frames waited that lacked credits")] : []),
     time("mean wait", (row) => row.waitMean, "from joining the queue to the start on the wire"),
     time("median wait", (row) => row.waitMedian, "upper end of the power of two it falls into"),
     time("99 % wait", (row) => row.wait99, "upper end of the power of two it falls into"),
@@ -245,7 +250,7 @@ export function planTable(run: Run): HTMLElement {
     [
       { name: "key", value: (entry: PlanEntry) => entry.key },
       { name: "value", value: (entry) => entry.value },
-      { name: "source", value: (entry) => entry.source, kind: (entry) => (isDefault(entry) ? "default" : "") },
+      { name: "source", value: (entry) => entry.source, kind: (entry) => (isDefault(entry) ? "wide default" : "wide") },
     ],
     entries,
     { note: "every value the run had, and where it came from" },

@@ -94,14 +94,27 @@ export function stage(runs: Run[], link: TimeLink): Stage {
   const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, growth, lane);
   const courses = Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT)));
   void courses.then((all) => {
-    growth.append(growthChart(runs, all, link).root);
+    // Nothing ever held back has no course.
+    if (all.some((one) => one.weight > 0)) growth.append(growthChart(runs, all, link).root);
+    else growth.append(el("p", { class: "note" }, compact ? "Nothing was held back in any of them." : "Nothing was held back at any instant looked at."));
+    if (compact) follow(drawings, all);
     // The first thing to be seen is the worst of it.
-    const weight = (one: Course) => (one.worst?.trees ?? []).reduce((sum, tree) => sum + tree.lanes.length + 2 * tree.victims.length, one.worst?.stray.length ?? 0);
-    const worst = all.reduce((a, b) => (weight(b) > weight(a) ? b : a)).worst;
+    const { worst } = all.reduce((a, b) => (b.weight > a.weight ? b : a));
     link.setNow(worst?.at ?? link.end / 2);
   });
   move();
   return { root, drawings, courses };
+}
+
+/** Whoever is a victim in one run is followed in all of them. */
+function follow(drawings: NetworkDrawing[], all: Course[]): void {
+  const suffered = new Map<string, number>();
+  drawings.forEach(({ run }, i) => all[i].suffered.forEach((part, flow) => part > 0 && suffered.set(run.flows[flow].name, Math.max(suffered.get(run.flows[flow].name) ?? 0, part))));
+  const names = [...suffered].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  for (const drawing of drawings) {
+    const numbers = new Map(drawing.run.flows.map((flow) => [flow.name, flow.number]));
+    drawing.follow(names.map((name) => numbers.get(name)).filter((flow) => flow !== undefined));
+  }
 }
 
 function growthChart(runs: Run[], all: Course[], link: TimeLink): TimeChart {

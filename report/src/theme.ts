@@ -82,6 +82,8 @@ export function startTheme(): void {
 
 const DASHES: number[][] = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
 
+export const KINDS_OF_DASHES = DASHES.length;
+
 /** How the n-th series looks: eight colours, then the same ones dashed. */
 export function look(number: number, of: Theme): { colour: string; dash: number[] } {
   const { palette } = of;

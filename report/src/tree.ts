@@ -1,16 +1,19 @@
 // Congestion trees: which lanes are held back, by which root, and which flows suffer without using it.
 //
-// A lane is one direction of a cable, named by the port that sends. It is held back when its sender obeys a pause, or has
-// frames waiting and no credit. A root is a lane with frames waiting that sends as fast as it can, or one whose receiving
+// A lane is one direction of a cable, named by the port that sends. It is held back when its sender obeys a pause, or
+// stands still with frames waiting and no credits for them. A root is a lane with frames waiting that sends as fast as it can, or one whose receiving
 // host holds it back. From there upstream: a held lane belongs to the tree if a flow crosses it and then a lane of the
-// tree. A flow that crosses the tree but no root is a victim.
+// tree. A flow that crosses the tree but no root is a victim, unless it gets its fair share all the same.
 import type { Run } from "./run";
+import type { Series } from "./series";
 
 /** Parts of the interval before an instant. */
 export interface LaneState {
   busy: Float32Array;
   paused: Float32Array;
-  /** The same of a few intervals: PFC stops and starts its senders in turns. */
+  /** Frames waited, and lacked credits. */
+  starved: Float32Array;
+  /** Paused, of a few intervals: PFC stops and starts its senders in turns. */
   lately: Float32Array;
   /** Bytes waiting to leave by the port. */
   waiting: Float64Array;
@@ -52,12 +55,10 @@ interface Cursor {
 export class CongestionReader {
   private readonly feeds = new Map<number, Map<number, number[]>>();
   private readonly crossing = new Map<number, number[]>();
-  private readonly credits: boolean[];
   private readonly capacity: Float64Array;
-  private readonly pausesKnown: boolean;
   private readonly pathsKnown: boolean;
   private readonly queueKeys: number[][];
-  private readonly linkCursors: (Cursor & { busy: Float64Array; intervals: Float64Array })[] = [];
+  private readonly linkCursors: (Cursor & { busy: Float64Array; intervals: Float64Array; starved: Float64Array })[] = [];
   private readonly linkPorts: number[];
   private readonly queueCursors: (Cursor & { out: Float64Array; held: Float64Array })[] = [];
   private readonly pauseCursors: (Cursor & { starts: Float64Array; covered: Float64Array })[] = [];
@@ -65,7 +66,6 @@ export class CongestionReader {
 
   constructor(private readonly run: Run) {
     const { ports } = run;
-    this.pausesKnown = run.has("pauses");
     this.pathsKnown = run.flows.length > 0 && run.flows.every((flow) => flow.path !== null);
     for (const flow of run.flows) {
       const path = flow.path ?? [];
@@ -81,16 +81,11 @@ export class CongestionReader {
         else next.set(path[i + 1], [flow.number]);
       });
     }
-    // What the receiver at the far end of a lane practises.
-    this.credits = ports.map((port) => {
-      const kind = run.bufferOf(port.peerNode);
-      return kind ? kind.flow_control === "credits" : !this.pausesKnown;
-    });
     this.queueKeys = run.keys("queues");
     this.linkPorts = run.keys("links").map(([port]) => port);
     for (const port of this.linkPorts) {
       const column = (name: string) => run.column("links", name, port);
-      this.linkCursors.push({ times: column("time"), place: 0, busy: column("busy"), intervals: column("interval") });
+      this.linkCursors.push({ times: column("time"), place: 0, busy: column("busy"), intervals: column("interval"), starved: column("starved") });
     }
     const most = new Float64Array(ports.length);
     for (const key of this.queueKeys) {
@@ -166,6 +161,7 @@ export class CongestionReader {
     const state: LaneState = {
       busy: new Float32Array(count),
       paused: new Float32Array(count),
+      starved: new Float32Array(count),
       lately: new Float32Array(count),
       waiting: new Float64Array(count),
       held: new Float64Array(count),
@@ -176,6 +172,7 @@ export class CongestionReader {
       const row = this.seek(cursor, at);
       if (row < cursor.times.length && cursor.times[row] - cursor.intervals[row] < at) {
         state.busy[this.linkPorts[i]] = cursor.busy[row] / (cursor.intervals[row] || 1);
+        state.starved[this.linkPorts[i]] = (cursor.starved[row] ?? 0) / (cursor.intervals[row] || 1);
       }
     });
     this.queueCursors.forEach((cursor, i) => {
@@ -210,12 +207,28 @@ export class CongestionReader {
 
   /** How much a lane is held back: a part of the interval, zero if it is not. */
   heldBack(state: LaneState, port: number): number {
-    if (state.lately[port] > HELD) return state.lately[port];
-    if (!this.credits[port]) return 0;
-    if (state.waiting[port] > 0 && state.busy[port] < FULL) return 1 - state.busy[port];
-    const { node, peerPort } = this.run.ports[port];
-    // A host's own queue is not sampled: it waits when the far buffer is full.
-    return this.run.nodes[node].host && state.fill[peerPort] >= 1 && state.busy[port] < FULL && state.busy[port] > 0 ? 1 - state.busy[port] : 0;
+    const held = Math.max(state.lately[port], state.starved[port]);
+    return held > HELD ? held : 0;
+  }
+
+  private readonly got = new Map<number, Series>();
+
+  /** What a flow gets around an instant. */
+  rateOf(flow: number, at: number): number {
+    const known = this.got.get(flow) ?? this.run.throughput("flow_samples", [flow], this.run.windows().own);
+    this.got.set(flow, known);
+    return known.at(at);
+  }
+
+  /** The fair share of a flow that lasts; of one that comes and goes it says nothing. */
+  shareOf(flow: number): number | null {
+    return this.run.about.flows["size"]?.[flow] === null ? this.run.flows[flow].fairShare : null;
+  }
+
+  /** Whether a flow gets less than it should, as far as that is known. */
+  private wants(flow: number, at: number): boolean {
+    const share = this.shareOf(flow);
+    return share === null || !this.run.has("flow_samples") || !(this.rateOf(flow, at) > share * 0.95);
   }
 
   private active(flow: number, at: number): boolean {
@@ -303,7 +316,8 @@ export class CongestionReader {
     const found = new Set<number>();
     for (const { port } of lanes) {
       for (const flow of this.crossing.get(port) ?? []) {
-        if (this.active(flow, at) && !this.run.flows[flow].path?.some((lane) => roots.has(lane))) found.add(flow);
+        if (found.has(flow) || !this.active(flow, at)) continue;
+        if (!this.run.flows[flow].path?.some((lane) => roots.has(lane)) && this.wants(flow, at)) found.add(flow);
       }
     }
     return [...found].sort((a, b) => a - b);
@@ -318,6 +332,12 @@ export interface Course {
   /** For every flow at which part of the instants of its life it was a victim. */
   suffered: Float64Array;
   worst: Congestion | null;
+  /** How bad it was then: lanes held back and, twice, victims. */
+  weight: number;
+  /** The stretch during which it was as bad. */
+  stretch: [number, number];
+  /** The part of the instants at which anything was held back. */
+  part: number;
 }
 
 export async function course(reader: CongestionReader, run: Run, most: number): Promise<Course> {
@@ -330,8 +350,11 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
     victims: new Float64Array(count),
     suffered: new Float64Array(run.flows.length),
     worst: null,
+    weight: 0,
+    stretch: [0, 0],
+    part: 0,
   };
-  let size = 0;
+  const weights = new Float64Array(count);
   let rest = performance.now();
   for (let i = 0; i < count; i++) {
     const seen = reader.read((i + 1) * every * run.sample);
@@ -341,11 +364,7 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
     made.lanes[i] = lanes;
     made.victims[i] = victims.size;
     for (const flow of victims) made.suffered[flow] += 1;
-    const weight = lanes + victims.size * 2;
-    if (weight > size) {
-      size = weight;
-      made.worst = seen;
-    }
+    weights[i] = lanes + victims.size * 2;
     if (performance.now() - rest > 30) {
       await new Promise((resolve) => setTimeout(resolve));
       rest = performance.now();
@@ -355,5 +374,28 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
     const alive = made.times.reduce((sum, at) => sum + (start < at && end > at - run.sample ? 1 : 0), 0);
     made.suffered[flow] = alive > 0 ? made.suffered[flow] / alive : 0;
   });
+  made.part = made.lanes.reduce((sum, lanes) => sum + (lanes > 0 ? 1 : 0), 0) / Math.max(1, count);
+  const longest = longestOfMost(weights);
+  if (longest) {
+    const [from, to] = longest;
+    made.worst = reader.read(made.times[(from + to) >> 1]);
+    made.weight = weights[from];
+    made.stretch = [made.times[from], made.times[to]];
+  }
   return made;
+}
+
+/** The longest stretch during which values were at their highest, first and last of it; nothing if they never rose. */
+export function longestOfMost(values: ArrayLike<number>): [number, number] | null {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]);
+  if (most === 0) return null;
+  let [from, length] = [0, 0];
+  for (let i = 0; i < values.length; ) {
+    let end = i;
+    while (end < values.length && values[end] === most) end += 1;
+    if (end - i > length) [from, length] = [i, end - i];
+    i = end + 1;
+  }
+  return [from, from + length - 1];
 }
