@@ -3,6 +3,7 @@ import { across, areaOf, drawAxes, type Area, type Scale } from "./axes";
 import { el } from "./dom";
 import { digits } from "./format";
 import type { TimeLink } from "./link";
+import { pieces } from "./pieces";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Surface } from "./surface";
 import type { Theme } from "./theme";
@@ -71,14 +72,7 @@ export class BandChart implements Painter {
           columns[c] += (Math.min(c + 1, end) - Math.max(c, begin)) * dense;
         }
       }
-      let c = 0;
-      while (c < columns.length) {
-        const strength = Math.min(1, columns[c]);
-        let end = c + 1;
-        while (end < columns.length && Math.abs(Math.min(1, columns[end]) - strength) < 0.04) end += 1;
-        if (strength > 0.005) surface.rect(area.left + c, top, end - c, ROW - 4, of.pause, 0.15 + 0.85 * strength);
-        c = end;
-      }
+      for (const { from, to, strength } of pieces(columns, 0.04)) surface.rect(area.left + from, top, to - from, ROW - 4, of.pause, 0.15 + 0.85 * strength);
       surface.text(area.left - 6, top + ROW / 2 - 2, row.name, { size: 11, anchor: "end", fill: of.ink });
       const part = (sum / (link.to - link.from)) * 100;
       surface.text(area.left + area.width + 6, top + ROW / 2 - 2, `${digits(part, 3)} %`, { size: 11, fill: of.faint });

@@ -87,16 +87,30 @@ export function fileName(title: string): string {
 }
 
 /** Builds something when it is about to be seen, or to be printed. */
-export function whenSeen(element: Element, build: () => void): void {
-  let done = false;
+export function whenSeen(element: Element, build: () => void | Promise<void>): void {
   const once = () => {
-    if (done) return;
-    done = true;
+    if (!unseen.delete(once)) return;
     observer.disconnect();
-    window.removeEventListener("beforeprint", once);
-    build();
+    const made = build();
+    if (!made) return;
+    making.add(made);
+    void made.finally(() => making.delete(made));
   };
   const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && once(), { rootMargin: "600px" });
   observer.observe(element);
-  window.addEventListener("beforeprint", once);
+  unseen.add(once);
 }
+
+const unseen = new Set<() => void>();
+const making = new Set<Promise<void>>();
+
+/** Builds all that nobody has seen yet, as for paper. */
+export async function buildAll(): Promise<void> {
+  // What is built may have more in it.
+  while (unseen.size > 0 || making.size > 0) {
+    for (const build of [...unseen]) build();
+    await Promise.allSettled([...making]);
+  }
+}
+
+window.addEventListener("beforeprint", () => void buildAll());

@@ -39,7 +39,14 @@ export function show(value: number | null | undefined, quantity: Quantity, signi
   if (quantity === "count") return Number.isInteger(value) ? value.toLocaleString("en-US").replaceAll(",", "\u202f") : digits(value, significant);
   const [unit, factor] = unitFor(quantity, value);
   const number = digits(value / factor, significant);
+  if (unit === "frames" && value === 1) return "1 frame";
   return unit === "" ? number : `${number} ${unit}`;
+}
+
+/** A path of a scenario file as people say it: its last name, and of what. */
+export function axisName(path: string): string {
+  const parts = path.replace(/\[\d+\]/g, "").split(".").map((part) => part.replaceAll("_", " "));
+  return parts.length > 1 ? `${parts.at(-2)}: ${parts.at(-1)}` : parts[0];
 }
 
 /** Picoseconds with their unit. */
@@ -68,4 +75,18 @@ export function tickLabels(values: number[], factor: number): string[] {
     const text = (value / factor).toFixed(Math.min(12, places + 1));
     return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
   });
+}
+
+/** A name in at most three lines of so many characters; what does not fit is cut. */
+export function broken(name: string, fits: number): string[] {
+  const lines: string[] = [];
+  // After blanks and hyphens.
+  for (const word of name.match(/[^ -]*[ -]*/g) ?? []) {
+    const last = lines.at(-1);
+    if (last !== undefined && (last + word).trimEnd().length <= fits) lines[lines.length - 1] = last + word;
+    else if (word !== "") lines.push(word);
+  }
+  const kept = lines.slice(0, 3).map((line) => line.trimEnd());
+  if (lines.length > 3) kept[2] = `${kept[2]}\u2026`;
+  return kept.map((line) => (line.length > fits ? `${line.slice(0, fits - 1)}\u2026` : line));
 }

@@ -1,7 +1,7 @@
 // What a grid of runs gives along one of its axes: lines with their confidence bands over numbers, else bars.
 import { across, areaOf, drawAxes, fitted, up, type Area, type Scale } from "./axes";
 import { el } from "./dom";
-import { show, tickLabels, ticks, unitFor } from "./format";
+import { broken, show, tickLabels, ticks, unitFor } from "./format";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Surface } from "./surface";
 import { look, onTheme, theme, type Theme } from "./theme";
@@ -25,6 +25,8 @@ export interface GridOptions {
   title: string;
   note?: string;
   along: string;
+  /** What the lines are. */
+  legend?: string;
   y: string;
   quantity: Quantity;
   bars: boolean;
@@ -84,7 +86,8 @@ export class GridChart implements Painter {
     const paint = () => swatches.forEach((swatch, number) => (swatch.style.background = look(number, theme()).colour));
     paint();
     onTheme(paint);
-    return el("div", { class: "legend", role: "group", aria: { label: `lines of ${this.title}` } }, ...chips);
+    const named = this.options.legend ? el("span", { class: "note" }, `${this.options.legend}:`) : null;
+    return el("div", { class: "legend", role: "group", aria: { label: `lines of ${this.title}` } }, named, ...chips);
   }
 
   height(width: number): number {
@@ -108,12 +111,18 @@ export class GridChart implements Painter {
   }
 
   paint(surface: Surface, of: Theme, forFile: boolean): void {
-    const area = areaOf(surface, surface.width < 480 ? 54 : 66, this.numeric ? 40 : 46);
+    // Names that do not fit beside each other are broken; two lines more are the most.
+    const lines = this.numeric ? 1 : Math.max(1, ...this.categories.map((name) => broken(name, this.fits(surface)).length));
+    const area = areaOf(surface, surface.width < 480 ? 54 : 66, this.numeric ? 40 : 33 + 13 * lines);
     const spots: Spot[] = [];
     if (this.numeric) this.paintLines(surface, of, area, spots);
     else this.paintBars(surface, of, area, spots);
-    if (forFile) this.paintLegend(surface, of, area);
-    else this.spots = spots;
+    if (!forFile) this.spots = spots;
+  }
+
+  /** Characters of a name that have room below its bars. */
+  private fits(surface: Surface): number {
+    return Math.max(4, Math.floor((surface.width - 80) / Math.max(1, this.categories.length) / 6.1));
   }
 
   private said(line: GridLine, point: GridPoint): string {
@@ -175,10 +184,9 @@ export class GridChart implements Painter {
     const bar = Math.min(56, (group * 0.72) / Math.max(1, seen.length));
     this.categories.forEach((category, i) => {
       const middle = area.left + (i + 0.5) * group;
-      // A name that would run into the next is cut.
-      const fits = Math.max(3, Math.floor(group / 6));
-      const name = category.length > fits ? `${category.slice(0, fits - 1)}\u2026` : category;
-      surface.text(middle, area.top + area.height + 13, name, { size: 11, anchor: "middle", fill: of.ink });
+      broken(category, this.fits(surface)).forEach((part, line) =>
+        surface.text(middle, area.top + area.height + 13 + line * 13, part, { size: 11, anchor: "middle", fill: of.ink }),
+      );
       seen.forEach((number, place) => {
         const line = lines[number];
         const point = line.points.find((candidate) => candidate.x.text === category);
@@ -196,7 +204,7 @@ export class GridChart implements Painter {
       });
     });
     surface.line([area.left, up(area, y, 0), area.left + area.width, up(area, y, 0)], { colour: of.faint, width: 1 });
-    surface.text(area.left + area.width / 2, area.top + area.height + 33, along, { size: 12, anchor: "middle", fill: of.faint });
+    surface.text(area.left + area.width / 2, surface.height - 9, along, { size: 12, anchor: "middle", fill: of.faint });
   }
 
   /** A dashed line where the paper has its number. */
@@ -205,15 +213,9 @@ export class GridChart implements Painter {
     surface.line([x - reach, y, x + reach, y], { colour: of.ink, width: 2, dash: [5, 2] });
   }
 
-  private paintLegend(surface: Surface, of: Theme, area: Area): void {
+  names(): { name: string; slot: number }[] {
     const { lines } = this.options;
-    if (lines.length < 2) return;
-    lines.forEach((line, number) => {
-      const [left, middle] = [area.left + 10, area.top + 10 + number * 15];
-      surface.rect(left - 4, middle - 7, line.name.length * 6.3 + 30, 14, of.paper, 0.8);
-      surface.rect(left, middle - 4, 14, 8, look(number, of).colour);
-      surface.text(left + 20, middle, line.name, { size: 11, fill: of.ink });
-    });
+    return lines.length < 2 ? [] : lines.map(({ name }, slot) => ({ name, slot })).filter(({ slot }) => !this.hidden.has(slot));
   }
 
   private listen(): void {
@@ -240,8 +242,11 @@ export class GridChart implements Painter {
 
   csv(): string {
     const { along, y, lines } = this.options;
-    const rows: (string | number)[][] = [["line", along, y, "half width of the 95 % interval"]];
-    for (const line of lines) for (const point of line.points) rows.push([line.name, point.x.text, point.value, point.half]);
+    const stated = lines.some((line) => line.points.some((point) => typeof point.stated === "number"));
+    const rows: (string | number)[][] = [["line", along, y, "half width of the 95 % interval", ...(stated ? ["the paper"] : [])]];
+    for (const line of lines) {
+      for (const point of line.points) rows.push([line.name, point.x.text, point.value, point.half, ...(stated ? [point.stated ?? ""] : [])]);
+    }
     return csvLines(rows);
   }
 }

@@ -1,7 +1,7 @@
 // A plot: a painter on a canvas that follows its size and the theme, and can be taken along as SVG, PNG and CSV.
 import { button, download, el, fileName } from "./dom";
 import { CanvasSurface, SvgSurface, type Surface } from "./surface";
-import { LIGHT, onTheme, theme, type Theme } from "./theme";
+import { LIGHT, look, onTheme, theme, type Theme } from "./theme";
 
 export interface Painter {
   /** What stands above it. */
@@ -9,6 +9,8 @@ export interface Painter {
   /** Height for a width. */
   height(width: number): number;
   paint(surface: Surface, theme: Theme, forFile: boolean): void;
+  /** The lines that stand in the legend, with their looks: in a file they lie below the plot. */
+  names?(): { name: string; slot: number }[];
   /** Its data, with a line of names first. */
   csv(): string;
 }
@@ -85,17 +87,38 @@ export class Plot {
 
   private readonly heading = 34;
 
-  private fileSurface(surface: Surface): void {
+  /** Where the names of the lines stand below the plot, and how high that is. */
+  private names(width: number): { places: { name: string; slot: number; x: number; y: number }[]; height: number } {
+    let [x, y] = [14, 12];
+    const places = (this.painter.names?.() ?? []).map(({ name, slot }) => {
+      const wide = name.length * 6.6 + 44;
+      if (x > 14 && x + wide > width) [x, y] = [14, y + 18];
+      const place = { name, slot, x, y };
+      x += wide;
+      return place;
+    });
+    return { places, height: places.length > 0 ? y + 14 : 0 };
+  }
+
+  /** All of a file but the plot itself. */
+  private around(surface: Surface): void {
     surface.rect(0, 0, surface.width, surface.height, LIGHT.paper);
     surface.text(12, 18, this.painter.title, { size: 15, bold: true, fill: LIGHT.ink });
+    const { places, height } = this.names(surface.width);
+    for (const { name, slot, x, y } of places) {
+      const { colour, dash } = look(slot, LIGHT);
+      const middle = surface.height - height + y;
+      surface.line([x, middle, x + 20, middle], { colour, width: 3, dash });
+      surface.text(x + 26, middle, name, { size: 12, fill: LIGHT.ink });
+    }
   }
 
   /** The plot with its title as an SVG file, in the light theme. */
   svg(): string {
     const width = this.width || 900;
     const height = this.painter.height(width);
-    const all = new SvgSurface(width, height + this.heading);
-    this.fileSurface(all);
+    const all = new SvgSurface(width, this.heading + height + this.names(width).height);
+    this.around(all);
     const inner = new SvgSurface(width, height);
     this.painter.paint(inner, LIGHT, true);
     const moved = inner.toString().replace(/^<svg [^>]*>/, `<g transform="translate(0 ${this.heading})">`).replace(/<\/svg>\s*$/, "</g>");
@@ -108,11 +131,12 @@ export class Plot {
     const height = this.painter.height(width);
     const canvas = el("canvas");
     canvas.width = width * 2;
-    canvas.height = (height + this.heading) * 2;
+    const whole = this.heading + height + this.names(width).height;
+    canvas.height = whole * 2;
     const context = canvas.getContext("2d");
     if (!context) return Promise.resolve(null);
     context.scale(2, 2);
-    this.fileSurface(new CanvasSurface(context, width, height + this.heading));
+    this.around(new CanvasSurface(context, width, whole));
     context.translate(0, this.heading);
     this.painter.paint(new CanvasSurface(context, width, height), LIGHT, true);
     return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));

@@ -1,5 +1,5 @@
 // The frame of the page: title, contents, theme, sections.
-import { button, el, type Child } from "./dom";
+import { buildAll, button, el, type Child } from "./dom";
 import { setTheme, theme } from "./theme";
 import type { Report } from "./types";
 
@@ -23,6 +23,13 @@ export function facts(list: [string, Child][]): HTMLElement {
   return el("dl", { class: "facts" }, ...pairs.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
+/** Prints the page once all of it is there and painted. */
+async function printed(): Promise<void> {
+  await buildAll();
+  await new Promise((painted) => setTimeout(painted, 400));
+  window.print();
+}
+
 /** The head of the page; contents are filled in once the sections are there. */
 export function head(report: Report): { header: HTMLElement; fill: () => void } {
   const nav = el("nav", { aria: { label: "contents" } });
@@ -38,7 +45,7 @@ export function head(report: Report): { header: HTMLElement; fill: () => void } 
     "header",
     { class: "page" },
     el("div", { class: "titles" }, el("p", { class: "kind" }, KINDS[report.kind]), el("h1", {}, report.title), el("p", { class: "by" }, by)),
-    el("div", { class: "page-tools" }, dark, button("Print", () => window.print())),
+    el("div", { class: "page-tools" }, dark, button("Print", () => void printed())),
     nav,
   );
   const fill = () => {

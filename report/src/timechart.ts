@@ -3,6 +3,7 @@ import { areaOf, across, drawAxes, fitted, up, type Area, type Scale } from "./a
 import { button, choice, el } from "./dom";
 import { show, showTime } from "./format";
 import type { TimeLink } from "./link";
+import { pieces } from "./pieces";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Series } from "./series";
 import type { Surface } from "./surface";
@@ -37,6 +38,8 @@ export interface Ticks {
 
 export interface TimeChartOptions {
   title: string;
+  /** What stands above it, where that is less than the title. */
+  heading?: string;
   note?: string;
   y: string;
   quantity: Quantity;
@@ -82,10 +85,13 @@ export class TimeChart implements Painter {
     this.extras = el("span", { class: "extras" });
     this.note = el("span", { class: "note" }, options.note ?? "");
     const reset = button("Whole time", () => options.link.reset(), { title: "show the whole time (0)" });
+    const whole = () => (reset.hidden = options.link.from <= 0 && options.link.to >= options.link.end);
+    whole();
+    options.link.onView(whole, reset);
     this.root = el(
       "section",
       { class: "chart" },
-      el("header", {}, el("h3", {}, options.title), this.note, el("span", { class: "tools" }, this.extras, options.small ? null : reset, this.plot.exports())),
+      el("header", {}, el("h3", {}, options.heading ?? options.title), this.note, el("span", { class: "tools" }, this.extras, options.small ? null : reset, this.plot.exports())),
       this.plot.box,
       this.legend,
       this.picker,
@@ -268,7 +274,10 @@ export class TimeChart implements Painter {
       if (this.showTicks) this.paintTicks(surface, of, area, x);
       if (!forFile) this.paintCursor(surface, of, area, x, y);
     });
-    if (forFile) this.paintLegend(surface, of, area);
+  }
+
+  names(): { name: string; slot: number }[] {
+    return this.visible().map(({ line, slot }) => ({ name: line.name, slot }));
   }
 
   private paintBands(surface: Surface, of: Theme, area: Area, x: Scale): void {
@@ -284,15 +293,8 @@ export class TimeChart implements Painter {
           columns[c] += (Math.min(c + 1, right) - Math.max(c, left)) * dense;
         }
       }
-      const share = 0.32 / (bands?.length ?? 1);
-      let c = 0;
-      while (c < columns.length) {
-        const strength = Math.min(1, columns[c]);
-        let end = c + 1;
-        while (end < columns.length && Math.abs(Math.min(1, columns[end]) - strength) < 0.03) end += 1;
-        if (strength > 0.01) surface.rect(area.left + c, area.top, end - c, area.height, of.pause, share * strength);
-        c = end;
-      }
+      const share = 0.24 / (bands?.length ?? 1);
+      for (const { from, to, strength } of pieces(columns, 0.03)) surface.rect(area.left + from, area.top, to - from, area.height, of.pause, share * strength);
     }
   }
 
@@ -321,20 +323,6 @@ export class TimeChart implements Painter {
       const value = series.at(link.cursor);
       if (!Number.isNaN(value)) surface.circle(across(area, x, link.cursor), up(area, y, value), 3, look(slot, of).colour);
     }
-  }
-
-  /** In a file the names stand inside the frame. */
-  private paintLegend(surface: Surface, of: Theme, area: Area): void {
-    const names = this.visible();
-    const longest = Math.max(0, ...names.map(({ line }) => line.name.length));
-    const width = Math.min(area.width * 0.6, longest * 6.4 + 34);
-    surface.rect(area.left + area.width - width - 6, area.top + 6, width, names.length * 15 + 8, of.paper, 0.85);
-    names.forEach(({ line, slot }, i) => {
-      const { colour, dash } = look(slot, of);
-      const [left, middle] = [area.left + area.width - width, area.top + 18 + i * 15];
-      surface.line([left, middle, left + 18, middle], { colour, width: 2, dash });
-      surface.text(left + 24, middle, line.name, { size: 11, fill: of.ink });
-    });
   }
 
   private pointed(): void {
