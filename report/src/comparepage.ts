@@ -13,22 +13,26 @@ import type { Report } from "./types";
 
 type Row = Record<string, string | number | null>;
 
-/** Overlays and drawings of several runs, with their own tables folded away. */
-export async function sideBySide(runs: Run[], link: TimeLink, into: (title: string, id: string, ...children: HTMLElement[]) => void): Promise<void> {
-  await Promise.all(runs.map((run) => run.load()));
+/** The drawings of several runs, and what is to be seen in each. */
+export function networks(runs: Run[], link: TimeLink): HTMLElement[] {
   // Beside each other up to four can be read.
   const shown = runs.slice(0, 4);
   const made = stage(shown, link);
   const words = el("div");
-  if (runs.length > shown.length) words.append(el("p", { class: "note" }, `The networks of the first ${shown.length} of ${runs.length} runs; the charts below have all.`));
-  void made.courses.then((courses) =>
+  if (runs.length > shown.length) words.append(el("p", { class: "note" }, `These are the first ${shown.length} of ${runs.length} runs.`));
+  void made.courses.then((courses) => {
+    if (courses.every((course) => course.weight === 0)) return;
     courses.forEach((course, i) => {
-      const told = story(shown[i], course);
-      words.append(el("h4", {}, shown[i].label), told ?? el("p", { class: "note" }, "Nothing was held back."));
-    }),
-  );
-  into("Networks", "networks", made.root, words);
-  into("Overlays", "overlays", ...runCharts(runs, link));
+      const told = story(shown[i], course) ?? el("p", { class: "note" }, "Nothing was held back.");
+      words.append(...(shown.length > 1 ? [el("h4", {}, shown[i].label)] : []), told);
+    });
+  });
+  return [made.root, words];
+}
+
+/** The series of several runs over each other, with their own tables folded away. */
+export function overlays(runs: Run[], link: TimeLink, into: (title: string, id: string, ...children: HTMLElement[]) => void): void {
+  into(runs.length > 1 ? "Overlays" : "Over time", "overlays", ...runCharts(runs, link));
   const multiples = el("div", { class: "multiples" });
   // One scale for all, or they could not be compared.
   let most = 0;
@@ -36,19 +40,19 @@ export async function sideBySide(runs: Run[], link: TimeLink, into: (title: stri
     const groups = run.workloads.length > 0 ? run.groups().map((group) => group.members) : run.flows.map((flow) => [flow.number]);
     for (const members of groups) most = Math.max(most, run.throughput("flow_samples", members, run.windows().own).extremes(0, run.end)[1]);
   }
-  for (const run of runs) {
+  for (const run of runs.length > 1 ? runs : []) {
     const chart = throughputChart([run], link, { title: run.label, range: [0, most * 1.06 || 1] });
     if (chart) multiples.append(chart.root);
   }
-  into("Small multiples: throughput", "multiples", multiples);
+  if (multiples.childElementCount > 0) into("Small multiples: throughput", "multiples", multiples);
   const each = runs.map((run) => {
-    const details = el("details", {}, el("summary", {}, run.label));
+    const details = el("details", {}, el("summary", {}, run.label || "Its tables"));
     const body = el("div");
     details.append(body);
     whenSeen(body, () => body.append(summary(run), flowTable(run, null), linkTable(run), queueTable(run)));
     return details;
   });
-  into("Each run", "runs", ...each);
+  into(runs.length > 1 ? "Each run" : "Tables", "runs", ...each);
 }
 
 export async function comparePage(report: Report, into: HTMLElement): Promise<void> {
@@ -69,5 +73,7 @@ export async function comparePage(report: Report, into: HTMLElement): Promise<vo
     { name: "fingerprint", value: (row) => row["fingerprint"] },
   ];
   into.append(section("Side by side", "table", dataTable("Comparison", columns, compare.rows)));
-  await sideBySide(runs, link, (title, id, ...children) => into.append(section(title, id, ...children)));
+  await Promise.all(runs.map((run) => run.load()));
+  into.append(section("Networks", "networks", ...networks(runs, link)));
+  overlays(runs, link, (title, id, ...children) => into.append(section(title, id, ...children)));
 }

@@ -1,5 +1,5 @@
 // Tables that can be sorted, searched, copied and saved.
-import { button, download, el, fileName } from "./dom";
+import { button, download, el, fileName, type Child } from "./dom";
 import { csvLines } from "./plot";
 
 export interface Column<R> {
@@ -11,7 +11,11 @@ export interface Column<R> {
   /** What is shown, if not the value. */
   text?(row: R): string;
   kind?(row: R): string;
+  /** The place in this page that the cell leads to. */
+  link?(row: R): string;
   number?: boolean;
+  /** How dark the cell is, from nothing to one. */
+  shade?(row: R): number;
 }
 
 /** Rows shown before one asks for more. */
@@ -19,12 +23,27 @@ const FIRST = 100;
 /** Longer tables than this are not printed whole. */
 const PRINTED = 1000;
 
-export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], options: { sort?: number; descending?: boolean; note?: string } = {}): HTMLElement {
+interface Options {
+  sort?: number;
+  descending?: boolean;
+  note?: string;
+  /** Whether rows are long, and stand as cards where there is no room for columns. */
+  cards?: boolean;
+}
+
+export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], options: Options = {}): HTMLElement {
   let sorted = options.sort ?? -1;
   let descending = options.descending ?? false;
   let wanted = "";
   let most = FIRST;
   const text = (column: Column<R>, row: R) => column.text?.(row) ?? String(column.value(row) ?? "");
+
+  const shownCell = (column: Column<R>, row: R): Child => {
+    if (!column.link) return text(column, row);
+    const link = el("a", {}, text(column, row));
+    link.href = `#${column.link(row)}`;
+    return link;
+  };
 
   const chosen = (): R[] => {
     const found = wanted === "" ? [...rows] : rows.filter((row) => columns.some((column) => text(column, row).toLowerCase().includes(wanted)));
@@ -66,7 +85,12 @@ export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], opt
     const found = chosen();
     body.replaceChildren(
       ...found.slice(0, most).map((row) =>
-        el("tr", {}, ...columns.map((column) => el("td", { class: [column.number ? "number" : "", column.kind?.(row) ?? ""].join(" ").trim() }, text(column, row)))),
+        el("tr", {}, ...columns.map((column) => {
+          const cell = el("td", { class: [column.number ? "number" : "", column.kind?.(row) ?? ""].join(" ").trim() }, shownCell(column, row));
+          if (options.cards) cell.dataset["label"] = column.name;
+          if (column.shade) cell.style.setProperty("--shade", `${Math.round(column.shade(row) * 45)}%`);
+          return cell;
+        })),
       ),
     );
     more.replaceChildren();
@@ -110,7 +134,7 @@ export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], opt
     "section",
     { class: "table" },
     el("header", {}, el("h3", {}, title), options.note ? el("span", { class: "note" }, options.note) : null, tools),
-    el("div", { class: "scroll", tabindex: 0, role: "region", aria: { label: title } }, el("table", {}, el("thead", {}, head), body)),
+    el("div", { class: "scroll", tabindex: 0, role: "region", aria: { label: title } }, el("table", options.cards ? { class: "cards" } : {}, el("thead", {}, head), body)),
     more,
   );
 }

@@ -1,8 +1,8 @@
 // The report of a paper or of one of its figures: what it draws, what it states, what we measured, and what is open.
-import { sideBySide } from "./comparepage";
+import { networks, overlays } from "./comparepage";
 import { dataTable, type Column } from "./datatable";
 import { el, whenSeen } from "./dom";
-import { show } from "./format";
+import { axisName, show } from "./format";
 import { GridChart } from "./gridchart";
 import { TimeLink } from "./link";
 import { markdown } from "./markdown";
@@ -10,12 +10,14 @@ import { pictureChart, pictureLines } from "./picture";
 import { Run } from "./run";
 import { pauseChart } from "./runcharts";
 import { facts, section } from "./shell";
-import type { FigureAbout, Finding, GridChartAbout, Report, Summary, SummaryAbout } from "./types";
-import { expectedText, measuredText, quantityOfUnit, verdictKind } from "./verdicts";
+import type { FigureAbout, Finding, GridChartAbout, Report, Summary, SummaryAbout, TimeChartAbout } from "./types";
+import { expectedText, halfWidth, measuredText, quantityOfUnit, spaced, verdictKind } from "./verdicts";
+
+const lastName = (axis: string) => (axis.split(".").pop() ?? axis).replaceAll("_", " ");
 
 function cellText(cell: Record<string, string> | undefined): string {
   return Object.entries(cell ?? {})
-    .map(([axis, value]) => (axis === "variant" ? value : `${axis.split(".").pop()} ${value}`))
+    .map(([axis, value]) => (axis === "variant" ? value : `${lastName(axis)} ${spaced(value)}`))
     .join(", ");
 }
 
@@ -29,7 +31,12 @@ interface Stated {
   verdict: string;
   choices: string;
   source: string;
+  /** Whether it is ours, not the paper's. */
+  own: boolean;
 }
+
+/** Shapes that compare the values along an axis, rather than all of them with one. */
+const bound = (finding: Finding) => finding["shape"] === "above" || finding["shape"] === "below";
 
 function trendText(finding: Finding): { says: string; where: string; measured: string } {
   const along = finding["along"] as string | null;
@@ -38,20 +45,24 @@ function trendText(finding: Finding): { says: string; where: string; measured: s
   const lines = (finding["lines"] as { cell: Record<string, string>; medians: { at: string; median: number | null }[] }[] | undefined) ?? [];
   const unit = quantityOfUnit(finding["unit"]);
   const line = (of: (typeof lines)[number]) => {
-    const medians = of.medians.map(({ median }) => (median === null ? "nothing" : show(median, unit))).join(", ");
+    const medians = of.medians.map(({ median }) => (median === null ? "nothing" : show(median, unit, 3))).join(" \u2192 ");
     const name = cellText(of.cell);
     return name === "" ? medians : `${name}: ${medians}`;
   };
   const medians = lines.flatMap((of) => of.medians.map(({ median }) => median)).filter((median): median is number => median !== null);
-  const bound = finding["shape"] === "above" || finding["shape"] === "below";
   const ends = [Math.min(...medians), Math.max(...medians)].map((value) => show(value, unit));
   // Of a bound it is enough to know between which values all lie.
   const range = ends[0] === ends[1] ? ends[0] : `${ends[0]} to ${ends[1]}`;
-  const told = bound && medians.length > 0 ? range : lines.slice(0, 6).map(line).join("; ") + (lines.length > 6 ? `; and ${lines.length - 6} more lines` : "");
+  const told = bound(finding) && medians.length > 0 ? range : lines.slice(0, 6).map(line).join("; ") + (lines.length > 6 ? `; and ${lines.length - 6} more lines` : "");
+  const runs = Number(finding["runs"]);
+  // Of a few values on the way it is said which they are.
+  const steps = along ? (lines[0]?.medians.map(({ at }) => spaced(at)) ?? []) : [];
+  const way = steps.length > 0 && steps.length <= 4 ? `: ${along === "variant" ? "" : `${lastName(along!)} `}${steps.join(" \u2192 ")}` : along ? ` along ${lastName(along)}` : "";
+  const rest = limits.filter(([axis]) => axis !== along);
   return {
-    says: `${String(finding["shape"])}${value ? ` ${value}` : ""}${along ? ` along ${along.split(".").pop()}` : ""}`,
-    where: limits.map(([axis, values]) => (axis === "variant" ? values.join(", ") : `${axis.split(".").pop()} ${values.join(", ")}`)).join("; "),
-    measured: `${told} (kept by ${String(finding["kept"])} of ${String(finding["runs"])} seeds)`,
+    says: `${String(finding["shape"])}${value ? ` ${spaced(value)}` : ""}${way}`,
+    where: rest.map(([axis, values]) => (axis === "variant" ? values.join(", ") : `${lastName(axis)} ${values.map(spaced).join(", ")}`)).join("; "),
+    measured: runs > 1 ? `${told} (kept by ${String(finding["kept"])} of ${runs} seeds)` : told,
   };
 }
 
@@ -61,24 +72,35 @@ function stated(figure: FigureAbout): Stated[] {
     if (finding.under_other_choices.length === 0) return "";
     return flips.length === 0 ? "same under all choices" : flips.map((other) => `${other.choice} = ${other.value}: ${other.verdict}`).join("; ");
   };
-  const common = (finding: Finding) => ({ finding, what: finding.name, verdict: finding.verdict, choices: choices(finding), source: finding.source ?? "" });
+  const beyond = figure.figure.startsWith("beyond");
+  const own = (source: string) => beyond || source === "" || /^ours?\b/.test(source);
+  const common = (finding: Finding) => ({ finding, what: finding.name, verdict: finding.verdict, choices: choices(finding), source: finding.source ?? "", own: own(finding.source ?? "") });
   const numbers = figure.numbers.map((finding) => ({ ...common(finding), trend: false, where: cellText(finding.cell), says: expectedText(finding), measured: measuredText(finding) }));
   const trends = figure.trends.map((finding) => ({ ...common(finding), trend: true, ...trendText(finding) }));
   return [...numbers, ...trends];
 }
 
-function verdictTable(rows: Stated[]): HTMLElement {
+function verdictTable(title: string, says: string, rows: Stated[]): HTMLElement {
   const any = (pick: (row: Stated) => string) => rows.some((row) => pick(row) !== "");
   const columns: Column<Stated>[] = [
     { name: "what", value: (row) => row.what, kind: () => "wide" },
     { name: "where", value: (row) => row.where, kind: () => "wide" },
-    { name: "the paper says", value: (row) => row.says },
-    { name: "measured", meaning: "median over the seeds, and from the 10th to the 90th percentile", value: (row) => row.measured, kind: () => "wide" },
+    { name: says, value: (row) => row.says, kind: () => "short" },
+    { name: "measured", meaning: "median over the seeds, and from the 10th to the 90th percentile", value: (row) => row.measured, kind: () => "short" },
     { name: "verdict", value: (row) => row.verdict, kind: (row) => `verdict ${verdictKind(row.verdict)}` },
     { name: "under other readings", value: (row) => row.choices, kind: () => "wide" },
     { name: "stated in", value: (row) => row.source, kind: () => "wide" },
   ];
-  return dataTable("What the paper states, and what we measured", columns.filter((column) => any((row) => String(column.value(row) ?? ""))), rows);
+  return dataTable(title, columns.filter((column) => any((row) => String(column.value(row) ?? ""))), rows, { cards: true });
+}
+
+/** What the paper states, then what is ours. */
+function verdictTables(rows: Stated[]): HTMLElement[] {
+  const [paper, own] = [rows.filter((row) => !row.own), rows.filter((row) => row.own)];
+  return [
+    ...(paper.length > 0 ? [verdictTable("What the paper states, and what we measured", "the paper says", paper)] : []),
+    ...(own.length > 0 ? [verdictTable("What we expect beyond the paper, and what we measured", "expected", own)] : []),
+  ];
 }
 
 function cellTable(figure: FigureAbout): HTMLElement {
@@ -87,12 +109,12 @@ function cellTable(figure: FigureAbout): HTMLElement {
   const names = [...new Set(figure.cells.flatMap((cell) => Object.keys(cell.quantities)))].filter((name) => figure.cells.some((cell) => cell.quantities[name]));
   const units = figure.units ?? {};
   const columns: Column<Cell>[] = [
-    ...axes.map((axis): Column<Cell> => ({ name: axis, value: (cell) => cell.values[axis] })),
+    ...axes.map((axis): Column<Cell> => ({ name: axisName(axis), meaning: axis, value: (cell) => cell.values[axis] })),
     { name: "outcome", value: (cell) => [...new Set(cell.outcomes)].join(", ") },
     ...names.map((name): Column<Cell> => {
       const text = (summary: Summary | null | undefined) => {
         if (!summary) return "";
-        const half = summary.half_width_95 === null ? "" : ` \u00b1 ${show(summary.half_width_95, quantityOfUnit(units[name]), 3)}`;
+        const half = halfWidth(summary) > 0 ? ` \u00b1 ${show(halfWidth(summary), quantityOfUnit(units[name]), 3)}` : "";
         return `${show(summary.median, quantityOfUnit(units[name]))}${half}`;
       };
       return { name, number: true, value: (cell) => cell.quantities[name]?.median ?? null, text: (cell) => text(cell.quantities[name]) };
@@ -105,15 +127,15 @@ function choiceTable(figure: FigureAbout): HTMLElement {
   type Choice = FigureAbout["choices"][number];
   const columns: Column<Choice>[] = [
     { name: "open", value: (choice) => choice.name },
-    { name: "we take", value: (choice) => choice.values[0] },
-    { name: "also tried", value: (choice) => choice.values.slice(1).join(", ") },
+    { name: "we take", value: (choice) => spaced(choice.values[0]) },
+    { name: "also tried", value: (choice) => choice.values.slice(1).map(spaced).join(", "), kind: () => "short" },
     { name: "why it is open", value: (choice) => choice.why ?? "", kind: () => "wide" },
     { name: "key", value: (choice) => choice.path },
   ];
-  return dataTable("What the paper leaves open", columns, figure.choices);
+  return dataTable("What the paper leaves open", columns, figure.choices, { cards: true });
 }
 
-function tally(rows: Stated[]): HTMLElement {
+function tally(rows: { verdict: string }[]): HTMLElement {
   const count = (kind: string) => rows.filter((row) => verdictKind(row.verdict) === kind).length;
   const one = (kind: string, word: string) => (count(kind) > 0 ? el("span", { class: `verdict ${kind}` }, `${count(kind)} ${word}`) : null);
   return el("span", { class: "tally" }, one("good", "agree"), one("bad", "disagree"), one("doubt", "undetermined"));
@@ -130,38 +152,50 @@ function statedAt(figure: FigureAbout, chart: GridChartAbout, line: string, at: 
   return (found?.["expected_value"] as number | null | undefined) ?? null;
 }
 
-/** The charts of a figure as the paper draws them. */
-async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run>, into: HTMLElement): Promise<void> {
-  for (const chart of figure.charts ?? []) {
-    if (chart.kind === "grid") {
-      const lines = chart.lines.map((line) => ({
-        name: line.name,
-        points: line.points.map((point) => ({ x: point.x, value: point.value, half: point.half_width, stated: statedAt(figure, chart, line.name, point.at) })),
-      }));
-      into.append(new GridChart({ title: chart.title, along: chart.along, y: chart.y, quantity: chart.quantity, bars: chart.bars, lines }).root);
-    }
+/** A chart of the grid; nothing if there is nothing to compare in it. */
+function gridChart(figure: FigureAbout, chart: GridChartAbout): HTMLElement | null {
+  const values = chart.lines.flatMap((line) => line.points.map((point) => point.value));
+  if (values.length < 2 || values.every((value) => value === 0)) return null;
+  const lines = chart.lines.map((line) => ({
+    name: line.name,
+    points: line.points.map((point) => ({ x: point.x, value: point.value, half: point.half_width > Math.abs(point.value) * 1e-9 ? point.half_width : 0, stated: statedAt(figure, chart, line.name, point.at) })),
+  }));
+  const along = chart.x === chart.along ? axisName(chart.along) : chart.x;
+  return new GridChart({ title: chart.title, along: along === "variant" ? "" : along, legend: chart.legend ?? "", y: chart.y, quantity: chart.quantity, bars: chart.bars, lines }).root;
+}
+
+/** A chart over time, of every variant. */
+function timeCharts(chart: TimeChartAbout, link: TimeLink, runs: Map<string, Run>): HTMLElement[] {
+  const several = runs.size > 1;
+  const nothing = (variants: string[]) =>
+    variants.length === 0 ? [] : [el("p", { class: "note" }, `${chart.title}: there is nothing to draw${several ? ` of ${variants.join(", ")}` : ""}.`)];
+  const group = (made: HTMLElement[], empty: string[]) => {
+    if (!several) return [...made, ...nothing(empty)];
+    return made.length > 0 ? [el("div", { class: "group" }, el("h4", {}, chart.title), el("div", { class: "multiples wide" }, ...made), ...nothing(empty))] : nothing(empty);
+  };
+  if (chart.picture === "pauses") {
+    const made = [...runs].map(([variant, run]) => ({ variant, made: pauseChart(run, link, several ? variant : chart.title) }));
+    return group(made.flatMap(({ made }) => (made ? [made.root] : [])), made.filter(({ made }) => !made).map(({ variant }) => variant));
   }
-  const times = (figure.charts ?? []).filter((chart) => chart.kind === "time");
-  if (times.length === 0) return;
-  await Promise.all([...runs.values()].map((run) => run.load()));
-  for (const chart of times) {
-    if (chart.picture === "pauses") {
-      for (const [variant, run] of runs) {
-        const made = pauseChart(run, link, variant === "" ? chart.title : `${chart.title} \u00b7 ${variant}`);
-        into.append(made?.root ?? el("p", { class: "note" }, `${chart.title}: no port had to pause${variant === "" ? "" : ` in ${variant}`}.`));
-      }
-      continue;
-    }
-    const drawn = [...runs].map(([variant, run]) => ({ variant, run, lines: pictureLines(run, chart, variant) }));
-    const full = drawn.filter(({ lines }) => lines.length > 0);
-    // Variants are there to be compared: they share their scale.
-    const most = Math.max(0, ...full.flatMap(({ run, lines }) => lines.map((line) => line.make().extremes(0, run.end)[1])));
-    for (const { variant, run, lines } of full) {
-      const title = variant === "" ? chart.title : `${chart.title} \u00b7 ${variant}`;
-      into.append(pictureChart(run, chart, lines, title, link, most).root);
-    }
-    const empty = drawn.filter(({ lines }) => lines.length === 0).map(({ variant }) => variant);
-    if (empty.length > 0) into.append(el("p", { class: "note" }, `${chart.title}: there is nothing to draw of ${empty.join(", ") || "it"}.`));
+  const drawn = [...runs].map(([variant, run]) => ({ variant, run, lines: pictureLines(run, chart, variant) }));
+  const full = drawn.filter(({ lines }) => lines.length > 0);
+  // Variants are there to be compared: they share their scale.
+  const most = Math.max(0, ...full.flatMap(({ run, lines }) => lines.map((line) => line.make().extremes(0, run.end)[1])));
+  return group(
+    full.map(({ variant, run, lines }) => pictureChart(run, chart, lines, variant, link, most).root),
+    drawn.filter(({ lines }) => lines.length === 0).map(({ variant }) => variant),
+  );
+}
+
+/** The charts of a figure: those that the paper draws first. */
+async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run>, into: HTMLElement): Promise<void> {
+  const all = figure.charts ?? [];
+  if (all.some((chart) => chart.kind === "time")) await Promise.all([...runs.values()].map((run) => run.load()));
+  // What the paper draws, then the course of things, then numbers.
+  const rank = (chart: (typeof all)[number]) => (/^figure/i.test(chart.title) ? 0 : chart.kind === "time" ? 1 : 2);
+  for (const chart of [...all].sort((a, b) => rank(a) - rank(b))) {
+    if (chart.kind === "time") into.append(...timeCharts(chart, link, runs));
+    else into.append(...[gridChart(figure, chart)].filter((made) => made !== null));
   }
 }
 
@@ -175,52 +209,80 @@ function figureCard(figure: FigureAbout, report: Report): HTMLElement {
   const abouts = (figure.runs ?? []).filter((run) => run.run !== undefined);
   const link = new TimeLink(Math.max(1, ...abouts.map(({ run }) => report.runs[run!].manifest.simulated_ps)));
   const runs = new Map(abouts.map(({ variant, run }) => [variant, new Run(report.runs[run!], link)]));
-  whenSeen(card, () => void charts(figure, link, runs, drawn));
-  if (rows.length > 0) card.append(verdictTable(rows));
+  whenSeen(card, () => charts(figure, link, runs, drawn));
+  card.append(...verdictTables(rows));
+  const [seen, series] = runs.size > 0 ? runParts(figure, link, [...runs.values()]) : [null, null];
+  if (seen) card.append(seen);
   if (figure.choices.length > 0) card.append(choiceTable(figure));
   if (figure.cells.length > 0) card.append(el("details", {}, el("summary", {}, "Measured in every cell"), cellTable(figure)));
-  if (runs.size > 0) {
+  if (series) card.append(series);
+  return card;
+}
+
+/** The networks of a figure that the paper has are to be seen at once; those of others, and all series, on request. */
+function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElement | null, HTMLElement] {
+  const loaded = () => Promise.all(runs.map((run) => run.load()));
+  const folded = (title: string, fill: (body: HTMLElement) => void): HTMLElement => {
     const body = el("div");
-    const details = el("details", { class: "runs" }, el("summary", {}, runs.size === 1 ? "The run: its network and series" : `The runs: networks and series of ${runs.size} variants`), body);
+    const details = el("details", { class: "runs" }, el("summary", {}, title), body);
     let made = false;
     details.addEventListener("toggle", () => {
       if (made || !details.open) return;
       made = true;
-      void sideBySide([...runs.values()], link, (title, _, ...children) => body.append(el("h4", {}, title), ...children));
+      void loaded().then(() => fill(body));
     });
-    card.append(details);
+    return details;
+  };
+  const series = (body: HTMLElement) => overlays(runs, link, (title, _, ...children) => body.append(el("h4", {}, title), ...children));
+  const variants = `of ${runs.length} variants`;
+  if (figure.figure.startsWith("fig") && runs.length <= 4) {
+    const seen = el("div", { class: "networks" });
+    whenSeen(seen, () => loaded().then(() => seen.append(runs.length === 1 ? "" : el("h4", {}, "The networks"), ...networks(runs, link))));
+    return [seen, folded(runs.length === 1 ? "All series of the run" : `All series ${variants}`, series)];
   }
-  return card;
+  const both = (body: HTMLElement) => {
+    body.append(...networks(runs, link));
+    series(body);
+  };
+  return [null, folded(runs.length === 1 ? "The run: its network and series" : `The runs: networks and series ${variants}`, both)];
 }
 
 /** What the paper says of several figures together, and the matrices that show it. */
 function summed(summary: SummaryAbout): HTMLElement[] {
   type Sentence = SummaryAbout["sentences"][number];
   const flips = (row: Sentence) => row.otherwise.map((other) => `${other.choice} = ${other.value}: ${other.verdict}`).join("; ");
+  const sources = [...new Set(summary.sentences.map((row) => row.source ?? ""))];
   const columns: Column<Sentence>[] = [
     { name: "of", value: (row) => row.of },
-    { name: "the paper says", value: (row) => row.says, kind: () => "wide" },
-    { name: "measure", value: (row) => row.measure, kind: () => "wide" },
+    { name: "the paper says", value: (row) => row.says, text: (row) => `\u201c${row.says}\u201d`, kind: () => "wide" },
+    { name: "what we take it to mean", value: (row) => row.measure, kind: () => "wide" },
     { name: "expected", value: (row) => row.expected_text },
-    { name: "measured", value: (row) => row.measured_text },
+    { name: "measured", value: (row) => row.measured_text, kind: () => "short" },
     { name: "verdict", value: (row) => row.verdict, kind: (row) => `verdict ${verdictKind(row.verdict)}` },
     { name: "under other readings", value: flips, kind: () => "wide" },
-    { name: "stated in", value: (row) => row.source ?? "", kind: () => "wide" },
+    { name: "stated in", value: (row) => row.source ?? "", kind: () => "short" },
   ];
-  const sentences = summary.sentences.length > 0 ? [dataTable("What the paper says of its figures together", columns, summary.sentences)] : [];
+  // A place that all share is said once.
+  const shown = columns.filter((column) => (column.name === "stated in" ? sources.length > 1 : summary.sentences.some((row) => column.value(row) !== "")));
+  const note = { cards: true, ...(sources.length === 1 && sources[0] !== "" ? { note: `stated in ${sources[0]}` } : {}) };
+  const sentences = summary.sentences.length > 0 ? [dataTable("What the paper says of its figures together", shown, summary.sentences, note)] : [];
   const matrices = summary.matrices.map((matrix) => {
     type Row = (typeof matrix.rows)[number];
+    const medians = matrix.rows.flatMap((row) => row.cells.map((cell) => cell?.median)).filter((median) => median !== undefined);
+    const [least, most] = [Math.min(...medians), Math.max(...medians)];
     const cells = matrix.figures.map(
       (figure, place): Column<Row> => ({
         name: figure,
         number: true,
         value: (row) => row.cells[place]?.median ?? null,
-        text: (row) => (row.cells[place] ? show(row.cells[place]!.median, quantityOfUnit(matrix.unit)) : ""),
+        text: (row) => (row.cells[place] ? show(row.cells[place]!.median, quantityOfUnit(matrix.unit), 3) : ""),
+        shade: (row) => (row.cells[place] ? (row.cells[place]!.median - least) / (most - least || 1) : 0),
       }),
     );
-    return dataTable(matrix.title, [{ name: "variant", value: (row: Row) => row.variant }, ...cells], matrix.rows, { note: "median of the seeds" });
+    const bare = matrix.figures.length === 1;
+    return dataTable(matrix.title, [{ name: "variant", value: (row: Row) => row.variant }, ...cells], matrix.rows, { note: bare ? "median of the seeds" : "median of the seeds; the darker, the higher" });
   });
-  return [...sentences, ...matrices];
+  return [...sentences, el("div", { class: "matrices" }, ...matrices)];
 }
 
 /** Figures of the paper first, then what was added to it. */
@@ -233,26 +295,29 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
   const figures = ordered(report.figures ?? []);
   const { paper } = report;
   const all = figures.flatMap(stated);
+  const sentences = report.summary?.sentences ?? [];
+  const [paperRows, ownRows] = [[...all.filter((row) => !row.own), ...sentences], all.filter((row) => row.own)];
+  const by = [(paper?.authors ?? []).join(", "), paper?.publisher ?? "", paper?.year ? String(paper.year) : ""].filter((text) => text !== "");
   const about: [string, string | HTMLElement][] = [
-    ["paper", paper?.title ?? figures[0]?.paper ?? ""],
-    ["authors", (paper?.authors ?? []).join(", ")],
-    ["year", paper?.year ? String(paper.year) : ""],
-    ["published", paper?.publisher ?? ""],
-    ["verdicts", tally(all)],
+    ...(paper ? [] : [["paper", figures[0]?.paper ?? ""] as [string, string]]),
+    ["what the paper states", paperRows.length > 0 ? tally(paperRows) : ""],
+    ["what we expect beyond it", ownRows.length > 0 ? tally(ownRows) : ""],
   ];
-  const top = section("The paper", "paper", facts(about));
+  const top = section("The paper", "paper", by.length > 0 ? el("p", { class: "byline" }, by.join(" \u00b7 ")) : null, facts(about));
   if (figures.length > 1) {
     type Row = { figure: FigureAbout; rows: Stated[] };
     const count = (kind: string) => (row: Row) => row.rows.filter((one) => verdictKind(one.verdict) === kind).length;
     const columns: Column<Row>[] = [
-      { name: "figure", value: (row) => row.figure.folder },
+      { name: "figure", value: (row) => row.figure.figure, link: (row) => `figure-${row.figure.folder}` },
       { name: "title", value: (row) => row.figure.title, kind: () => "wide" },
       { name: "agree", number: true, value: count("good") },
       { name: "disagree", number: true, value: count("bad"), kind: (row) => (count("bad")(row) > 0 ? "less" : "") },
       { name: "undetermined", number: true, value: count("doubt") },
     ];
-    top.append(dataTable("All figures", columns, figures.map((figure) => ({ figure, rows: stated(figure) }))));
+    const judged = figures.some((figure) => stated(figure).length > 0);
+    top.append(dataTable("All figures", judged ? columns : columns.slice(0, 2), figures.map((figure) => ({ figure, rows: stated(figure) }))));
   }
+  for (const { name, why } of paper?.missing ?? []) top.append(el("p", { class: "note" }, `${name} is not here: ${why}.`));
   into.append(top);
   if (report.summary) into.append(section("All figures together", "together", ...summed(report.summary)));
   into.append(section(figures.length === 1 ? "The figure" : "Figures", "figures", ...figures.map((figure) => figureCard(figure, report))));

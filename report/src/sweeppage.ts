@@ -1,14 +1,17 @@
 // The report of a sweep: every metric along its axes, as lines with confidence bands and as heat maps.
 import { dataTable, type Column } from "./datatable";
 import { choice, el } from "./dom";
-import { digits, show } from "./format";
+import { axisName, digits, show } from "./format";
 import { GridChart, type GridLine } from "./gridchart";
 import { HeatMap } from "./heatmap";
 import { facts, section } from "./shell";
 import type { Quantity, Report, Summary, SweepAbout } from "./types";
+import { halfWidth, quantityOfUnit, spaced } from "./verdicts";
 
-/** The quantity that a metric's name says it is in. */
-export function quantityOf(metric: string): Quantity {
+/** The quantity of a metric: as the scenario says, else as its name does. */
+function quantityOf(sweep: SweepAbout, metric: string): Quantity {
+  const unit = sweep.units?.[metric];
+  if (unit) return quantityOfUnit(unit);
   if (metric.endsWith("(b/s)")) return "rate";
   if (metric.endsWith("(s)")) return "time";
   if (metric.endsWith("(B)")) return "size";
@@ -38,17 +41,23 @@ function lines(sweep: SweepAbout, metric: string, axis: number): GridLine[] {
     const summary = cell.metrics[metric];
     const at = place(sweep, axis, cell);
     if (!summary || at < 0) continue;
-    const others = sweep.axes.filter((_, number) => number !== axis).map(({ name }) => cell.values[name].replace(/^"|"$/g, ""));
-    const name = others.join(", ") || bare(metric);
+    const others = sweep.axes.filter((other, number) => number !== axis && other.values.length > 1);
+    const name = others.map(({ name }) => spaced(cell.values[name].replace(/^"|"$/g, ""))).join(", ") || bare(metric);
     const line = made.get(name) ?? { name, points: [] };
     made.set(name, line);
-    line.points.push({ x: sweep.axes[axis].values[at], value: summary.mean, half: summary.half_width_95 ?? 0 });
+    line.points.push({ x: sweep.axes[axis].values[at], value: summary.mean, half: halfWidth(summary) });
   }
   return [...made.values()];
 }
 
+/** What the lines of a chart along an axis are. */
+function legendOf(sweep: SweepAbout, axis: number): { legend?: string } {
+  const others = sweep.axes.filter((other, number) => number !== axis && other.values.length > 1);
+  return others.length > 0 ? { legend: others.map(({ name }) => axisName(name)).join(", ") } : {};
+}
+
 function heat(sweep: SweepAbout, metric: string, x: number, y: number): HeatMap {
-  const axis = (number: number) => ({ name: sweep.axes[number].name, values: sweep.axes[number].values.map((value) => value.text) });
+  const axis = (number: number) => ({ name: axisName(sweep.axes[number].name), values: sweep.axes[number].values.map((value) => value.text) });
   const sums = axis(y).values.map(() => axis(x).values.map(() => [0, 0]));
   for (const cell of sweep.cells) {
     const summary = cell.metrics[metric];
@@ -59,7 +68,7 @@ function heat(sweep: SweepAbout, metric: string, x: number, y: number): HeatMap 
   }
   const cells = sums.map((row) => row.map(([sum, count]) => (count > 0 ? sum / count : null)));
   const note = sweep.axes.length > 2 ? "mean over the seeds and the other axes" : "mean over the seeds";
-  return new HeatMap({ title: bare(metric), x: axis(x), y: axis(y), quantity: quantityOf(metric), cells, note });
+  return new HeatMap({ title: bare(metric), x: axis(x), y: axis(y), quantity: quantityOf(sweep, metric), cells, note });
 }
 
 function table(sweep: SweepAbout, metrics: string[]): HTMLElement {
@@ -72,13 +81,13 @@ function table(sweep: SweepAbout, metrics: string[]): HTMLElement {
     },
     text: (cell) => cell.values[axis.name].replace(/^"|"$/g, ""),
   }));
-  const outcome = (cell: Cell) => Object.entries(cell.outcomes).map(([name, count]) => `${name} ${count}`).join(", ");
+  const outcome = (cell: Cell) => Object.entries(cell.outcomes).map(([name, count]) => `${count} ${name}`).join(", ");
   columns.push({ name: "outcome", value: outcome });
   for (const metric of metrics) {
     const text = (summary: Summary | null | undefined) => {
       if (!summary) return "";
-      const half = summary.half_width_95 === null ? "" : ` \u00b1 ${show(summary.half_width_95, quantityOf(metric), 3)}`;
-      return `${show(summary.mean, quantityOf(metric))}${half}`;
+      const half = halfWidth(summary) > 0 ? ` \u00b1 ${show(halfWidth(summary), quantityOf(sweep, metric), 3)}` : "";
+      return `${show(summary.mean, quantityOf(sweep, metric))}${half}`;
     };
     columns.push({ name: metric, number: true, value: (cell) => cell.metrics[metric]?.mean ?? null, text: (cell) => text(cell.metrics[metric]) });
   }
@@ -88,7 +97,6 @@ function table(sweep: SweepAbout, metrics: string[]): HTMLElement {
 export async function sweepPage(report: Report, into: HTMLElement): Promise<void> {
   const sweep = report.sweep!;
   const metrics = [...new Set(sweep.cells.flatMap((cell) => Object.keys(cell.metrics)))];
-  const axes = sweep.axes.map((axis) => `${axis.name}: ${axis.values.map((value) => value.text).join(", ")}`);
   into.append(
     section(
       "What was run",
@@ -96,8 +104,15 @@ export async function sweepPage(report: Report, into: HTMLElement): Promise<void
       facts([
         ["cells", String(sweep.cells.length)],
         ["seeds of each", `${sweep.seeds.length} (${sweep.seeds.slice(0, 8).join(", ")}${sweep.seeds.length > 8 ? ", \u2026" : ""})`],
-        ...axes.map((text, i): [string, string] => [`axis ${i + 1}`, text]),
       ]),
+      dataTable(
+        "Axes",
+        [
+          { name: "key", value: (axis) => axis.name },
+          { name: "values", value: (axis) => axis.values.map((value) => spaced(value.text)).join(", "), kind: () => "wide" },
+        ],
+        sweep.axes,
+      ),
     ),
   );
   // A metric that is the same everywhere says so in a line and needs no chart.
@@ -107,7 +122,7 @@ export async function sweepPage(report: Report, into: HTMLElement): Promise<void
   const charts = section("Along the axes", "lines");
   const holder = el("div", { class: "multiples wide" });
   const draw = (axis: number) => {
-    const made = changing.map((metric) => new GridChart({ title: bare(metric), along: sweep.axes[axis].name, y: bare(metric), quantity: quantityOf(metric), bars: false, lines: lines(sweep, metric, axis) }));
+    const made = changing.map((metric) => new GridChart({ title: bare(metric), along: axisName(sweep.axes[axis].name), ...legendOf(sweep, axis), y: bare(metric), quantity: quantityOf(sweep, metric), bars: false, lines: lines(sweep, metric, axis) }));
     holder.replaceChildren(...made.map((chart) => chart.root));
   };
   if (sweep.axes.length > 0) {
@@ -118,7 +133,7 @@ export async function sweepPage(report: Report, into: HTMLElement): Promise<void
     }
     draw(first);
     charts.append(holder);
-    const same = metrics.filter((metric) => !varies(metric)).map((metric) => `${bare(metric)}: ${show(sweep.cells[0]?.metrics[metric]?.mean, quantityOf(metric)) || digits(0)}`);
+    const same = metrics.filter((metric) => !varies(metric)).map((metric) => `${bare(metric)}: ${show(sweep.cells[0]?.metrics[metric]?.mean, quantityOf(sweep, metric)) || digits(0)}`);
     if (same.length > 0) charts.append(el("p", { class: "note" }, `The same in every cell: ${same.join("; ")}.`));
     into.append(charts);
   }

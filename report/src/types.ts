@@ -100,6 +100,8 @@ export interface GridChartAbout {
   kind: "grid";
   title: string;
   along: string;
+  x: string;
+  legend: string | null;
   y: string;
   quantity: Quantity;
   bars: boolean;
@@ -149,6 +151,8 @@ export interface PaperAbout {
   authors: string[];
   year: number | null;
   publisher: string | null;
+  /** Figures that were not run, and why. */
+  missing?: { name: string; why: string }[];
   notes: string;
 }
 
@@ -171,6 +175,8 @@ export interface SummaryAbout {
 export interface SweepAbout {
   name: string;
   seeds: number[];
+  /** Quantities of the metrics that a scenario expects something of. */
+  units?: Record<string, string> | null;
   axes: { name: string; raw: string[]; values: AxisValue[] }[];
   cells: {
     values: Record<string, string>;

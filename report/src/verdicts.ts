@@ -10,9 +10,17 @@ export function verdictKind(verdict: string): "good" | "bad" | "doubt" {
 
 export const quantityOfUnit = (unit: unknown): Quantity => (unit === "outcome" || unit === undefined ? "plain" : (unit as Quantity));
 
+/** Half the width of the 95 % interval; nothing where seeds differ in rounding alone. */
+export function halfWidth({ half_width_95, mean }: Summary): number {
+  return half_width_95 !== null && half_width_95 > Math.abs(mean) * 1e-9 ? half_width_95 : 0;
+}
+
+/** A number and its unit as a scenario writes them, apart. */
+export const spaced = (text: string): string => text.replace(/^([\d.]+)([a-zA-Z]+(\/s)?)$/, "$1 $2");
+
 export function expectedText(finding: Finding): string {
   const comparison = String(finding["comparison"] ?? "=");
-  const value = String(finding["expected"] ?? "");
+  const value = spaced(String(finding["expected"] ?? ""));
   const tolerance = Number(finding["tolerance"] ?? 0);
   const near = comparison === "=" && tolerance > 0 ? ` \u00b1 ${digits(tolerance * 100, 3)} %` : "";
   return `${comparison === "=" ? "" : `${comparison} `}${value}${near}`;
@@ -35,5 +43,6 @@ export function expectationTable(findings: Finding[]): HTMLElement {
     { name: "verdict", value: (finding) => (finding["expected"] === null ? "" : finding.verdict), kind: (finding) => (finding["expected"] === null ? "" : `verdict ${verdictKind(finding.verdict)}`) },
     { name: "stated in", value: (finding) => finding.source ?? "", kind: () => "wide" },
   ];
-  return dataTable("What the scenario expects", columns.filter((column) => findings.some((finding) => column.value(finding) !== "")), findings);
+  const expects = findings.some((finding) => finding["expected"] !== null);
+  return dataTable(expects ? "What the scenario expects" : "What the scenario measures", columns.filter((column) => findings.some((finding) => column.value(finding) !== "")), findings);
 }
