@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpackColumns } from "../src/data";
-import { digits, show, tickLabels, ticks } from "../src/format";
+import { axisName, broken, digits, show, tickLabels, ticks } from "../src/format";
+import { pieces } from "../src/pieces";
 import { addAmounts, addLevels, levels, rates, Series, windowed } from "../src/series";
+import { longestOfMost } from "../src/tree";
 
 const floats = (...values: number[]) => Float64Array.from(values);
 
@@ -77,4 +79,28 @@ test("numbers are written with four digits that matter and their unit", () => {
   assert.equal(show(null, "rate"), "");
   assert.deepEqual(ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(tickLabels([0, 2.5e6, 5e6], 1e6), ["0", "2.5", "5"]);
+});
+
+test("a little is not joined with nothing", () => {
+  assert.deepEqual(pieces([0, 0.02, 0, 0, 0.5, 0.51, 2], 0.04), [
+    { from: 1, to: 2, strength: 0.02 },
+    { from: 4, to: 6, strength: 0.5 },
+    { from: 6, to: 7, strength: 1 },
+  ]);
+  assert.deepEqual(pieces([0, 0], 0.04), []);
+});
+
+test("the worst is the longest stretch of it", () => {
+  assert.deepEqual(longestOfMost([0, 3, 1, 3, 3, 2]), [3, 4]);
+  assert.deepEqual(longestOfMost([2, 2]), [0, 1]);
+  assert.equal(longestOfMost([0, 0]), null);
+});
+
+test("long names are broken, and paths are said as people do", () => {
+  assert.deepEqual(broken("input-triggered, full at 3 of 4", 16), ["input-triggered,", "full at 3 of 4"]);
+  assert.deepEqual(broken("input-triggered", 8), ["input-", "trigger\u2026"]);
+  assert.deepEqual(broken("a b c d", 1), ["a", "b", "\u2026"]);
+  assert.equal(axisName("switches[0].buffers[1].xoff"), "buffers: xoff");
+  assert.equal(axisName("variant"), "variant");
+  assert.equal(show(1, "frames"), "1 frame");
 });
