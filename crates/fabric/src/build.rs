@@ -5,23 +5,19 @@ use crate::crossbar::Crossbar;
 use crate::egress::Schedule;
 use crate::flow::Flow;
 use crate::frame::{List, NIL, Pool};
-use crate::graph::{Graph, NodeId, Role};
+use crate::graph::{NodeId, Role};
 use crate::host::{Host, Service};
 use crate::monitor::Monitor;
 use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
 use crate::occupancy::Occupancy;
 use crate::order::Turns;
 use crate::partition::{Partition, assign};
-use crate::plan::{
-    AdapterKind, EgressKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, VlPlan, WaitingRoom,
-};
+use crate::plan::{EgressKind, Hold, Plan, PortPlan, Rule, WaitingRoom};
+use crate::planning::{node_rules, plan, rows};
 use crate::port::{ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, WATCHED};
 use crate::probe::Probe;
 use crate::result::Totals;
-use crate::spec::{
-    Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, FlowControl, Forwarding, Multipath,
-    NetworkSpec, Order, Queueing, Share, SwitchSpec, WatchSpec, Within,
-};
+use crate::spec::{NetworkSpec, Order, SwitchSpec, WatchSpec};
 use crate::validate::{BuildError, adapter_of, largest_frame, validate};
 use crate::workload::FlowSpec;
 use congestion::CongestionPoint;
@@ -29,7 +25,7 @@ use congestion::point::Surroundings;
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use units::{Bytes, Rate, Span, Stream, Time, Wire};
+use units::{Rate, Span, Stream, Time, Wire};
 
 /// How a network is cut and laid out. None of it changes a result.
 #[derive(Clone, Debug, Default)]
@@ -126,236 +122,13 @@ fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &Plan) -> Span {
         // A frame takes at least the latency; a credit signal its own delay, whatever the cable.
         least = least.min(spec.graph.cables[port.cable as usize].link.latency);
         let node = port.node as usize;
-        let rules = node_rules(spec, node);
-        for rule in &plan.rules[rules] {
+        for rule in &plan.rules[node_rules(spec, node)] {
             if let Hold::CreditSignal { delay } = rule.hold {
                 least = least.min(delay);
             }
         }
     }
     least
-}
-
-/// Position of a node's rules in [`Plan::rules`]: switch kinds first, then adapter kinds.
-fn node_rules(spec: &NetworkSpec, node: usize) -> usize {
-    let kind = spec.kind_of[node] as usize;
-    match spec.graph.nodes[node].role {
-        Role::Switch => kind,
-        Role::Host => spec.switches.len() + kind,
-    }
-}
-
-fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
-    let switch_nodes: Vec<NodeId> =
-        (0..).map(NodeId).zip(&spec.graph.nodes).filter(|(_, n)| n.role == Role::Switch).map(|(id, _)| id).collect();
-    let rows = switch_rows(&spec.graph);
-    let ends = spec.graph.ports();
-    let attached: Vec<u32> =
-        spec.graph.hosts().iter().map(|host| rows[ends[host.0 as usize][0].peer.0 as usize]).collect();
-    let mut tables = vec![Tables::new(&spec.routes, &switch_nodes, &attached)?];
-    for change in &spec.route_changes {
-        tables.push(Tables::new(&change.routes, &switch_nodes, &attached)?);
-    }
-    let (mut egress, mut vl) = (Vec::new(), Vec::new());
-    let mut rules = Vec::new();
-    let mut shared_rules = Vec::new();
-    let mut switches = Vec::new();
-    for switch in &spec.switches {
-        let (buffers, shared) = match &switch.buffer {
-            Buffer::Static(buffers) => (buffers, None),
-            Buffer::Shared { total, alpha, classes } => (classes, Some(Shared { total: total.get(), alpha: *alpha })),
-        };
-        let output_only = switch.queueing == Queueing::Output;
-        rules.push(class_rules(spec, buffers, switch.flow_control, output_only));
-        shared_rules.push(shared.is_some());
-        let crossbar = switch.crossbar.unwrap_or_default();
-        switches.push(SwitchKind {
-            room: match switch.queueing {
-                Queueing::Output => WaitingRoom::Output,
-                Queueing::InputFifo { .. } | Queueing::VirtualOutput => WaitingRoom::Input,
-                Queueing::Combined { .. } => WaitingRoom::Both,
-            },
-            shared,
-            pipeline: switch.pipeline,
-            fifo: match switch.queueing {
-                Queueing::InputFifo { bypass, reading } => Some((bypass, reading)),
-                _ => None,
-            },
-            arbitration: if output_only { Arbitration::ArrivalOrder } else { crossbar.arbitration },
-            read_ports: crossbar.read_ports,
-            output_buffer: match switch.queueing {
-                Queueing::Combined { output_buffer } => output_buffer.get().min(u64::from(u32::MAX / 2)) as u32,
-                _ => 0,
-            },
-            egress: resolve_egress(&switch.egress, &mut egress, &mut vl),
-        });
-    }
-    let mut adapters = Vec::new();
-    for adapter in &spec.adapters {
-        let credits = matches!(adapter.flow_control, FlowControl::Credits(_));
-        let served = adapter.service.is_some() || !adapter.service_changes.is_empty() || credits;
-        let unlimited = vec![ClassBuffer::UNLIMITED; spec.classes.len()];
-        let buffers = if served { &adapter.buffer } else { &unlimited };
-        rules.push(class_rules(spec, buffers, adapter.flow_control, false));
-        shared_rules.push(false);
-        let egress = resolve_egress(&adapter.egress, &mut egress, &mut vl);
-        adapters.push(AdapterKind { service: adapter.service, served, egress });
-    }
-    Ok(Plan {
-        overhead: spec.overhead,
-        smallest_frame: spec.smallest_frame.get() as u16,
-        spray: spec.multipath == Multipath::Spray,
-        rules,
-        shared_rules,
-        largest_frames: (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u16).collect(),
-        switches,
-        adapters,
-        egress,
-        vl,
-        tables,
-        ports: port_plans(spec),
-        flows: spec.flows.clone(),
-        seed: spec.seed,
-    })
-}
-
-fn resolve_egress(egress: &Egress, plans: &mut Vec<EgressPlan>, vl: &mut Vec<VlPlan>) -> EgressKind {
-    let groups = match egress {
-        Egress::Strict => return EgressKind::Strict,
-        Egress::Groups(groups) => groups,
-        Egress::Tables(tables) => {
-            vl.push(VlPlan::new(tables));
-            return EgressKind::Tables((vl.len() - 1) as u16);
-        }
-    };
-    let mut strict: Vec<u8> =
-        groups.iter().filter(|group| group.share == Share::Strict).map(|group| group.classes).collect();
-    // The group with the highest class first.
-    strict.sort_by_key(|classes| classes.leading_zeros());
-    let weighted = groups.iter().filter_map(|group| match group.share {
-        Share::Weighted { quantum } => Some((group.classes, quantum.get().min(1 << 24) as u32)),
-        Share::Strict => None,
-    });
-    let ordered = groups.iter().filter(|group| group.within == Within::Priority);
-    let ordered = ordered.fold(0, |classes, group| classes | group.classes);
-    plans.push(EgressPlan { strict, weighted: weighted.collect(), ordered });
-    EgressKind::Groups((plans.len() - 1) as u16)
-}
-
-/// The rules of a device, class by class. `output_only`: lossy classes are limited at the output queue.
-fn class_rules(spec: &NetworkSpec, buffers: &[ClassBuffer], control: FlowControl, output_only: bool) -> Vec<Rule> {
-    let small = |bytes: Bytes| bytes.get().min(u64::from(u32::MAX / 2)) as u32;
-    let rule = |(class, buffer): (usize, &ClassBuffer)| {
-        let lossless = spec.classes[class].lossless;
-        let all = ((1u16 << spec.classes.len()) - 1) as u8;
-        let (hold, unit, account) = match control {
-            FlowControl::None => (Hold::Nothing, 1, class),
-            FlowControl::Pause(pause) => {
-                let classes = pause.holds & all;
-                (
-                    Hold::Pause { classes, quanta: pause.quanta, refresh_after: pause.quanta - pause.refresh_before },
-                    1,
-                    0,
-                )
-            }
-            FlowControl::Pfc(pause) if lossless => {
-                let classes = 1 << class;
-                let refresh_after = pause.quanta - pause.refresh_before;
-                (Hold::Pause { classes, quanta: pause.quanta, refresh_after }, 1, class)
-            }
-            FlowControl::Credits(credits) if lossless => {
-                let unit = match credits.unit {
-                    CreditUnit::Frame => 0,
-                    CreditUnit::Block(block) => block.get() as u32,
-                };
-                let hold = match credits.give_back {
-                    CreditReturn::Frame { size, refresh } => Hold::CreditFrame { size: size.get() as u16, refresh },
-                    CreditReturn::Signal { delay } => Hold::CreditSignal { delay },
-                };
-                (hold, unit, class)
-            }
-            FlowControl::Pfc(_) | FlowControl::Credits(_) => (Hold::Nothing, 1, class),
-        };
-        let held_back = hold != Hold::Nothing;
-        let pauses = matches!(hold, Hold::Pause { .. });
-        Rule {
-            lossless: lossless && held_back,
-            counts_input: held_back || !output_only,
-            limits_output: !held_back && output_only,
-            account: account as u8,
-            capacity: small(buffer.capacity),
-            xoff: if pauses { small(buffer.xoff) } else { u32::MAX },
-            xon: small(buffer.xon),
-            headroom: small(buffer.headroom),
-            unit,
-            hold,
-        }
-    };
-    buffers.iter().enumerate().map(rule).collect()
-}
-
-fn port_plans(spec: &NetworkSpec) -> Vec<PortPlan> {
-    let ends = spec.graph.ports();
-    let mut first = Vec::with_capacity(ends.len());
-    let mut sum = 0;
-    for ports in &ends {
-        first.push(sum);
-        sum += ports.len() as u32;
-    }
-    let response = |node: usize| {
-        let control = match spec.graph.nodes[node].role {
-            Role::Switch => spec.switches[spec.kind_of[node] as usize].flow_control,
-            Role::Host => spec.adapters[spec.kind_of[node] as usize].flow_control,
-        };
-        match control {
-            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.response,
-            _ => Span::ZERO,
-        }
-    };
-    let fastest = fastest_cables(&spec.graph);
-    let mut plans = Vec::with_capacity(sum as usize);
-    for (node, ports) in ends.iter().enumerate() {
-        for (number, end) in ports.iter().enumerate() {
-            let peer = end.peer.0 as usize;
-            let header_delay = cut_through(spec, peer, fastest[peer], end.cable);
-            plans.push(PortPlan {
-                node: node as u32,
-                number: number as u16,
-                cable: end.cable,
-                rules: node_rules(spec, node) as u16,
-                peer: first[peer] + u32::from(end.peer_port),
-                header_delay: header_delay.unwrap_or(Span::ZERO),
-                cuts_through: header_delay.is_some(),
-                bit_error_rate: spec.graph.cables[end.cable as usize].link.bit_error_rate,
-                // The pause that this port obeys is the far end's.
-                pause_response: response(peer),
-            });
-        }
-    }
-    plans
-}
-
-/// The header delay of a node that takes frames from a cable by their header; `fastest` is its fastest cable.
-fn cut_through(spec: &NetworkSpec, node: usize, fastest: Rate, cable: u32) -> Option<Span> {
-    if spec.graph.nodes[node].role != Role::Switch {
-        return None;
-    }
-    let Forwarding::CutThrough { header_delay } = spec.switches[spec.kind_of[node] as usize].forwarding else {
-        return None;
-    };
-    (spec.graph.cables[cable as usize].link.rate >= fastest).then_some(header_delay)
-}
-
-/// For every node the rate of its fastest cable.
-fn fastest_cables(graph: &Graph) -> Vec<Rate> {
-    let mut fastest = vec![Rate::ZERO; graph.nodes.len()];
-    for cable in &graph.cables {
-        for end in [cable.a, cable.b] {
-            let rate = &mut fastest[end.0 as usize];
-            *rate = cable.link.rate.max(*rate);
-        }
-    }
-    fastest
 }
 
 /// What the parts of one shard are laid out from.
@@ -404,8 +177,7 @@ impl Layout<'_> {
         };
         let mut shard_state = Shard::new(network, numbers.end as usize, Wheel::covering(delay));
         let by_host = self.flows_by_host();
-        let rows = switch_rows(&self.spec.graph);
-        let host_numbers = host_numbers(&self.spec.graph);
+        let [switch_rows, host_numbers] = [Role::Switch, Role::Host].map(|role| rows(&self.spec.graph, role));
         for &node in members {
             let network = &mut shard_state.model;
             let first_port = network.ports.len() as u32;
@@ -417,7 +189,7 @@ impl Layout<'_> {
                 self.port(network, shard as u32, node, device, number);
             }
             match self.spec.graph.nodes[node].role {
-                Role::Switch => self.switch(network, node, first_port, rows[node]),
+                Role::Switch => self.switch(network, node, first_port, switch_rows[node]),
                 Role::Host => self.host(network, node, first_port, host_numbers[node], &by_host),
             }
             network.nodes.push(Node {
@@ -440,7 +212,7 @@ impl Layout<'_> {
         let first_port = (place - number) as u32;
         let mut port = Port::new(link.rate, network.nodes.len() as u32, device, first_port, number as u16, global);
         port.flight = link.latency;
-        port.rules = node_rules(self.spec, node) as u16;
+        port.rules = plan.rules;
         let (peer_shard, peer) = self.port_at[plan.peer as usize];
         port.peer = peer;
         port.peer_shard = if peer_shard == shard { NIL } else { peer_shard };
@@ -475,11 +247,7 @@ impl Layout<'_> {
             let shared = self.plan.shared_rules[port.rules as usize];
             rule.watch(&mut network.lanes[place * network.classes + class], class, shared);
         }
-        let egress = match self.spec.graph.nodes[node].role {
-            Role::Switch => self.plan.switches[self.spec.kind_of[node] as usize].egress,
-            Role::Host => self.plan.adapters[self.spec.kind_of[node] as usize].egress,
-        };
-        match egress {
+        match plan.egress {
             EgressKind::Strict => {}
             EgressKind::Groups(plan) => {
                 let groups = self.plan.egress[plan as usize].weighted.len();
@@ -666,23 +434,4 @@ impl Layout<'_> {
             }
         }
     }
-}
-
-fn switch_rows(graph: &Graph) -> Vec<u32> {
-    rows(graph, Role::Switch)
-}
-
-fn host_numbers(graph: &Graph) -> Vec<u32> {
-    rows(graph, Role::Host)
-}
-
-/// For every node its number among the nodes of its role.
-fn rows(graph: &Graph, role: Role) -> Vec<u32> {
-    let mut next = 0;
-    let number = |node: &crate::graph::Node| {
-        let number = next;
-        next += u32::from(node.role == role);
-        number
-    };
-    graph.nodes.iter().map(number).collect()
 }

@@ -208,7 +208,8 @@ impl<P: Probe> Network<P> {
 
     /// Obeys a pause frame from the far end.
     pub(crate) fn obey_pause(&mut self, now: Time, p: u32, classes: u8, count: u16, ctx: &mut Ctx) {
-        let classes = classes & ((1u16 << self.classes) - 1) as u8;
+        let obeyed = self.plan.obeys(self.ports[p as usize].global) & ((1u16 << self.classes) - 1) as u8;
+        let classes = classes & obeyed;
         let port = &mut self.ports[p as usize];
         let before = port.blocked;
         if count == 0 {

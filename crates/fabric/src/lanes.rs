@@ -121,6 +121,10 @@ pub fn spread(mut spec: NetworkSpec, layered: &[bool]) -> Result<NetworkSpec, La
     }
     spec.switches.iter_mut().for_each(|switch| switch_lanes(&spread, switch));
     spec.adapters.iter_mut().for_each(|adapter| adapter_lanes(&spread, adapter));
+    for port in &mut spec.ports {
+        port.pfc = spread.mask(port.pfc);
+        port.egress.iter_mut().for_each(|of_port| egress(&spread, of_port));
+    }
     spec.classes = (0_u8..)
         .zip(&spec.classes)
         .flat_map(|(class, old)| {

@@ -20,6 +20,7 @@ mod occupancy;
 mod order;
 pub mod partition;
 mod plan;
+mod planning;
 mod port;
 mod probe;
 mod receive;

@@ -122,7 +122,6 @@ pub(crate) struct SwitchKind {
     pub(crate) read_ports: u8,
     /// Room behind the crossbar per output and class.
     pub(crate) output_buffer: u32,
-    pub(crate) egress: EgressKind,
 }
 
 /// A kind of adapter.
@@ -131,10 +130,9 @@ pub(crate) struct AdapterKind {
     pub(crate) service: Option<Rate>,
     /// Whether frames wait to be consumed at all.
     pub(crate) served: bool,
-    pub(crate) egress: EgressKind,
 }
 
-/// How the ports of a device choose among classes.
+/// How a port chooses among classes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EgressKind {
     /// The highest first.
@@ -274,8 +272,11 @@ pub(crate) struct PortPlan {
     pub(crate) node: u32,
     pub(crate) number: u16,
     pub(crate) cable: u32,
-    /// Position of its node's rules in [`Plan::rules`].
+    /// Position of its rules in [`Plan::rules`].
     pub(crate) rules: u16,
+    pub(crate) egress: EgressKind,
+    /// Classes whose pauses it obeys.
+    pub(crate) obeys: u8,
     /// Global number of the far end.
     pub(crate) peer: u32,
     /// Whether the far end takes frames by their header.
@@ -315,6 +316,10 @@ impl Plan {
 
     pub(crate) fn bit_error_rate(&self, port: u32) -> f64 {
         self.ports[port as usize].bit_error_rate
+    }
+
+    pub(crate) fn obeys(&self, port: u32) -> u8 {
+        self.ports[port as usize].obeys
     }
 
     pub(crate) fn pause_response(&self, port: u32) -> Span {

@@ -48,7 +48,7 @@ pub(crate) struct Port {
     pub(crate) global: u32,
     /// What one credit of the far end stands for; see [`crate::plan::Rule::units`].
     pub(crate) credit_unit: u32,
-    /// Position of the node's rules in [`crate::plan::Plan::rules`].
+    /// Position of the port's rules in [`crate::plan::Plan::rules`].
     pub(crate) rules: u16,
     /// Number of the port on its node.
     pub(crate) number: u16,

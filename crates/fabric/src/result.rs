@@ -143,6 +143,10 @@ pub struct LossReport {
     pub port: u16,
     /// Name of the sender at the far end.
     pub sender: String,
+    /// Whether the port pauses that class at all: PFC may be off there.
+    pub pauses: bool,
+    /// Whether the sender would obey: PFC may be off at its end.
+    pub obeyed: bool,
     /// Bytes above the threshold that the cable and the frame sizes call for.
     pub needed: u64,
     /// The sum that gives `needed`.
@@ -160,6 +164,30 @@ impl std::fmt::Display for LossReport {
             port = self.port,
             sender = self.sender,
         )?;
+        match (self.pauses, self.obeyed) {
+            (true, true) => {}
+            (false, obeyed) => {
+                let (node, sender) = (&self.node, &self.sender);
+                let there = if obeyed { "on" } else { "off as well" };
+                writeln!(
+                    f,
+                    "  cause: PFC of class {class} is off at {node} port {port}, so it never told the sender to stop (at {sender} it is {there})",
+                    port = self.port
+                )?;
+                return write!(f, "  held {held} B + {frame} B > {capacity} B: no size of buffer suffices without PFC",);
+            }
+            (true, false) => {
+                let sender = &self.sender;
+                writeln!(
+                    f,
+                    "  cause: PFC of class {class} is off at {sender}, so it went on when it was told to stop"
+                )?;
+                return write!(
+                    f,
+                    "  held {held} B + {frame} B > {capacity} B: XOFF was sent at {xoff} B and not obeyed"
+                );
+            }
+        }
         if headroom > 0 || headroom_held > 0 {
             writeln!(f, "  headroom {headroom} B, of which {headroom_held} B in use")?;
         } else {

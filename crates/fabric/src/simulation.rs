@@ -4,9 +4,10 @@ use crate::build::{BuildOptions, Built, build};
 use crate::census::Census;
 use crate::graph::Graph;
 use crate::network::Network;
+use crate::plan::Hold;
 use crate::probe::{NoProbe, Probe};
 use crate::result::{Limit, Loss, LossReport, Outcome, Totals};
-use crate::spec::{FlowControl, NetworkSpec};
+use crate::spec::NetworkSpec;
 use crate::validate::{BuildError, largest_frame};
 use crate::watchdog::{Held, Snapshot};
 use engine::{End, Fingerprint, RunPlan, Verdict};
@@ -110,7 +111,6 @@ pub struct FlowReport {
 pub struct Simulation<P: Probe = NoProbe> {
     built: Built<P>,
     graph: Graph,
-    spec_controls: Vec<Option<Span>>,
     largest: Vec<u32>,
     /// Simulated time reached.
     now: Time,
@@ -131,15 +131,8 @@ impl<P: Probe> Simulation<P> {
         probe: impl FnMut(usize) -> P,
     ) -> Result<Simulation<P>, Vec<BuildError>> {
         let built = build(spec, options, probe)?;
-        let response = |control| match control {
-            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Some(pause.response),
-            FlowControl::None | FlowControl::Credits(_) => None,
-        };
-        let switches = spec.switches.iter().map(|switch| response(switch.flow_control));
-        let adapters = spec.adapters.iter().map(|adapter| response(adapter.flow_control));
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
-        let spec_controls = switches.chain(adapters).collect();
-        Ok(Simulation { built, graph: spec.graph.clone(), spec_controls, largest, now: Time::ZERO })
+        Ok(Simulation { built, graph: spec.graph.clone(), largest, now: Time::ZERO })
     }
 
     /// How many shards it was cut into.
@@ -293,14 +286,13 @@ impl<P: Probe> Simulation<P> {
         let port = &self.built.plan.ports[loss.port as usize];
         let sender = &self.built.plan.ports[port.peer as usize];
         let cable = &self.graph.cables[port.cable as usize];
-        let (shard, local) = self.built.port_at[loss.port as usize];
-        let rules = self.built.shards[shard as usize].model.ports[local as usize].rules;
+        let rule = &self.built.plan.rules[usize::from(port.rules)][usize::from(loss.class)];
         let reverse = self.largest.iter().copied().max().unwrap_or(0);
         let largest = self.largest.get(loss.class as usize).copied().unwrap_or(0);
         let spec = HeadroomSpec::simulated(
             cable.link.rate,
             cable.link.latency,
-            self.spec_controls[rules as usize].unwrap_or(Span::ZERO),
+            sender.pause_response,
             Bytes::new(u64::from(reverse)),
             Bytes::new(u64::from(largest)),
         );
@@ -310,6 +302,8 @@ impl<P: Probe> Simulation<P> {
             node: self.graph.nodes[port.node as usize].name.clone(),
             port: port.number,
             sender: self.graph.nodes[sender.node as usize].name.clone(),
+            pauses: rule.hold != Hold::Nothing,
+            obeyed: sender.obeys >> loss.class & 1 == 1,
             needed: breakdown.above_threshold().get(),
             arithmetic: breakdown.to_string(),
         }

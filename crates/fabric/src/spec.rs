@@ -3,7 +3,7 @@
 //! Nothing here runs. [`crate::Simulation::build`] turns a [`NetworkSpec`] into something that does, or says why the
 //! combination is impossible.
 
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeId};
 use crate::routing::{Routes, flow_entropy, tree_entropy};
 use crate::workload::{Destination, FlowSpec};
 use congestion::{CongestionPoint, Point};
@@ -434,6 +434,20 @@ pub struct Fault {
     pub up: Option<Time>,
 }
 
+/// What one port does otherwise than its kind: what the two ends of its cable have agreed on, or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortSpec {
+    /// Its node.
+    pub node: NodeId,
+    /// Its number on that node, in the order of [`Graph::ports`].
+    pub port: u16,
+    /// Lossless classes of which PFC is on at this port, bit n for class n: it sends pauses of these alone, and obeys
+    /// these alone. A frame of another lossless class that finds no room here ends the run like any other.
+    pub pfc: u8,
+    /// How it chooses among classes; `None` is as its kind does.
+    pub egress: Option<Egress>,
+}
+
 /// New forwarding tables, installed in all switches at one instant.
 #[derive(Clone, Debug)]
 pub struct RouteChange {
@@ -462,6 +476,8 @@ pub struct NetworkSpec {
     pub adapters: Vec<AdapterSpec>,
     /// For each node the position of its kind in `switches` or `adapters`.
     pub kind_of: Vec<u32>,
+    /// Ports that differ from their kind, each at most once. At all others PFC is on for every lossless class.
+    pub ports: Vec<PortSpec>,
     /// Preamble and gap: bytes on the wire around every frame. Ethernet: 20.
     pub overhead: Bytes,
     /// No frame of a flow and no acknowledgement is shorter; the last frame of a flow is filled up. Ethernet: 64.
@@ -506,6 +522,7 @@ impl NetworkSpec {
             switches: vec![switch],
             adapters: vec![adapter],
             kind_of: vec![0; graph.nodes.len()],
+            ports: Vec::new(),
             overhead: Bytes::new(20),
             smallest_frame: Bytes::new(64),
             flows: Vec::new(),

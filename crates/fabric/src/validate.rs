@@ -131,6 +131,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             check_adapter(spec, adapter, &mut reasons);
             errors.extend(reasons.into_iter().map(|reason| BuildError::Adapter { kind, reason }));
         }
+        errors.extend(check_ports(spec));
         let hosts = host_rates(spec);
         for (flow, entry) in spec.flows.iter().enumerate() {
             let mut reasons = Vec::new();
@@ -212,6 +213,26 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
         }
     }
     None
+}
+
+/// Ports that are set apart: that they are there, each once, and send every class.
+fn check_ports(spec: &NetworkSpec) -> Vec<BuildError> {
+    let ends = spec.graph.ports();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut wrong = Vec::new();
+    for port in &spec.ports {
+        let there = ends.get(port.node.0 as usize).is_some_and(|ends| usize::from(port.port) < ends.len());
+        if !there {
+            wrong.push(format!("node {} has no port {}: set one there is", port.node.0, port.port));
+        } else if !seen.insert((port.node, port.port)) {
+            let name = &spec.graph.nodes[port.node.0 as usize].name;
+            wrong.push(format!("port {} of {name} is set twice: leave it in once", port.port));
+        }
+        if let Some(egress) = &port.egress {
+            check_egress(egress, spec.classes.len(), &mut wrong);
+        }
+    }
+    wrong.into_iter().map(|reason| BuildError::Network { reason }).collect()
 }
 
 /// The largest frame of any flow, with its tag, or acknowledgement in a class.

@@ -14,6 +14,7 @@ mod lanes;
 mod laws;
 mod marking;
 mod outcomes;
+mod ports;
 mod refusals;
 mod regressions;
 mod requeue;
