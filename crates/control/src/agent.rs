@@ -222,11 +222,23 @@ impl Agent {
         }
     }
 
-    /// The link has failed: everybody is forgotten, and what will be said after it is up again is said at once.
+    /// The link has failed: nothing is sent, and everybody is forgotten, as lldpad's DCBX does. A caller that leaves it
+    /// out, as 802.1AB's receive machine would, believes what was heard for its time to live.
     pub fn handle_link_down(&mut self, now: Time) {
+        self.transmit.unlink();
+        self.forget_all(now);
+    }
+
+    /// The link works again, perhaps to somebody else: the agent starts anew (rxInitializeLLDP, txInitializeLLDP of
+    /// 802.1AB 9.2) and speaks at once.
+    pub fn handle_link_up(&mut self, now: Time) {
+        self.forget_all(now);
+        self.transmit.link(now);
+    }
+
+    fn forget_all(&mut self, now: Time) {
         (self.peer, self.others) = (None, Others::default());
         self.settle(now);
-        self.transmit.on_change(now);
     }
 
     /// Somebody configured the port anew.

@@ -87,6 +87,14 @@ impl Bridge {
         }
     }
 
+    /// A port's link works again.
+    pub fn handle_link_up(&mut self, now: Time, port: usize) {
+        if let Some(agent) = self.agents.get_mut(port) {
+            agent.handle_link_up(now);
+            self.settle(now);
+        }
+    }
+
     /// When the device wants to be asked again; it may be in the past.
     #[must_use]
     pub fn poll_at(&self) -> Option<Time> {

@@ -38,10 +38,10 @@ pub enum Finding {
     },
     /// The two ends share the link in different ways.
     EtsDiffers {
-        /// Shares of ours.
-        ours: [u8; 8],
-        /// Shares of the peer.
-        theirs: [u8; 8],
+        /// Ours.
+        ours: EtsTable,
+        /// The peer's.
+        theirs: EtsTable,
     },
     /// A table's shares do not make 100.
     EtsShares {
@@ -119,6 +119,32 @@ impl fmt::Display for Priorities {
     }
 }
 
+/// A table as priorities and percentages, for people.
+struct Shares<'a>(&'a EtsTable);
+
+impl fmt::Display for Shares<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let members =
+            |class: u8| (0..8u8).filter(move |&priority| self.0.classes[usize::from(priority)] == Some(class));
+        let mut separator = "";
+        for class in (0..8u8).filter(|&class| members(class).next().is_some()) {
+            f.write_str(separator)?;
+            separator = "; ";
+            let mut comma = "";
+            for priority in members(class) {
+                write!(f, "{comma}{priority}")?;
+                comma = ",";
+            }
+            match self.0.selection[usize::from(class)] {
+                Selection::Share => write!(f, ": {} %", self.0.shares[usize::from(class)])?,
+                Selection::Strict => f.write_str(": strict")?,
+                other => write!(f, ": {other:?}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -136,7 +162,7 @@ impl fmt::Display for Finding {
                 write!(f, "{} would be paused, and the port can pause {capability} at a time", Priorities(paused))
             }
             Finding::EtsDiffers { ours, theirs } => {
-                write!(f, "the ends share the link differently: {ours:?} and {theirs:?} by class")
+                write!(f, "this end shares the link {}, the peer {}", Shares(&ours), Shares(&theirs))
             }
             Finding::EtsShares { sum } => write!(f, "the shares make {sum} %, not 100 %"),
             Finding::NoClass { priority } => write!(f, "priority {priority} is in no traffic class"),
@@ -199,7 +225,7 @@ fn between(settings: &Settings, address: Address, operating: &Operating, peer: &
     };
     let table = &operating.ets.value;
     let ets = shared.filter(|theirs| effective(theirs) != effective(table));
-    let ets = ets.map(|theirs| Finding::EtsDiffers { ours: table.shares, theirs: theirs.shares });
+    let ets = ets.map(|theirs| Finding::EtsDiffers { ours: *table, theirs });
     let heard = said.congestion.unwrap_or_default().priorities;
     let priorities = settings.congestion & !heard;
     [

@@ -72,13 +72,15 @@ pub(crate) struct Transmit {
     fast: u8,
     credit: u8,
     credited: Time,
+    /// There is a link to send on.
+    linked: bool,
 }
 
 impl Transmit {
     /// Sends at once.
     pub(crate) fn new(now: Time, timers: &Timers) -> Transmit {
         let credit = timers.credit.max(1);
-        Transmit { state: State::Running, next: now, changed: true, fast: 0, credit, credited: now }
+        Transmit { state: State::Running, next: now, changed: true, fast: 0, credit, credited: now, linked: true }
     }
 
     /// Something to be told changed.
@@ -112,12 +114,25 @@ impl Transmit {
             State::Leaving => now,
             State::Silent(until) => until.max(now),
         };
-        *self = Transmit { next: at, credit: self.credit, credited: self.credited, ..Transmit::new(at, timers) };
+        let Transmit { credit, credited, linked, .. } = *self;
+        *self = Transmit { credit, credited, linked, ..Transmit::new(at, timers) };
+    }
+
+    /// The link has failed: nothing can be sent.
+    pub(crate) fn unlink(&mut self) {
+        self.linked = false;
+    }
+
+    /// The link works again: whatever there is to say is said at once.
+    pub(crate) fn link(&mut self, now: Time) {
+        self.linked = true;
+        self.on_change(now);
     }
 
     /// When something will be due.
     pub(crate) fn due(&self) -> Option<Time> {
         match self.state {
+            _ if !self.linked => None,
             State::Running if self.credit > 0 => Some(self.next),
             State::Running => Some(self.next.max(self.credited.saturating_add(SECOND))),
             State::Leaving => Some(Time::ZERO),
@@ -127,6 +142,9 @@ impl Transmit {
 
     /// What is to be sent now; it counts as sent.
     pub(crate) fn take(&mut self, now: Time, timers: &Timers) -> Option<What> {
+        if !self.linked {
+            return None;
+        }
         if self.state == State::Leaving {
             self.state = State::Silent(now.saturating_add(timers.reinit));
             return Some(What::Shutdown);
@@ -209,6 +227,17 @@ mod tests {
         assert_eq!((transmit.take(at(600), &timers), transmit.due()), (None, None));
         transmit.start(at(700), &timers);
         assert_eq!(transmit.due(), Some(at(2500)));
+    }
+
+    #[test]
+    fn nothing_is_sent_without_a_link_and_at_once_with_one() {
+        let timers = Timers::default();
+        let mut transmit = Transmit::new(Time::ZERO, &timers);
+        assert_eq!(sent(&mut transmit, &timers, at(1)), [0]);
+        transmit.unlink();
+        assert_eq!((transmit.due(), transmit.take(at(40_000), &timers)), (None, None));
+        transmit.link(at(50_000));
+        assert_eq!(sent(&mut transmit, &timers, at(100_000)), [50_000, 80_000]);
     }
 
     #[test]

@@ -130,3 +130,24 @@ fn a_host_configures_nobody() {
     net.run(seconds(20));
     assert_eq!((net.pfc(1), net.bridges[1].source()), (vec![0], None));
 }
+
+/// A link fails and comes back: both ends forget, speak at once when it works again, and agree as before.
+#[test]
+fn a_link_that_comes_back_is_negotiated_anew() {
+    let mut row = Devices::new(&[core(), Settings::default()], &[[(0, 0), (1, 0)]]);
+    row.run(seconds(20));
+    assert_eq!((row.pfc(1), row.bridges[1].source()), (vec![8], Some(0)));
+    let cable = row.cables.remove(0);
+    row.bridges[0].handle_link_down(seconds(20), 0);
+    row.bridges[1].handle_link_down(seconds(20), 0);
+    let sent = |row: &Devices| row.bridges.iter().map(|it| it.agents()[0].counters().sent).sum::<u64>();
+    let before = sent(&row);
+    row.run(seconds(200));
+    assert_eq!(row.bridges[1].agents()[0].operating().pfc.value, 0);
+    assert_eq!((row.bridges[1].source(), sent(&row)), (None, before));
+    row.cables.push(cable);
+    row.bridges[0].handle_link_up(seconds(200), 0);
+    row.bridges[1].handle_link_up(seconds(200), 0);
+    row.run(seconds(200) + DELAY * 2);
+    assert_eq!((row.pfc(1), row.bridges[1].source()), (vec![8], Some(0)));
+}
