@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::live;
 use control::{Chosen, Defence, Finding, Operating, Origin, Settings, Timers};
 use fabric::graph::{Graph, NodeId};
-use lab::dcbx::{Exchange, Port, exchange};
+use lab::dcbx::{Event, Exchange, Port, history};
 use lab::scenario::Plan;
 use serde_json::{Value, json};
 use wire::lldp::ieee::{EtsTable, Selection};
@@ -30,14 +30,18 @@ pub fn dcbx(arguments: &Arguments) -> Exit {
     let Some(plan) = plan else { return Exit::BadInput };
     let Some(dcb) = &plan.dcb else { return unconfigured() };
     let graph = &plan.spec.graph;
-    let exchange = exchange(graph, dcb, plan.run.seed);
+    let steps = history(graph, dcb, &plan.spec.faults, plan.run.seed);
     if arguments.json {
-        console::print(&format!("{:#}\n", as_json(graph, &exchange)));
+        console::print(&format!("{:#}\n", as_json(graph, &steps)));
     } else {
-        console::print(&as_text(graph, &exchange));
+        let first = steps.first().map(|first| as_text(graph, first)).unwrap_or_default();
+        console::print(&format!("{first}{}", later(graph, &steps)));
     }
-    let sound = exchange.settled && exchange.ports().all(|port| port.findings.is_empty());
-    if sound { Exit::Success } else { Exit::Disagreement }
+    // What is cut short by the next event is not judged.
+    let judged = |(number, step): (usize, &Exchange)| step.settled || number == 0 || number + 1 == steps.len();
+    let sound = |step: &Exchange| step.settled && step.ports().all(|port| port.findings.is_empty());
+    let all = steps.iter().enumerate().filter(|&it| judged(it)).all(|(_, step)| sound(step));
+    if all { Exit::Success } else { Exit::Disagreement }
 }
 
 fn unconfigured() -> Exit {
@@ -111,6 +115,74 @@ fn as_text(graph: &Graph, exchange: &Exchange) -> String {
     text
 }
 
+/// What an event is, in words.
+fn event(graph: &Graph, event: Event) -> String {
+    let cable = |number: u32| {
+        let cable = &graph.cables[number as usize];
+        format!("{}-{}", name(graph, cable.a), name(graph, cable.b))
+    };
+    match event {
+        Event::Down(number) => format!("{} down", cable(number)),
+        Event::Up(number) => format!("{} up", cable(number)),
+        Event::Configured(node) => format!("{} configured", name(graph, node)),
+    }
+}
+
+/// Ports told one by one for each event.
+const TOLD: usize = 12;
+
+/// What came of cables that failed and of settings that changed.
+fn later(graph: &Graph, steps: &[Exchange]) -> String {
+    let Some(first) = steps.first().filter(|_| steps.len() > 1) else { return String::new() };
+    let ports = first.ports().count();
+    let row = |step: &Exchange| {
+        let when = step.at.map_or(String::new(), |at| at.to_string());
+        let what: Vec<String> = step.events.iter().map(|&it| event(graph, it)).collect();
+        let after = format!("{}{}", step.converged, if step.settled { "" } else { "..." });
+        let wrong = step.ports().map(|port| port.findings.len()).sum::<usize>().to_string();
+        let frames = step.frames.to_string();
+        vec![when, what.join(", "), format!("{} of {ports}", step.changed), after, frames, wrong]
+    };
+    let rows: Vec<Vec<String>> = steps.iter().skip(1).map(row).collect();
+    let head = ["at", "event", "ports changed", "converged after", "frames", "mismatches"];
+    let mut text = format!("\nlater, in the time of the run\n{}", console::table(&head, &rows));
+    if steps.iter().any(|step| !step.settled) {
+        text.push_str("... not known to be at rest when the next event came, or never\n");
+    }
+    for (before, step) in steps.iter().zip(&steps[1..]) {
+        let when = step.at.map_or(String::new(), |at| at.to_string());
+        let pairs = before.ports().zip(step.ports());
+        let differ = pairs.filter(|(old, new)| columns(&old.operating) != columns(&new.operating));
+        let mut lines: Vec<String> = differ
+            .map(|(old, new)| {
+                let (node, peer) = (name(graph, new.node), name(graph, new.peer));
+                let [[pfc, ets, apps], now] = [columns(&old.operating), columns(&new.operating)];
+                let parts = [("pfc", pfc, &now[0]), ("ets", ets, &now[1]), ("applications", apps, &now[2])];
+                let changed = parts.iter().filter(|(_, old, new)| old != *new);
+                let changed = changed.map(|(what, old, new)| format!("{what} {} -> {}", or_none(old), or_none(new)));
+                format!("{when}: {node}->{peer}: {}\n", changed.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        let more = lines.len().saturating_sub(TOLD);
+        lines.truncate(TOLD);
+        text.extend(lines);
+        if more > 0 {
+            text.push_str(&format!("{when}: and {more} more ports; --json has them all\n"));
+        }
+        for port in step.ports() {
+            for finding in &port.findings {
+                let (node, peer) = (name(graph, port.node), name(graph, port.peer));
+                text.push_str(&format!("{when}: {}: {node}->{peer}: {finding}\n", finding.name()));
+            }
+        }
+    }
+    text
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
+}
+
 fn row(graph: &Graph, port: &Port) -> Vec<String> {
     let [paused, shares, applications] = columns(&port.operating);
     let place = format!("{}->{}", name(graph, port.node), name(graph, port.peer));
@@ -148,15 +220,25 @@ fn selector(selector: u8) -> &'static str {
     }
 }
 
-fn as_json(graph: &Graph, exchange: &Exchange) -> Value {
-    let ports: Vec<Value> = exchange.ports().map(|port| port_json(graph, port)).collect();
-    json!({
-        "settled": exchange.settled,
-        "converged_s": exchange.converged.as_secs_f64(),
-        "last_change_s": exchange.last_change.as_secs_f64(),
-        "frames": exchange.frames,
-        "ports": ports,
-    })
+fn as_json(graph: &Graph, steps: &[Exchange]) -> Value {
+    let step = |step: &Exchange| {
+        let ports: Vec<Value> = step.ports().map(|port| port_json(graph, port)).collect();
+        json!({
+            "at_s": step.at.map(units::Time::as_secs_f64),
+            "events": step.events.iter().map(|&it| event(graph, it)).collect::<Vec<_>>(),
+            "settled": step.settled,
+            "converged_s": step.converged.as_secs_f64(),
+            "last_change_s": step.last_change.as_secs_f64(),
+            "frames": step.frames,
+            "ports_changed": step.changed,
+            "ports": ports,
+        })
+    };
+    let mut value = steps.first().map(step).unwrap_or_default();
+    if let Value::Object(first) = &mut value {
+        first.insert("later".into(), steps.iter().skip(1).map(step).collect());
+    }
+    value
 }
 
 fn port_json(graph: &Graph, port: &Port) -> Value {

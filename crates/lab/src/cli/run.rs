@@ -206,7 +206,9 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     let mut text = format!("{}: {}", plan.name, execution.measures.outcome);
     text.push_str(&match &report.outcome {
         fabric::Outcome::Deadlock(deadlock) => format!("\n{}", circle(plan, deadlock)),
-        fabric::Outcome::LossInLosslessClass(loss) => format!("\n{loss}\n"),
+        fabric::Outcome::LossInLosslessClass(loss) => {
+            format!("\n{loss}\n{}", lab::dcbx::blame(plan, loss).unwrap_or_default())
+        }
         outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),
         fabric::Outcome::Finished | fabric::Outcome::Interrupted => "\n".into(),
     });

@@ -4,13 +4,16 @@
 //! latencies and rates, simulated time, until nothing changes any more.
 
 mod exchange;
+mod loss;
 #[cfg(test)]
 mod tests;
 
-pub use exchange::{Exchange, Port, exchange};
+pub use exchange::{Event, Exchange, Port, exchange, history};
+pub use loss::blame;
 
 use control::{Settings, Timers};
-use units::Span;
+use fabric::graph::NodeId;
+use units::{Span, Time};
 
 /// What is configured at the nodes of a network, and how their agents speak.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,4 +26,18 @@ pub struct DcbPlan {
     pub spread: Span,
     /// A run takes its classes and shares from the exchange.
     pub apply: bool,
+    /// What a node is configured with later, by the time of the run.
+    pub changes: Vec<(Time, NodeId, Settings)>,
+    /// What an agent does when its link fails.
+    pub link_down: LinkDown,
+}
+
+/// What an agent does with what it heard when its link fails. When the link is up again, it starts anew in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkDown {
+    /// Forgets it, as lldpad's DCBX does.
+    #[default]
+    Forget,
+    /// Believes it for its time to live, as 802.1AB's receive machine does.
+    Keep,
 }

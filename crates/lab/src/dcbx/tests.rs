@@ -93,7 +93,8 @@ fn one_node_configures_any_graph() {
         settings[core].ets.table.classes[5] = Some(1);
         settings[core].ets.recommendation = Some(settings[core].ets.table);
         let spread = Span::from_secs(seed % 3 * 20);
-        let plan = DcbPlan { settings, timers: Timers::default(), spread, apply: false };
+        let (timers, changes, link_down) = (Timers::default(), Vec::new(), super::LinkDown::Forget);
+        let plan = DcbPlan { settings, timers, spread, apply: false, changes, link_down };
         let exchange = exchange(&graph, &plan, seed);
         assert!(exchange.settled, "seed {seed}");
         for port in exchange.ports() {
@@ -131,4 +132,106 @@ fn a_run_takes_what_the_exchange_comes_to() {
         assert_eq!(groups.iter().map(|group| group.classes).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(quantum(&groups[0]), 3 * quantum(&groups[1]));
     }
+}
+
+const LEAF_SPINE: &str = "topology = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2";
+
+fn later(plan: &Plan) -> Vec<Exchange> {
+    let dcb = plan.dcb.as_ref().expect("it has [[dcb]]");
+    super::history(&plan.spec.graph, dcb, &plan.spec.faults, plan.run.seed)
+}
+
+fn port<'a>(plan: &Plan, exchange: &'a Exchange, node: &str, peer: &str) -> &'a super::Port {
+    let name = |node: NodeId| plan.spec.graph.nodes[node.0 as usize].name.as_str();
+    exchange.ports().find(|port| (name(port.node), name(port.peer)) == (node, peer)).expect("a port")
+}
+
+/// The leaf's cable to the spine that it learned from fails. It falls back, and so do its hosts, learns from nobody for
+/// five seconds, and then from the other spine. When the cable is back, nothing but the cable's own ends changes.
+#[test]
+fn a_leaf_that_loses_its_source_takes_the_other_spine() {
+    let rest = format!(
+        "[[dcb]]\nmatch = \"spine*\"\n{CORE}\n[[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"100us\"\nup = \"60s\"\n"
+    );
+    let plan = plan(LEAF_SPINE, &rest);
+    let steps = later(&plan);
+    assert_eq!(steps.len(), 3);
+    assert!(steps.iter().all(|step| step.settled));
+    let [start, down, up] = &steps[..] else { panic!("three") };
+    assert!(port(&plan, start, "leaf0", "spine0").source);
+    // The failed cable's ends, leaf0's others, and its hosts: not the other leaf.
+    assert!(port(&plan, down, "leaf0", "spine1").source && port(&plan, down, "h0", "leaf0").operating.pfc.value == 8);
+    assert_eq!(port(&plan, down, "leaf0", "spine0").operating.pfc.value, 8, "its own by now, learned from spine1");
+    assert!(down.converged > control::HOLD_DOWN && down.converged < control::HOLD_DOWN + Span::from_millis(1));
+    assert_eq!(down.changed, 6, "four ports of leaf0, two hosts");
+    assert!(up.converged < Span::from_micros(3), "{}", up.converged);
+    all_as_the_core(up);
+}
+
+/// As 802.1AB's receive machine has it, what was heard lasts for its time to live when the link is down.
+#[test]
+fn a_leaf_that_keeps_what_it_heard_has_it_for_its_time_to_live() {
+    let rest = format!(
+        "[dcbx]\nlink_down = \"keep\"\n[[dcb]]\nmatch = \"spine*\"\n{CORE}\n\
+         [[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"100us\"\n"
+    );
+    let plan = plan(LEAF_SPINE, &rest);
+    let steps = later(&plan);
+    // Said again every 30 s, believed for 120 s: 89 s at least from any failure; then five seconds without.
+    let (shortest, longest) = (Span::from_secs(90), Span::from_secs(126));
+    assert!(
+        steps[1].settled && steps[1].converged > shortest && steps[1].converged < longest,
+        "{}",
+        steps[1].converged
+    );
+    assert!(port(&plan, &steps[1], "leaf0", "spine1").source);
+}
+
+/// The core is configured anew while everything runs: it takes two cables' time until the last host has followed.
+#[test]
+fn the_core_changes_its_mind() {
+    let rest = format!(
+        "[[dcb]]\nmatch = \"spine*\"\n{CORE}\n[[dcb]]\nmatch = \"spine*\"\nat = \"2ms\"\npfc = [3, 4]\n\
+         ets = [{{ priorities = [0], share = 50 }}, {{ priorities = [3, 4], share = 50 }}]\n"
+    );
+    let plan = plan(LEAF_SPINE, &rest);
+    let steps = later(&plan);
+    assert_eq!(steps[1].at, Some(units::Time::ZERO + Span::from_millis(2)));
+    assert!(steps[1].settled && steps[1].ports().all(|port| port.operating.pfc.value == 0x18));
+    assert!(steps[1].ports().all(|port| port.operating.ets.value.shares[..2] == [50, 50] && port.findings.is_empty()));
+    assert!(steps[1].converged > Span::from_micros(2) && steps[1].converged < Span::from_micros(4));
+    assert_eq!(steps[1].changed, steps[1].ports().count());
+}
+
+#[test]
+fn what_happens_at_once_is_one_step_and_what_comes_too_soon_is_said_so() {
+    let rest = format!(
+        "[[dcb]]\nmatch = \"spine*\"\n{CORE}\n[[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"1ms\"\nup = \"2ms\"\n\
+         [[faults]]\nbetween = [\"leaf1\", \"spine0\"]\ndown = \"1ms\"\n"
+    );
+    let plan = plan(LEAF_SPINE, &rest);
+    let steps = later(&plan);
+    assert_eq!(
+        steps.iter().map(|step| (step.events.len(), step.settled)).collect::<Vec<_>>(),
+        [(0, true), (2, false), (1, true)]
+    );
+}
+
+/// Ports that came to different results run together, each by its own.
+#[test]
+fn a_run_takes_each_ports_own_result() {
+    let classes = "[[classes]]\nname = \"lan\"\n[[classes]]\nname = \"storage\"\n";
+    let core = "pfc = [1]\nets = [{ priorities = [0], share = 60 }, { priorities = [1], share = 40 }]\n";
+    let rest = format!(
+        "[dcbx]\napply = true\n[[dcb]]\nmatch = \"sw*\"\n{core}[[dcb]]\nmatch = \"h0\"\n\
+         ets = [{{ priorities = [0], share = 25 }}, {{ priorities = [1], share = 75 }}]\n{classes}"
+    );
+    let plan = plan("topology = \"single-switch\"\nhosts = 3", &rest);
+    assert!(plan.spec.classes[1].lossless && !plan.spec.classes[0].lossless);
+    let h0 = plan.spec.graph.find("h0").expect("a host");
+    // The kind has its first port's shares, h0's; the other hosts differ from it.
+    let apart: Vec<(u32, u8, bool)> =
+        plan.spec.ports.iter().map(|port| (port.node.0, port.pfc, port.egress.is_some())).collect();
+    let hosts = plan.spec.graph.hosts();
+    assert_eq!(apart, [(h0.0, 0, false), (hosts[1].0, 2, true), (hosts[2].0, 2, true)]);
 }

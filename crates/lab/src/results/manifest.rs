@@ -62,6 +62,8 @@ impl From<&Outcome> for OutcomeRecord {
                     "node": report.node,
                     "port": report.port,
                     "sender": report.sender,
+                    "pfc_here": report.pauses,
+                    "pfc_at_sender": report.obeyed,
                     "class": report.loss.class,
                     "flow": report.loss.flow,
                     "frame_bytes": report.loss.frame,

@@ -93,12 +93,25 @@ fn a_fabric_is_configured_at_its_core() {
     assert_eq!((&state["settled"], state["ports"].as_array().map(Vec::len)), (&true.into(), Some(24)));
     // Storage is lossless in the run because the spines say so, and has its share.
     scratch.run(&["run", "dcbx.toml", "--no-record"]).ends(0);
-    // A host that insists is named, and a run that would need both is refused.
+    // A host that insists is named; in a run it does not obey the pauses of its leaf, and that is the end.
     let text = std::fs::read_to_string(scratch.path("dcbx.toml")).expect("it is there");
-    scratch.file("b.toml", text.replace("apply = true", "apply = false") + "[[dcb]]\nmatch = \"h0\"\n");
+    scratch.file("b.toml", text.replace("apply = true", "apply = false") + "[[dcb]]\nmatch = \"h1\"\n");
     scratch.run(&["dcbx", "b.toml"]).ends(6).matches("dcbx-mismatch");
     scratch.run(&["check", "b.toml"]).ends(0).matches("check-dcbx");
-    scratch.run(&["run", "b.toml", "--no-record", "--set", "dcbx.apply=true"]).ends(2).matches("dcbx-not-applied");
+    let applied = ["--set", "dcbx.apply=true"];
+    scratch.run(&[&["check", "b.toml"], &applied[..]].concat()).ends(2).matches("check-dcbx-applied");
+    let lost = scratch.run(&[&["run", "b.toml", "--no-record"], &applied[..]].concat()).ends(3);
+    assert!(
+        lost.out.contains("cause: PFC of class 1 is off at h1, so it went on when it was told to stop"),
+        "{}",
+        lost.out
+    );
+    assert!(lost.out.contains("DCBX, pfc-differs: h1->leaf0: this end pauses no priority"), "{}", lost.out);
+    // What comes of a cable that fails and of a core that is configured anew.
+    let later = "[[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"1ms\"\nup = \"10s\"\n\
+                 [[dcb]]\nmatch = \"spine*\"\nat = \"200s\"\npfc = [1, 2]\n";
+    scratch.file("c.toml", text + later);
+    scratch.run(&["dcbx", "c.toml"]).ends(0).matches("dcbx-later");
     scratch.scenario("leaf-spine.toml").run(&["dcbx", "leaf-spine.toml"]).ends(2).matches("dcbx-none");
     let absent = scratch.run(&["dcbx", "--interface", "no-such-interface"]).ends(2);
     assert!(absent.err.contains("there is no Ethernet interface 'no-such-interface'"), "{}", absent.err);

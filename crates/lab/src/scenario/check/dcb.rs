@@ -1,9 +1,13 @@
 //! What the agents of Data Center Bridging would not agree on.
 
-use super::{Findings, Severity};
-use crate::dcbx::exchange;
+use super::fair::MOST_FLOWS;
+use super::{Findings, Severity, Walker};
+use crate::dcbx::{DcbPlan, Exchange, exchange, history};
 use crate::scenario::plan::Plan;
-use std::collections::BTreeMap;
+use fabric::graph::Role;
+use fabric::spec::FlowControl;
+use fabric::workload::Destination;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds each mismatch once, with an example of where.
 pub(super) fn check(plan: &Plan, findings: &mut Findings) {
@@ -13,6 +17,9 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     if !exchange.settled {
         let message = "the agents never come to rest".to_owned();
         findings.add(Severity::Warning, "dcb", message, "see `tailback dcbx`");
+    }
+    if dcb.apply && !(plan.spec.faults.is_empty() && dcb.changes.is_empty()) {
+        kept(plan, dcb, findings);
     }
     let mut seen: BTreeMap<String, (String, usize, bool)> = BTreeMap::new();
     for port in exchange.ports() {
@@ -28,5 +35,62 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
         let severity = if edge { Severity::Note } else { Severity::Warning };
         let message = if count > 1 { format!("{message} (and at {} more ports)", count - 1) } else { message };
         findings.add(severity, place, message, "configure both ends alike, or make one willing; see `tailback dcbx`");
+    }
+}
+
+/// What a run does not follow: settings that agents change while it lasts.
+fn kept(plan: &Plan, dcb: &DcbPlan, findings: &mut Findings) {
+    let steps = history(&plan.spec.graph, dcb, &plan.spec.faults, plan.run.seed);
+    let changes =
+        |step: &&Exchange| step.changed > 0 && step.at.is_some_and(|at| at < units::Time::ZERO + plan.run.duration);
+    let Some(first) = steps.iter().find(changes) else { return };
+    let at = first.at.unwrap_or(units::Time::ZERO);
+    let message = format!(
+        "at {at} agents change what {} ports operate on; the run keeps what they agreed on before it",
+        first.changed
+    );
+    findings.add(Severity::Warning, "dcb", message, "`tailback dcbx` shows what changes, and for how long");
+}
+
+/// Lossless classes on cables at an end of which PFC of them is off, if flows go that way.
+pub(super) fn unprotected(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
+    let spec = &plan.spec;
+    if spec.ports.is_empty() {
+        return;
+    }
+    let off: BTreeMap<(u32, u16), u8> = spec.ports.iter().map(|port| ((port.node.0, port.port), !port.pfc)).collect();
+    let ends = spec.graph.ports();
+    let pauses = |node: usize| {
+        let kind = spec.kind_of[node] as usize;
+        let control = match spec.graph.nodes[node].role {
+            Role::Switch => spec.switches[kind].flow_control,
+            Role::Host => spec.adapters[kind].flow_control,
+        };
+        matches!(control, FlowControl::Pfc(_))
+    };
+    let mut told = BTreeSet::new();
+    for (number, flow) in spec.flows.iter().enumerate().take(MOST_FLOWS) {
+        let Destination::Host(to) = flow.destination else { continue };
+        if !spec.classes.get(usize::from(flow.class)).is_some_and(|class| class.lossless) {
+            continue;
+        }
+        for (node, port) in walker.path_of(plan, number, flow, to).unwrap_or_default() {
+            let end = ends[node.0 as usize][usize::from(port)];
+            let is_off = |at: (u32, u16)| off.get(&at).is_some_and(|off| off >> flow.class & 1 == 1);
+            let (there, here) = (is_off((node.0, port)), is_off((end.peer.0, end.peer_port)));
+            if !(there || here) || !pauses(end.peer.0 as usize) || !told.insert((end.peer, end.peer_port, flow.class)) {
+                continue;
+            }
+            let (sender, receiver) = (walker.name(node), walker.name(end.peer));
+            let why = match (here, there) {
+                (true, true) => format!("PFC of it is off at both ends, so {receiver} never pauses {sender}"),
+                (true, false) => format!("PFC of it is off at {receiver}, which so never pauses {sender}"),
+                _ => format!("PFC of it is off at {sender}, which does not obey the pauses of {receiver}"),
+            };
+            let class = &spec.classes[usize::from(flow.class)].name;
+            let message = format!("may lose frames of class {class}: {why}");
+            let remedy = "make that end willing, or configure it like the other; see `tailback dcbx`";
+            findings.add(Severity::Error, format!("{sender} -> {receiver}"), message, remedy);
+        }
     }
 }

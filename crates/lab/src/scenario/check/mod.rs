@@ -64,6 +64,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     let reached = reachable(plan, &walker, &mut findings);
     timing(plan, &mut findings);
     if reached {
+        dcb::unprotected(plan, &walker, &mut findings);
         load::check(plan, &walker, &mut findings);
     }
     findings.0.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

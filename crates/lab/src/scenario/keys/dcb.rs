@@ -12,6 +12,13 @@ pub(super) fn dcb() -> Section {
         keys: vec![
             key("match", Kind::Names, Default::Value("*", "our choice: all alike"), "The nodes, by name."),
             key(
+                "at",
+                Kind::Time(units::Span::from_secs(3600)),
+                Default::Value("0s", "our choice: configured before anything is switched on"),
+                "From when on, in the time of the run, which begins when the agents have agreed; `tailback dcbx` shows \
+                 what comes of it. Runs take what was agreed on before.",
+            ),
+            key(
                 "willing",
                 Kind::Flag,
                 Default::Value("false", "our choice: what is configured is meant"),
@@ -113,6 +120,18 @@ pub(super) fn dcbx() -> Section {
                 ]),
                 Default::Value("lower-yields", LLDPAD),
                 "Whose priorities are paused where both ends are willing.",
+            ),
+            key(
+                "link_down",
+                Kind::choice(&[
+                    ("forget", "forgets its peer at once"),
+                    ("keep", "believes what it heard for its time to live, or until the link is up again"),
+                ]),
+                Default::Value(
+                    "forget",
+                    "lldpad 1.1: its DCBX; the receive machine of IEEE 802.1AB, and lldpad's, keeps",
+                ),
+                "What an agent does when its link fails ([[faults]]).",
             ),
             key(
                 "spread",

@@ -1,14 +1,14 @@
 //! `[[dcb]]` and `[dcbx]` to settings of agents, and back from what the agents come to to classes and shares.
 
 use super::names::Names;
-use crate::dcbx::{DcbPlan, Exchange, exchange};
+use crate::dcbx::{DcbPlan, Exchange, LinkDown, exchange};
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
 use control::{Applications, Settings, TieBreak, Timers};
-use fabric::graph::{Graph, Role};
-use fabric::spec::{AdapterSpec, ClassSpec, Egress, EgressGroup, Share, SwitchSpec};
-use units::Bytes;
+use fabric::graph::{Graph, NodeId, Role};
+use fabric::spec::{AdapterSpec, ClassSpec, Egress, EgressGroup, PortSpec, Share, SwitchSpec};
+use units::{Bytes, Span, Time};
 use wire::Priority;
 use wire::lldp::ieee::{Application, EtsTable, Selection};
 
@@ -23,7 +23,14 @@ pub(super) fn dcb(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) -> Op
         }
         return (!root.given("dcb") && !root.given("dcbx")).then_some(None);
     }
-    let mut plan = DcbPlan { settings: Vec::new(), timers: Timers::default(), spread: units::Span::ZERO, apply: false };
+    let mut plan = DcbPlan {
+        settings: Vec::new(),
+        timers: Timers::default(),
+        spread: Span::ZERO,
+        apply: false,
+        changes: Vec::new(),
+        link_down: LinkDown::default(),
+    };
     let mut tie_break = TieBreak::default();
     if let Some(node) = exchange {
         let small = |key: &str| node.count(key).and_then(|count| u8::try_from(count).ok());
@@ -34,13 +41,16 @@ pub(super) fn dcb(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) -> Op
         plan.timers.credit = small("credit")?;
         (plan.spread, plan.apply) = (node.time("spread")?, node.flag("apply")?);
         for (key, span) in [("interval", plan.timers.interval), ("fast_interval", plan.timers.fast_interval)] {
-            if span < units::Span::from_secs(1) {
+            if span < Span::from_secs(1) {
                 gathered.refuse(node.place_of(key), format!("`{key}` below a second"), "LLDP counts in seconds");
                 return None;
             }
         }
         if node.text("tie_break")? == "lower-wins" {
             tie_break = TieBreak::LowerWins;
+        }
+        if node.text("link_down")? == "keep" {
+            plan.link_down = LinkDown::Keep;
         }
     }
     plan.settings = vec![Settings { tie_break, ..Settings::default() }; graph.nodes.len()];
@@ -52,7 +62,12 @@ pub(super) fn dcb(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) -> Op
         match (names.select(gathered, &patterns, entry.place_of("match")), settings) {
             (Some(nodes), Some(settings)) => {
                 let settings = Settings { tie_break, ..settings };
-                nodes.iter().for_each(|&node| plan.settings[node as usize] = settings);
+                match entry.time("at").filter(|at| *at > Span::ZERO) {
+                    None => nodes.iter().for_each(|&node| plan.settings[node as usize] = settings),
+                    Some(at) => {
+                        plan.changes.extend(nodes.iter().map(|&node| (Time::ZERO + at, NodeId(node), settings)));
+                    }
+                }
             }
             _ => good = false,
         }
@@ -137,10 +152,14 @@ fn applications(gathered: &mut Gathered<'_>, node: &Node) -> Option<Applications
 }
 
 /// What the agents came to, to be taken by a run.
-pub(super) struct Applied(Exchange);
+pub(super) struct Applied {
+    exchange: Exchange,
+    /// Classes that some port pauses.
+    lossless: u8,
+}
 
-/// Takes the lossless classes from the exchange. All ports must pause the same priorities: a class is lossless in the
-/// whole network or not at all.
+/// Takes the lossless classes from the exchange: a class is lossless if any port pauses it. Where another does not, it
+/// may be lost, and then the run ends.
 pub(super) fn apply(
     gathered: &mut Gathered<'_>,
     root: &Node,
@@ -150,32 +169,18 @@ pub(super) fn apply(
     classes: &mut [ClassSpec],
     layered: &mut [bool],
 ) -> Option<Applied> {
-    let place = root.table("dcbx").map_or(root.place, |node| node.place_of("apply"));
     let exchange = exchange(graph, plan, seed);
     if !exchange.settled {
+        let place = root.table("dcbx").map_or(root.place, |node| node.place_of("apply"));
         gathered.refuse(place, "the agents never agree, so there is nothing to apply", "see `tailback dcbx`");
         return None;
     }
-    let name = |node: fabric::graph::NodeId| graph.nodes[node.0 as usize].name.as_str();
-    let paused = exchange.ports().next().map_or(0, |port| port.operating.pfc.value);
-    if let Some(other) = exchange.ports().find(|port| port.operating.pfc.value != paused) {
-        let message = format!(
-            "the exchange leaves ports that pause different priorities, such as {} towards {}",
-            name(other.node),
-            name(other.peer)
-        );
-        gathered.refuse(
-            place,
-            message,
-            "make the edge willing, or configure it alike; `tailback dcbx` shows every port",
-        );
-        return None;
-    }
+    let lossless = exchange.ports().fold(0, |paused, port| paused | port.operating.pfc.value);
     let mut good = true;
     for (number, (class, node)) in classes.iter_mut().zip(root.tables("classes")).enumerate() {
-        let lossless = paused >> number & 1 == 1;
+        let lossless = lossless >> number & 1 == 1;
         if node.given("lossless") && class.lossless != lossless {
-            let state = if lossless { "paused" } else { "not paused" };
+            let state = if lossless { "paused" } else { "paused at no port" };
             let message =
                 format!("class `{}` says otherwise: priority {number} is {state} by the exchange", class.name);
             gathered.refuse(node.place_of("lossless"), message, "remove it, or configure [[dcb]] accordingly");
@@ -189,11 +194,12 @@ pub(super) fn apply(
             gathered.computed(&node.path, "layered", lossless);
         }
     }
-    good.then_some(Applied(exchange))
+    good.then_some(Applied { exchange, lossless })
 }
 
 impl Applied {
-    /// Takes the shares from the exchange: each kind of device gets the table of its ports, which must be one.
+    /// Takes the shares from the exchange: a kind of device has those of its first port. Returns the ports that have
+    /// others, or do not pause all that is paused elsewhere.
     pub(super) fn share(
         &self,
         gathered: &mut Gathered<'_>,
@@ -202,39 +208,39 @@ impl Applied {
         kind_of: &[u32],
         turn: Bytes,
         (switches, adapters): (&mut [SwitchSpec], &mut [AdapterSpec]),
-    ) -> Option<()> {
-        let place = root.table("dcbx").map_or(root.place, |node| node.place_of("apply"));
-        let sections = [("switches", Role::Switch, switches.len()), ("adapters", Role::Host, adapters.len())];
-        for (section, role, kinds) in sections {
-            for kind in 0..kinds {
-                let mut tables = self.0.ports().filter(|port| {
-                    let node = port.node.0 as usize;
-                    graph.nodes[node].role == role && kind_of[node] as usize == kind
-                });
-                let Some(first) = tables.next().map(|port| port.operating.ets.value) else { continue };
-                if let Some(other) = tables.find(|port| port.operating.ets.value != first) {
-                    let name = |node: fabric::graph::NodeId| graph.nodes[node.0 as usize].name.as_str();
-                    let (node, peer) = (name(other.node), name(other.peer));
-                    let message = format!(
-                        "the exchange leaves ports of {section}[{kind}] with different shares, such as {node} towards {peer}"
-                    );
-                    gathered.refuse(place, message, "give those nodes a kind of their own, or configure them alike");
-                    return None;
-                }
+    ) -> Option<Vec<PortSpec>> {
+        let classes = root.tables("classes").len();
+        let lossless = self.lossless & ((1_u16 << classes.min(8)) - 1) as u8;
+        let mut first: [Vec<Option<EtsTable>>; 2] = [vec![None; switches.len()], vec![None; adapters.len()]];
+        let mut apart = Vec::new();
+        for port in self.exchange.ports() {
+            let node = port.node.0 as usize;
+            let host = graph.nodes[node].role == Role::Host;
+            let table = port.operating.ets.value;
+            let of_kind = first[usize::from(host)][kind_of[node] as usize].get_or_insert(table);
+            let egress = (*of_kind != table).then(|| egress(&table, classes, turn));
+            let pfc = port.operating.pfc.value & lossless;
+            if egress.is_some() || pfc != lossless {
+                apart.push(PortSpec { node: port.node, port: port.number, pfc, egress });
+            }
+        }
+        for (section, host) in [("switches", false), ("adapters", true)] {
+            for (kind, table) in first[usize::from(host)].iter().enumerate() {
+                let Some(table) = table else { continue };
                 let entry = root.tables(section).get(kind);
                 if let Some(entry) = entry.filter(|entry| entry.given("egress") || entry.given("vl_arbitration")) {
                     let message = "it says how classes share, and so does the exchange that is applied";
                     gathered.refuse(entry.place, message, "remove `egress`, or set dcbx.apply = false");
                     return None;
                 }
-                let egress = egress(&first, root.tables("classes").len(), turn);
-                match role {
-                    Role::Switch => switches[kind].egress = egress,
-                    Role::Host => adapters[kind].egress = egress,
+                let egress = egress(table, classes, turn);
+                match host {
+                    false => switches[kind].egress = egress,
+                    true => adapters[kind].egress = egress,
                 }
             }
         }
-        Some(())
+        Some(apart)
     }
 }
 

@@ -115,13 +115,13 @@ pub(crate) fn plan(
         }
     }
     let (mut switches, mut adapters) = (switches.kinds, adapters.kinds);
+    let mut ports = Vec::new();
     if let Some(applied) = &applied {
         let frames = largest_frames(&traffic.flows, classes.len()).into_iter().max().unwrap_or(Bytes::ZERO);
         let turn = frames + network.overhead;
         let shared = applied.share(gathered, root, &network.graph, &kind_of, turn, (&mut switches, &mut adapters));
-        if shared.is_none() {
-            return (None, origins);
-        }
+        let Some(apart) = shared else { return (None, origins) };
+        ports = apart;
     }
     let spec = NetworkSpec {
         routes: network.routes,
@@ -131,6 +131,7 @@ pub(crate) fn plan(
         switches,
         adapters,
         kind_of,
+        ports,
         overhead: network.overhead,
         smallest_frame: network.smallest_frame,
         flows: traffic.flows,
