@@ -1,7 +1,10 @@
-//! Max-min fair shares of the bake-off's networks, phase by phase, against those its slides state or arithmetic gives.
+//! Max-min fair shares of the bake-off's networks, phase by phase, against those its slides state or arithmetic gives;
+//! and of a link that tells classes apart, against what packets get.
 
+use fabric::{BuildOptions, RunLimits, Simulation, Wish};
 use lab::scenario::{FairPhase, Plan, fair_phases, load};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
 fn plan(test: &str) -> Plan {
@@ -76,5 +79,48 @@ fn the_end_of_a_chain_is_shared_by_all_who_send_there() {
         let share = 10.0 / f64::from(switches + 1);
         all_are(&shares(test, 500, "far"), switches as usize - 1, share);
         all_are(&shares(test, 500, "last"), 1, share);
+    }
+}
+
+/// What each flow's frames get between two instants, in Gb/s.
+fn simulated(plan: &Plan, from: u64, until: u64) -> Vec<f64> {
+    let mut simulation = Simulation::build(&plan.spec, &BuildOptions::default()).expect("a sound network");
+    let quiet = AtomicBool::new(false);
+    let mut received = |millis: u64| -> Vec<f64> {
+        simulation.run(&RunLimits::until(at(millis), &quiet), |_, _| Wish::GoOn);
+        simulation.flows().iter().map(|flow| flow.received_bytes as f64).collect()
+    };
+    let (before, after) = (received(from), received(until));
+    let seconds = (until - from) as f64 / 1e3;
+    before.iter().zip(&after).map(|(before, after)| (after - before) * 8.0 / seconds / 1e9).collect()
+}
+
+/// Table 1 of the DCB paper: LAN, SAN and IPC have 40, 40 and 20 % of a link, or what the others leave; as computed, and as
+/// packets have it.
+#[test]
+fn lan_san_and_ipc_have_what_packets_get() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/dcb-2010/table1.toml");
+    // In percent of the link: LAN 0, 3, 4, 5, SAN 1, 6, IPC 2, 7.
+    let third = 100.0 / 3.0;
+    let expected: [(&str, [f64; 8]); 4] = [
+        ("groups", [10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 10.0, 10.0]),
+        ("groups, SAN idle", [third / 2.0, third / 2.0, third / 2.0, third / 2.0, 0.0, 0.0, third / 2.0, third / 2.0]),
+        ("groups, priority within", [0.0, 0.0, 0.0, 40.0, 0.0, 40.0, 0.0, 20.0]),
+        ("strict priority", [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 100.0]),
+    ];
+    for (variant, percent) in expected {
+        let plan =
+            load(&file, &[format!("variant={variant}")]).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let phases = fair_phases(&plan).expect("few flows");
+        let phase = phases.iter().find(|phase| at(5) < phase.until).expect("a phase");
+        let mut shares = [0.0; 8];
+        phase.shares.iter().for_each(|share| shares[share.flow as usize] = share.throughput / 1e9);
+        let packets = simulated(&plan, 4, 10);
+        for flow in 0..8 {
+            // Frames of 1500 B and 20 B around each.
+            let value = percent[flow] / 10.0 * 1500.0 / 1520.0;
+            assert!((shares[flow] - value).abs() < 1e-3, "{variant}: {shares:?} against {percent:?}");
+            assert!((packets[flow] - value).abs() < 0.02 * value + 1e-3, "{variant}: {packets:?} against {shares:?}");
+        }
     }
 }

@@ -3,13 +3,17 @@
 //! A phase is a stretch of the run in which the same flows are on and every receiver consumes at the same rate. A flow
 //! asks for its rate while it is on, or for all there is. Bursts of random lengths are no phases: such a flow asks for
 //! its mean. A finite flow counts from its start to its stop, whether or not it is done before.
+//!
+//! Where flows of several classes share a link, the link's scheduler says what each class has ([`theory::classes`]).
 
 use super::paths::Walker;
+use super::scheduler::Schedulers;
 use crate::scenario::plan::Plan;
 use congestion::Reaction;
 use fabric::spec::AdapterSpec;
 use fabric::workload::{Activity, Destination, FlowSpec, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
+use theory::classes;
 use theory::max_min::{Flow, Limit, max_min};
 use units::{Bytes, Rate, Span, Time};
 
@@ -19,6 +23,9 @@ pub(super) const MOST_FLOWS: usize = 50_000;
 /// Beyond so many phases, times flows, they are not computed.
 const MOST_WORK: usize = 20_000_000;
 
+/// The same where links tell classes apart, which takes many rounds.
+const MOST_CLASSED_WORK: usize = 200_000;
+
 /// What a flow would get of a network that is fair to all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairShare {
@@ -26,6 +33,9 @@ pub struct FairShare {
     pub flow: u32,
     /// Bits per second of frames, overhead not counted.
     pub throughput: f64,
+    /// More than `throughput` where links that weigh classes differently leave it open what is fair: then any share from
+    /// the one to the other may be.
+    pub most: f64,
     /// The link that stops it from getting more, as `from -> to`; `None` if it has all that it offers.
     pub bottleneck: Option<String>,
 }
@@ -118,6 +128,8 @@ struct Ground<'a> {
     /// Every link: its rate, and the adapter it leads to.
     links: Vec<(u32, Rate, Option<&'a AdapterSpec>)>,
     names: BTreeMap<u32, String>,
+    /// If some link carries several classes: how each of its links divides itself, and the class of every flow.
+    classed: Option<(BTreeMap<u32, classes::Scheduler>, Vec<u8>)>,
 }
 
 impl<'a> Ground<'a> {
@@ -146,7 +158,12 @@ impl<'a> Ground<'a> {
             links.push((channel, spec.graph.cables[end.cable as usize].link.rate, adapter));
             names.insert(channel, format!("{} -> {}", walker.name(node), walker.name(end.peer)));
         }
-        Some(Ground { plan, flows, links, names })
+        let classed = match class_by_class(plan, walker, &flows) {
+            Classed::No => None,
+            Classed::Yes(schedulers, classes) => Some((schedulers, classes)),
+            Classed::Unknown => return None,
+        };
+        Some(Ground { plan, flows, links, names, classed })
     }
 
     /// The shares if each flow asks for that much, and receivers are as they are at that instant.
@@ -164,16 +181,56 @@ impl<'a> Ground<'a> {
             (*channel, consumed.map_or(*rate, |consumed| consumed.min(*rate)))
         };
         let capacities: Vec<(u32, Rate)> = self.links.iter().map(capacity).collect();
+        if let Some((schedulers, of_flow)) = &self.classed {
+            return Some(self.classed_shares(schedulers, of_flow, &capacities, &numbers, &flows));
+        }
         let shares = max_min(&capacities, &flows).ok()?;
         let share = |(number, share): (usize, theory::max_min::Share<u32>)| FairShare {
             flow: number as u32,
             throughput: share.rate / expansion(self.plan, &self.plan.spec.flows[number]),
+            most: share.rate / expansion(self.plan, &self.plan.spec.flows[number]),
             bottleneck: match share.limit {
                 Limit::Link(link) => self.names.get(&link).cloned(),
                 Limit::Demand => None,
             },
         };
         Some(numbers.into_iter().zip(shares).map(share).collect())
+    }
+
+    /// The same where links tell classes apart.
+    fn classed_shares(
+        &self,
+        schedulers: &BTreeMap<u32, classes::Scheduler>,
+        of_flow: &[u8],
+        capacities: &[(u32, Rate)],
+        numbers: &[usize],
+        flows: &[Flow<u32>],
+    ) -> Vec<FairShare> {
+        let place: BTreeMap<u32, usize> = schedulers.keys().copied().zip(0..).collect();
+        let capacity: BTreeMap<u32, Rate> = capacities.iter().copied().collect();
+        let link = |(channel, scheduler): (&u32, &classes::Scheduler)| classes::Link {
+            capacity: capacity.get(channel).map_or(0.0, |rate| rate.as_bits_per_sec() as f64),
+            scheduler: scheduler.clone(),
+        };
+        let links: Vec<classes::Link> = schedulers.iter().map(link).collect();
+        let flow = |(&number, flow): (&usize, &Flow<u32>)| classes::Flow {
+            links: flow.links.iter().filter_map(|link| place.get(link).copied()).collect(),
+            class: of_flow[number],
+            demand: flow.demand.map(|rate| rate.as_bits_per_sec() as f64),
+        };
+        let flows: Vec<classes::Flow> = numbers.iter().zip(flows).map(flow).collect();
+        let channels: Vec<u32> = schedulers.keys().copied().collect();
+        let share = |(&number, share): (&usize, classes::Share)| {
+            let frames = expansion(self.plan, &self.plan.spec.flows[number]);
+            let throughput = if share.is_known() { share.most } else { share.least };
+            FairShare {
+                flow: number as u32,
+                throughput: throughput / frames,
+                most: share.most / frames,
+                bottleneck: share.limit.and_then(|link| self.names.get(&channels[link]).cloned()),
+            }
+        };
+        numbers.iter().zip(classes::fair(&links, &flows)).map(share).collect()
     }
 
     /// The instants at which what flows ask for or receivers consume may change, the start of the run among them.
@@ -198,30 +255,92 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// Whether links tell the flows' classes apart.
+enum Classed {
+    /// No link carries more than one class.
+    No,
+    /// How the links that carry anything divide themselves, and the class of every flow.
+    Yes(BTreeMap<u32, classes::Scheduler>, Vec<u8>),
+    /// A link that carries several does so in a way that is not one of shares.
+    Unknown,
+}
+
+fn class_by_class(plan: &Plan, walker: &Walker<'_>, flows: &[(usize, Vec<u32>)]) -> Classed {
+    let schedulers = Schedulers::new(plan);
+    let of_flow: Vec<u8> = plan.spec.flows.iter().map(|flow| schedulers.class(flow.class)).collect();
+    let mut carried: BTreeMap<u32, BTreeSet<u8>> = BTreeMap::new();
+    for (number, links) in flows {
+        links.iter().for_each(|link| {
+            carried.entry(*link).or_default().insert(of_flow[*number]);
+        });
+    }
+    if carried.values().all(|classes| classes.len() < 2) {
+        return Classed::No;
+    }
+    let mut known = BTreeMap::new();
+    for (channel, node, _) in walker.channels() {
+        let Some(classes) = carried.get(&channel) else { continue };
+        let port = (channel - walker.channel(node, 0)) as u16;
+        let scheduler = match classes.first() {
+            Some(&only) if classes.len() == 1 => Some(classes::Scheduler::strict([only])),
+            _ => schedulers.of(node.0, port),
+        };
+        match scheduler {
+            Some(scheduler) => known.insert(channel, scheduler),
+            None => return Classed::Unknown,
+        };
+    }
+    Classed::Yes(known, of_flow)
+}
+
+/// Whether fair shares cannot be told because a link divides itself among classes in a way that is not one of shares.
+pub(super) fn is_untold(plan: &Plan, walker: &Walker<'_>) -> bool {
+    let flows: Vec<(usize, Vec<u32>)> = plan
+        .spec
+        .flows
+        .iter()
+        .enumerate()
+        .filter_map(|(number, flow)| {
+            let Destination::Host(to) = flow.destination else { return None };
+            let hops = walker.path_of(plan, number, flow, to).ok()?;
+            Some((number, hops.iter().map(|&(node, port)| walker.channel(node, port)).collect()))
+        })
+        .collect();
+    matches!(class_by_class(plan, walker, &flows), Classed::Unknown)
+}
+
 /// The max-min fair shares of all flows with one destination, as if all were there at once and bursts were spread out.
 ///
-/// With frames sprayed over many paths only the hosts' own links count. `None` if there are too many flows.
+/// With frames sprayed over many paths only the hosts' own links count. Flows whose share is open are left out. `None` if
+/// there are too many flows.
 #[must_use]
 pub fn fair_shares(plan: &Plan) -> Option<Vec<FairShare>> {
-    steady_shares(plan, &Walker::new(&plan.spec.graph))
+    let mut shares = steady_shares(plan, &Walker::new(&plan.spec.graph))?;
+    shares.retain(|share| share.throughput == share.most);
+    Some(shares)
 }
 
 pub(super) fn steady_shares(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<FairShare>> {
     Ground::new(plan, walker)?.shares(Time::ZERO, |flow| Some(demand(plan, flow)))
 }
 
-/// The max-min fair shares phase by phase, from the start of the run to its end. `None` if there are too many.
+/// The max-min fair shares phase by phase, from the start of the run to its end. `None` if there are too many, or if one
+/// is open.
 #[must_use]
 pub fn fair_phases(plan: &Plan) -> Option<Vec<FairPhase>> {
     let ground = Ground::new(plan, &Walker::new(&plan.spec.graph))?;
     let changes: Vec<Time> = ground.changes().into_iter().collect();
-    if changes.len().saturating_mul(plan.spec.flows.len()) > MOST_WORK {
+    let most = if ground.classed.is_some() { MOST_CLASSED_WORK } else { MOST_WORK };
+    if changes.len().saturating_mul(plan.spec.flows.len()) > most {
         return None;
     }
     let ends = changes.iter().copied().skip(1).chain([Time::ZERO + plan.run.duration]);
     let mut phases: Vec<FairPhase> = Vec::new();
     for (&from, until) in changes.iter().zip(ends) {
         let shares = ground.shares(from, |flow| asks(plan, flow, from))?;
+        if shares.iter().any(|share| share.throughput < share.most) {
+            return None;
+        }
         match phases.last_mut() {
             Some(last) if last.shares == shares => last.until = until,
             _ => phases.push(FairPhase { from, until, shares }),

@@ -1,6 +1,6 @@
 //! Offered load against capacity, and a word on fair shares.
 
-use super::fair::{FairShare, MOST_FLOWS, demand, expansion, steady_shares};
+use super::fair::{FairShare, MOST_FLOWS, demand, expansion, is_untold, steady_shares};
 use super::paths::Walker;
 use super::{Findings, Severity};
 use crate::scenario::plan::Plan;
@@ -17,6 +17,9 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         if plan.spec.flows.len() > MOST_FLOWS {
             let message = format!("{} flows: fair shares are computed up to {MOST_FLOWS}", plan.spec.flows.len());
             findings.add(Severity::Note, "workloads", message, "");
+        } else if is_untold(plan, walker) {
+            let message = "no fair shares: what two arbitration tables with a limit give depends on who waits when";
+            findings.add(Severity::Note, "workloads", message.into(), "");
         }
         return;
     };
@@ -30,8 +33,9 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     }
     for (workload, shares) in by_workload {
         let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
-        let rates = || shares.iter().map(|share| share.throughput);
-        let (least, most) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
+        let least = shares.iter().map(|share| share.throughput).fold(f64::INFINITY, f64::min);
+        let most = shares.iter().map(|share| share.most).fold(0.0, f64::max);
+        let open = shares.iter().any(|share| share.most > share.throughput);
         let worst = shares.iter().min_by(|a, b| a.throughput.total_cmp(&b.throughput));
         let bottleneck = worst.and_then(|share| share.bottleneck.as_ref());
         let because = bottleneck.map_or("it gets all it offers".into(), |link| format!("limited by {link}"));
@@ -41,6 +45,8 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         } else {
             format!("fair share of each of its {} flows", shares.len())
         };
+        // Two links may weigh two classes the other way round.
+        let because = if open { "links weigh its class differently, and any of it is fair".into() } else { because };
         let message = format!("{whose}, if all last: {amount}; {because}");
         findings.add(Severity::Note, format!("workload {name}"), message, "");
     }

@@ -8,6 +8,7 @@ mod deadlock;
 mod fair;
 mod load;
 mod paths;
+mod scheduler;
 
 pub use fair::{FairPhase, FairShare, fair_phases, fair_shares};
 pub use paths::flow_paths;
