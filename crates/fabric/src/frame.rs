@@ -133,10 +133,15 @@ impl Frame {
         self.flags & LAST != 0
     }
 
-    /// Of a pause frame: (classes it speaks of, quanta; zero releases).
+    /// Of a pause frame: what it says.
     #[must_use]
-    pub fn pause(&self) -> (u8, u16) {
-        ((self.seq >> 16) as u8, self.seq as u16)
+    pub fn pause(&self) -> Pause {
+        let (others, named, quanta) = ((self.seq >> 24) as u8, (self.seq >> 16) as u8, self.seq as u16);
+        if quanta == 0 {
+            Pause { held: 0, released: named, quanta }
+        } else {
+            Pause { held: named, released: others, quanta }
+        }
     }
 
     /// Of a notice: (feedback, port of the network, class, offset, growth).
@@ -171,9 +176,30 @@ impl Frame {
         self.born = Time::from_picos(u64::from(offset as u32) << 32 | u64::from(growth as u32));
     }
 
-    pub(crate) fn set_pause(&mut self, classes: u8, quanta: u16) {
-        self.seq = u32::from(classes) << 16 | u32::from(quanta);
+    /// Adds to what a pause frame says. The last word on a class counts.
+    pub(crate) fn add_pause(&mut self, classes: u8, quanta: u16) {
+        let Pause { mut held, mut released, quanta: before } = self.pause();
+        if quanta == 0 {
+            (held, released) = (held & !classes, released | classes);
+        } else {
+            (held, released) = (held | classes, released & !classes);
+        }
+        self.seq = match held {
+            0 => u32::from(released) << 16,
+            _ => u32::from(released) << 24 | u32::from(held) << 16 | u32::from(quanta.max(before)),
+        };
     }
+}
+
+/// What a pause frame says. Of classes that it does not name it says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Classes that are to stop.
+    pub held: u8,
+    /// Classes that may go on.
+    pub released: u8,
+    /// For how long to stop, in quanta of 512 bit times.
+    pub quanta: u16,
 }
 
 /// A rate in sixteen bits, rounded up: 13 for a number and 3 for how many zeros follow it, beside three that always do.
@@ -349,6 +375,20 @@ mod tests {
             let got = round_trip(bits);
             assert!(got >= bits && got - bits <= bits / 819, "{bits}: {got}");
         }
+    }
+
+    #[test]
+    fn the_last_word_of_a_pause_frame_counts() {
+        let mut frame = Frame::control(Kind::Pause, 64, Time::ZERO);
+        frame.add_pause(0b0001, 0);
+        assert_eq!(frame.pause(), Pause { held: 0, released: 0b0001, quanta: 0 });
+        frame.add_pause(0b0110, 300);
+        assert_eq!(frame.pause(), Pause { held: 0b0110, released: 0b0001, quanta: 300 });
+        frame.add_pause(0b0011, 300);
+        frame.add_pause(0b0100, 0);
+        assert_eq!(frame.pause(), Pause { held: 0b0011, released: 0b0100, quanta: 300 });
+        frame.add_pause(0b0011, 0);
+        assert_eq!(frame.pause(), Pause { held: 0, released: 0b0111, quanta: 0 });
     }
 
     #[test]

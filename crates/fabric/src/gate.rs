@@ -1,6 +1,6 @@
 //! Holding back and letting go: buffers that fill, pause frames, credits, and cables that fail.
 
-use crate::frame::{Frame, Kind};
+use crate::frame::{Frame, Kind, Pause};
 use crate::network::{Ctx, Device, Message, Network};
 use crate::plan::{Hold, Rule, units};
 use crate::port::{DOWN, Signal};
@@ -178,10 +178,18 @@ impl<P: Probe> Network<P> {
         self.send_pause(now, p, hold, false, ctx);
     }
 
+    /// A frame that waits already says this too: each names the classes that have news when it starts. So a stop waits
+    /// behind one frame of data and no pause frame but its own, as the headroom has it.
     fn send_pause(&mut self, now: Time, p: u32, hold: Hold, stop: bool, ctx: &mut Ctx) {
         let Hold::Pause { classes, quanta, .. } = hold else { return };
+        let quanta = if stop { quanta } else { 0 };
+        let control = self.ports[p as usize].control;
+        let waiting = control.iter(&self.pool).find(|(_, frame)| frame.kind == Kind::Pause).map(|(place, _)| place);
+        if let Some(place) = waiting {
+            return self.pool[place].add_pause(classes, quanta);
+        }
         let mut frame = Frame::control(Kind::Pause, PAUSE_FRAME, now);
-        frame.set_pause(classes, if stop { quanta } else { 0 });
+        frame.add_pause(classes, quanta);
         self.totals.pause_frames += 1;
         self.totals.control_bytes += u64::from(PAUSE_FRAME);
         self.send_control(p, frame, ctx);
@@ -207,17 +215,15 @@ impl<P: Probe> Network<P> {
     }
 
     /// Obeys a pause frame from the far end.
-    pub(crate) fn obey_pause(&mut self, now: Time, p: u32, classes: u8, count: u16, ctx: &mut Ctx) {
+    pub(crate) fn obey_pause(&mut self, now: Time, p: u32, pause: Pause, ctx: &mut Ctx) {
         let obeyed = self.plan.obeys(self.ports[p as usize].global) & ((1u16 << self.classes) - 1) as u8;
-        let classes = classes & obeyed;
+        let held = pause.held & obeyed;
         let port = &mut self.ports[p as usize];
         let before = port.blocked;
-        if count == 0 {
-            port.blocked &= !classes;
-        } else {
-            port.blocked |= classes;
-            let until = now + quanta(count, port.wire.rate());
-            for class in (0..self.classes).filter(|class| classes >> class & 1 == 1) {
+        port.blocked = port.blocked & !pause.released | held;
+        if held != 0 {
+            let until = now + quanta(pause.quanta, port.wire.rate());
+            for class in (0..self.classes).filter(|class| held >> class & 1 == 1) {
                 self.gates[p as usize * self.classes + class].paused_until = until;
             }
             ctx.alarms.arm_no_later(self.numbers.timer + p, until);
@@ -388,7 +394,7 @@ impl<P: Probe> Network<P> {
                     self.grant(now, p, class, granted, ctx);
                 }
             }
-            Signal::Pause { classes, quanta } => self.obey_pause(now, p, classes, quanta, ctx),
+            Signal::Pause(pause) => self.obey_pause(now, p, pause, ctx),
         }
     }
 

@@ -37,7 +37,7 @@ pub mod workload;
 
 pub use build::BuildOptions;
 pub use census::Census;
-pub use frame::{Frame, Kind};
+pub use frame::{Frame, Kind, Pause};
 pub use partition::Partition;
 pub use probe::{DropCause, NoProbe, Probe, QueueSample};
 pub use result::{Limit, Loss, LossReport, Outcome, Totals};

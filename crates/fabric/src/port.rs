@@ -1,6 +1,6 @@
 //! The state of a port: what the hot path touches, kept small and together; what it seldom touches, apart.
 
-use crate::frame::{List, NIL};
+use crate::frame::{List, NIL, Pause};
 use crate::network::Device;
 use units::{Rate, Span, Time, Wire};
 
@@ -167,5 +167,5 @@ pub(crate) enum Signal {
     /// The far end has granted that many units of a class in total; the second number is the cable's epoch.
     Credit { class: u8, granted: u64, epoch: u8 },
     /// A pause frame takes effect.
-    Pause { classes: u8, quanta: u16 },
+    Pause(Pause),
 }

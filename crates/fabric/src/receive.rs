@@ -72,12 +72,12 @@ impl<P: Probe> Network<P> {
         }
         match frame.kind {
             Kind::Pause => {
-                let (classes, quanta) = frame.pause();
+                let pause = frame.pause();
                 let response = self.plan.pause_response(self.ports[p as usize].global);
                 if response == Span::ZERO {
-                    self.obey_pause(now, p, classes, quanta, ctx);
+                    self.obey_pause(now, p, pause, ctx);
                 } else {
-                    self.push_signal(p, now + response, crate::port::Signal::Pause { classes, quanta }, ctx);
+                    self.push_signal(p, now + response, crate::port::Signal::Pause(pause), ctx);
                 }
             }
             Kind::Credit => self.grant(now, p, frame.dst as u8, frame.born.as_picos(), ctx),

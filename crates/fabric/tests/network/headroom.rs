@@ -59,6 +59,52 @@ fn the_formula_is_enough_in_every_phase_and_a_frame_less_is_not() {
     }
 }
 
+/// As [`fill`], but host 0 also sends seven other classes, to hosts that stand still until `release`. When they go on,
+/// the switch tells host 0 so of all seven at about the time when the eighth class crosses XOFF.
+fn fill_among_others(latency: Span, room_above: u64, release: Span, start: Span) -> Report {
+    let graph = topology::single_switch(10, link(10, latency)).unwrap();
+    let room = |xoff: u64, above: u64| {
+        ClassBuffer::lossless(Bytes::new(xoff + above), Bytes::new(xoff), Bytes::new(xoff - 2 * FRAME))
+    };
+    let mut buffers = vec![room(4 * FRAME, 10 * FRAME); 7];
+    buffers.push(room(XOFF, room_above));
+    let mut spec = network(graph, switch(buffers[0], pfc()), lossless());
+    spec.classes = vec![lossless(); 8];
+    spec.switches[0].buffer = Buffer::Static(buffers);
+    let adapter = |changes| AdapterSpec {
+        flow_control: pfc(),
+        buffer: vec![ClassBuffer::lossless(Bytes::new(20_000), Bytes::new(100), Bytes::new(50)); 8],
+        service: Some(Rate::ZERO),
+        service_changes: changes,
+        ..AdapterSpec::default()
+    };
+    spec.adapters.push(adapter(vec![(at(release), Some(Rate::from_gigabits(10)))]));
+    spec.adapters.push(adapter(Vec::new()));
+    spec.kind_of[1..8].fill(1);
+    spec.kind_of[8] = 2;
+    spec.flows = (0..7).map(|class| FlowSpec { class, ..greedy(0, u32::from(class) + 1, FRAME) }).collect();
+    spec.flows.push(FlowSpec { class: 7, start: at(start), ..greedy(0, 8, FRAME) });
+    spec.flows.push(FlowSpec { class: 7, ..greedy(9, 0, FRAME) });
+    run(&spec, Span::from_micros(150)).1
+}
+
+/// News of other classes takes no time from a class that has to stop: it goes in the same frame.
+#[test]
+fn the_formula_is_enough_among_eight_classes() {
+    // A cable with which one pause frame more before this one lets one data frame more arrive than there is room for.
+    let latency = Span::from_nanos(552);
+    let (rate, frame) = (Rate::from_gigabits(10), Bytes::new(FRAME));
+    let needed = headroom(&HeadroomSpec::simulated(rate, latency, Span::ZERO, frame, frame)).above_threshold().get();
+    for phase in 0..10 {
+        let release = Span::from_nanos(100_000 + 123 * phase);
+        for step in 0..200 {
+            let start = release - Span::from_nanos(24_000) + Span::from_nanos(60) * step;
+            let report = fill_among_others(latency, needed, release, start);
+            assert_eq!(report.outcome, Outcome::Finished, "phase {phase}, step {step}");
+        }
+    }
+}
+
 /// A pause frame that is lost is made good by the refresh, if the headroom covers the wait.
 #[test]
 fn lost_pause_frames_are_survived_by_refresh() {

@@ -33,16 +33,19 @@ impl Synthesizer<'_> {
 
     /// PAUSE or PFC, as the sending device practises it.
     fn pause(&self, row: &FrameRow, out: &mut Writer) {
-        let (classes, quanta) = row.frame.pause();
+        let pause = row.frame.pause();
         let whole_link = self
             .ports
             .get(row.port as usize)
             .is_some_and(|&(node, ..)| matches!(flow_control(self.spec, node), FlowControl::Pause(_)));
         let control = if whole_link {
-            mac_control::Repr::Pause { quanta }
+            mac_control::Repr::Pause { quanta: if pause.held == 0 { 0 } else { pause.quanta } }
         } else {
-            let quanta = std::array::from_fn(|class| (classes >> class & 1 == 1).then_some(quanta));
-            mac_control::Repr::Pfc { quanta }
+            let quanta = |class: usize| match (pause.held >> class & 1, pause.released >> class & 1) {
+                (1, _) => Some(pause.quanta),
+                (_, released) => (released == 1).then_some(0),
+            };
+            mac_control::Repr::Pfc { quanta: std::array::from_fn(quanta) }
         };
         let content = Content::Type(ether_type::MAC_CONTROL);
         let source = self.address(row.port);
