@@ -297,6 +297,14 @@ mod tests {
         assert_eq!((transport.partition, transport.sequence), (0x2487, 0x0D_EC2A));
     }
 
+    /// Entries of the table that Mellanox's packet generator (OpenIB's first stack) computes the variant CRC with; that of
+    /// Endace's capture library is the same.
+    #[test]
+    fn the_variant_crc_is_that_of_others() {
+        let table = |index: u8| !variant(&[index ^ 0xFF]) ^ 0x00FF;
+        assert_eq!([0, 1, 2, 16, 128, 255].map(table), [0x0000, 0x1BA1, 0x3742, 0x1A01, 0xD008, 0x0960]);
+    }
+
     #[test]
     fn sealed_packets_check_and_damaged_ones_do_not() {
         let mut buffer = [0; 58];
