@@ -64,6 +64,19 @@ fn golden_frames_are_survived() {
     ALL.iter().flat_map(|name| frames(name)).for_each(|frame| survive(&frame));
 }
 
+/// Not by chance: every golden frame cut at every length, and with every single bit turned over.
+#[test]
+fn every_cut_and_every_turned_bit_is_survived() {
+    for mut frame in ALL.iter().flat_map(|name| frames(name)) {
+        (0..frame.len()).for_each(|length| survive(&frame[..length]));
+        for bit in 0..frame.len() * 8 {
+            frame[bit / 8] ^= 1 << (bit % 8);
+            survive(&frame);
+            frame[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
 /// 1500 octets of TLVs of one or two kinds leave no more than one well-formed one leaves.
 #[test]
 fn a_neighbour_cannot_make_anything_grow() {
