@@ -87,6 +87,9 @@ export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], opt
       ...found.slice(0, most).map((row) =>
         el("tr", {}, ...columns.map((column) => {
           const cell = el("td", { class: [column.number ? "number" : "", column.kind?.(row) ?? ""].join(" ").trim() }, shownCell(column, row));
+          // What may be cut off can be read by resting on it.
+          const whole = text(column, row);
+          if (whole.length > 30) cell.title = whole;
           if (options.cards) cell.dataset["label"] = column.name;
           if (column.shade) cell.style.setProperty("--shade", `${Math.round(column.shade(row) * 45)}%`);
           return cell;

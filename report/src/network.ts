@@ -96,7 +96,13 @@ export class NetworkDrawing implements Painter {
     const lanes = (count: number) => `${count} ${count === 1 ? "lane" : "lanes"}`;
     const text: Node[] = [el("b", {}, `${showTime(seen.at)}: `)];
     const add = (part: string, kind = "") => text.push(kind === "" ? document.createTextNode(part) : el("span", { class: kind }, part));
-    if (seen.trees.length === 0 && seen.stray.length === 0) add("nothing is held back.");
+    if (seen.trees.length === 0 && seen.stray.length === 0) {
+      const { waiting } = seen.state;
+      const longest = waiting.indexOf(waiting.reduce((a, b) => Math.max(a, b), 0));
+      const queue = longest >= 0 && waiting[longest] > 0 ? `${show(waiting[longest], "size", 3)} wait for ${run.ports[longest].lane}` : "";
+      if (run.lossy()) add(queue === "" ? "nothing waits." : `${queue}.`);
+      else add(`nothing is held back${queue === "" ? "" : `; ${queue}`}.`);
+    }
     seen.trees.slice(0, 3).forEach((tree, i) => {
       if (i > 0) add(" ");
       const lane = run.ports[tree.root].lane;
@@ -409,18 +415,12 @@ export class NetworkDrawing implements Painter {
       sample(of.queue, "waiting to leave", 6);
       sample(of.buffer, "held in the far buffer", 5);
     }
-    if (!this.lossy()) {
+    if (!this.run.lossy()) {
       sample(of.pause, "held back", 4, [5, 3]);
       sample(of.root, "root", 4);
       sample(of.victim, "victim", 2, [2, 3]);
     }
     return parts;
-  }
-
-  /** Whether nobody can hold anybody back. */
-  private lossy(): boolean {
-    const buffers = this.run.network?.buffers;
-    return buffers !== undefined && [...buffers.switches, ...buffers.adapters].every((kind) => kind.flow_control === "none");
   }
 
   /** Where the parts of the legend stand: as many lines as they need. */

@@ -206,6 +206,12 @@ export class Run {
     return window > 0 ? windowed(amounts, window, 8e12, this.end) : rates(amounts, 8e12, this.end);
   }
 
+  /** Whether nobody can hold anybody back. */
+  lossy(): boolean {
+    const buffers = this.network?.buffers;
+    return buffers !== undefined && [...buffers.switches, ...buffers.adapters].every((kind) => kind.flow_control === "none");
+  }
+
   /** Parts of the time: of how busy wires were, or of how long they lacked credits. */
   utilisation(members: number[], window: number, column: "busy" | "starved" = "busy"): Series {
     const amounts = this.amounts("links", column, members);

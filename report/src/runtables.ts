@@ -253,7 +253,7 @@ export function planTable(run: Run): HTMLElement {
       { name: "source", value: (entry) => entry.source, kind: (entry) => (isDefault(entry) ? "wide default" : "wide") },
     ],
     entries,
-    { note: "every value the run had, and where it came from" },
+    { note: "every value the run had, and where it came from", cards: true },
   );
 }
 

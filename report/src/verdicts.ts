@@ -44,5 +44,5 @@ export function expectationTable(findings: Finding[]): HTMLElement {
     { name: "stated in", value: (finding) => finding.source ?? "", kind: () => "wide" },
   ];
   const expects = findings.some((finding) => finding["expected"] !== null);
-  return dataTable(expects ? "What the scenario expects" : "What the scenario measures", columns.filter((column) => findings.some((finding) => column.value(finding) !== "")), findings);
+  return dataTable(expects ? "What the scenario expects" : "What the scenario measures", columns.filter((column) => findings.some((finding) => column.value(finding) !== "")), findings, { cards: true });
 }
