@@ -119,7 +119,7 @@ export class NetworkDrawing implements Painter {
       add(" ");
       add(`deadlock: ${seen.circle.map((port) => run.ports[port].lane).join(", ")} wait for each other in a circle.`, "root");
     } else if (seen.stray.length > 0 && seen.stray.length <= 3) {
-      const named = seen.stray.map((port) => `${run.ports[port].lane} (${digits(this.reader.heldBack(seen.state, port) * 100, 2)} % of the time)`);
+      const named = seen.stray.map((port) => `${run.ports[port].lane} (${digits(this.reader.heldBack(seen.state, port) * 100, 2)} % of the last four samples)`);
       add(`${seen.trees.length > 0 ? " " : ""}held back without a root in sight: ${named.join(", ")}.`);
     } else if (seen.stray.length > 0) add(` ${lanes(seen.stray.length)} held back without a root in sight.`);
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));

@@ -13,7 +13,7 @@ export interface LaneState {
   paused: Float32Array;
   /** Frames waited, and lacked credits. */
   starved: Float32Array;
-  /** Paused, of a few intervals: PFC stops and starts its senders in turns. */
+  /** Paused or starved, of a few intervals: senders are stopped and started in turns. */
   lately: Float32Array;
   /** Bytes waiting to leave by the port. */
   waiting: Float64Array;
@@ -44,7 +44,7 @@ export interface Congestion {
 /** More of the interval than this is as good as all of it. */
 const FULL = 0.85;
 const HELD = 0.05;
-/** Intervals over which a lane that was paused in turns counts as held back. */
+/** Intervals over which a lane that is stopped in turns counts as held back. */
 const LATELY = 4;
 
 interface Cursor {
@@ -174,6 +174,13 @@ export class CongestionReader {
         state.busy[this.linkPorts[i]] = cursor.busy[row] / (cursor.intervals[row] || 1);
         state.starved[this.linkPorts[i]] = (cursor.starved[row] ?? 0) / (cursor.intervals[row] || 1);
       }
+      const before = at - LATELY * sample;
+      let lacked = 0;
+      for (let r = Math.min(row, cursor.times.length - 1); r >= 0 && cursor.times[r] > before; r--) {
+        const shared = Math.min(at, cursor.times[r]) - Math.max(before, cursor.times[r] - cursor.intervals[r]);
+        if (shared > 0) lacked += (cursor.starved[r] * shared) / (cursor.intervals[r] || 1);
+      }
+      state.lately[this.linkPorts[i]] = Math.min(1, lacked / (LATELY * sample));
     });
     this.queueCursors.forEach((cursor, i) => {
       let row = this.seek(cursor, at);
@@ -207,8 +214,7 @@ export class CongestionReader {
 
   /** How much a lane is held back: a part of the interval, zero if it is not. */
   heldBack(state: LaneState, port: number): number {
-    const held = Math.max(state.lately[port], state.starved[port]);
-    return held > HELD ? held : 0;
+    return state.lately[port] > HELD ? state.lately[port] : 0;
   }
 
   private readonly got = new Map<number, Series>();

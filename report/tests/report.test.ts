@@ -224,21 +224,22 @@ test("credits: a lane is held back for as long as it starved, and says so", asyn
   const { page, close } = await open(join(results, "report.html"));
   await page.waitForSelector(".growth canvas");
   await moveTo(page, 0.5);
-  assert.match((await page.locator(".status").first().textContent()) ?? "", /held back without a root in sight: h0 \u2192 sw0 \(\d+ % of the time\)/);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /held back without a root in sight: h0 \u2192 sw0 \(\d+ % of the last four samples\)/);
   const lanes = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
   const time = Math.round(Number(lanes[0]["time (s)"]) * 1e12);
   const starved = new Map(table(results, "links").filter((row) => Number(row["time"]) === time).map((row) => [Number(row["port"]), Number(row["starved"]) / Number(row["interval"])]));
   lanes.forEach((lane, port) => assert.ok(Math.abs(Number(lane["without credits"]) - (starved.get(port) ?? 0)) < 1e-6, `port ${port}`));
-  assert.ok([...starved.values()].some((part) => part > 0.05 && part < 1));
+  assert.ok([...starved.values()].some((part) => part > 0.05));
   assert.equal(await chart(page, "Lanes without credits").count(), 1);
   const links = page.locator("section.table", { has: page.locator('h3:text-is("Links")') });
-  await links.scrollIntoViewIfNeeded();
+  await page.locator("#plan").scrollIntoViewIfNeeded();
+  await links.waitFor();
   assert.ok((await links.locator("th", { hasText: "without credits" }).count()) === 1);
   await close();
 });
 
 test("what was not recorded is said, and nothing is drawn of it", async () => {
-  const results = recorded("bake-off", "bake-off", ["--variant", "qcn-2007", "--set", "run.duration=5ms", "--set", "run.warm_up=1ms"]);
+  const results = recorded("bake-off", "bake-off", ["--variant", "qcn-2007"]);
   const { page, close } = await open(join(results, "report.html"));
   await page.locator(".growth .note").waitFor();
   assert.match((await page.locator(".drawing .note").textContent()) ?? "", /Not recorded, so not shown: how busy links were/);
@@ -282,7 +283,7 @@ test("a fat-tree of 1024 hosts plays", async () => {
   const results = recorded("fat-tree", "fat-tree-16", ["--set", "network.k=16", "--set", "run.duration=100us", "--set", "run.warm_up=10us"]);
   const { page, took, close } = await open(join(results, "report.html"));
   console.log(`1024 hosts stood after ${took} ms; ${(statSync(join(results, "report.html")).size / 1e6).toFixed(1)} MB`);
-  await page.waitForSelector(".growth canvas", { timeout: 60_000 });
+  await page.waitForSelector(".growth > *", { timeout: 60_000 });
   await moveTo(page, 0.1);
   const before = await page.locator(".clock").first().textContent();
   await page.locator(".play").first().click();
