@@ -188,14 +188,21 @@ impl std::fmt::Display for LossReport {
                 );
             }
         }
-        if headroom > 0 || headroom_held > 0 {
+        let room = if headroom > 0 || headroom_held > 0 {
             writeln!(f, "  headroom {headroom} B, of which {headroom_held} B in use")?;
+            headroom
         } else {
             let room = capacity.saturating_sub(xoff);
             writeln!(f, "  capacity {capacity} B - XOFF {xoff} B = headroom {room} B; held {held} B")?;
-        }
+            room
+        };
         if !stopped {
             writeln!(f, "  the sender had not been told to stop: the threshold lies above what the buffer holds")?;
+        } else if u64::from(room) >= self.needed {
+            writeln!(
+                f,
+                "  enough for a stop that arrives and holds: it was lost on its way, or ran out before it was renewed"
+            )?;
         }
         write!(f, "  needed above XOFF: {} B\n{}", self.needed, self.arithmetic)
     }

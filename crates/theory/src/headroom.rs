@@ -144,6 +144,20 @@ impl HeadroomSpec {
         medium: Medium,
         largest_frame: Bytes,
     ) -> Result<HeadroomSpec, Error> {
+        let one_way_delay = Span::from_picos(cable_metres * medium.picos_per_metre());
+        HeadroomSpec::standard_over(rate, one_way_delay, medium, largest_frame)
+    }
+
+    /// The same for a cable whose delay is known rather than its length.
+    ///
+    /// # Errors
+    /// As [`HeadroomSpec::standard`].
+    pub fn standard_over(
+        rate: Rate,
+        one_way_delay: Span,
+        medium: Medium,
+        largest_frame: Bytes,
+    ) -> Result<HeadroomSpec, Error> {
         let gigabits = rate.as_bits_per_sec() / 1_000_000_000;
         let (interface, response) = match (gigabits, medium) {
             _ if rate != Rate::from_gigabits(gigabits) => (0, 0),
@@ -161,7 +175,6 @@ impl HeadroomSpec {
         if response == 0 {
             return Err(Error::NoStandardDelay { rate, medium: medium.name() });
         }
-        let one_way_delay = Span::from_picos(cable_metres * medium.picos_per_metre());
         let response_delay = Bits(response).duration(rate);
         let simulated = HeadroomSpec::simulated(rate, one_way_delay, response_delay, largest_frame, largest_frame);
         Ok(HeadroomSpec { interface_delay: Bits(interface).duration(rate), ..simulated })

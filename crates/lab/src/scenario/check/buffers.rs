@@ -4,10 +4,13 @@ use super::{Findings, Severity};
 use crate::scenario::lower::largest_frames;
 use crate::scenario::plan::Plan;
 use fabric::graph::{NodeId, Role};
-use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl};
+use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl, PauseSpec};
 use std::collections::BTreeMap;
-use theory::headroom::{HeadroomSpec, headroom};
+use theory::headroom::{HeadroomSpec, Medium, headroom};
 use units::{Bytes, Rate, Span};
+
+/// Bytes that a link carries in a quantum of pause, 512 bit times.
+const QUANTUM: u64 = 64;
 
 /// A kind of device as a receiver.
 struct Receiver<'a> {
@@ -23,11 +26,14 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     for ((role, kind), links) in links(plan) {
         let Some(receiver) = receiver(plan, role, kind) else { continue };
         thresholds(plan, &receiver, &largest, findings);
-        for ((rate, latency), (ports, example)) in links {
-            let port = Port { rate, latency, ports, example: plan.spec.graph.nodes[example.0 as usize].name.as_str() };
+        for ((rate, latency), alike) in links {
+            let example = plan.spec.graph.nodes[alike.example.0 as usize].name.as_str();
+            let port = Port { rate, latency, ports: alike.ports, errors: alike.errors, example };
             match receiver.control {
                 FlowControl::Pause(pause) | FlowControl::Pfc(pause) => {
-                    room_after_xoff(plan, &receiver, &port, pause.response, &largest, findings);
+                    room_after_xoff(plan, &receiver, &port, pause, &largest, findings);
+                    renewal(plan, &receiver, &port, pause, &largest, findings);
+                    real_link(plan, &receiver, &port, &largest, findings);
                 }
                 FlowControl::Credits(credits) => {
                     if let CreditUnit::Block(_) = credits.unit {
@@ -45,27 +51,42 @@ struct Port<'a> {
     rate: Rate,
     latency: Span,
     ports: u64,
+    /// Whether frames are damaged on one of them.
+    errors: bool,
     example: &'a str,
 }
 
 impl Port<'_> {
     fn describe(&self) -> String {
-        let others = if self.ports > 1 { format!(" and {} more ports", self.ports - 1) } else { String::new() };
+        let others = match self.ports {
+            0 | 1 => String::new(),
+            2 => " and 1 more port".into(),
+            ports => format!(" and {} more ports", ports - 1),
+        };
         format!("at {}{others}, {} over {}", self.example, self.rate, self.latency)
     }
 }
 
-type Links = BTreeMap<(Rate, Span), (u64, NodeId)>;
+/// How many ports have a cable, a node that has it, and whether one of them damages frames.
+struct Alike {
+    ports: u64,
+    example: NodeId,
+    errors: bool,
+}
 
-/// For every kind of device its distinct cables, how many ports have each, and a node that has it.
+type Links = BTreeMap<(Rate, Span), Alike>;
+
+/// For every kind of device its distinct cables.
 fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
     let mut links: BTreeMap<(bool, u32), Links> = BTreeMap::new();
     for cable in &plan.spec.graph.cables {
         for end in [cable.a, cable.b] {
             let node = end.0 as usize;
             let key = (plan.spec.graph.nodes[node].role == Role::Host, plan.spec.kind_of[node]);
-            let alike = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency)).or_insert((0, end));
-            alike.0 += 1;
+            let cables = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency));
+            let alike = cables.or_insert(Alike { ports: 0, example: end, errors: false });
+            alike.ports += 1;
+            alike.errors |= cable.link.bit_error_rate > 0.0;
         }
     }
     links
@@ -96,7 +117,7 @@ fn room_after_xoff(
     plan: &Plan,
     receiver: &Receiver<'_>,
     port: &Port<'_>,
-    response: Span,
+    pause: PauseSpec,
     largest: &[Bytes],
     findings: &mut Findings,
 ) {
@@ -111,7 +132,7 @@ fn room_after_xoff(
         if frame == Bytes::ZERO {
             continue;
         }
-        let question = HeadroomSpec::simulated(port.rate, port.latency, response, reverse, frame);
+        let question = HeadroomSpec::simulated(port.rate, port.latency, pause.response, reverse, frame);
         let terms = headroom(&HeadroomSpec { overhead: plan.spec.overhead, ..question });
         let needed = terms.above_threshold();
         let (have, words) = if receiver.shared {
@@ -122,6 +143,9 @@ fn room_after_xoff(
         };
         let subject = format!("{} class {}", receiver.section, spec.name);
         let place = port.describe();
+        if port.errors && have >= needed {
+            lost_stop(&subject, &place, pause, Bytes::new(have.get() - needed.get()), findings);
+        }
         if have < needed {
             let remedy = match (receiver.shared, terms.xoff_for(buffer.capacity)) {
                 (true, _) => format!("set headroom = \"{needed}\""),
@@ -141,6 +165,67 @@ fn room_after_xoff(
             );
         }
     }
+}
+
+/// What hardware may call for: a simulated interface takes no time, and a simulated sender what `response` says.
+fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[Bytes], findings: &mut Findings) {
+    let lossless = plan.spec.classes.iter().zip(largest).filter(|(class, _)| class.lossless);
+    let Some(frame) = lossless.map(|(_, &frame)| frame).max().filter(|frame| *frame > Bytes::ZERO) else { return };
+    let Ok(spec) = HeadroomSpec::standard_over(port.rate, port.latency, Medium::Optical, frame) else { return };
+    let reverse = largest.iter().copied().max().unwrap_or_default();
+    let terms = headroom(&HeadroomSpec { largest_reverse_frame: reverse, overhead: plan.spec.overhead, ..spec });
+    let message = format!(
+        "hardware may need {} above XOFF {}, by the delays that IEEE 802.1Qbb and 802.3 allow it: {terms}",
+        terms.above_threshold(),
+        port.describe(),
+    );
+    findings.add(Severity::Note, receiver.section.clone(), message, "");
+}
+
+/// Whether the headroom outlasts a stop that is lost on the cable: the next one comes when the pause is renewed.
+fn lost_stop(subject: &str, place: &str, pause: PauseSpec, spare: Bytes, findings: &mut Findings) {
+    let wait = Bytes::new(u64::from(pause.quanta - pause.refresh_before) * QUANTUM);
+    if wait <= spare {
+        return;
+    }
+    let message = format!(
+        "a PFC frame that is lost to bit errors may lose data: the next one is sent {} quanta later, in which {wait} \
+         arrive {place}; the headroom has {spare} to spare",
+        pause.quanta - pause.refresh_before,
+    );
+    let remedy = match spare.get() / QUANTUM {
+        0 => format!("lower xoff by {wait}, or ask again sooner: lower quanta, raise refresh_before"),
+        quanta => format!("lower xoff by {wait}, or set refresh_before = {}", u64::from(pause.quanta) - quanta),
+    };
+    findings.add(Severity::Warning, subject, message, remedy);
+}
+
+/// Whether a pause is renewed before it runs out: its frame may have to wait behind one of the largest.
+fn renewal(
+    plan: &Plan,
+    receiver: &Receiver<'_>,
+    port: &Port<'_>,
+    pause: PauseSpec,
+    largest: &[Bytes],
+    findings: &mut Findings,
+) {
+    let paused = plan.spec.classes.iter().zip(largest).any(|(class, frame)| class.lossless && *frame > Bytes::ZERO);
+    let Some(wait) = largest.iter().max().filter(|_| paused).map(|&frame| frame + plan.spec.overhead) else { return };
+    let quanta = wait.get().div_ceil(QUANTUM);
+    if u64::from(pause.refresh_before) >= quanta {
+        return;
+    }
+    let message = format!(
+        "may lose frames: a pause is renewed {} quanta before its end, and runs out if the PFC frame waits behind a \
+         frame under way, {quanta} quanta on the wire, {}",
+        pause.refresh_before,
+        port.describe(),
+    );
+    let remedy = match u64::from(pause.quanta) > quanta {
+        true => format!("set refresh_before = {quanta} or more"),
+        false => format!("set quanta above {quanta} and refresh_before = {quanta} or more"),
+    };
+    findings.add(Severity::Error, format!("{}.pause", receiver.section), message, remedy);
 }
 
 /// Whether credits come back in time to keep a cable full.

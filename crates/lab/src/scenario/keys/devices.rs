@@ -282,7 +282,10 @@ fn pause() -> Section {
             key(
                 "refresh_before",
                 Kind::Count(0, 65_534),
-                Default::Computed("half of quanta", "our choice: asked for again half way, one lost frame is survived"),
+                Default::Computed(
+                    "half of quanta",
+                    "our choice: asked for again half way; whether the headroom outlasts a lost frame `check` says",
+                ),
                 "Ask again when so many quanta of the duration are left.",
             ),
             key(

@@ -117,10 +117,24 @@ fn a_check_finds_what_there_is_to_find() {
     let victim = look("victim.toml", &[]);
     assert_eq!(worst(&victim), Some(Severity::Note), "{victim:?}");
     assert!(has(&victim, "9.87 Gb/s"), "{victim:?}");
+    // 2 x 12160 + 672 + 10000 + 2 x 18944 + 6144 bits, and 1499 B.
+    assert!(has(&victim, "hardware may need 11377B above XOFF at sw0 and 6 more ports"), "{victim:?}");
     let tight = look("victim.toml", &["switches.buffers.xoff=145KB"]);
     assert!(has(&tight, "may lose frames: capacity 150KB - xoff 145KB = 5KB"), "{tight:?}");
     assert_eq!(tight[0].severity, Severity::Error);
     assert!(tight[0].remedy.contains("xoff = \""), "{tight:?}");
+    // A frame of 1500 B and its overhead take 23.75 quanta.
+    let late = look("victim.toml", &["switches.pause.refresh_before=23"]);
+    assert!(has(&late, "renewed 23 quanta before its end"), "{late:?}");
+    assert_eq!((late[0].severity, late[0].remedy.as_str()), (Severity::Error, "set refresh_before = 24 or more"));
+    assert_eq!(worst(&look("victim.toml", &["switches.pause.refresh_before=24"])), Some(Severity::Note));
+    // 150 KB - 50 KB, of which the trunk needs 9623 B for a stop that arrives: 1412 quanta may pass before the next.
+    let room = ["switches.buffers.xoff=50KB", "switches.buffers.xon=40KB", "network.link.bit_error_rate=1e-9"];
+    let damaging = |refresh: &str| look("victim.toml", &[&room[..], &[refresh]].concat());
+    let lost = damaging("switches.pause.refresh_before=64122");
+    assert!(has(&lost, "is lost to bit errors may lose data: the next one is sent 1413 quanta later"), "{lost:?}");
+    assert!(lost[0].remedy.contains("set refresh_before = 64123"), "{lost:?}");
+    assert_eq!(worst(&damaging("switches.pause.refresh_before=64123")), Some(Severity::Note));
     let credits = look("infiniband-credits.toml", &[]);
     assert!(has(&credits, "of the round trip"), "{credits:?}");
     let late = look("starter.toml", &["run.duration=900us", "run.warm_up=0s"]);
@@ -142,6 +156,52 @@ fn what_the_check_calls_too_little_room_really_loses_and_what_it_calls_enough_do
     // 10 Gb/s over 1 us with frames of 1500 B: 7123 B arrive at most.
     assert!(lossless("92877B"));
     assert!(!lossless("97000B"));
+}
+
+/// A receiver that takes a tenth, and answers that keep the way back busy: pauses are long, and their renewals wait.
+const RENEWED: &str = r#"
+schema_version = 1
+[network]
+topology = "single-switch"
+hosts = 3
+link = { rate = "10Gb/s", latency = "1us" }
+[[switches]]
+pause = { quanta = 400, refresh_before = 1 }
+buffers = { capacity = "60KB" }
+[[adapters]]
+[[adapters]]
+match = "h2"
+flow_control = "pfc"
+buffers = { capacity = "100KB" }
+service = "1Gb/s"
+[[workloads]]
+name = "in"
+kind = "greedy"
+from = ["h0", "h1"]
+to = "h2"
+[[workloads]]
+name = "back"
+kind = "greedy"
+from = "h2"
+to = ["h0", "h1"]
+[run]
+duration = "5ms"
+"#;
+
+#[test]
+fn a_pause_that_runs_out_is_told_from_too_little_room() {
+    let plan = |overrides: &[String]| {
+        let plan = load_str("a.toml", RENEWED, overrides, &NoFiles, Limits::default());
+        plan.unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let late = plan(&[]);
+    assert!(check(&late)[0].message.contains("runs out if the PFC frame waits"), "{:?}", check(&late));
+    let (report, _) = run(&late, Span::from_millis(5));
+    let Outcome::LossInLosslessClass(loss) = report.outcome else { panic!("{:?}", report.outcome) };
+    assert!(loss.to_string().contains("ran out before it was renewed"), "{loss}");
+    // As late as the check allows.
+    let (report, _) = run(&plan(&["switches[0].pause.refresh_before=24".into()]), Span::from_millis(5));
+    assert_eq!(report.outcome, Outcome::Finished);
 }
 
 #[test]
