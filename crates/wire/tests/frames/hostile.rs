@@ -3,6 +3,7 @@
 use crate::everything::survive;
 use crate::kit::{ALL, frames};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use wire::lldp;
 
 /// How many of each; PROPTEST_CASES asks for more.
@@ -67,7 +68,9 @@ fn golden_frames_are_survived() {
 /// Not by chance: every golden frame cut at every length, and with every single bit turned over.
 #[test]
 fn every_cut_and_every_turned_bit_is_survived() {
-    for mut frame in ALL.iter().flat_map(|name| frames(name)) {
+    // Most of them come again and again.
+    let different: BTreeSet<Vec<u8>> = ALL.iter().flat_map(|name| frames(name)).collect();
+    for mut frame in different {
         (0..frame.len()).for_each(|length| survive(&frame[..length]));
         for bit in 0..frame.len() * 8 {
             frame[bit / 8] ^= 1 << (bit % 8);

@@ -19,6 +19,7 @@ use super::expect::expectation;
 use super::plan::Plan;
 use super::resolve::{Gathered, Node};
 use super::{Recipe, Subject};
+use congestion::ReactionPoint;
 use fabric::lanes::LanesError;
 use fabric::spec::NetworkSpec;
 use names::Names;
@@ -188,7 +189,7 @@ fn file_stem(name: &str) -> String {
     std::path::Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The largest frame of any flow or acknowledgement in each class.
+/// The largest frame of each class: data with their tags, acknowledgements and probes.
 pub(crate) fn largest_frames(flows: &[fabric::workload::FlowSpec], classes: usize) -> Vec<Bytes> {
     let mut largest = vec![Bytes::ZERO; classes];
     let mut see = |class: u8, size: Bytes| {
@@ -197,9 +198,13 @@ pub(crate) fn largest_frames(flows: &[fabric::workload::FlowSpec], classes: usiz
         }
     };
     for flow in flows {
-        see(flow.class, flow.frame);
+        see(flow.class, flow.frame + flow.reaction.tag_size());
         if let Some(acknowledge) = flow.acknowledge {
             see(acknowledge.class, acknowledge.size);
+        }
+        if let Some(probe) = flow.probe {
+            see(probe.class, probe.size);
+            see(probe.answer_class, probe.size);
         }
     }
     largest

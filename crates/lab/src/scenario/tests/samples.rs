@@ -137,6 +137,9 @@ fn a_check_finds_what_there_is_to_find() {
     assert_eq!(worst(&damaging("switches.pause.refresh_before=64123")), Some(Severity::Note));
     let credits = look("infiniband-credits.toml", &[]);
     assert!(has(&credits, "of the round trip"), "{credits:?}");
+    // A tag of ECM makes frames of 1500 B 16 B longer, and with the overhead that is 12288 bits.
+    let tagged = look("incast.toml", &["protocol={ name = \"ecm\" }", "congestion_point={ name = \"ecm\" }"]);
+    assert!(has(&tagged, "headroom suffices") && has(&tagged, "+ 12288 (sender's last frame)"), "{tagged:?}");
     let late = look("starter.toml", &["run.duration=900us", "run.warm_up=0s"]);
     assert!(has(&late, "start after the run's end"), "{late:?}");
     let astray = look("ring-deadlock.toml", &["network.routes=[{ at = \"sw0\", to = \"h*\", via = \"sw1\" }]"]);
