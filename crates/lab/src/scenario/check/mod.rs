@@ -9,6 +9,7 @@ mod fair;
 mod load;
 mod paths;
 mod scheduler;
+mod strict;
 
 pub use fair::{FairPhase, FairShare, fair_phases, fair_shares};
 pub use paths::flow_paths;
@@ -67,6 +68,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     if reached {
         dcb::unprotected(plan, &walker, &mut findings);
         load::check(plan, &walker, &mut findings);
+        strict::check(plan, &walker, &mut findings);
     }
     findings.0.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings.0

@@ -135,6 +135,11 @@ fn a_check_finds_what_there_is_to_find() {
     assert!(has(&lost, "is lost to bit errors may lose data: the next one is sent 1413 quanta later"), "{lost:?}");
     assert!(lost[0].remedy.contains("set refresh_before = 64123"), "{lost:?}");
     assert_eq!(worst(&damaging("switches.pause.refresh_before=64123")), Some(Severity::Note));
+    let paper = |variant: &str| look("../papers/dcb-2010/table1.toml", &[&format!("variant={variant}")]);
+    let strict = paper("strict priority");
+    assert!(has(&strict, "may starve at sw0 -> h8: classes that go before it offer all"), "{strict:?}");
+    assert!(strict.iter().filter(|finding| finding.message.contains("may starve")).count() == 7, "{strict:?}");
+    assert!(!has(&paper("groups"), "may starve"));
     let credits = look("infiniband-credits.toml", &[]);
     assert!(has(&credits, "of the round trip"), "{credits:?}");
     // A tag of ECM makes frames of 1500 B 16 B longer, and with the overhead that is 12288 bits.
