@@ -101,9 +101,11 @@ function frame.dissector(buffer, packet, tree)
     return buffer:len()
 end
 
--- In InfiniBand packets the header is what the transport carries.
+-- In InfiniBand packets the header is what the transport carries, behind a signature.
+local signature = "Tailback"
 frame:register_heuristic("infiniband.payload", function(buffer, packet, tree)
-    return frame.dissector(buffer, packet, tree) > 0
+    if buffer:len() <= #signature or buffer(0, #signature):string() ~= signature then return false end
+    return frame.dissector(buffer(#signature):tvb(), packet, tree) > 0
 end)
 
 ethertypes:add(0x22E9, tag)

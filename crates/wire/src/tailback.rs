@@ -11,10 +11,16 @@
 //! | 20 | length of the name |
 //! | 21.. | name of the flow; then zeros up to the frame's size |
 //!
+//! In InfiniBand, where no type says what a payload is, [`SIGNATURE`] goes before it.
+//!
 //! Nobody else speaks it; the Wireshark dissector that ships with us reads it.
 
 use crate::bytes::{at_least, be8, be16, be32, be64};
 use crate::{Error, Writer};
+
+/// What goes before the header where no type does: so that nobody takes the header for something else, nor the other way
+/// round. Wireshark finds storage protocols in payloads that begin with zeros.
+pub const SIGNATURE: [u8; 8] = *b"Tailback";
 
 /// What the frame is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,6 +116,13 @@ impl<'a> Repr<'a> {
         out.u16(self.tag);
         out.u8(name.len() as u8);
         out.bytes(name);
+    }
+
+    /// As [`Repr::emit_within`], behind the signature.
+    pub fn emit_signed_within(&self, room: usize, out: &mut Writer) {
+        let signature = SIGNATURE.get(..room).unwrap_or(&SIGNATURE);
+        out.bytes(signature);
+        self.emit_within(room - signature.len(), out);
     }
 
     /// Writes as much of the header as so many octets hold, first without the name; zeros fill what is left.

@@ -42,7 +42,7 @@ impl Synthesizer<'_> {
             Kind::Notice => (opcode::CONGESTION, 0),
             Kind::Acknowledgement if payload >= ACKNOWLEDGED => (opcode::ACKNOWLEDGE, ACKNOWLEDGED),
             // Without our header Wireshark looks for other protocols in a packet of a reliable connection.
-            _ if payload < tailback::Repr::LENGTH => (opcode::UNRELIABLE_SEND_ONLY, 0),
+            _ if payload < tailback::SIGNATURE.len() + tailback::Repr::LENGTH => (opcode::UNRELIABLE_SEND_ONLY, 0),
             _ => (opcode::SEND_ONLY, 0),
         };
         let route = LocalRoute {
@@ -74,7 +74,7 @@ impl Synthesizer<'_> {
         if frame.kind == Kind::Notice {
             out.fill(0, payload);
         } else {
-            self.header(frame).emit_within(payload - header, out);
+            self.header(frame).emit_signed_within(payload - header, out);
         }
         infiniband::seal(out);
     }
