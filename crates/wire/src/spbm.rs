@@ -1,8 +1,20 @@
 //! The service instance tag of backbone bridging (802.1Q 9.7), behind the backbone VLAN tag:
-//! PCP:3, DEI:1, NCA:1, reserved:3, I-SID:24, then the customer's frame from its destination on.
+//! PCP:3, DEI:1, NCA:1, reserved:3, I-SID:24, then the customer's frame from its destination on. And the address of a
+//! service's group (RFC 6329, figure 1): source\[19:16\]:4, type:2, local:1, group:1, source\[15:0\], I-SID:24.
 
 use crate::bytes::{at_least, be32, from};
-use crate::{Error, Priority, Writer};
+use crate::{Address, Error, Priority, Writer};
+
+/// The service that bridges keep for themselves (RFC 6329, section 4.4).
+pub const CONTROL_SERVICE: u32 = 0xFFF;
+
+/// Where frames for all members of a service go that a bridge with that SPSourceID (20 bits) sends: local, of type 0.
+#[must_use]
+pub fn group_address(source: u32, service: u32) -> Address {
+    let [_, high, b, c] = source.to_be_bytes();
+    let [_, d, e, f] = service.to_be_bytes();
+    Address([(high & 0xF) << 4 | 0b11, b, c, d, e, f])
+}
 
 /// A service instance tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,5 +50,19 @@ impl Repr {
     pub fn emit(&self, out: &mut Writer) {
         let flags = u32::from(self.drop_eligible) << 28 | u32::from(self.no_customer_addresses) << 27;
         out.u32(u32::from(self.priority.get()) << 29 | flags | self.service & 0xFF_FFFF);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_address_is_local_and_holds_source_and_service() {
+        // RFC 6329, figure 3.
+        assert_eq!(group_address(0x7_0001, 1), Address([0x73, 0, 1, 0, 0, 1]));
+        let all = group_address(0xFFFF_FFFF, 0xFFFF_FFFF);
+        assert_eq!(all, Address([0xF3, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]));
+        assert!(all.is_group() && all.is_local());
     }
 }

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use units::Rate;
 
-/// The masks of the sixteen standard algorithms, `00-80-C2-01` and so on, in order (RFC 6329, section 12.1): each is
+/// The masks of the sixteen standard algorithms, `00-80-C2-01` and so on, in order (RFC 6329, section 12): each is
 /// applied to every octet of a bridge identifier.
 pub const MASKS: [u8; 16] =
     [0x00, 0xFF, 0x88, 0x77, 0x44, 0x33, 0xCC, 0xBB, 0x22, 0x11, 0x66, 0x55, 0xAA, 0x99, 0xDD, 0xEE];
@@ -39,18 +39,22 @@ impl Bridges {
     }
 }
 
-/// The cost of a link whose ends state these metrics: the greater, so that both ends count alike (RFC 6329).
+/// The greatest metric that a link can have and carry traffic: 24 bits say it, and the greatest number of them says that
+/// the link must not be used (RFC 6329, section 15.1).
+pub const MOST_METRIC: u32 = 0xFF_FFFE;
+
+/// The cost of a link whose ends state these metrics: the greater, so that both ends count alike (RFC 6329, section 11).
 #[must_use]
 pub fn link_cost(one: u32, other: u32) -> u32 {
     one.max(other)
 }
 
 /// The metric of a port of that speed: 20 Tb/s over its rate, at least 1 (IEEE 802.1D-2004, table 17-3: 2000 at
-/// 10 Gb/s).
+/// 10 Gb/s). The table goes on to 200 000 000; what bridges can tell each other ends at [`MOST_METRIC`], 1.2 Mb/s.
 #[must_use]
 pub fn path_cost(rate: Rate) -> u32 {
     const TOP: u64 = 20_000_000_000_000;
-    (TOP / rate.as_bits_per_sec().max(1)).clamp(1, 200_000_000) as u32
+    (TOP / rate.as_bits_per_sec().max(1)).clamp(1, u64::from(MOST_METRIC)) as u32
 }
 
 /// How good a path is.
@@ -90,8 +94,15 @@ impl PartialOrd for Candidate {
     }
 }
 
+/// The identifier of each row as a tree sees it.
+pub(super) fn masked(routes: &Routes, bridges: &Bridges, tree: u8) -> Vec<u64> {
+    let mask = u64::from_be_bytes([MASKS[usize::from(tree)]; 8]);
+    let switches = routes.rows.iter().zip(&bridges.identifiers).filter(|(row, _)| **row != super::NO_ROW);
+    switches.map(|(_, identifier)| identifier ^ mask).collect()
+}
+
 /// From each row the port of the chosen path to `target`.
-fn toward(switches: &Switches, costs: &[u32], masked: &[u64], target: u32) -> Vec<Option<u16>> {
+pub(super) fn toward(switches: &Switches, costs: &[u32], masked: &[u64], target: u32) -> Vec<Option<u16>> {
     let mut best: Vec<Option<Label>> = vec![None; switches.rows()];
     let mut next: Vec<Option<u16>> = vec![None; switches.rows()];
     let mut done = vec![false; switches.rows()];
@@ -125,17 +136,11 @@ fn back(switches: &Switches, costs: &[u32], from: u32, to: u32) -> Option<Trunk>
 pub(super) fn compute(graph: &Graph, bridges: &Bridges, trees: u8, down: &[u32]) -> Routes {
     let mut routes = Routes::empty(graph);
     let switches = Switches::of(graph, &routes, down);
-    let rows = switches.rows();
-    let mut identifiers = vec![0; rows];
-    for (node, &row) in routes.rows.iter().enumerate().filter(|(_, row)| **row != super::NO_ROW) {
-        identifiers[row as usize] = bridges.identifiers[node];
-    }
     let trees = usize::from(trees).clamp(1, MASKS.len());
     // For each tree and edge switch the port of every row.
     let mut ports: Vec<Vec<Option<u16>>> = Vec::with_capacity(trees * switches.edges.len());
-    for mask in &MASKS[..trees] {
-        let mask = u64::from_be_bytes([*mask; 8]);
-        let masked: Vec<u64> = identifiers.iter().map(|identifier| identifier ^ mask).collect();
+    for tree in 0..trees as u8 {
+        let masked = masked(&routes, bridges, tree);
         ports.extend(switches.edges.iter().map(|&edge| toward(&switches, &bridges.costs, &masked, edge)));
     }
     let edges = switches.edges.len();
@@ -151,11 +156,8 @@ pub(super) fn compute(graph: &Graph, bridges: &Bridges, trees: u8, down: &[u32])
 pub(super) fn spanning_trees(graph: &Graph, bridges: &Bridges, roots: &[NodeId], down: &[u32]) -> Routes {
     let mut routes = Routes::empty(graph);
     let switches = Switches::of(graph, &routes, down);
-    let rows = switches.rows();
-    let mut identifiers = vec![0; rows];
-    for (node, &row) in routes.rows.iter().enumerate().filter(|(_, row)| **row != super::NO_ROW) {
-        identifiers[row as usize] = bridges.identifiers[node];
-    }
+    // The first mask leaves identifiers as they are.
+    let identifiers = masked(&routes, bridges, 0);
     let roots: Vec<u32> = roots.iter().filter_map(|&root| routes.row(root)).map(|row| row as u32).collect();
     let mut ports: Vec<Vec<Option<u16>>> = Vec::new();
     for &root in &roots {

@@ -95,6 +95,7 @@ fn the_greater_metric_counts_and_speed_makes_it() {
         assert_eq!(path_cost(Rate::from_bits_per_sec(megabits * 1_000_000)), cost);
     }
     assert_eq!(path_cost(Rate::from_gigabits(100_000)), 1);
+    assert_eq!(path_cost(Rate::from_bits_per_sec(1_000)), MOST_METRIC);
 }
 
 #[test]

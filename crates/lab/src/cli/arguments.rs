@@ -138,7 +138,8 @@ pub struct Check {
 pub struct Routes {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// Write the network or its tables as one of the files of an InfiniBand subnet manager, to standard output
+    /// Write the network or its tables to standard output: as one of the files of an InfiniBand subnet manager, or as
+    /// filtering databases of bridges
     #[arg(long, value_name = "WHAT")]
     pub format: Option<Format>,
     /// Of several trees the one to write, from 0
@@ -214,7 +215,7 @@ pub struct Dcbx {
     pub json: bool,
 }
 
-/// Files of opensm and its companions.
+/// Tables for other programs and for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// The network, as ibnetdiscover prints it: what ibsim reads
@@ -231,6 +232,10 @@ pub enum Format {
     PathSl,
     /// The lane of every service level: what ibdmchk -d reads
     Sl2vl,
+    /// What bridges of shortest path bridging forward by address, with the groups of services
+    Spbm,
+    /// What they forward by VLAN, with the groups of addresses
+    Spbv,
 }
 
 /// `protocols`

@@ -4,7 +4,10 @@ use super::arguments::{Format, Routes as Arguments};
 use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
-use fabric::routing::{Survey, dependency_cycle};
+use fabric::graph::Graph;
+use fabric::routing::{Bridges, Routing, Survey, dependency_cycle};
+use lab::scenario::Plan;
+use lab::spb::{self, Databases, Input, Service};
 use lab::subnet::{File, Subnet};
 use serde_json::json;
 
@@ -16,15 +19,20 @@ pub fn routes(arguments: &Arguments) -> Exit {
     };
     let spec = &plan.spec;
     if let Some(format) = arguments.format {
-        let subnet = match Subnet::new(&spec.graph, &spec.routes, arguments.tree) {
-            Ok(subnet) => subnet,
+        let text = match file(format) {
+            Ok(file) => Subnet::new(&spec.graph, &spec.routes, arguments.tree).map(|subnet| subnet.file(file)),
+            Err(maker) => filtering(&plan, maker, arguments.tree),
+        };
+        return match text {
+            Ok(text) => {
+                console::print(&text);
+                Exit::Success
+            }
             Err(reason) => {
                 console::note(&format!("error: {reason}"));
-                return Exit::BadInput;
+                Exit::BadInput
             }
         };
-        console::print(&subnet.file(file(format)));
-        return Exit::Success;
     }
     let survey = spec.routes.survey(&spec.graph);
     let circle = dependency_cycle(&spec.graph, &spec.routes);
@@ -36,8 +44,42 @@ pub fn routes(arguments: &Arguments) -> Exit {
     Exit::Success
 }
 
-fn file(format: Format) -> File {
-    match format {
+/// What makes the filtering databases of a tree.
+type Maker = fn(&Graph, &Bridges, u8, &[Service]) -> Result<Databases, String>;
+
+fn filtering(plan: &Plan, maker: Maker, tree: u8) -> Result<String, String> {
+    let Some(Routing::Spb { bridges, trees }) = &plan.routing else {
+        return Err("only bridges of shortest path bridging have these tables: set network.routing=spb".into());
+    };
+    if tree >= *trees {
+        return Err(format!("there is no tree {tree}: there are {trees}, numbered from 0"));
+    }
+    let graph = &plan.spec.graph;
+    let databases = maker(graph, bridges, tree, &plan.services)?;
+    let row = |name: &str, entry: &spb::Entry| {
+        let input = match entry.input {
+            Input::Any => "any".to_owned(),
+            Input::Own => "own".to_owned(),
+            Input::Port(port) => port.to_string(),
+        };
+        let address = entry.address.map_or("any".to_owned(), |address| address.to_string());
+        let outputs: Vec<String> = entry.outputs.iter().map(u16::to_string).collect();
+        let kind = if entry.group { "group" } else { "one" };
+        vec![name.to_owned(), kind.into(), input, address, entry.vlan.to_string(), outputs.join(" ")]
+    };
+    let rows: Vec<Vec<String>> = databases
+        .iter()
+        .flat_map(|(node, entries)| {
+            let name = graph.nodes[node.0 as usize].name.as_str();
+            entries.iter().map(move |entry| row(name, entry))
+        })
+        .collect();
+    Ok(console::table(&["bridge", "for", "from port", "address", "VLAN", "to ports"], &rows))
+}
+
+/// The file of a subnet manager that is asked for, or what makes the filtering databases that are.
+fn file(format: Format) -> Result<File, Maker> {
+    Ok(match format {
         Format::Ibnetdiscover => File::Ibnetdiscover,
         Format::Subnet => File::Subnet,
         Format::Fdbs => File::Fdbs,
@@ -45,7 +87,9 @@ fn file(format: Format) -> File {
         Format::Guid2lid => File::Guid2lid,
         Format::PathSl => File::PathSl,
         Format::Sl2vl => File::Sl2vl,
-    }
+        Format::Spbm => return Err(spb::spbm),
+        Format::Spbv => return Err(spb::spbv),
+    })
 }
 
 /// Mean length over the shortest.

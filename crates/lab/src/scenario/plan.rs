@@ -4,6 +4,7 @@ use super::problem::Errors;
 use super::source::Sources;
 use super::{Recipe, expect::Expectation, figure::Figure};
 use crate::dcbx::DcbPlan;
+use crate::spb::Service;
 use crate::stability::{FluidPlan, NoFluid};
 use fabric::routing::Routing;
 use fabric::spec::NetworkSpec;
@@ -145,6 +146,8 @@ pub struct Plan {
     pub dcb: Option<DcbPlan>,
     /// How its tables are computed; `None` where it writes them out.
     pub routing: Option<Routing>,
+    /// Groups of bridges, of shortest path bridging.
+    pub services: Vec<Service>,
     /// For every class whether its frames go in the lanes of the routing.
     pub layered: Vec<bool>,
     /// Every value and where it came from.

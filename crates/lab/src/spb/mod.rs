@@ -3,9 +3,12 @@
 //! IS-IS works in milliseconds and seconds, data in nanoseconds: as with DCBX the conversation has a loop of its own, with
 //! real frames, the cables' latencies and rates, and simulated time. Each failure comes to a network at rest.
 
+mod filtering;
 #[cfg(test)]
 mod tests;
 mod world;
+
+pub use filtering::{Databases, Entry, Group, Input, Service, spbm, spbv};
 
 use control::isis::{Timers, Topology};
 use fabric::graph::{Graph, HostId, NodeId, Role};

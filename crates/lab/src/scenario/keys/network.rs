@@ -119,6 +119,20 @@ pub(super) fn network() -> Section {
         )
         .only("routing", &["spb"]),
         key(
+            "bridges",
+            Kind::Tables(Box::new(bridges())),
+            Default::Absent("addresses are dealt out in the order of the nodes, priorities are all 0"),
+            "What bridges are called: it decides among equal paths.",
+        )
+        .only("routing", &["spb"]),
+        key(
+            "services",
+            Kind::Tables(Box::new(services())),
+            Default::Absent("there are no groups"),
+            "Groups of bridges. Nobody sends to them in a run; `tailback routes` shows how they would be forwarded.",
+        )
+        .only("routing", &["spb"]),
+        key(
             "local_repair",
             Kind::time(),
             Default::Absent("switches wait for new tables"),
@@ -235,7 +249,7 @@ fn cables() -> Section {
     keys.extend(partial_link_keys("unchanged"));
     keys.push(key(
         "metric",
-        Kind::Counts(1, 16_777_215),
+        Kind::Counts(1, fabric::routing::MOST_METRIC as u64),
         Default::Absent("20 Tb/s over its rate (IEEE 802.1D-2004, table 17-3), 2000 at 10 Gb/s"),
         "The link metric of both ends, or of each; the greater counts. For bridging by trees.",
     ));
@@ -258,6 +272,55 @@ fn nodes() -> Section {
                 Kind::Count(0, 65_535),
                 Default::Computed("0 for a host, 1 for a switch", "our choice: a drawing of one tier of switches"),
                 "Distance from the hosts in a layered drawing.",
+            ),
+        ],
+    }
+}
+
+fn bridges() -> Section {
+    Section {
+        about: "Identifiers of bridges (RFC 6329): priority and address.",
+        keys: vec![
+            key("names", Kind::Names, Default::Required, "The switches."),
+            key(
+                "address",
+                Kind::Text,
+                Default::Absent("the number of its node, from 1"),
+                "The bridge's address, such as \"02-00-00-00-00-01\"; of several bridges the first, the others count up.",
+            ),
+            key(
+                "priority",
+                Kind::Count(0, 65_535),
+                Default::Absent("0"),
+                "Goes before the address; lower is preferred by the first tree.",
+            ),
+        ],
+    }
+}
+
+fn services() -> Section {
+    Section {
+        about: "A group of bridges: a service of SPBM, or a group of SPBV.",
+        keys: vec![
+            key("isid", Kind::Count(1, 0xFF_FFFF), Default::Absent("it is a group of SPBV"), "Number of the service."),
+            key(
+                "group",
+                Kind::Text,
+                Default::Absent("it is a service of SPBM"),
+                "Address of the group, such as \"03-00-00-00-00-0f\".",
+            ),
+            key(
+                "tree",
+                Kind::Count(0, 15),
+                Default::Value("0", "our choice: the first, which every bridge must have (RFC 6329, section 14.1)"),
+                "The tree that it goes by, from 0.",
+            ),
+            key("transmit", Kind::Names, Default::Required, "Switches that send to it."),
+            key(
+                "receive",
+                Kind::Names,
+                Default::Computed("the same as transmit", "our choice: everybody hears everybody, an E-LAN"),
+                "Switches that receive from it.",
             ),
         ],
     }

@@ -1,7 +1,8 @@
 //! From typed sections to a network description: names become numbers, defaults by rule are worked out, contradictions
 //! are found. Everything wrong is gathered; one mistake does not hide the next.
 
-pub(crate) mod buffers;
+pub(crate) mod bridges;
+mod buffers;
 mod dcb;
 pub(crate) mod devices;
 pub(crate) mod figure;
@@ -175,6 +176,7 @@ pub(crate) fn plan(
         fluid: None,
         dcb,
         routing: network.routing,
+        services: network.services,
         layered: in_lanes,
         entries: std::mem::take(&mut gathered.entries),
         recipe: Arc::clone(recipe),

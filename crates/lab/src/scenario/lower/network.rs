@@ -1,5 +1,6 @@
 //! `[network]` to a graph with its routes.
 
+use super::bridges;
 use super::names::Names;
 use super::routes;
 use crate::scenario::Limits;
@@ -7,6 +8,7 @@ use crate::scenario::pattern::Pattern;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
+use crate::spb::Service;
 use fabric::graph::{Graph, LinkSpec, NodeId, Role};
 use fabric::routing::{Routes, Routing, link_cost};
 use fabric::spec::{Multipath, RouteChange};
@@ -21,6 +23,8 @@ pub(crate) struct Network {
     pub(crate) route_changes: Vec<RouteChange>,
     /// How tables are computed; `None` where the scenario writes them out.
     pub(crate) routing: Option<Routing>,
+    /// Groups of its bridges.
+    pub(crate) services: Vec<Service>,
     pub(crate) multipath: Multipath,
     pub(crate) overhead: Bytes,
     pub(crate) smallest_frame: Bytes,
@@ -54,9 +58,10 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
     let routing = routes::routing(gathered, node, &graph, &metrics)?;
     let (routes, route_changes) = routes::routes(gathered, node, &graph, routing.as_ref())?;
     Some(Network {
-        graph,
         routes,
         route_changes,
+        services: bridges::services(gathered, node, &graph)?,
+        graph,
         routing,
         multipath: match node.text("multipath").as_deref() {
             Some("spray") => Multipath::Spray,

@@ -1,6 +1,7 @@
 //! Forwarding tables: as the routing computes them, now and after cables fail, with the entries of the scenario laid
 //! over them.
 
+use super::bridges;
 use super::names::Names;
 use super::network::cables_of_pair;
 use crate::scenario::resolve::{Gathered, Node};
@@ -58,7 +59,11 @@ pub(crate) fn routing(
         "up-down" => Routing::UpDown { roots: roots(gathered, node, graph, |_| centre(graph).into_iter().collect())? },
         "lash" => Routing::Lash,
         "dfsssp" => Routing::Dfsssp,
-        "spb" => Routing::Spb { bridges: bridges(), trees: node.count("trees")? as u8 },
+        "spb" => {
+            let mut bridges = bridges();
+            bridges::identify(gathered, node, graph, &mut bridges)?;
+            Routing::Spb { bridges, trees: node.count("trees")? as u8 }
+        }
         "spanning-tree" => {
             let roots = roots(gathered, node, graph, |switches| switches.iter().take(1).copied().collect())?;
             if roots.len() > 1 {
