@@ -397,7 +397,7 @@ impl Layout<'_> {
         match self.spec.graph.nodes[node].role {
             Role::Switch => {
                 for (tables, change) in (1..).zip(&self.spec.route_changes) {
-                    script.push((change.at, Action::Routes(tables)));
+                    script.extend(change.times(NodeId(node as u32)).map(|at| (at, Action::Routes(tables))));
                 }
             }
             Role::Host => {

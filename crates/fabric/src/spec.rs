@@ -448,13 +448,37 @@ pub struct PortSpec {
     pub egress: Option<Egress>,
 }
 
-/// New forwarding tables, installed in all switches at one instant.
+/// New forwarding tables.
 #[derive(Clone, Debug)]
 pub struct RouteChange {
-    /// When.
+    /// When the first switch has them.
     pub at: Time,
     /// What holds from then on.
     pub routes: Routes,
+    /// Which switches have them, each from its own time on; empty: all of them from `at` on. While switches differ, frames
+    /// may run in circles, and lossless ones may deadlock.
+    pub switches: Vec<(NodeId, Time)>,
+}
+
+impl RouteChange {
+    /// Tables for all switches at one instant.
+    #[must_use]
+    pub fn everywhere(at: Time, routes: Routes) -> RouteChange {
+        RouteChange { at, routes, switches: Vec::new() }
+    }
+
+    /// When the last switch has them.
+    #[must_use]
+    pub fn last(&self) -> Time {
+        self.switches.iter().map(|&(_, at)| at).max().unwrap_or(self.at)
+    }
+
+    /// When that switch installs them, in no order.
+    pub fn times(&self, switch: NodeId) -> impl Iterator<Item = Time> + '_ {
+        let all = self.switches.is_empty().then_some(self.at);
+        let own = self.switches.iter().filter(move |(node, _)| *node == switch).map(|&(_, at)| at);
+        all.into_iter().chain(own)
+    }
 }
 
 /// Everything that defines a simulated network and its traffic.

@@ -5,8 +5,8 @@ use crate::graph::{GraphError, NodeId, Role};
 use crate::routing::Routes;
 use crate::spec::{
     AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
-    Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec, Queueing, Share, SwitchSpec,
-    VlArbitration,
+    Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec, Queueing, RouteChange, Share,
+    SwitchSpec, VlArbitration,
 };
 use crate::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Adapter, CongestionPoint, Reaction, ReactionPoint};
@@ -92,7 +92,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
         network(format!("the faults of cable {cable} overlap: let one end before the next begins"));
     }
     let times = spec.faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten();
-    if times.chain(spec.route_changes.iter().map(|change| change.at)).any(|at| at > LATEST) {
+    if times.chain(spec.route_changes.iter().map(RouteChange::last)).any(|at| at > LATEST) {
         network(format!("a fault or route change after {LATEST}: no run gets that far"));
     }
     if let Err(error) = spec.graph.validate() {
@@ -111,6 +111,11 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             let reason = format!("{} to {}: above {LONGEST} or {FASTEST}; check the units", names[0], names[1]);
             errors.push(BuildError::Network { reason });
         }
+    }
+    let is_switch = |node: NodeId| spec.graph.nodes.get(node.0 as usize).is_some_and(|it| it.role == Role::Switch);
+    for &(node, _) in spec.route_changes.iter().flat_map(|change| &change.switches).filter(|it| !is_switch(it.0)) {
+        let reason = format!("node {} gets new tables, but it is no switch: name switches", node.0);
+        errors.push(BuildError::Network { reason });
     }
     if errors.is_empty() {
         let tables = std::iter::once(&spec.routes).chain(spec.route_changes.iter().map(|change| &change.routes));

@@ -173,7 +173,7 @@ fn probes_for_a_point_that_is_not_on_their_way_any_more_come_to_nothing() {
         routes
     };
     (spec.routes, spec.kind_of) = (by_trunk(trunks[0]), vec![0; graph.nodes.len()]);
-    spec.route_changes = vec![RouteChange { at: at(Span::from_millis(5)), routes: by_trunk(trunks[1]) }];
+    spec.route_changes = vec![RouteChange::everywhere(at(Span::from_millis(5)), by_trunk(trunks[1]))];
     let flow = spec.flows[0].clone();
     let to = |source: u32| FlowSpec {
         source: HostId(source),

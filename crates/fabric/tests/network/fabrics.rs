@@ -322,7 +322,7 @@ fn notices_find_another_way_when_routes_change() {
         let cut = spec.graph.cables.iter().position(|cable| joins(ends(cable)[0], ends(cable)[1])).unwrap() as u32;
         spec.faults = vec![Fault { cable: cut, down: at(Span::from_micros(50)), up: None }];
         let routes = fabric::routing::Routes::without_links(&spec.graph, &[cut]);
-        spec.route_changes = vec![RouteChange { at: at(Span::from_micros(150)), routes }];
+        spec.route_changes = vec![RouteChange::everywhere(at(Span::from_micros(150)), routes)];
         // Two hosts of the other leaf and one of this one send to one host of this leaf.
         let flow = |from: u32| FlowSpec { stop: Some(at(Span::from_micros(300))), ..greedy(from, 2, 1500) };
         spec.flows = [0, 1, 3].map(flow).to_vec();

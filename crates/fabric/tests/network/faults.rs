@@ -5,8 +5,8 @@ use fabric::Outcome;
 use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::FlowSpec;
-use units::{Bytes, Span};
+use fabric::workload::{FlowSpec, Gaps, Pattern};
+use units::{Bytes, Rate, Span};
 
 #[test]
 fn a_cable_that_fails_loses_what_is_on_it_and_comes_back() {
@@ -48,7 +48,7 @@ fn traffic_waits_at_a_failed_cable_and_goes_round_it_when_routes_change() {
     assert_eq!(report.outcome, Outcome::Finished, "a failed cable is not a deadlock");
     let carried = |bytes: u64| bytes as f64 * 8.0 * 1.02 / 10e9;
     assert!(carried(stuck.totals().delivered_bytes) < 0.00101);
-    spec.route_changes = vec![RouteChange { at: at(Span::from_millis(2)), routes: right }];
+    spec.route_changes = vec![RouteChange::everywhere(at(Span::from_millis(2)), right)];
     let (round, _) = run(&spec, Span::from_millis(3));
     // What had been queued for the failed cable stays there, and keeps its buffer; the rest goes on after 2 ms.
     let share = carried(round.totals().delivered_bytes);
@@ -77,4 +77,65 @@ fn an_unreachable_destination_is_dropped_and_counted() {
     let (simulation, report) = run(&spec, Span::from_millis(1));
     assert_eq!(report.totals.dropped_frames, 100);
     assert_eq!(simulation.census().frames, 0);
+}
+
+/// Switches a, b, c, d in a ring, a host on each; a and b go round one way, then the other, each in its own time.
+fn ring_that_differs(class: ClassSpec, gigabits: u64, [first, second]: [u64; 2]) -> NetworkSpec {
+    let graph = topology::ring(4, 1, Links::same(link(10, Span::from_nanos(500)))).unwrap();
+    let kind = if class.lossless { pfc_switch() } else { switch(ClassBuffer::UNLIMITED, FlowControl::None) };
+    let mut spec = network(graph, kind, class);
+    let at_switch = |number: u32| spec.graph.find(&format!("sw{number}")).unwrap();
+    let cable = |a: u32, b: u32| {
+        let ends = [at_switch(a), at_switch(b)];
+        let joins = |cable: &fabric::graph::Cable| ends.contains(&cable.a) && ends.contains(&cable.b);
+        spec.graph.cables.iter().position(joins).unwrap() as u32
+    };
+    // From 0 by 1 to 2; when 1-2 fails, 1 learns it first and sends back to 0, which still sends to 1.
+    let (by_one, by_three) = (cable(0, 3), cable(1, 2));
+    spec.routes = Routes::without_links(&spec.graph, &[by_one]);
+    let routes = Routes::without_links(&spec.graph, &[by_three]);
+    let times = [(1, first), (0, second)].map(|(number, micros)| (at_switch(number), at(Span::from_micros(micros))));
+    spec.route_changes = vec![RouteChange { at: times[0].1, routes, switches: times.into() }];
+    spec.faults = vec![Fault { cable: by_three, down: at(Span::from_micros(first)), up: None }];
+    let pattern = Pattern::Paced { rate: Rate::from_gigabits(gigabits), gaps: Gaps::Constant, backlog: None };
+    // And one that none of it touches.
+    let other = Pattern::Paced { rate: Rate::from_gigabits(6), gaps: Gaps::Constant, backlog: None };
+    spec.flows = vec![FlowSpec { pattern, ..greedy(0, 2, 1000) }, FlowSpec { pattern: other, ..greedy(3, 2, 1000) }];
+    spec
+}
+
+#[test]
+fn frames_run_in_circles_while_switches_differ_and_come_out_when_they_agree() {
+    let together = ring_that_differs(lossy(), 2, [200, 200]);
+    let apart = ring_that_differs(lossy(), 2, [200, 230]);
+    let (_, straight) = run(&together, Span::from_micros(600));
+    let (simulation, circled) = run(&apart, Span::from_micros(600));
+    assert_eq!(circled.outcome, Outcome::Finished);
+    // 30 us at 2 Gb/s are 7 frames; a circle takes 2.6 us.
+    let more = circled.totals.hops - straight.totals.hops;
+    assert!((40..400).contains(&more), "{more} more hops: {:?}", circled.totals);
+    // Nothing is lost but what was on the cable when it failed, and all is out again.
+    assert_eq!(circled.totals.lost_frames, straight.totals.lost_frames);
+    let flow = &simulation.flows()[0];
+    let under_way = flow.made_frames - flow.received_bytes / 1000 - circled.totals.lost_frames;
+    assert!(under_way < 8, "{under_way} of {} frames are still under way", flow.made_frames);
+    crate::determinism::same_everywhere(&apart);
+}
+
+#[test]
+fn a_circle_of_lossless_frames_can_deadlock_and_is_found_out() {
+    let briefly = ring_that_differs(lossless(), 2, [200, 230]);
+    assert_eq!(run(&briefly, Span::from_micros(600)).1.outcome, Outcome::Finished);
+    let long = ring_that_differs(lossless(), 4, [200, 900]);
+    let outcome = run(&long, Span::from_millis(2)).1.outcome;
+    assert!(matches!(outcome, Outcome::Deadlock(_)), "{outcome:?}");
+    crate::determinism::same_everywhere(&long);
+}
+
+#[test]
+fn only_switches_have_tables() {
+    let mut spec = ring_that_differs(lossy(), 2, [200, 230]);
+    spec.route_changes[0].switches.push((spec.graph.find("h0").unwrap(), at(Span::ZERO)));
+    let refused = fabric::Simulation::build(&spec, &fabric::BuildOptions::default()).err().expect("a host");
+    assert!(refused.iter().any(|error| error.to_string().contains("it is no switch")), "{refused:?}");
 }

@@ -313,7 +313,7 @@ fn counts_survive_a_change_of_routes() {
             ];
             let changes = [(150, &second), (350, &first), (520, &second), (2_500, &first)];
             spec.route_changes =
-                changes.map(|(micros, routes)| RouteChange { at: at(us(micros)), routes: routes.clone() }).into();
+                changes.map(|(micros, routes)| RouteChange::everywhere(at(us(micros)), routes.clone())).into();
             let bulk = |from, to| FlowSpec { size: Some(Bytes::new(60 * FRAME)), ..greedy(from, to, FRAME) };
             spec.flows = (0..4).flat_map(|from| [bulk(from, 4 + from % 2), bulk(from, 4)]).collect();
             // When all is over, one packet at a time: it meets nobody, so nothing is owed to it.

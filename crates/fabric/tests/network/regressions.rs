@@ -105,7 +105,7 @@ fn a_fifo_goes_on_when_its_head_is_taken_away() {
         FlowSpec { size: Some(b(30_000)), start: at(us(51)), ..greedy(0, 2, 1000) },
     ];
     spec.faults = vec![Fault { cable: 1, down: at(us(1)), up: None }];
-    spec.route_changes = vec![RouteChange { at: at(us(200)), routes }];
+    spec.route_changes = vec![RouteChange::everywhere(at(us(200)), routes)];
     let (s, r) = run(&spec, Span::from_millis(50));
     assert_eq!(s.flows()[1].received_bytes, 30_000, "{:?}", r.outcome);
 }

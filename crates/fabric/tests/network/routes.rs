@@ -118,8 +118,7 @@ fn a_tree_that_is_not_there_is_refused() {
     let errors = fabric::validate(&spec);
     assert!(errors.iter().any(|error| error.to_string().contains("sprayed")), "{errors:?}");
     spec.flows.clear();
-    spec.route_changes =
-        vec![RouteChange { at: at(Span::from_micros(1)), routes: Routes::shortest_paths(&spec.graph) }];
+    spec.route_changes = vec![RouteChange::everywhere(at(Span::from_micros(1)), Routes::shortest_paths(&spec.graph))];
     let errors = fabric::validate(&spec);
     assert!(errors.iter().any(|error| error.to_string().contains("other trees")), "{errors:?}");
 }

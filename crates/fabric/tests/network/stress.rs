@@ -263,8 +263,8 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
     if r.p(30) {
         let cable = r.n(spec.graph.cables.len() as u64) as u32;
         spec.route_changes = vec![
-            RouteChange { at: at(us(r.of(&[60, 120]))), routes: Routes::without_links(&spec.graph, &[cable]) },
-            RouteChange { at: at(us(180)), routes: Routes::shortest_paths(&spec.graph) },
+            RouteChange::everywhere(at(us(r.of(&[60, 120]))), Routes::without_links(&spec.graph, &[cable])),
+            RouteChange::everywhere(at(us(180)), Routes::shortest_paths(&spec.graph)),
         ];
     }
     if r.p(20) {
