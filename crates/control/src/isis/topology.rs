@@ -1,7 +1,7 @@
 //! The graph that a database amounts to.
 
 use super::database::Database;
-use wire::isis::spb::Detail;
+use wire::isis::spb::{Detail, LinkMetric};
 use wire::isis::tlv::Tlv;
 use wire::isis::{Repr, SystemId};
 
@@ -49,7 +49,7 @@ pub struct Topology {
 
 impl Topology {
     /// Only systems that say which bridge they are (SPB instance) are bridges; only links with a metric of shortest path
-    /// bridging are links.
+    /// bridging are links, and the greatest metric says that one must not be used (RFC 6329, section 15.1).
     pub(super) fn of(database: &Database) -> Topology {
         let mut nodes: Vec<(Node, bool)> = Vec::new();
         for (id, stored) in database.iter().filter(|(_, stored)| !stored.is_dead()) {
@@ -71,11 +71,13 @@ impl Topology {
                 match tlv {
                     Tlv::Neighbours(neighbours) => node.links.extend(neighbours.iter().filter_map(|it| {
                         let [to @ .., pseudonode] = it.id;
-                        let link = it.link_metric().filter(|_| pseudonode == 0)?;
+                        let usable = |link: &LinkMetric| pseudonode == 0 && link.metric != LinkMetric::UNUSABLE;
+                        let link = it.link_metric().filter(usable)?;
                         Some(Link { to, metric: link.metric, port: link.port })
                     })),
                     // Without its first fragment a system says nothing (ISO 10589 7.2.8).
                     Tlv::Capability(capability) if fragment == 0 => {
+                        node.overload |= capability.overload;
                         for detail in capability.details() {
                             if let Detail::Instance(instance) = detail {
                                 (node.priority, *is_bridge) = (instance.priority, true);
@@ -126,5 +128,48 @@ impl Topology {
         let mut digest = [0; 32];
         digest[..16].copy_from_slice(&wire::md5::hmac(b"tailback", [&octets[..]]));
         digest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isis::Timers;
+    use units::Time;
+    use wire::Writer;
+    use wire::isis::spb::Instance;
+    use wire::isis::tlv::{self, Neighbour};
+    use wire::isis::{LinkState, Pdu};
+
+    /// What a bridge of that number says: its links as neighbour and metric, and whether it is overloaded.
+    fn told(database: &mut Database, number: u8, overload: bool, links: &[(u8, u32)]) {
+        let id = [0, 0, 0, 0, 0, number, 0, 0];
+        let state = LinkState { lifetime: 1200, id, sequence: 1, overload: false, attached: 0, level: 1 };
+        let mut buffer = [0; 500];
+        let mut out = Writer::new(&mut buffer);
+        Repr::LinkState(state).emit(&mut out, |out| {
+            tlv::emit_capability(out, overload, 0, |out| Detail::Instance(Instance::new(0, 1)).emit(out));
+            tlv::emit_neighbours(out, |out| {
+                for &(to, metric) in links {
+                    let link = LinkMetric { metric, ports: 1, port: 1 };
+                    Neighbour::emit(out, [0, 0, 0, 0, 0, to, 0], metric, |out| link.emit(out));
+                }
+            });
+        });
+        let length = out.finish().expect("it fits");
+        let pdu = Pdu::parse(&buffer[..length]).expect("a PDU");
+        database.store(Time::ZERO, &state, pdu.checksum(), pdu.bytes(), &Timers::default());
+    }
+
+    #[test]
+    fn the_greatest_metric_is_no_link_and_overload_is_said_in_either_place() {
+        let mut database = Database::default();
+        told(&mut database, 1, true, &[(2, 10), (3, LinkMetric::UNUSABLE)]);
+        told(&mut database, 2, false, &[(1, 30)]);
+        told(&mut database, 3, false, &[(1, 5)]);
+        let topology = Topology::of(&database);
+        let id = |number| [0, 0, 0, 0, 0, number];
+        assert_eq!(topology.edges().collect::<Vec<_>>(), [Edge { a: id(1), b: id(2), cost: 30 }]);
+        assert_eq!(topology.nodes.iter().map(|node| node.overload).collect::<Vec<_>>(), [true, false, false]);
     }
 }

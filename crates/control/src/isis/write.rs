@@ -97,8 +97,10 @@ impl Said {
                             }
                             PortDetail::Digest(it) => said.digest = it.valid.then_some(it.digest),
                             PortDetail::BaseVlans(vlans) => {
-                                let own = settings.trees();
-                                said.vlans = vlans.iter().map(|it| (it.algorithm, it.vlan)).eq(own);
+                                // In any order (RFC 6329, section 14.1).
+                                let mut theirs: Vec<_> = vlans.iter().map(|it| (it.algorithm, it.vlan)).collect();
+                                theirs.sort_unstable_by_key(|it| it.0);
+                                said.vlans = theirs == settings.trees();
                             }
                             PortDetail::Unknown(_) => {}
                         }
@@ -138,7 +140,7 @@ pub(super) fn link_state<'a>(
             tlv::emit_neighbours(out, |out| {
                 for (port, metric, adjacency) in neighbours.by_ref().take(NEIGHBOURS) {
                     let [a, b, c, d, e, f] = adjacency.neighbour;
-                    // The greatest metric of 24 bits would say that nobody should use the link (RFC 5305).
+                    // The greatest metric of 24 bits would say that nobody may use the link (RFC 6329, section 15.1).
                     let metric = metric.min(0xFF_FFFE);
                     let link = LinkMetric { metric, ports: 1, port };
                     Neighbour::emit(out, [a, b, c, d, e, f, 0], metric, |out| {

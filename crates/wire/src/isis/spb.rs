@@ -273,7 +273,7 @@ pub struct Instance<'a> {
     pub root_cost: u32,
     /// The upper half of its bridge identifier; the system's identifier is the lower.
     pub priority: u16,
-    /// V: it chooses SPVIDs by itself.
+    /// V: it chose its source number by itself; else that was configured.
     pub automatic: bool,
     /// The 20 bits by which group addresses name it as their source.
     pub source: u32,
@@ -467,7 +467,8 @@ impl GroupAddress {
     }
 }
 
-/// The metric of a link in shortest path bridging; that of a link is the larger of its two ends'.
+/// The metric of a link in shortest path bridging; that of a link is the larger of its two ends', and the greatest number of
+/// 24 bits says that the link must not carry traffic (RFC 6329, section 15.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkMetric {
     /// Metric of 24 bits.
@@ -479,6 +480,9 @@ pub struct LinkMetric {
 }
 
 impl LinkMetric {
+    /// The metric of a link that must not carry traffic.
+    pub const UNUSABLE: u32 = 0xFF_FFFF;
+
     /// Makes sense of a sub-TLV of a neighbour.
     pub fn parse(raw: Raw) -> Result<LinkMetric, Error> {
         if raw.kind != LINK_METRIC {
