@@ -52,6 +52,8 @@ pub(crate) enum Default {
 pub(crate) enum Kind {
     /// A length of time or an instant, not above that.
     Time(Span),
+    /// A time, or one of these names; each with its meaning.
+    TimeOr(Vec<(String, String)>),
     /// Bits per second, from the first to the second.
     Rate(Rate, Rate),
     /// Bytes, from the first to the second.
@@ -118,6 +120,16 @@ impl Kind {
         Kind::Choice(owned(names))
     }
 
+    /// Any time a scenario may state, or one of these names, each with its meaning.
+    pub(crate) fn time_or(names: &[(&str, &str)]) -> Kind {
+        Kind::TimeOr(owned(names))
+    }
+
+    /// Whether conditions of other keys can name its values.
+    pub(crate) fn is_choice(&self) -> bool {
+        matches!(self, Kind::Choice(_) | Kind::TimeOr(_))
+    }
+
     /// A list of these names.
     pub(crate) fn choices(names: &[(&str, &str)]) -> Kind {
         Kind::Choices(owned(names))
@@ -127,6 +139,7 @@ impl Kind {
     pub(crate) fn describe(&self) -> String {
         match self {
             Kind::Time(_) => "a time, such as \"500ns\" or \"1.5ms\"".into(),
+            Kind::TimeOr(names) => format!("a time, such as \"500us\", or {}", list(names)),
             Kind::Rate(..) => "a rate, such as \"10Gb/s\"".into(),
             Kind::Size(..) => "a size, such as \"1500B\" or \"150KB\"".into(),
             Kind::Count(0, u64::MAX) => "a whole number".into(),
@@ -165,6 +178,7 @@ impl Kind {
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Kind::Time(_) => "time",
+            Kind::TimeOr(_) => "time or choice",
             Kind::Rate(..) => "rate",
             Kind::Size(..) => "size",
             Kind::Count(..) => "whole number",

@@ -36,7 +36,7 @@ fn describe(page: &mut String, section: &Section, path: &str, title: &str, depth
         let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, key.kind.word(), default(key), escape(&meaning));
     }
     for key in &section.keys {
-        if let Kind::Choice(choices) | Kind::Choices(choices) = &key.kind {
+        if let Kind::Choice(choices) | Kind::Choices(choices) | Kind::TimeOr(choices) = &key.kind {
             let _ = writeln!(page, "\n`{}` is one of:\n", key.name);
             for (name, meaning) in choices {
                 let _ = writeln!(page, "- `\"{name}\"`: {meaning}");

@@ -136,7 +136,7 @@ pub(crate) fn section(
             if let Some(given) = given {
                 gathered.problems.push(idle(&scope, key, readings(), given.key));
             }
-            if matches!(key.kind, Kind::Choice(_)) {
+            if key.kind.is_choice() {
                 scope.chosen.insert(key.name, Choice::NotMade);
             }
             continue;
@@ -148,9 +148,10 @@ pub(crate) fn section(
             None if !certain => None,
             None => absent(gathered, key, &node, &scope).map(|value| Found { value, place: None }),
         };
-        if matches!(key.kind, Kind::Choice(_)) {
+        if key.kind.is_choice() {
             let choice = match &found {
                 Some(Found { value: Value::Text(name), .. }) => Choice::Made(name.clone()),
+                Some(Found { value: Value::Time(time), .. }) => Choice::Made(time.to_string()),
                 _ if given.is_some() || !certain || matches!(key.default, Default::Required) => Choice::Broken,
                 _ => Choice::NotMade,
             };

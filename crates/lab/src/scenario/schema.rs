@@ -91,6 +91,10 @@ fn shape(kind: &Kind, path: &str, definitions: &mut Map<String, Value>) -> Value
     let names = |choices: &[(String, String)]| -> Vec<Value> { choices.iter().map(|(name, _)| json!(name)).collect() };
     match kind {
         Kind::Time(_) => json!({ "type": "string", "pattern": TIME, "examples": ["500ns", "1.5ms"] }),
+        Kind::TimeOr(choices) => json!({ "anyOf": [
+            { "type": "string", "pattern": TIME, "examples": ["500us"] },
+            { "enum": names(choices) },
+        ] }),
         Kind::Rate(..) => json!({ "type": "string", "pattern": RATE, "examples": ["10Gb/s", "100Gb/s"] }),
         Kind::Size(..) => json!({ "type": "string", "pattern": SIZE, "examples": ["1500B", "150KB"] }),
         Kind::Count(least, most) if least == most => json!({ "const": least }),

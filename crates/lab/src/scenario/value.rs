@@ -114,6 +114,12 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
     let place = item.place;
     match (kind, &item.data) {
         (Kind::Time(_) | Kind::Rate(..) | Kind::Size(..), Data::Text(text)) => quantity(kind, text, place),
+        (Kind::TimeOr(choices), Data::Text(text)) => match choose(choices, text, place) {
+            Ok(()) => Ok(Value::Text(text.clone())),
+            // A time begins with a digit; anything else was meant as a name.
+            Err(problem) if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(problem),
+            Err(_) => quantity(&Kind::time(), text, place),
+        },
         (Kind::Count(least, most), _) => count(kind, item, *least, *most).map(Value::Count),
         (Kind::Number(least, most), Data::Float(_) | Data::Integer(_)) => {
             let number = match item.data {
@@ -141,7 +147,10 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
         (Kind::Any, _) => Ok(Value::Any(item.clone())),
         (kind, data) => {
             let help = match (kind, data) {
-                (Kind::Time(_) | Kind::Rate(..) | Kind::Size(..), Data::Integer(_) | Data::Float(_)) => {
+                (
+                    Kind::Time(_) | Kind::TimeOr(_) | Kind::Rate(..) | Kind::Size(..),
+                    Data::Integer(_) | Data::Float(_),
+                ) => {
                     format!("a number alone has no unit; write {}", kind.describe())
                 }
                 _ => format!("write {}", kind.describe()),

@@ -79,8 +79,7 @@ pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Time
     let mut steps = vec![step(&mut world, None, Vec::new())];
     let moments: BTreeSet<Time> = faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten().collect();
     for at in moments {
-        let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
-        let down: Vec<u32> = faults.iter().filter(lasts).map(|fault| fault.cable).collect();
+        let down = down_at(faults, at);
         world.fail(&down);
         steps.push(step(&mut world, Some(at), down));
     }
@@ -88,12 +87,69 @@ pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Time
     Discovery { steps, trees: usage(graph, &all), trunks: trunks.len() }
 }
 
+/// A switch learned in a run that other cables are down than it knew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    /// When.
+    pub at: Time,
+    /// Who.
+    pub switch: NodeId,
+    /// What it believes to be down from then on, by the positions of cables between switches.
+    pub down: Vec<u32>,
+}
+
+/// Who learns what of a run's failures, and when: bridges that are at rest when it begins, whose ports see a failure or a
+/// return of their cable after `detection`. In order of time; `None` if they never come to rest.
+///
+/// # Panics
+/// If the graph is one that [`Graph::validate`] refuses.
+#[must_use]
+pub fn follow(
+    graph: &Graph,
+    bridges: &Bridges,
+    faults: &[Fault],
+    timers: Timers,
+    detection: Span,
+) -> Option<Vec<News>> {
+    let mut world = World::new(graph, bridges, &trunks(graph), timers);
+    if !world.come_to_rest().settled {
+        return None;
+    }
+    world.watch();
+    let origin = world.now;
+    let in_run = |at: Time| Time::ZERO + at.saturating_since(origin);
+    let of_world = |at: Time| origin + at.saturating_since(Time::ZERO);
+    // First what happens, then what is seen of it.
+    let moments: BTreeSet<Time> = faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten().collect();
+    let mut events: Vec<(Time, bool)> = moments.iter().flat_map(|&at| [(at, false), (at + detection, true)]).collect();
+    events.sort_unstable();
+    for (at, seen) in events {
+        world.go_on(of_world(at));
+        if seen {
+            world.see();
+        } else {
+            world.cut(&down_at(faults, at));
+        }
+    }
+    if !world.come_to_rest().settled {
+        return None;
+    }
+    let news = world.into_learned().into_iter();
+    Some(news.map(|it| News { at: in_run(it.at), switch: it.switch, down: it.down }).collect())
+}
+
+/// Cables that are down from that moment on.
+pub(crate) fn down_at(faults: &[Fault], at: Time) -> Vec<u32> {
+    let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
+    faults.iter().filter(lasts).map(|fault| fault.cable).collect()
+}
+
 fn routing(bridges: &Bridges) -> Routing {
     Routing::Spb { bridges: bridges.clone(), trees: TREES }
 }
 
 /// Cables between switches.
-fn trunks(graph: &Graph) -> Vec<u32> {
+pub(crate) fn trunks(graph: &Graph) -> Vec<u32> {
     let is_switch = |node: NodeId| graph.nodes[node.0 as usize].role == Role::Switch;
     let trunk =
         |(number, cable): (u32, &fabric::graph::Cable)| (is_switch(cable.a) && is_switch(cable.b)).then_some(number);
@@ -138,17 +194,10 @@ fn learned(graph: &Graph, bridges: &Bridges, world: &World, topology: &Topology)
         }
     }
     let mut down = Vec::new();
-    for (cable, ends) in world.trunks() {
-        let said = |[near, far]: [(NodeId, u16); 2]| {
-            let id = |(node, _): (NodeId, u16)| system_id(bridges.identifiers[node.0 as usize]);
-            let links = topology.node(id(near))?.links.iter();
-            links.into_iter().find(|link| (link.to, link.port) == (id(far), near.1 + 1)).map(|link| link.metric)
-        };
-        match (said(ends), said([ends[1], ends[0]])) {
-            (Some(one), Some(other)) => {
-                learned.costs[cable as usize] = fabric::routing::link_cost(one, other);
-            }
-            _ => down.push(cable),
+    for (cable, cost) in world.costs(topology) {
+        match cost {
+            Some(cost) => learned.costs[cable as usize] = cost,
+            None => down.push(cable),
         }
     }
     (learned, down)

@@ -1,7 +1,7 @@
 //! Bridges of whole networks learn what the graph says.
 
 use super::world::World;
-use super::{Discovery, discover, trunks, wrong};
+use super::{Discovery, discover, follow, trunks, wrong};
 use crate::scenario::{FileReader, Limits, NoFiles, Plan, load_str};
 use control::isis::Timers;
 use fabric::routing::Bridges;
@@ -42,6 +42,58 @@ fn a_leaf_spine_is_learned_and_its_failures_too() {
     assert!(found.trees.len() == 16 && found.trunks == 12, "{:?}", found.trees);
     // A tree goes through one spine: four cables, and down each of them to two hosts from three leaves.
     assert!(found.trees.iter().all(|tree| (tree.cables, tree.busiest) == (4, 6)), "{:?}", found.trees);
+}
+
+/// Failures in a run come when they come, not to a network at rest: the second of the same switch waits until it may say
+/// anything new.
+#[test]
+fn who_learns_what_and_when_in_a_run() {
+    let faults = "[[faults]]\nbetween = [\"leaf0\", \"spine1\"]\ndown = \"100us\"\nup = \"500us\"\n\
+                  [[faults]]\nbetween = [\"leaf2\", \"spine0\"]\ndown = \"300us\"\n";
+    let plan = plan(LEAF_SPINE, faults);
+    let graph = &plan.spec.graph;
+    let detection = Span::from_micros(7);
+    let news = follow(graph, &Bridges::plain(graph), &plan.spec.faults, Timers::default(), detection).expect("rest");
+    let cable = |a: &str, b: &str| {
+        let ends = [graph.find(a), graph.find(b)];
+        graph.cables.iter().position(|it| ends.contains(&Some(it.a)) && ends.contains(&Some(it.b))).unwrap() as u32
+    };
+    let (first, second) = (cable("leaf0", "spine1"), cable("leaf2", "spine0"));
+    let of = |name: &str| {
+        let switch = graph.find(name).unwrap();
+        let own = news.iter().filter(move |it| it.switch == switch);
+        own.map(|it| (it.at.as_picos() / 1_000_000, it.down.clone())).collect::<Vec<_>>()
+    };
+    // The ends know when they see it; the others some microseconds later, by the frames that tell them.
+    let mut both = vec![first, second];
+    both.sort_unstable();
+    assert_eq!(of("leaf0")[..1], [(107, vec![first])]);
+    assert_eq!(of("spine1")[..1], [(107, vec![first])]);
+    assert_eq!(of("leaf2")[..2], [(108, vec![first]), (307, both.clone())]);
+    for name in ["leaf1", "leaf3", "spine0", "spine2"] {
+        let known = of(name);
+        assert!((108..120).contains(&known[0].0) && known[0].1 == [first], "{name}: {known:?}");
+        assert!((307..320).contains(&known[1].0) && known[1].1 == both, "{name}: {known:?}");
+    }
+    // Its return is told a second after the failure was: until then a new version must wait.
+    let second_later = 1_000_107..1_000_130;
+    for (switch, _) in (0..).zip(&graph.nodes).filter(|(_, node)| node.role == fabric::graph::Role::Switch) {
+        let last = news.iter().rfind(|it| it.switch.0 == switch).expect("news");
+        assert!(second_later.contains(&(last.at.as_picos() / 1_000_000)) && last.down == [second], "{last:?}");
+    }
+}
+
+/// What comes back before anybody has seen that it was gone is no news.
+#[test]
+fn a_flap_that_nobody_sees_is_no_news() {
+    let plan = plan(LEAF_SPINE, "[[faults]]\nbetween = [\"leaf0\", \"spine1\"]\ndown = \"100us\"\nup = \"110us\"\n");
+    let graph = &plan.spec.graph;
+    let follow = |micros| {
+        let detection = Span::from_micros(micros);
+        follow(graph, &Bridges::plain(graph), &plan.spec.faults, Timers::default(), detection).expect("rest")
+    };
+    assert_eq!(follow(20), []);
+    assert_eq!(follow(5).iter().filter(|it| it.down.len() == 1).count(), 7);
 }
 
 /// A switch that is cut off keeps believing in what it cannot reach; its tables reach nobody all the same.

@@ -118,6 +118,18 @@ fn a_fabric_is_configured_at_its_core() {
 }
 
 #[test]
+fn routes_of_bridges_are_printed_as_databases() {
+    let scratch = Scratch::new("routes-spb");
+    scratch.scenario("spb-seven.toml");
+    scratch.run(&["routes", "spb-seven.toml", "--format", "spbm"]).ends(0).matches("routes-spbm");
+    scratch.run(&["routes", "spb-seven.toml", "--format", "spbv"]).ends(0).matches("routes-spbv");
+    let second = scratch.run(&["routes", "spb-seven.toml", "--format", "spbm", "--tree", "1"]).ends(2);
+    assert!(second.err.contains("there is no tree 1: there are 1"), "{}", second.err);
+    let other = scratch.scenario("leaf-spine.toml").run(&["routes", "leaf-spine.toml", "--format", "spbv"]).ends(2);
+    assert!(other.err.contains("set network.routing=spb"), "{}", other.err);
+}
+
+#[test]
 fn spb_says_what_bridges_found_and_when() {
     let scratch = Scratch::new("spb");
     scratch.scenario("reconvergence.toml").run(&["spb", "reconvergence.toml"]).ends(0).matches("spb");

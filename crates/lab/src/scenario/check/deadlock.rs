@@ -209,11 +209,13 @@ fn changes(plan: &Plan, findings: &mut Findings) {
     for change in changes.into_iter().take(16) {
         let (switches, entries) = before.difference(&change.routes);
         let all = plan.spec.graph.nodes.len() - change.routes.hosts();
-        let message = format!(
-            "at {} {switches} of {all} switches change {entries} of {} entries of their tables",
-            change.at,
-            all * change.routes.hosts()
-        );
+        let when = match change.last() {
+            last if last == change.at => format!("at {last}"),
+            last => format!("from {} to {last}, each when it has learned of it,", change.at),
+        };
+        let entries_of = all * change.routes.hosts();
+        let message =
+            format!("{when} {switches} of {all} switches change {entries} of {entries_of} entries of their tables");
         findings.add(Severity::Note, "network.routes", message, "");
         before = &change.routes;
     }

@@ -163,8 +163,8 @@ fn timing(plan: &Plan, findings: &mut Findings) {
             "let it fail earlier, or lengthen run.duration",
         );
     }
-    for change in plan.spec.route_changes.iter().filter(|change| change.at >= end) {
-        let message = format!("tables change at {}, after the run's end at {end}", change.at);
+    for change in plan.spec.route_changes.iter().filter(|change| change.last() >= end) {
+        let message = format!("tables change at {}, after the run's end at {end}", change.last());
         findings.add(
             Severity::Warning,
             "network.reroutes",

@@ -152,7 +152,7 @@ mod tests {
         let mut known: Vec<&str> = above.to_vec();
         for key in &section.keys {
             see(&format!("{path}{}", key.name), key, &known);
-            if let Kind::Choice(_) = key.kind {
+            if key.kind.is_choice() {
                 known.push(key.name);
             }
             if let Kind::Table(inner) | Kind::Tables(inner) = &key.kind {

@@ -142,11 +142,18 @@ pub(super) fn network() -> Section {
         .only("routing", &["shortest", "up-down"]),
         key(
             "reconverge",
-            Kind::time(),
+            Kind::time_or(&[("isis", "when each switch has learned it: IS-IS is spoken, see isis")]),
             Default::Absent("tables change only as reroutes says"),
             "How long after a cable fails or comes up all switches have tables computed anew: detection, flooding and \
              computation together.",
         ),
+        key(
+            "isis",
+            Kind::Table(Box::new(isis())),
+            Default::Nested("each part has its own source"),
+            "How the switches learn of failing cables.",
+        )
+        .only("reconverge", &["isis"]),
         key(
             "multipath",
             Kind::choice(&[
@@ -272,6 +279,33 @@ fn nodes() -> Section {
                 Kind::Count(0, 65_535),
                 Default::Computed("0 for a host, 1 for a switch", "our choice: a drawing of one tier of switches"),
                 "Distance from the hosts in a layered drawing.",
+            ),
+        ],
+    }
+}
+
+fn isis() -> Section {
+    const ALONE: &str = "our choice: what the conversation alone takes; François et al. 2005 measure what routers add";
+    Section {
+        about: "Bridges that speak IS-IS, at rest when the run begins. What each switch learns changes its own tables.",
+        keys: vec![
+            key(
+                "detection",
+                Kind::time(),
+                Default::Value("0s", ALONE),
+                "From the failure or return of a cable until the switches at its ends see it.",
+            ),
+            key(
+                "computation",
+                Kind::time(),
+                Default::Value("0s", ALONE),
+                "From the moment a switch has learned something until its tables are changed.",
+            ),
+            key(
+                "generation",
+                Kind::time(),
+                Default::Value("1s", "our choice; ISO 10589 says 30 s (minimumLSPGenerationInterval), vendors less"),
+                "A switch that has just told of a change tells of the next only after that.",
             ),
         ],
     }

@@ -10,7 +10,8 @@ mod flow;
 mod fluid;
 pub(crate) mod names;
 pub(crate) mod network;
-pub(crate) mod routes;
+pub(crate) mod reconverge;
+mod routes;
 pub(crate) mod settings;
 mod subjects;
 pub(crate) mod traffic;
@@ -106,7 +107,7 @@ pub(crate) fn plan(
     let (Some(switches), Some(adapters)) = (switches, adapters) else { return (None, origins) };
     let (Some(faults), Some(probes)) = (faults, probes) else { return (None, origins) };
     let changes = root.table("network").and_then(|node| {
-        routes::after_faults(gathered, node, &network.graph, network.routing.as_ref(), &network.routes, &faults)
+        reconverge::after_faults(gathered, node, &network.graph, network.routing.as_ref(), &network.routes, &faults)
     });
     let (true, Some(changes)) = (complete, changes) else { return (None, origins) };
     network.route_changes.extend(changes);

@@ -8,8 +8,8 @@ use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
 use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use fabric::routing::{Bridges, Routes, Routing, centre};
-use fabric::spec::{Fault, RouteChange};
-use std::collections::{BTreeMap, BTreeSet};
+use fabric::spec::RouteChange;
+use std::collections::BTreeMap;
 use units::Time;
 
 /// The most spanning trees: IEEE 802.1Q has 64 instances beside the common one.
@@ -17,7 +17,7 @@ const MOST_TREES: usize = 64;
 /// The most pairs of switch and host of a routing that looks at every path: some seconds.
 const MOST_PATHS: usize = 1 << 22;
 
-struct Tables<'a> {
+pub(super) struct Tables<'a> {
     graph: &'a Graph,
     ports: Vec<Vec<PortEnd>>,
     switches: Names<'a>,
@@ -151,14 +151,14 @@ pub(crate) fn routes(
         later.take_layers(&first);
         good &= tables.lay_over(gathered, entry.tables("routes"), &mut later);
         match entry.time("at") {
-            Some(at) => changes.push(RouteChange { at: Time::ZERO + at, routes: later }),
+            Some(at) => changes.push(RouteChange::everywhere(Time::ZERO + at, later)),
             None => good = false,
         }
     }
     good.then_some((first, changes))
 }
 
-fn compute(
+pub(super) fn compute(
     gathered: &mut Gathered<'_>,
     node: &Node,
     graph: &Graph,
@@ -177,70 +177,8 @@ fn compute(
     }
 }
 
-/// The tables that follow from failing cables: local repair, then tables computed anew by the same routing. Sources keep
-/// their lanes.
-pub(crate) fn after_faults(
-    gathered: &mut Gathered<'_>,
-    node: &Node,
-    graph: &Graph,
-    routing: Option<&Routing>,
-    first: &Routes,
-    faults: &[Fault],
-) -> Option<Vec<RouteChange>> {
-    let (repair, anew) = (node.time("local_repair"), node.time("reconverge"));
-    if routing.is_none() && anew.is_some() {
-        let help = "give `reroutes`, or choose another routing";
-        gathered.refuse(node.place_of("reconverge"), "explicit tables are not computed anew", help);
-        return None;
-    }
-    for key in ["local_repair", "reconverge"] {
-        if node.has(key) && node.given("reroutes") {
-            let message = format!("both `{key}` and `reroutes` say what tables come later");
-            gathered.refuse(node.place_of(key), message, "keep one of them");
-            return None;
-        }
-    }
-    if let (Some(repair), Some(anew)) = (repair, anew)
-        && repair >= anew
-    {
-        let help = "let it be shorter than `reconverge`, or leave it out";
-        gathered.refuse(node.place_of("local_repair"), "by then all switches have new tables", help);
-        return None;
-    }
-    let tables = Tables::new(graph);
-    let moments: BTreeSet<Time> = faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten().collect();
-    let down_at = |at: Time| -> Vec<u32> {
-        let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
-        faults.iter().filter(lasts).map(|fault| fault.cable).collect()
-    };
-    let mut changes: Vec<RouteChange> = Vec::new();
-    for &moment in &moments {
-        let down = down_at(moment);
-        if let Some(anew) = anew {
-            let mut routes = compute(gathered, node, graph, routing, &down)?;
-            routes.take_layers(first);
-            if !tables.lay_over(gathered, node.tables("routes"), &mut routes) {
-                return None;
-            }
-            changes.push(RouteChange { at: moment + anew, routes });
-        }
-    }
-    if let Some(repair) = repair {
-        for moment in moments {
-            let at = moment + repair;
-            let latest = changes.iter().filter(|change| change.at <= at).max_by_key(|change| change.at);
-            let before = latest.map_or(first, |change| &change.routes);
-            let routes = before.repaired(graph, &down_at(moment));
-            if routes != *before {
-                changes.push(RouteChange { at, routes });
-            }
-        }
-    }
-    Some(changes)
-}
-
 impl<'a> Tables<'a> {
-    fn new(graph: &'a Graph) -> Tables<'a> {
+    pub(super) fn new(graph: &'a Graph) -> Tables<'a> {
         let named =
             |role: Role| graph.nodes.iter().filter(move |node| node.role == role).map(|node| node.name.as_str());
         Tables {
@@ -259,7 +197,7 @@ impl<'a> Tables<'a> {
 }
 
 impl Tables<'_> {
-    fn lay_over(&self, gathered: &mut Gathered<'_>, entries: &[Node], routes: &mut Routes) -> bool {
+    pub(super) fn lay_over(&self, gathered: &mut Gathered<'_>, entries: &[Node], routes: &mut Routes) -> bool {
         let mut good = true;
         for entry in entries {
             good &= self.entry(gathered, entry, routes).is_some();

@@ -3,6 +3,7 @@
 mod any_text;
 mod expressive;
 mod mistakes;
+mod reconvergence;
 mod routing;
 mod samples;
 

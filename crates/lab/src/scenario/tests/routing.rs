@@ -33,7 +33,7 @@ fn plan(overrides: &[&str]) -> Plan {
 
 /// What is said of a change that is refused.
 fn refused(text: &str, overrides: &[&str], words: &str) {
-    let errors = load(text, overrides).expect_err(words);
+    let Err(errors) = load(text, overrides) else { panic!("it is not refused: {words}") };
     let said = errors.to_string();
     assert!(said.contains(words), "{said}");
 }
@@ -137,6 +137,53 @@ fn tables_follow_failing_cables_after_the_stated_time() {
     assert!(times.contains(&at(110)) && times.contains(&at(150)), "{times:?}");
 }
 
+const ONE_FAULT: &str = "faults=[{ between = [\"sw0\", \"sw1\"], down = \"100us\" }]";
+
+#[test]
+fn tables_follow_failing_cables_where_and_when_it_is_learned() {
+    for routing in ["shortest", "up-down", "spb"] {
+        let routing = format!("network.routing={routing}");
+        let times = |more: &[&str]| {
+            let plan = plan(&[&[&routing, "network.reconverge=isis", ONE_FAULT], more].concat());
+            let stated = plan_with(&routing);
+            let [change] = &plan.spec.route_changes[..] else { panic!("one set of tables for all") };
+            assert!(change.routes == stated.spec.route_changes[0].routes, "{routing}");
+            let of = |name: &str| {
+                let mut times = change.times(plan.spec.graph.find(name).expect("a switch"));
+                times.next().expect("it learns").saturating_since(Time::ZERO + Span::from_micros(100))
+            };
+            ["sw0", "sw1", "sw2", "sw3", "sw4"].map(of)
+        };
+        let alone = times(&[]);
+        // The ends at once, their neighbours after one cable, the farthest after two; two paths, alike.
+        assert_eq!((alone[0], alone[1]), (Span::ZERO, Span::ZERO));
+        assert!(alone[2] == alone[4] && alone[2] > Span::from_micros(1) && alone[3] > alone[2], "{alone:?}");
+        assert!(alone[3] < Span::from_micros(4), "{alone:?}");
+        let slow = times(&["network.isis.detection=20us", "network.isis.computation=30us"]);
+        assert_eq!(slow, alone.map(|time| time + Span::from_micros(50)));
+    }
+    let found = check(&plan(&["network.reconverge=isis", ONE_FAULT]));
+    let told = |finding: &Finding| finding.message.contains("from 100us to 10") && finding.message.contains("learned");
+    assert!(found.iter().any(told), "{found:#?}");
+}
+
+fn plan_with(routing: &str) -> Plan {
+    plan(&[routing, "network.reconverge=50us", ONE_FAULT])
+}
+
+/// Local repair changes the ends of the cable alone, and not when they have learned better.
+#[test]
+fn local_repair_comes_before_what_is_learned() {
+    let repaired = |repair: &str| {
+        let isis = ["network.switches=4", "network.reconverge=isis", "network.isis.computation=20us", ONE_FAULT];
+        let plan = plan(&[&isis[..], &[&format!("network.local_repair={repair}")]].concat());
+        let changes = plan.spec.route_changes.into_iter().skip(1);
+        changes.map(|change| (change.at, change.switches.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(repaired("10us"), [(Time::ZERO + Span::from_micros(110), 2)]);
+    assert_eq!(repaired("20us"), []);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_with_the_reason() {
     let cables = "network.cables=[{ between = [\"sw0\", \"sw1\"], metric = [1] }]";
@@ -151,6 +198,32 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     refused(RING, &["workloads[0].tree=0"], "tree 0 of 0");
     refused(RING, &["network.routing=spb", "network.local_repair=1us"], "local_repair");
     refused(RING, &["network.local_repair=9us", "network.reconverge=9us"], "by then");
+    for routing in ["lash", "spanning-tree"] {
+        refused(RING, &[&format!("network.routing={routing}"), "network.reconverge=isis"], "each for itself");
+    }
+    refused(RING, &["network.reconverge=is-is"], "did you mean \"isis\"");
+    refused(RING, &["network.reconverge=5 parsecs"], "parsecs");
+    refused(RING, &["network.reconverge=9us", "network.isis.detection=1us"], "does nothing with reconverge = \"9us\"");
+    refused(RING, &["network.isis.detection=1us"], "does nothing without `reconverge`");
+    let wide = ["network.switches=1000", "network.hosts_per_switch=1", "network.reconverge=isis"];
+    refused(&RING.replace("all-to-all", "permutation"), &wide, "are the most");
+    let bridges = |text: &str| format!("network.bridges=[{text}]");
+    let service = |text: &str| format!("network.services=[{text}]");
+    for (set, words) in [
+        (bridges("{ names = \"sw*\", address = \"02-00-00\" }"), "is no address"),
+        (bridges("{ names = \"sw*\", address = \"+2-00-00-00-00-00\" }"), "is no address"),
+        (bridges("{ names = \"sw*\", address = \"01-00-00-00-00-00\" }"), "the address of a group"),
+        (bridges("{ names = \"sw0\", address = \"00-00-00-00-00-04\" }"), "have the same address"),
+        (service("{ transmit = \"sw0\" }"), "either an `isid` or a `group`"),
+        (service("{ isid = 1, group = \"03-00-00-00-00-01\", transmit = \"sw0\" }"), "either an `isid` or a `group`"),
+        (service("{ isid = 4095, transmit = \"sw0\" }"), "the bridges' own"),
+        (service("{ group = \"02-00-00-00-00-01\", transmit = \"sw0\" }"), "is no group"),
+        (service("{ isid = 1, tree = 15, transmit = \"sw0\" }"), "tree 15 of 2"),
+        (service("{ isid = 1, transmit = \"h0\" }"), "there is no switch"),
+    ] {
+        refused(RING, &["network.routing=spb", "network.trees=2", &set], words);
+    }
+    refused(RING, &[&service("{ isid = 1, transmit = \"sw0\" }")], "services");
     let later = "network.reroutes=[{ at = \"1us\" }]";
     refused(RING, &["network.reconverge=9us", later], "keep one");
     let random = RING.replace("all-to-all", "uniform-random");
