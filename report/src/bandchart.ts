@@ -7,6 +7,7 @@ import { pieces } from "./pieces";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Surface } from "./surface";
 import type { Theme } from "./theme";
+import { fingers } from "./touch";
 
 export interface BandRow {
   name: string;
@@ -38,11 +39,16 @@ export class BandChart implements Painter {
     );
     link.onView(() => this.plot.later(), this.root);
     link.onPoint(() => this.plot.later(), this.root);
+    fingers(this.plot.canvas, link, () => this.area, (time) => {
+      link.point(time);
+      link.setNow(time);
+    });
     this.plot.canvas.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "touch") return;
       const place = event.clientX - this.plot.canvas.getBoundingClientRect().left;
       link.point(link.from + Math.min(1, Math.max(0, (place - this.area.left) / this.area.width)) * (link.to - link.from));
     });
-    this.plot.canvas.addEventListener("pointerleave", () => link.point(null));
+    this.plot.canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && link.point(null));
   }
 
   height(): number {

@@ -5,7 +5,7 @@ import { show } from "./format";
 import { TimeLink } from "./link";
 import { Run } from "./run";
 import { runCharts, throughputChart } from "./runcharts";
-import { flowTable, linkTable, queueTable } from "./runtables";
+import { flowTable, joinedNote, linkTable, queueTable } from "./runtables";
 import { story, summary } from "./runpage";
 import { section } from "./shell";
 import { stage } from "./stage";
@@ -76,4 +76,6 @@ export async function comparePage(report: Report, into: HTMLElement): Promise<vo
   await Promise.all(runs.map((run) => run.load()));
   into.append(section("Networks", "networks", ...networks(runs, link)));
   overlays(runs, link, (title, id, ...children) => into.append(section(title, id, ...children)));
+  const joined = joinedNote(runs);
+  if (joined) into.append(joined);
 }

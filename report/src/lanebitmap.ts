@@ -23,25 +23,32 @@ export class LaneBitmap {
     this.image = new ImageData(across, down);
     this.seen = new Uint8Array(across * down);
     this.first = new Uint32Array(ends.length + 1);
-    const found: number[] = [];
     const thick = ratio >= 1.5 ? 2 : 1;
-    ends.forEach((line, lane) => {
-      const [ax, ay, bx, by] = line.map((value) => value * ratio);
-      const steps = Math.max(1, Math.ceil(Math.max(Math.abs(bx - ax), Math.abs(by - ay))));
+    const steps = ends.map(([ax, ay, bx, by]) => Math.max(1, Math.ceil(ratio * Math.max(Math.abs(bx - ax), Math.abs(by - ay)))));
+    const pixels = new Uint32Array(steps.reduce((sum, count) => sum + (count + 1) * thick, 0));
+    let found = 0;
+    for (let lane = 0; lane < ends.length; lane++) {
+      const line = ends[lane];
+      const ax = line[0] * ratio;
+      const ay = line[1] * ratio;
+      const bx = line[2] * ratio;
+      const by = line[3] * ratio;
       const flat = Math.abs(bx - ax) > Math.abs(by - ay);
       // Only what lies inside; a drawing that is zoomed in has lanes far outside.
       if (Math.max(ax, bx) >= 0 && Math.min(ax, bx) < across && Math.max(ay, by) >= 0 && Math.min(ay, by) < down) {
-        for (let step = 0; step <= steps; step++) {
-          const [x, y] = [Math.round(ax + ((bx - ax) * step) / steps), Math.round(ay + ((by - ay) * step) / steps)];
+        for (let step = 0; step <= steps[lane]; step++) {
+          const x = Math.round(ax + ((bx - ax) * step) / steps[lane]);
+          const y = Math.round(ay + ((by - ay) * step) / steps[lane]);
           for (let side = 0; side < thick; side++) {
-            const [px, py] = flat ? [x, y + side] : [x + side, y];
-            if (px >= 0 && px < across && py >= 0 && py < down) found.push(py * across + px);
+            const px = flat ? x : x + side;
+            const py = flat ? y + side : y;
+            if (px >= 0 && px < across && py >= 0 && py < down) pixels[found++] = py * across + px;
           }
         }
       }
-      this.first[lane + 1] = found.length;
-    });
-    this.pixels = Uint32Array.from(found);
+      this.first[lane + 1] = found;
+    }
+    this.pixels = pixels.slice(0, found);
   }
 
   /** Colours every lane by how busy it is. */

@@ -9,6 +9,7 @@ import { markdown } from "./markdown";
 import { pictureChart, pictureLines } from "./picture";
 import { Run } from "./run";
 import { pauseChart } from "./runcharts";
+import { joinedNote, missingNote } from "./runtables";
 import { facts, section } from "./shell";
 import type { FigureAbout, Finding, GridChartAbout, Report, Summary, SummaryAbout, TimeChartAbout } from "./types";
 import { expectedText, halfWidth, measuredText, quantityOfUnit, spaced, verdictKind } from "./verdicts";
@@ -191,12 +192,14 @@ function timeCharts(chart: TimeChartAbout, link: TimeLink, runs: Map<string, Run
 async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run>, into: HTMLElement): Promise<void> {
   const all = figure.charts ?? [];
   if (all.some((chart) => chart.kind === "time")) await Promise.all([...runs.values()].map((run) => run.load()));
+  const joined = joinedNote([...runs.values()]);
   // What the paper draws, then the course of things, then numbers.
   const rank = (chart: (typeof all)[number]) => (/^figure/i.test(chart.title) ? 0 : chart.kind === "time" ? 1 : 2);
   for (const chart of [...all].sort((a, b) => rank(a) - rank(b))) {
     if (chart.kind === "time") into.append(...timeCharts(chart, link, runs));
     else into.append(...[gridChart(figure, chart)].filter((made) => made !== null));
   }
+  if (joined) into.append(joined);
 }
 
 function figureCard(figure: FigureAbout, report: Report): HTMLElement {
@@ -208,14 +211,18 @@ function figureCard(figure: FigureAbout, report: Report): HTMLElement {
   const card = el("article", { class: "figure", id: `figure-${figure.folder}` }, el("h3", {}, figure.title), el("p", { class: "note" }, note, " ", tally(rows)), drawn);
   const abouts = (figure.runs ?? []).filter((run) => run.run !== undefined);
   const link = new TimeLink(Math.max(1, ...abouts.map(({ run }) => report.runs[run!].manifest.simulated_ps)));
-  const runs = new Map(abouts.map(({ variant, run }) => [variant, new Run(report.runs[run!], link)]));
-  whenSeen(card, () => charts(figure, link, runs, drawn));
+  const pictured = new Map(abouts.map(({ variant, run }) => [variant, new Run(report.runs[run!], link, true)]));
+  const whole = abouts.filter(({ run }) => report.runs[run!].whole);
+  const runs = whole.map(({ run }) => new Run(report.runs[run!], link));
+  whenSeen(card, () => charts(figure, link, pictured, drawn));
   card.append(...verdictTables(rows));
-  const [seen, series] = runs.size > 0 ? runParts(figure, link, [...runs.values()]) : [null, null];
+  const [seen, series] = runs.length > 0 ? runParts(figure, link, runs) : [null, null];
   if (seen) card.append(seen);
   if (figure.choices.length > 0) card.append(choiceTable(figure));
   if (figure.cells.length > 0) card.append(el("details", {}, el("summary", {}, "Measured in every cell"), cellTable(figure)));
   if (series) card.append(series);
+  const rest = missingNote(abouts.filter((about) => !whole.includes(about)));
+  if (rest) card.append(rest);
   return card;
 }
 
@@ -229,7 +236,11 @@ function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElemen
     details.addEventListener("toggle", () => {
       if (made || !details.open) return;
       made = true;
-      void loaded().then(() => fill(body));
+      void loaded().then(() => {
+        fill(body);
+        const joined = joinedNote(runs);
+        if (joined) body.append(joined);
+      });
     });
     return details;
   };

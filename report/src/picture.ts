@@ -58,10 +58,11 @@ export function pictureLines(run: Run, about: TimeChartAbout, variant: string): 
   groups.forEach((group, place) => {
     const make = seriesOf(run, about.picture, group, Math.max(about.window_ps, run.sample));
     if (!make) return;
-    const [, most] = make().extremes(0, run.end);
+    const series = make();
+    const [, most] = series.extremes(0, run.end);
     seen ||= most > 0;
     // What a figure names is shown in its order; of everything only the heaviest.
-    if (named || most > 0) lines.push({ name: group.name, weight: named ? groups.length - place : most, make });
+    if (named || most > 0) lines.push({ name: group.name, weight: named ? groups.length - place : most, make: () => series });
   });
   return seen ? lines : [];
 }

@@ -1,8 +1,8 @@
 // A recorded run: its ports, flows and series, unpacked when they are first asked for.
-import { readTable, type Table } from "./data";
+import { readRecord, readTable, type Table } from "./data";
 import { TimeLink } from "./link";
 import { addAmounts, addLevels, counts, levels, rates, windowed, type Amounts, type Series } from "./series";
-import type { BufferKind, Cells, NetworkAbout, RunAbout } from "./types";
+import type { BufferKind, Cells, NetworkAbout, RunAbout, RunRecord, TableAbout } from "./types";
 
 export interface Port {
   number: number;
@@ -51,33 +51,62 @@ const none = new Float64Array(0);
 
 export class Run {
   readonly end: number;
-  readonly sample: number;
+  sample = 1;
   readonly ports: Port[] = [];
   readonly nodes: Node[] = [];
   readonly flows: Flow[] = [];
-  readonly workloads: string[];
-  readonly network: NetworkAbout | null;
+  workloads: string[] = [];
+  network: NetworkAbout | null = null;
   readonly link: TimeLink;
+  private record: RunRecord | null = null;
+  private opening: Promise<void> | null = null;
+  private readonly loading = new Map<string, Promise<void>>();
   private readonly tables = new Map<string, Table>();
   private readonly places = new Map<string, Map<string, number>>();
-  private loading: Promise<void> | null = null;
 
+  /** With `drawn`, a run that has the series that a figure draws of it and no others. */
   constructor(
-    readonly about: RunAbout,
+    private readonly stub: RunAbout,
     link?: TimeLink,
+    private readonly drawn = false,
   ) {
-    const { manifest } = about;
-    this.end = Math.max(1, manifest.simulated_ps);
-    this.sample = manifest.sample_every_ps ?? this.end;
-    this.network = about.network;
+    this.end = Math.max(1, stub.manifest.simulated_ps);
     this.link = link ?? new TimeLink(this.end);
-    this.workloads = about.network?.workloads ?? [];
-    this.readNodes();
-    this.readFlows();
   }
 
   get label(): string {
-    return this.about.label || this.about.manifest.name;
+    return this.stub.label;
+  }
+
+  /** What is known of it; there once it was opened. */
+  get about(): RunRecord {
+    if (!this.record) throw new Error(`${this.label} was not opened`);
+    return this.record;
+  }
+
+  /** The series it has. */
+  get series(): Record<string, TableAbout> {
+    return this.drawn ? this.about.drawn : this.about.tables;
+  }
+
+  /** Reads all but the series. */
+  open(): Promise<void> {
+    this.opening ??= (async () => {
+      const { own, network, ports, series } = this.stub;
+      const parts = await Promise.all([
+        readRecord<Omit<RunRecord, "network" | "ports" | "tables" | "drawn" | "left_out">>(own),
+        readRecord<RunRecord["network"]>(network),
+        readRecord<RunRecord["ports"]>(ports),
+        readRecord<Pick<RunRecord, "tables" | "drawn" | "left_out">>(series),
+      ]);
+      this.record = { ...parts[0], network: parts[1], ports: parts[2], ...parts[3] };
+      this.sample = this.record.manifest.sample_every_ps ?? this.end;
+      this.network = parts[1];
+      this.workloads = parts[1]?.workloads ?? [];
+      this.readNodes();
+      this.readFlows();
+    })();
+    return this.opening;
   }
 
   private readNodes(): void {
@@ -152,19 +181,26 @@ export class Run {
     return kinds[buffers.kind_of[node]] ?? null;
   }
 
-  /** Unpacks every table. */
-  load(): Promise<void> {
-    this.loading ??= Promise.all(
-      Object.entries(this.about.tables).map(async ([name, about]) => {
-        const table = await readTable(about);
-        this.tables.set(name, table);
-        const places = new Map<string, number>();
-        const keys = Object.values(table.keys);
-        for (let i = 0; i < table.about.series; i++) places.set(keys.map((key) => key[i]).join(" "), i);
-        this.places.set(name, places);
+  /** Unpacks these tables, or all. */
+  async load(names?: string[]): Promise<void> {
+    await this.open();
+    const wanted = Object.keys(this.series).filter((name) => names?.includes(name) ?? true);
+    await Promise.all(
+      wanted.map((name) => {
+        const loading = this.loading.get(name) ?? this.unpack(name);
+        this.loading.set(name, loading);
+        return loading;
       }),
-    ).then(() => undefined);
-    return this.loading;
+    );
+  }
+
+  private async unpack(name: string): Promise<void> {
+    const table = await readTable(this.series[name]);
+    this.tables.set(name, table);
+    const places = new Map<string, number>();
+    const keys = Object.values(table.keys);
+    for (let i = 0; i < table.about.series; i++) places.set(keys.map((key) => key[i]).join(" "), i);
+    this.places.set(name, places);
   }
 
   table(name: string): Table | undefined {
@@ -172,7 +208,7 @@ export class Run {
   }
 
   has(name: string): boolean {
-    return (this.tables.get(name)?.about.rows ?? 0) > 0;
+    return (this.series[name]?.rows ?? 0) > 0;
   }
 
   /** A column of one series. */
@@ -180,7 +216,7 @@ export class Run {
     const table = this.tables.get(name);
     const place = this.places.get(name)?.get(key.join(" "));
     if (!table || place === undefined) return none;
-    return table.columns[column].subarray(table.first[place], table.first[place + 1]);
+    return table.columns[column]?.subarray(table.first[place], table.first[place + 1]) ?? none;
   }
 
   /** The keys of every series of a table. */

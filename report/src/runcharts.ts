@@ -4,7 +4,7 @@ import { BandChart, type BandRow } from "./bandchart";
 import { showTime } from "./format";
 import type { TimeLink } from "./link";
 import type { Run } from "./run";
-import { addLevels } from "./series";
+import { addLevels, counts } from "./series";
 import { KINDS_OF_DASHES } from "./theme";
 import { TimeChart, windowChoice, type Band, type Line, type Ticks } from "./timechart";
 
@@ -272,6 +272,23 @@ function noticesChart(runs: Run[], link: TimeLink): TimeChart | null {
   return new TimeChart({ title: "Congestion notices", note: "every notice counts when it reaches its source", y: "notices so far", quantity: "count", link, lines });
 }
 
+/** Frames that came to nothing, by the lane that brought them. */
+function dropsChart(runs: Run[], link: TimeLink): TimeChart | null {
+  const made: (Line & { looks: number })[] = [];
+  for (const { run, prefix, looks } of sources(runs, (run) => run.has("drops"))) {
+    for (const [port] of run.keys("drops")) {
+      const { node, peerPort, lane } = run.ports[port];
+      // A host throws its own away before they are on any lane.
+      const name = run.nodes[node].host ? `at ${run.nodes[node].name}` : (run.ports[peerPort]?.lane ?? lane);
+      const weights = run.column("drops", "count", port);
+      const make = () => counts(run.column("drops", "time", port), weights);
+      made.push({ name: `${prefix}${name}`, key: name, looks, weight: weights.reduce((a, b) => a + b, 0), make });
+    }
+  }
+  if (made.length === 0) return null;
+  return new TimeChart({ title: "Frames dropped", note: "by the lane that brought them", y: "frames so far", quantity: "count", link, lines: alike(made, runs.length > 1), most: 6 });
+}
+
 /** When ports had to pause: the most paused ones. */
 export function pauseChart(run: Run, link: TimeLink, title = "Ports that had to pause"): BandChart | null {
   const several = (run.network?.classes.length ?? 1) > 1;
@@ -294,17 +311,22 @@ export function pauseChart(run: Run, link: TimeLink, title = "Ports that had to 
 
 /** All charts that a run, or several over each other, have something for. */
 export function runCharts(runs: Run[], link: TimeLink): HTMLElement[] {
-  const charts = [
-    throughputChart(runs, link),
-    queueChart(runs, link, "output_bytes"),
-    queueChart(runs, link, "input_held"),
-    utilisationChart(runs, link),
-    starvedChart(runs, link),
-    allowanceChart(runs, link, "rate"),
-    allowanceChart(runs, link, "window"),
-    noticesChart(runs, link),
-    runs.length === 1 ? occupancyChart(runs[0], link) : null,
-    ...(runs.length === 1 ? [pauseChart(runs[0], link)] : []),
+  return chartMakers(runs, link).flatMap((make) => make()?.root ?? []);
+}
+
+/** The same, each to be made when its turn comes. */
+export function chartMakers(runs: Run[], link: TimeLink): (() => { root: HTMLElement } | null)[] {
+  return [
+    () => throughputChart(runs, link),
+    () => queueChart(runs, link, "output_bytes"),
+    () => queueChart(runs, link, "input_held"),
+    () => utilisationChart(runs, link),
+    () => starvedChart(runs, link),
+    () => allowanceChart(runs, link, "rate"),
+    () => allowanceChart(runs, link, "window"),
+    () => noticesChart(runs, link),
+    () => dropsChart(runs, link),
+    () => (runs.length === 1 ? occupancyChart(runs[0], link) : null),
+    () => (runs.length === 1 ? pauseChart(runs[0], link) : null),
   ];
-  return charts.filter((chart) => chart !== null).map((chart) => chart.root);
 }

@@ -2,11 +2,12 @@
 import { el, whenSeen } from "./dom";
 import { show, showTime } from "./format";
 import { Run } from "./run";
-import { runCharts } from "./runcharts";
+import { chartMakers } from "./runcharts";
 import { flowTable, joinedNote, linkTable, planTable, queueTable, totalsTable } from "./runtables";
 import { section, facts } from "./shell";
 import { stage } from "./stage";
 import type { Course } from "./tree";
+import { inTurn } from "./turns";
 import type { RunAbout } from "./types";
 import { expectationTable } from "./verdicts";
 
@@ -69,12 +70,22 @@ export function story(run: Run, course: Course): HTMLElement | null {
 
 export async function runPage(about: RunAbout, into: HTMLElement): Promise<void> {
   const run = new Run(about);
+  await run.open();
   const top = summary(run);
   into.append(section("Outcome", "outcome", top));
-  await run.load();
+  // What the network and the first chart need; the rest is unpacked while they are looked at.
+  await run.load(["links", "queues", "pauses", "flow_samples", "notices"]);
   const made = stage([run], run.link);
   into.append(section("Network", "network", made.root));
-  into.append(section("Over time", "time", ...runCharts([run], run.link)));
+  const time = section("Over time", "time");
+  into.append(time);
+  inTurn(() => run.load());
+  chartMakers([run], run.link).forEach((make, place) => {
+    const put = () => void time.append(...[make()?.root ?? []].flat());
+    // The first is seen with the network; the others follow.
+    if (place === 0) put();
+    else inTurn(put);
+  });
   const tables = section("Tables", "tables");
   into.append(tables);
   const flows = el("div");
@@ -89,8 +100,13 @@ export async function runPage(about: RunAbout, into: HTMLElement): Promise<void>
   whenSeen(rest, () => rest.append(linkTable(run), queueTable(run)));
   const plan = section("Plan", "plan");
   into.append(plan);
-  const inputs = about.manifest.inputs.map((input) => el("li", {}, el("code", {}, input.path), " ", el("code", { class: "hash" }, input.hash)));
+  inTurn(() => fillPlan(run, plan));
+}
+
+/** The plan, the totals, and what it was made from. */
+function fillPlan(run: Run, plan: HTMLElement): void {
+  const inputs = run.about.manifest.inputs.map((input) => el("li", {}, el("code", {}, input.path), " ", el("code", { class: "hash" }, input.hash)));
   plan.append(planTable(run), totalsTable(run), el("h3", {}, "Files it was made from"), el("ul", { class: "inputs" }, ...inputs));
-  const joined = joinedNote(run);
+  const joined = joinedNote([run]);
   if (joined) plan.append(joined);
 }

@@ -269,10 +269,32 @@ export function totalsTable(run: Run): HTMLElement {
   );
 }
 
-/** What the report lacks of the recording. */
-export function joinedNote(run: Run): HTMLElement | null {
-  const joined = Object.entries(run.about.tables).filter(([, about]) => about.bin_ps > 0);
-  if (joined.length === 0) return null;
-  const words = joined.map(([name, about]) => `${name}: ${about.rows} of ${about.recorded} rows, joined over ${show(about.bin_ps / 1e12, "time")}`);
-  return el("p", { class: "note" }, `Too long to be kept whole here, sums and extremes kept: ${words.join("; ")}. The Parquet files have everything.`);
+/** What the report lacks of the recording: rows that were joined, tables without room. */
+export function joinedNote(runs: Run[]): HTMLElement | null {
+  const tables = new Map<string, { rows: number; recorded: number; bins: number[] }>();
+  for (const run of runs) {
+    for (const [name, { rows, recorded, bin_ps }] of Object.entries(run.series)) {
+      const known = tables.get(name) ?? { rows: 0, recorded: 0, bins: [] };
+      tables.set(name, { rows: known.rows + rows, recorded: known.recorded + recorded, bins: bin_ps > 0 ? [...known.bins, bin_ps] : known.bins });
+    }
+  }
+  const joined = [...tables].filter(([, { bins }]) => bins.length > 0);
+  const span = (bins: number[]) => [...new Set([Math.min(...bins), Math.max(...bins)])].map((bin) => show(bin / 1e12, "time", 3)).join(" to ");
+  const of = ({ bins }: { bins: number[] }) => (runs.length > 1 ? ` in ${bins.length} of ${runs.length} runs` : "");
+  const words = joined.map(([name, about]) => `${name.replaceAll("_", " ")} joined over ${span(about.bins)}${of(about)}`);
+  const missing = [...new Set(runs.flatMap((run) => run.about.left_out))];
+  const sentences = [
+    ...(words.length > 0 ? [`To keep the report small, rows were joined over time, with their sums, firsts, lasts and extremes: ${words.join("; ")}.`] : []),
+    ...(missing.length > 0 ? [`There was no room at all for ${missing.map((name) => name.replaceAll("_", " ")).join(", ")}.`] : []),
+  ];
+  if (sentences.length === 0) return null;
+  return el("p", { class: "note joined" }, `${sentences.join(" ")} The Parquet files have everything; `, el("code", {}, "tailback report --size"), " makes room for more of it.");
+}
+
+/** Runs of which only what the figure draws is in the report, and how to see the others. */
+export function missingNote(runs: { variant: string; place?: string }[]): HTMLElement | null {
+  if (runs.length === 0) return null;
+  const names = runs.map(({ variant }) => variant).filter((name) => name !== "");
+  const which = names.length === 0 ? "the run" : names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+  return el("p", { class: "note missing" }, `Of ${which} the report has what is drawn above; the network and all series of one are made, where these results lie, by `, el("code", {}, `tailback report ${runs[0].place ?? ""}`), ".");
 }

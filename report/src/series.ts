@@ -148,27 +148,37 @@ export interface Amounts {
   amounts: Float64Array;
 }
 
+/** All instants of several lists that rise, each once, in order. */
+function union(lists: Float64Array[]): Float64Array {
+  if (lists.length === 0) return new Float64Array(0);
+  if (lists.length === 1) return lists[0];
+  const half = lists.length >> 1;
+  const [one, two] = [union(lists.slice(0, half)), union(lists.slice(half))];
+  const all = new Float64Array(one.length + two.length);
+  let count = 0;
+  for (let i = 0, j = 0; i < one.length || j < two.length; ) {
+    const next = j === two.length || one[i] <= two[j] ? one[i] : two[j];
+    if (one[i] === next) i += 1;
+    if (two[j] === next) j += 1;
+    all[count++] = next;
+  }
+  return all.subarray(0, count);
+}
+
 /** The sum of several. */
 export function addAmounts(all: Amounts[]): Amounts {
   if (all.length === 1) return all[0];
-  const sums = new Map<number, [number, number]>();
-  for (const { times, intervals, amounts } of all) {
-    for (let i = 0; i < times.length; i++) {
-      const known = sums.get(times[i]);
-      if (known) {
-        known[0] = Math.max(known[0], intervals[i]);
-        known[1] += amounts[i];
-      } else sums.set(times[i], [intervals[i], amounts[i]]);
-    }
-  }
-  const times = Float64Array.from(sums.keys()).sort();
+  const times = union(all.map((one) => one.times));
   const intervals = new Float64Array(times.length);
   const amounts = new Float64Array(times.length);
-  times.forEach((time, i) => {
-    const [interval, amount] = sums.get(time)!;
-    intervals[i] = interval;
-    amounts[i] = amount;
-  });
+  for (const one of all) {
+    let place = 0;
+    for (let i = 0; i < one.times.length; i++) {
+      while (times[place] < one.times[i]) place += 1;
+      if (one.intervals[i] > intervals[place]) intervals[place] = one.intervals[i];
+      amounts[place] += one.amounts[i];
+    }
+  }
   return { times, intervals, amounts };
 }
 
@@ -196,23 +206,27 @@ export function rates({ times, intervals, amounts }: Amounts, factor: number, un
 
 /** The mean per picosecond over a window that slides along, times a factor. */
 export function windowed({ times, intervals, amounts }: Amounts, window: number, factor: number, until: number): Series {
+  if (times.length === 0) return new Series(new Float64Array([0, until]), new Float64Array([0, 0]), false);
   // The amount so far, as corners of a line.
-  const at: number[] = [];
-  const sum: number[] = [];
+  const corners = new Float64Array(times.length * 2);
+  const sums = new Float64Array(times.length * 2);
+  let count = 0;
   let total = 0;
   for (let i = 0; i < times.length; i++) {
     const start = times[i] - intervals[i];
-    if (at.length === 0 || at[at.length - 1] < start) {
-      at.push(start);
-      sum.push(total);
+    if (count === 0 || corners[count - 1] < start) {
+      corners[count] = start;
+      sums[count++] = total;
     }
     total += amounts[i];
-    at.push(times[i]);
-    sum.push(total);
+    corners[count] = times[i];
+    sums[count++] = total;
   }
-  if (at.length === 0) return new Series(new Float64Array([0, until]), new Float64Array([0, 0]), false);
-  const corners = [0, ...at, ...at.map((x) => x + window), until].filter((x) => x <= until);
-  const xs = Float64Array.from(new Set(corners)).sort();
+  const at = corners.subarray(0, count);
+  const sum = sums.subarray(0, count);
+  const left = at.map((x) => x + window);
+  const inside = (list: Float64Array) => (list[list.length - 1] <= until ? list : list.filter((x) => x <= until));
+  const xs = union([Float64Array.of(0, until), inside(at), inside(left)]);
   const ys = new Float64Array(xs.length);
   const reader = () => {
     let place = 0;
@@ -245,7 +259,7 @@ export function levels(times: Float64Array, values: Float64Array, before: number
 /** The sum of levels. */
 export function addLevels(all: Series[]): Series {
   if (all.length === 1) return all[0];
-  const xs = Float64Array.from(new Set(all.flatMap((series) => Array.from(series.xs)))).sort();
+  const xs = union(all.map((series) => series.xs));
   const ys = new Float64Array(xs.length);
   for (const series of all) {
     let place = -1;

@@ -8,6 +8,7 @@ import type { Run } from "./run";
 import { Series } from "./series";
 import { TimeChart, type Line } from "./timechart";
 import { course, type Course } from "./tree";
+import { inTurn } from "./turns";
 
 /** The most instants at which trees are looked for, for the course below the slider. */
 const LOOKED_AT = 400;
@@ -92,7 +93,9 @@ export function stage(runs: Run[], link: TimeLink): Stage {
   );
   const growth = el("div", { class: "growth" });
   const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, growth, lane);
-  const courses = Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT)));
+  const courses = new Promise<Course[]>((done) => {
+    inTurn(() => Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT))).then(done), true);
+  });
   void courses.then((all) => {
     // Nothing ever held back has no course.
     if (all.some((one) => one.weight > 0)) growth.append(growthChart(runs, all, link).root);

@@ -8,6 +8,7 @@ import { csvLines, Plot, type Painter } from "./plot";
 import type { Series } from "./series";
 import type { Surface } from "./surface";
 import { look, onTheme, theme, type Theme } from "./theme";
+import { fingers } from "./touch";
 import type { Quantity } from "./types";
 
 /** One line, made when it is first needed. */
@@ -282,8 +283,10 @@ export class TimeChart implements Painter {
 
   private paintBands(surface: Surface, of: Theme, area: Area, x: Scale): void {
     const { link, bands } = this.options;
+    if (!bands || bands.length === 0) return;
     const columns = new Float64Array(Math.ceil(area.width));
-    for (const band of bands ?? []) {
+    const all = new Float64Array(columns.length);
+    for (const band of bands) {
       // Per column the part of the time that was spent in it: thousands of short pauses stay one picture.
       columns.fill(0);
       for (const [from, to, covered] of band.spans(link.from, link.to)) {
@@ -293,9 +296,10 @@ export class TimeChart implements Painter {
           columns[c] += (Math.min(c + 1, right) - Math.max(c, left)) * dense;
         }
       }
-      const share = 0.24 / (bands?.length ?? 1);
-      for (const { from, to, strength } of pieces(columns, 0.03)) surface.rect(area.left + from, area.top, to - from, area.height, of.pause, share * strength);
+      for (let c = 0; c < columns.length; c++) all[c] += Math.min(1, columns[c]) / bands.length;
     }
+    // The more of them pause, the darker; of hundreds a single one is still seen.
+    for (const { from, to, strength } of pieces(all, 0.005)) surface.rect(area.left + from, area.top, to - from, area.height, of.pause, Math.max(0.01, 0.24 * strength));
   }
 
   private paintTicks(surface: Surface, of: Theme, area: Area, x: Scale): void {
@@ -343,13 +347,19 @@ export class TimeChart implements Painter {
   private listen(): void {
     const { canvas } = this.plot;
     const { link } = this.options;
+    const tapped = (time: number) => {
+      link.point(time);
+      link.setNow(time);
+    };
+    fingers(canvas, link, () => this.area, tapped);
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button > 1) return;
+      if (event.button > 1 || event.pointerType === "touch") return;
       canvas.setPointerCapture(event.pointerId);
       const at = this.timeAt(event);
       this.drag = { from: at, at, pan: event.shiftKey || event.button === 1 };
     });
     canvas.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "touch") return;
       const at = this.timeAt(event);
       if (this.drag?.pan) {
         link.pan((this.drag.from - at) / (link.to - link.from));
@@ -370,7 +380,8 @@ export class TimeChart implements Painter {
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
-    canvas.addEventListener("pointerleave", () => !this.drag && link.point(null));
+    // What a finger pointed at stays to be read when it is lifted.
+    canvas.addEventListener("pointerleave", (event) => !this.drag && event.pointerType !== "touch" && link.point(null));
     canvas.addEventListener("dblclick", () => link.reset());
     canvas.addEventListener(
       "wheel",

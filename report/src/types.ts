@@ -69,16 +69,33 @@ export interface NetworkAbout {
 
 export type Cells = (number | string | boolean | null)[];
 
+/** A run as the document names it; all else lies in blocks, by their numbers. */
 export interface RunAbout {
   label: string;
+  manifest: { simulated_ps: number };
+  /** Whether all that was recorded can be looked at, or only what a figure draws. */
+  whole: boolean;
+  own: number;
+  network: number;
+  ports: number;
+  series: number;
+}
+
+/** What the blocks of a run say beside its series. */
+export interface RunRecord {
   manifest: Manifest;
-  network: NetworkAbout | null;
   expectations?: Finding[] | null;
-  ports: Record<string, Cells>;
   flows: Record<string, Cells>;
   waits: Record<string, Cells>;
   wait_buckets: Record<string, Cells>;
+  network: NetworkAbout | null;
+  ports: Record<string, Cells>;
+  /** The series that can be looked at. */
   tables: Record<string, TableAbout>;
+  /** Those that a figure draws, at more detail. */
+  drawn: Record<string, TableAbout>;
+  /** Tables there was no room for. */
+  left_out: string[];
 }
 
 export interface AxisValue {
@@ -143,7 +160,7 @@ export interface FigureAbout {
   trends: Finding[];
   units?: Record<string, string>;
   charts?: (GridChartAbout | TimeChartAbout)[];
-  runs?: { variant: string; folder: string; run?: number }[];
+  runs?: { variant: string; folder: string; run?: number; place?: string }[];
 }
 
 export interface PaperAbout {
@@ -196,6 +213,8 @@ export interface Report {
   kind: "run" | "compare" | "sweep" | "figure" | "paper" | "stability";
   title: string;
   program: { version: string; commit: string | null };
+  /** What its data may take. */
+  size: number;
   runs: RunAbout[];
   compare?: CompareAbout;
   sweep?: SweepAbout;

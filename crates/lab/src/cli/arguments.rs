@@ -409,9 +409,9 @@ pub struct Report {
     /// The file to write [default: RESULTS/report.html]
     #[arg(long, short)]
     pub out: Option<PathBuf>,
-    /// Rows that a table keeps; beyond it rows are joined over time, extremes kept
-    #[arg(long, value_name = "COUNT", default_value_t = lab::report::MOST_ROWS)]
-    pub rows: u64,
+    /// What the data of the report may take; beyond it rows are joined over time, sums and extremes kept
+    #[arg(long, value_name = "SIZE", default_value = "15MB")]
+    pub size: units::Bytes,
 }
 
 /// `plot`

@@ -1,9 +1,10 @@
 //! `report`, and what `--report` of other commands does.
 
 use super::arguments::Report as Arguments;
-use super::console;
+use super::console::{self, CountProgress};
 use super::exit::Exit;
-use lab::report::{Front, MOST_ROWS, Report, ReportError, front};
+use super::run::cores;
+use lab::report::{Front, MOST_BYTES, Making, Report, ReportError, front};
 use std::path::Path;
 
 /// The front-end, or why there is no report.
@@ -23,9 +24,13 @@ pub fn possible(wanted: bool) -> Result<(), Exit> {
 }
 
 /// Writes the report of a directory to a file.
-fn write(results: &Path, out: &Path, most: u64) -> Result<(), Exit> {
+fn write(results: &Path, out: &Path, size: u64, quiet: bool) -> Result<(), Exit> {
     let front = front_or_say()?;
-    let report = Report::open(results, most).map_err(|error| {
+    let progress = (!quiet).then(|| CountProgress::new(100, "parts of the report"));
+    let see = |done: usize, total: usize| progress.iter().for_each(|progress| progress.see(done, total));
+    let report = Report::open(results, &Making { size, threads: cores(), progress: &see });
+    progress.iter().for_each(CountProgress::end);
+    let report = report.map_err(|error| {
         console::error(&error.to_string());
         match &error {
             ReportError::Results(error) => Exit::refusal(error),
@@ -49,7 +54,7 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
         return exit;
     }
     let out = results.join("report.html");
-    match write(results, &out, MOST_ROWS) {
+    match write(results, &out, MOST_BYTES, false) {
         Ok(()) => {
             say_where(&out);
             exit
@@ -63,13 +68,13 @@ pub fn also_quietly(wanted: bool, results: &Path, exit: Exit) -> Exit {
     if !wanted {
         return exit;
     }
-    write(results, &results.join("report.html"), MOST_ROWS).err().unwrap_or(exit)
+    write(results, &results.join("report.html"), MOST_BYTES, true).err().unwrap_or(exit)
 }
 
 /// `tailback report`
 pub fn report(arguments: &Arguments) -> Exit {
     let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join("report.html"));
-    match write(&arguments.results, &out, arguments.rows) {
+    match write(&arguments.results, &out, arguments.size.get(), false) {
         Ok(()) => {
             say_where(&out);
             Exit::Success

@@ -4,13 +4,15 @@
 //! or an analysis of stability. [`Report::html`] puts it into a page together with the front-end, which is built from
 //! `report/` by `cargo xtask report-ui` and lies inside the program; a program built without it says so.
 
+mod fit;
 mod open;
 mod pack;
 mod page;
 mod run;
 mod series;
 
-pub use open::{MOST_ROWS, Report, ReportError};
+pub use fit::{MOST_BYTES, Making};
+pub use open::{Report, ReportError};
 pub use pack::packed_integers;
 pub use page::Front;
 pub use run::EXPECTATIONS_FILE;

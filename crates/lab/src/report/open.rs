@@ -1,17 +1,13 @@
 //! What a directory holds, as the document of a report.
 
+use super::fit::{LEAST_BYTES, Making, fit};
+use super::pack::deflated;
 use super::page::{Blocks, Front, page};
-use super::run::run;
+use super::run::{Sought, Wanted, drawn};
 use crate::plot::{Quantity, axis_value};
-use crate::results::{COMMIT, Results, ResultsError, VERSION};
+use crate::results::{COMMIT, ResultsError, VERSION};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-
-/// Rows that a table of a report keeps unless told otherwise.
-pub const MOST_ROWS: u64 = 3_000_000;
-
-/// With many runs in a report, none has fewer rows of a table than this for want of room.
-const LEAST_ROWS: u64 = 50_000;
 
 /// Why there is no report.
 #[derive(Debug)]
@@ -60,7 +56,8 @@ impl From<ResultsError> for ReportError {
 #[derive(Debug)]
 pub struct Report {
     title: String,
-    document: Value,
+    /// Deflated.
+    document: String,
     blocks: Blocks,
 }
 
@@ -104,43 +101,37 @@ fn axis_json(text: &str) -> Value {
 }
 
 /// Runs to be put into a report.
+#[derive(Default)]
 struct Runs {
-    found: Vec<(String, PathBuf)>,
+    found: Vec<Sought>,
+    /// Of each figure, all that is recorded of at most so many runs.
+    whole_of_figure: usize,
 }
 
 impl Runs {
-    fn new() -> Runs {
-        Runs { found: Vec::new() }
-    }
-
-    fn add(&mut self, label: &str, path: PathBuf) -> usize {
-        self.found.push((label.to_owned(), path));
+    fn add(&mut self, label: &str, path: PathBuf, wanted: Wanted) -> usize {
+        self.found.push(Sought { label: label.to_owned(), path, wanted });
         self.found.len() - 1
-    }
-
-    fn pack(self, most: u64, blocks: &mut Blocks) -> Result<Vec<Value>, ReportError> {
-        let share = most / (self.found.len().max(1) as u64);
-        let most = if self.found.len() > 1 { share.max(LEAST_ROWS.min(most)) } else { most };
-        let one = |(label, path): (String, PathBuf)| Ok(run(&Results::open(&path)?, &label, most, blocks)?);
-        self.found.into_iter().map(one).collect()
     }
 }
 
 impl Report {
-    /// Reads what there is. No table of it keeps more than about `most` rows, all runs together.
+    /// Reads what there is, as it is told to.
     ///
     /// # Errors
     /// If there is nothing, or it cannot be read.
-    pub fn open(path: &Path, most: u64) -> Result<Report, ReportError> {
-        let mut runs = Runs::new();
+    pub fn open(path: &Path, making: &Making<'_>) -> Result<Report, ReportError> {
+        let all = Wanted { whole: true, drops: true, ..Wanted::default() };
+        let mut runs = Runs::default();
         let mut document = if path.join("manifest.json").exists() {
-            runs.add("", path.to_owned());
+            runs.add("", path.to_owned(), all);
             json!({ "kind": "run" })
         } else if let Some(comparison) = read(&path.join("compare.json"))? {
-            comparison_of(path, comparison, &mut runs)
-        } else if read(&path.join("verdicts.json"))?.is_some() {
+            comparison_of(path, comparison, &mut runs, &all)
+        } else if path.join("verdicts.json").exists() {
             let paper = path.parent().map(|paper| read(&paper.join("paper.json"))).transpose()?.flatten();
-            let figure = figure_of(path, &mut runs)?;
+            runs.whole_of_figure = usize::try_from(making.size / 2 / LEAST_BYTES).unwrap_or(usize::MAX);
+            let figure = figure_of(path, "", &mut runs)?;
             json!({ "kind": "figure", "paper": paper, "figures": [figure] })
         } else if let Some(sweep) = read(&path.join("sweep.json"))? {
             let table = read(&path.join("table.json"))?;
@@ -148,19 +139,27 @@ impl Report {
         } else if let Some(stability) = read(&path.join("stability.json"))? {
             json!({ "kind": "stability", "stability": stability })
         } else {
-            paper_of(path, &mut runs)?.ok_or_else(|| match path.exists() {
+            paper_of(path, making.size, &mut runs)?.ok_or_else(|| match path.exists() {
                 true => ReportError::Nothing { path: path.to_owned() },
                 false => ReportError::Damaged { path: path.to_owned(), reason: "it is not there".into() },
             })?
         };
         let mut blocks = Blocks::default();
-        let runs = runs.pack(most, &mut blocks)?;
-        let title = title_of(&document, &runs, path);
+        let taken = deflated(document.to_string().as_bytes()).len() as u64;
+        let told = fit(&runs.found, making, taken, &mut blocks)?;
+        let title = title_of(&document, &told, path);
         document["format"] = json!("tailback report");
         document["title"] = json!(title);
         document["program"] = json!({ "version": VERSION, "commit": COMMIT });
-        document["runs"] = json!(runs);
-        Ok(Report { title, document, blocks })
+        document["size"] = json!(making.size);
+        document["runs"] = json!(told);
+        Ok(Report { title, document: deflated(document.to_string().as_bytes()), blocks })
+    }
+
+    /// Bytes of its data.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.document.len() as u64 + self.blocks.size()
     }
 
     /// The page.
@@ -174,7 +173,7 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let paper = || text(&document["paper"]["title"]);
     let named = match document["kind"].as_str() {
-        Some("run") => text(&runs[0]["manifest"]["name"]),
+        Some("run") => text(&runs[0]["label"]),
         Some("compare") => text(&document["compare"]["name"]).map(|name| {
             let key = document["compare"]["key"].as_str().unwrap_or_default();
             format!("{name}: {key} compared")
@@ -187,10 +186,10 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
     named.unwrap_or_else(|| name_of(path))
 }
 
-fn comparison_of(path: &Path, comparison: Value, runs: &mut Runs) -> Value {
+fn comparison_of(path: &Path, comparison: Value, runs: &mut Runs, wanted: &Wanted) -> Value {
     for run in comparison["runs"].as_array().into_iter().flatten() {
         if let (Some(value), Some(folder)) = (run["value"].as_str(), run["folder"].as_str()) {
-            runs.add(value, path.join(folder));
+            runs.add(value, path.join(folder), wanted.clone());
         }
     }
     json!({ "kind": "compare", "compare": comparison })
@@ -224,8 +223,8 @@ fn sweep_of(sweep: &Value, table: Value) -> Value {
     json!({ "kind": "sweep", "sweep": sweep })
 }
 
-/// A figure: its verdicts, and its recorded runs by variant.
-fn figure_of(path: &Path, runs: &mut Runs) -> Result<Value, ReportError> {
+/// A figure: its verdicts, and its recorded runs by variant: what it draws of each, and all of the first.
+fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, ReportError> {
     let mut figure = read(&path.join("verdicts.json"))?.unwrap_or_default();
     for chart in figure["charts"].as_array_mut().into_iter().flatten() {
         for point in chart["lines"].as_array_mut().into_iter().flatten().flat_map(|line| line["points"].as_array_mut())
@@ -234,12 +233,19 @@ fn figure_of(path: &Path, runs: &mut Runs) -> Result<Value, ReportError> {
         }
     }
     let title = figure["title"].as_str().unwrap_or_default().to_owned();
-    for run in figure["runs"].as_array_mut().into_iter().flatten() {
+    let variants =
+        figure["runs"].as_array().into_iter().flatten().map(|run| run["variant"].as_str().unwrap_or_default());
+    let mut draws: Vec<_> = variants.map(|variant| drawn(&figure, variant)).collect();
+    let mut room = runs.whole_of_figure;
+    for (place, run) in figure["runs"].as_array_mut().into_iter().flatten().enumerate() {
         let variant = run["variant"].as_str().unwrap_or_default();
         let label = if variant.is_empty() { title.clone() } else { variant.to_owned() };
-        let place = path.join(run["folder"].as_str().unwrap_or("run"));
-        if place.join("manifest.json").exists() {
-            run["run"] = json!(runs.add(&label, place));
+        let folder = run["folder"].as_str().unwrap_or("run").to_owned();
+        if path.join(&folder).join("manifest.json").exists() {
+            let wanted = Wanted { drawn: std::mem::take(&mut draws[place]), whole: room > 0, drops: false };
+            room = room.saturating_sub(1);
+            run["run"] = json!(runs.add(&label, path.join(&folder), wanted));
+            run["place"] = json!(format!("{inside}{folder}"));
         }
     }
     figure["folder"] = json!(name_of(path));
@@ -247,12 +253,14 @@ fn figure_of(path: &Path, runs: &mut Runs) -> Result<Value, ReportError> {
 }
 
 /// All figures of a paper; nothing if there is none.
-fn paper_of(path: &Path, runs: &mut Runs) -> Result<Option<Value>, ReportError> {
+fn paper_of(path: &Path, size: u64, runs: &mut Runs) -> Result<Option<Value>, ReportError> {
+    let found: Vec<PathBuf> =
+        folders(path).into_iter().filter(|folder| folder.join("verdicts.json").exists()).collect();
+    let room = size / 2 / LEAST_BYTES / (found.len().max(1) as u64);
+    runs.whole_of_figure = usize::try_from(room).unwrap_or(usize::MAX);
     let mut figures = Vec::new();
-    for folder in folders(path) {
-        if folder.join("verdicts.json").exists() {
-            figures.push(figure_of(&folder, runs)?);
-        }
+    for folder in &found {
+        figures.push(figure_of(folder, &format!("{}/", name_of(folder)), runs)?);
     }
     let paper = read(&path.join("paper.json"))?;
     let mut summary = read(&path.join("summary/summary.json"))?;
@@ -281,7 +289,7 @@ mod tests {
     #[test]
     fn nothing_is_said_to_be_nothing() {
         let nowhere = std::env::temp_dir().join("tailback-report-nowhere");
-        let error = Report::open(&nowhere, 1).expect_err("nothing there").to_string();
+        let error = Report::open(&nowhere, &Making::usual()).expect_err("nothing there").to_string();
         assert!(error.contains("it is not there"), "{error}");
     }
 }

@@ -3,10 +3,9 @@
 //! Everything that comes from a scenario is in blocks of deflated bytes, so no name can end a block or become script. A
 //! policy in the page allows the one script and the one style sheet by their hashes, and nothing from anywhere.
 
-use super::pack::deflated;
 use crate::results::base64;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What runs in the browser.
@@ -18,15 +17,27 @@ pub struct Front<'a> {
     pub style: &'a str,
 }
 
-/// Blocks of bytes beside the document.
+/// Blocks of deflated bytes beside the document, as text.
 #[derive(Debug, Default)]
-pub(super) struct Blocks(Vec<String>);
+pub(super) struct Blocks {
+    texts: Vec<String>,
+    known: BTreeMap<[u8; 32], usize>,
+}
 
 impl Blocks {
-    /// Puts a block last and returns its number.
-    pub(super) fn add(&mut self, bytes: &[u8]) -> usize {
-        self.0.push(deflated(bytes));
-        self.0.len() - 1
+    /// Puts a block last, unless it is there already, and returns its number.
+    pub(super) fn add(&mut self, text: String) -> usize {
+        let next = self.texts.len();
+        let number = *self.known.entry(Sha256::digest(text.as_bytes()).into()).or_insert(next);
+        if number == next {
+            self.texts.push(text);
+        }
+        number
+    }
+
+    /// Bytes of all.
+    pub(super) fn size(&self) -> u64 {
+        self.texts.iter().map(|text| text.len() as u64).sum()
     }
 }
 
@@ -34,8 +45,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The whole file.
-pub(super) fn page(title: &str, document: &Value, blocks: &Blocks, front: Front<'_>) -> String {
+/// The whole file; the document comes deflated.
+pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
     let policy = format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
@@ -55,30 +66,34 @@ pub(super) fn page(title: &str, document: &Value, blocks: &Blocks, front: Front<
         escaped(title),
         front.style
     );
-    let mut block = |name: &str, text: &str| {
+    let block = |page: &mut String, name: &str, text: &str| {
         let _ = writeln!(page, "<script type=\"application/octet-stream\" id=\"{name}\">{text}</script>");
     };
-    block("document", &deflated(document.to_string().as_bytes()));
-    for (number, text) in blocks.0.iter().enumerate() {
-        block(&format!("block-{number}"), text);
+    block(&mut page, "document", document);
+    // The script comes before what it does not need at once: the page stands while a browser still reads the rest.
+    let _ = writeln!(page, "<script>{}</script>", front.script);
+    for (number, text) in blocks.texts.iter().enumerate() {
+        block(&mut page, &format!("block-{number}"), text);
     }
-    let _ = writeln!(page, "<script>{}</script>\n</body>\n</html>", front.script);
+    page.push_str("</body>\n</html>\n");
     page
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pack::deflated;
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn no_name_becomes_markup() {
         let nasty = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"&";
         let mut blocks = Blocks::default();
-        blocks.add(nasty.as_bytes());
+        assert_eq!(blocks.add(deflated(nasty.as_bytes())), 0);
         let front = Front { script: "run();", style: "p{}" };
-        let page = page(nasty, &json!({ "title": nasty }), &blocks, front);
+        let page = page(nasty, &deflated(nasty.as_bytes()), &blocks, front);
         assert!(!page.contains("alert(1)</script>") && !page.contains("<img"), "{page}");
+        // What is there already is not put there again.
+        assert_eq!((blocks.add("other".into()), blocks.add(deflated(nasty.as_bytes()))), (1, 0));
         // One script that runs, allowed by its hash and nothing else.
         assert_eq!(page.matches("<script>").count(), 1);
         let hash = base64(&Sha256::digest(b"run();"));

@@ -110,10 +110,10 @@ impl Batch {
         }
     }
 
-    /// How many rows there are.
+    /// How many rows there are. A column that was not read has no cells.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.columns.first().map_or(0, Cells::len)
+        self.columns.iter().map(Cells::len).max().unwrap_or(0)
     }
 
     /// Whether there are none.

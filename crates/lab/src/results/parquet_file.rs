@@ -188,6 +188,8 @@ pub struct TableReader {
     table: &'static Table,
     file: SerializedFileReader<File>,
     next: usize,
+    /// Which columns are read.
+    wanted: Vec<bool>,
 }
 
 impl TableReader {
@@ -206,7 +208,15 @@ impl TableReader {
             let reason = format!("its columns are not those of the table {}", table.name);
             return Err(ResultsError::Table { doing: "read", path: path.to_owned(), reason });
         }
-        Ok(TableReader { path: path.to_owned(), table, file, next: 0 })
+        let wanted = vec![true; table.columns.len()];
+        Ok(TableReader { path: path.to_owned(), table, file, next: 0, wanted })
+    }
+
+    /// Reads these columns and leaves the others without cells.
+    #[must_use]
+    pub fn only(mut self, columns: &[&str]) -> TableReader {
+        self.wanted = self.table.columns.iter().map(|column| columns.contains(&column.name)).collect();
+        self
     }
 
     /// How many rows the file has.
@@ -219,7 +229,7 @@ impl TableReader {
         let group = self.file.get_row_group(number)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let mut batch = Batch::new(self.table);
-        for place in 0..self.table.columns.len() {
+        for place in (0..self.table.columns.len()).filter(|&place| self.wanted[place]) {
             let reader = group.get_column_reader(place)?;
             let present = &mut batch.present[place];
             match (&mut batch.columns[place], reader) {
@@ -321,6 +331,20 @@ mod tests {
             }
         }
         assert_eq!(place, rows.len());
+    }
+
+    #[test]
+    fn columns_that_nobody_wants_are_not_read() {
+        let scratch = scratch("some-columns");
+        let path = scratch.path("rates.parquet");
+        let mut writer = TableWriter::create(&path, &schema::RATES).expect("it can be created");
+        writer.append(&(0..100).map(row).collect::<Vec<_>>()).expect("there is room");
+        writer.finish().expect("there is room");
+        let mut reader = TableReader::open(&path, &schema::RATES).expect("it is there").only(&["flow", "rate"]);
+        let batch = reader.next().expect("one group").expect("it is sound");
+        assert_eq!((batch.len(), batch.integers("time").len()), (100, 0));
+        assert_eq!(batch.integers("flow")[..6], [0, 1, 2, 3, 4, 0]);
+        assert!(!batch.is_present(0, "rate") && batch.is_present(1, "rate"));
     }
 
     #[test]
