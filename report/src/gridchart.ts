@@ -34,6 +34,9 @@ export interface GridOptions {
   height?: number;
 }
 
+/** Characters of a name that stands. */
+const UPRIGHT = 22;
+
 interface Spot {
   x: number;
   y: number;
@@ -94,6 +97,11 @@ export class GridChart implements Painter {
     return this.options.height ?? Math.max(220, Math.min(330, width * 0.45));
   }
 
+  /** Whether there are so many names that they must stand. */
+  private upright(surface: Surface): boolean {
+    return !this.numeric && this.fits(surface) < 8 && this.categories.length > 6;
+  }
+
   private vertical(): Scale {
     const { lines, quantity, y, bars } = this.options;
     let [low, high] = [Infinity, -Infinity];
@@ -113,7 +121,9 @@ export class GridChart implements Painter {
   paint(surface: Surface, of: Theme, forFile: boolean): void {
     // Names that do not fit beside each other are broken; two lines more are the most.
     const lines = this.numeric ? 1 : Math.max(1, ...this.categories.map((name) => broken(name, this.fits(surface)).length));
-    const area = areaOf(surface, surface.width < 480 ? 54 : 66, this.numeric ? 40 : 33 + 13 * lines);
+    const longest = Math.max(...this.categories.map((name) => Math.min(UPRIGHT, name.length)));
+    const below = this.upright(surface) ? 28 + longest * 6.2 : 33 + 13 * lines;
+    const area = areaOf(surface, surface.width < 480 ? 54 : 66, this.numeric ? 40 : below);
     const spots: Spot[] = [];
     if (this.numeric) this.paintLines(surface, of, area, spots);
     else this.paintBars(surface, of, area, spots);
@@ -184,9 +194,10 @@ export class GridChart implements Painter {
     const bar = Math.min(56, (group * 0.72) / Math.max(1, seen.length));
     this.categories.forEach((category, i) => {
       const middle = area.left + (i + 0.5) * group;
-      broken(category, this.fits(surface)).forEach((part, line) =>
-        surface.text(middle, area.top + area.height + 13 + line * 13, part, { size: 11, anchor: "middle", fill: of.ink }),
-      );
+      const foot = area.top + area.height;
+      const short = category.length > UPRIGHT ? `${category.slice(0, UPRIGHT - 1)}\u2026` : category;
+      if (this.upright(surface)) surface.text(middle, foot + 6, short, { size: 11, anchor: "end", upright: true, fill: of.ink });
+      else broken(category, this.fits(surface)).forEach((part, line) => surface.text(middle, foot + 13 + line * 13, part, { size: 11, anchor: "middle", fill: of.ink }));
       seen.forEach((number, place) => {
         const line = lines[number];
         const point = line.points.find((candidate) => candidate.x.text === category);

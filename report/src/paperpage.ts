@@ -165,6 +165,9 @@ function gridChart(figure: FigureAbout, chart: GridChartAbout): HTMLElement | nu
   return new GridChart({ title: chart.title, along: along === "variant" ? "" : along, legend: chart.legend ?? "", y: chart.y, quantity: chart.quantity, bars: chart.bars, lines }).root;
 }
 
+/** More variants than this are drawn small. */
+const MANY = 4;
+
 /** A chart over time, of every variant. */
 function timeCharts(chart: TimeChartAbout, link: TimeLink, runs: Map<string, Run>): HTMLElement[] {
   const several = runs.size > 1;
@@ -172,7 +175,7 @@ function timeCharts(chart: TimeChartAbout, link: TimeLink, runs: Map<string, Run
     variants.length === 0 ? [] : [el("p", { class: "note" }, `${chart.title}: there is nothing to draw${several ? ` of ${variants.join(", ")}` : ""}.`)];
   const group = (made: HTMLElement[], empty: string[]) => {
     if (!several) return [...made, ...nothing(empty)];
-    return made.length > 0 ? [el("div", { class: "group" }, el("h4", {}, chart.title), el("div", { class: "multiples wide" }, ...made), ...nothing(empty))] : nothing(empty);
+    return made.length > 0 ? [el("div", { class: "group" }, el("h4", {}, chart.title), el("div", { class: runs.size > MANY ? "multiples many" : "multiples wide" }, ...made), ...nothing(empty))] : nothing(empty);
   };
   if (chart.picture === "pauses") {
     const made = [...runs].map(([variant, run]) => ({ variant, made: pauseChart(run, link, several ? variant : chart.title) }));
@@ -183,7 +186,7 @@ function timeCharts(chart: TimeChartAbout, link: TimeLink, runs: Map<string, Run
   // Variants are there to be compared: they share their scale.
   const most = Math.max(0, ...full.flatMap(({ run, lines }) => lines.map((line) => line.make().extremes(0, run.end)[1])));
   return group(
-    full.map(({ variant, run, lines }) => pictureChart(run, chart, lines, variant, link, most).root),
+    full.map(({ variant, run, lines }) => pictureChart(run, chart, lines, variant, link, most, runs.size > MANY).root),
     drawn.filter(({ lines }) => lines.length === 0).map(({ variant }) => variant),
   );
 }
@@ -283,19 +286,29 @@ function summed(summary: SummaryAbout): HTMLElement[] {
     type Row = (typeof matrix.rows)[number];
     const medians = matrix.rows.flatMap((row) => row.cells.map((cell) => cell?.median)).filter((median) => median !== undefined);
     const [least, most] = [Math.min(...medians), Math.max(...medians)];
-    const cells = matrix.figures.map(
-      (figure, place): Column<Row> => ({
+    // What differs by less than people see has one shade.
+    const differ = most - least > 0.02 * Math.max(Math.abs(least), Math.abs(most));
+    const places = matrix.figures.map((_, place) => place).sort((a, b) => matrix.figures[a].localeCompare(matrix.figures[b], "en", { numeric: true }));
+    const cells = places.map((place): Column<Row> => {
+      const figure = matrix.figures[place];
+      return {
         name: figure,
         number: true,
         value: (row) => row.cells[place]?.median ?? null,
         text: (row) => (row.cells[place] ? show(row.cells[place]!.median, quantityOfUnit(matrix.unit), 3) : ""),
-        shade: (row) => (row.cells[place] ? (row.cells[place]!.median - least) / (most - least || 1) : 0),
-      }),
-    );
-    const bare = matrix.figures.length === 1;
-    return dataTable(matrix.title, [{ name: "variant", value: (row: Row) => row.variant }, ...cells], matrix.rows, { note: bare ? "median of the seeds" : "median of the seeds; the darker, the higher" });
+        shade: (row) => (row.cells[place] && differ ? (row.cells[place]!.median - least) / (most - least) : 0),
+      };
+    });
+    const table = dataTable(matrix.title, [{ name: "variant", value: (row: Row) => row.variant }, ...cells], matrix.rows, { note: `median of the seeds${differ ? "; the darker, the higher" : ""}` });
+    return { title: matrix.title, table };
   });
-  return [...sentences, el("div", { class: "matrices" }, ...matrices)];
+  // One after the other they would be pages: the first is open.
+  const folded = matrices.map(({ title, table }, i) => {
+    const details = el("details", {}, el("summary", {}, title), table);
+    details.open = i === 0;
+    return details;
+  });
+  return [...sentences, ...folded];
 }
 
 /** Figures of the paper first, then what was added to it. */

@@ -68,11 +68,14 @@ export function pictureLines(run: Run, about: TimeChartAbout, variant: string): 
 }
 
 /** The picture, on a scale that ends above `most`. */
-export function pictureChart(run: Run, about: TimeChartAbout, lines: Line[], variant: string, link: TimeLink, most: number): TimeChart {
+export function pictureChart(run: Run, about: TimeChartAbout, lines: Line[], variant: string, link: TimeLink, most: number, small = false): TimeChart {
   const windowed = about.picture === "throughput" || about.picture === "utilisation";
   const note = windowed ? `mean over ${showTime(about.window_ps)}` : about.picture === "notices" ? "" : `sampled every ${showTime(run.sample)}`;
   const range: [number, number] = about.picture === "utilisation" ? [0, 1.05] : [0, most * 1.06];
   const title = variant === "" ? about.title : `${about.title} \u00b7 ${variant}`;
   const named = variant === "" ? { title } : { title, heading: variant };
-  return new TimeChart({ ...named, note, y: about.y ?? about.picture, quantity: QUANTITIES[about.picture] ?? "plain", link, lines, most: 10, range });
+  const made = new TimeChart({ ...named, note, y: about.y ?? about.picture, quantity: QUANTITIES[about.picture] ?? "plain", link, lines, most: 10, range, ...(small ? { small, height: 150 } : {}) });
+  // One line of one name needs no legend among its like.
+  if (small && lines.length === 1) made.root.classList.add("single");
+  return made;
 }
