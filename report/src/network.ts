@@ -90,7 +90,7 @@ export class NetworkDrawing implements Painter {
   private words(seen: Congestion): Node[] {
     const { run } = this;
     const names = (flows: number[]) => {
-      const few = flows.slice(0, 6).map((flow) => `${run.flows[flow].name}${flows.length <= 3 ? this.fate(flow, seen.at) : ""}`).join(", ");
+      const few = flows.slice(0, 6).map((flow) => `${run.flows[flow].name}${flows.length <= 3 && run.has("flow_samples") ? ` (${this.fate(flow, seen.at)})` : ""}`).join(", ");
       return flows.length > 6 ? `${few} and ${flows.length - 6} more` : few;
     };
     const lanes = (count: number) => `${count} ${count === 1 ? "lane" : "lanes"}`;
@@ -125,7 +125,7 @@ export class NetworkDrawing implements Painter {
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     for (const flow of this.followed) {
       const { name, start, end } = run.flows[flow];
-      if (!victims.has(flow) && start < seen.at && end > seen.at - run.sample) add(` ${name}${this.fate(flow, seen.at)}.`);
+      if (run.has("flow_samples") && !victims.has(flow) && start < seen.at && end > seen.at - run.sample) add(` ${name} ${this.fate(flow, seen.at)}.`);
     }
     return text;
   }
@@ -134,7 +134,7 @@ export class NetworkDrawing implements Painter {
   private fate(flow: number, at: number): string {
     if (!this.run.has("flow_samples")) return "";
     const fair = this.reader.shareOf(flow);
-    return ` (gets ${show(this.reader.rateOf(flow, at), "rate", 3)}${fair === null ? "" : `; its fair share is ${show(fair, "rate", 3)}`})`;
+    return `gets ${show(this.reader.rateOf(flow, at), "rate", 3)}${fair === null ? "" : `; its fair share is ${show(fair, "rate", 3)}`}`;
   }
 
   height(width: number): number {

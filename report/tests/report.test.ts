@@ -200,7 +200,7 @@ test("congestion spreads to the victim, and marking dissolves it", async () => {
   const [without, marked] = [await status.nth(0).textContent(), await status.nth(1).textContent()];
   assert.match(without ?? "", /root b \u2192 bc.*holds back 1 lane; victim: victim \(gets 3\d\d Mb\/s; its fair share is 4 Gb\/s/);
   // Whoever is a victim in one run is followed in the other.
-  assert.match(marked ?? "", /nothing is held back.*\. victim \(gets 5\.\d+ Gb\/s/);
+  assert.match(marked ?? "", /nothing is held back.*\. victim gets 5\.\d+ Gb\/s/);
   assert.match((await page.locator(".story").first().textContent()) ?? "", /held back 9\d % of the time, most from 4\d/);
   const growth = await dataOf(page, "How congestion spreads");
   // Steps that hold: the part of the victim's life that it suffers.
