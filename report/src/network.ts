@@ -450,12 +450,13 @@ export class NetworkDrawing implements Painter {
     }
   }
 
-  private nearest(event: MouseEvent): number | null {
+  private nearest(event: PointerEvent): number | null {
     const box = this.plot.canvas.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
     const { aside, trunk } = this.sizes();
     let best: number | null = null;
-    let near = 9;
+    // A finger is less exact than a mouse.
+    let near = event.pointerType === "touch" ? 20 : 9;
     for (let port = 0; port < this.run.ports.length; port++) {
       const [ax, ay, bx, by] = this.ends(port, this.isTrunk(port) ? aside * trunk : aside);
       const [dx, dy] = [bx - ax, by - ay];

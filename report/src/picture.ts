@@ -74,8 +74,5 @@ export function pictureChart(run: Run, about: TimeChartAbout, lines: Line[], var
   const range: [number, number] = about.picture === "utilisation" ? [0, 1.05] : [0, most * 1.06];
   const title = variant === "" ? about.title : `${about.title} \u00b7 ${variant}`;
   const named = variant === "" ? { title } : { title, heading: variant };
-  const made = new TimeChart({ ...named, note, y: about.y ?? about.picture, quantity: QUANTITIES[about.picture] ?? "plain", link, lines, most: 10, range, ...(small ? { small, height: 150 } : {}) });
-  // One line of one name needs no legend among its like.
-  if (small && lines.length === 1) made.root.classList.add("single");
-  return made;
+  return new TimeChart({ ...named, note, y: about.y ?? about.picture, quantity: QUANTITIES[about.picture] ?? "plain", link, lines, most: 10, range, ...(small ? { small, height: 150 } : {}) });
 }

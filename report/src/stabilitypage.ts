@@ -294,7 +294,7 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
     const link = new TimeLink(end);
     const chart = (title: string, quantity: Quantity, points: [number, number][], level: number) => {
       const series = new Series(Float64Array.from(points, ([t]) => t * 1e12), Float64Array.from(points, ([, y]) => y), false);
-      return new TimeChart({ title, y: title.toLowerCase(), quantity, link, lines: [{ name: title.toLowerCase(), weight: 1, make: () => series, level: { name: "at rest", at: level } }], height: 240 }).root;
+      return new TimeChart({ title, note: "dotted: at rest", y: title.toLowerCase(), quantity, link, lines: [{ name: title.toLowerCase(), weight: 1, make: () => series, level: { name: "at rest", at: level } }], height: 240 }).root;
     };
     into.append(
       section(

@@ -92,7 +92,7 @@ export function stage(runs: Run[], link: TimeLink): Stage {
     choice("speed", speeds, "1", (value) => (speed = Number(value))),
   );
   const growth = el("div", { class: "growth" });
-  const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, growth, lane);
+  const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, lane, growth);
   const courses = new Promise<Course[]>((done) => {
     inTurn(() => Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT))).then(done), true);
   });

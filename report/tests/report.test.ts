@@ -186,6 +186,13 @@ test("a run: the slider plays, and a lane shows its series", async () => {
   await page.mouse.click(box.x + box.width * 0.62, box.y + (box.height - 18) / 2 + 3);
   await page.waitForSelector(".lane-panel");
   assert.match((await page.locator(".lane-panel h3").first().textContent()) ?? "", /^Lane (sw0 \u2192 h0|h0 \u2192 sw0)$/);
+  // The same with keys: from lane to lane.
+  const first = await page.locator(".lane-panel h3").first().textContent();
+  await network.focus();
+  await page.keyboard.press("n");
+  assert.notEqual(await page.locator(".lane-panel h3").first().textContent(), first);
+  await page.keyboard.press("p");
+  assert.equal(await page.locator(".lane-panel h3").first().textContent(), first);
   await shot(page, "incast-lane");
   await close();
 });
