@@ -125,8 +125,7 @@ impl Transmit {
 
     /// The link works again: whatever there is to say is said at once.
     pub(crate) fn link(&mut self, now: Time) {
-        self.linked = true;
-        self.on_change(now);
+        (self.linked, self.next, self.changed) = (true, now, true);
     }
 
     /// When something will be due.
