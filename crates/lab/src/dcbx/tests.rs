@@ -151,7 +151,7 @@ fn port<'a>(plan: &Plan, exchange: &'a Exchange, node: &str, peer: &str) -> &'a 
 #[test]
 fn a_leaf_that_loses_its_source_takes_the_other_spine() {
     let rest = format!(
-        "[[dcb]]\nmatch = \"spine*\"\n{CORE}\n[[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"100us\"\nup = \"60s\"\n"
+        "[[dcb]]\nmatch = \"spine*\"\n{CORE}\n[[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"100us\"\nup = \"200s\"\n"
     );
     let plan = plan(LEAF_SPINE, &rest);
     let steps = later(&plan);
