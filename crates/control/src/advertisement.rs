@@ -1,6 +1,6 @@
 //! What a peer last said of Data Center Bridging, in a value of fixed size.
 
-use crate::Applications;
+use crate::{Applications, Converged, converged};
 use wire::lldp::ieee::{CongestionNotification, EtsConfiguration, EtsTable, FlowControl};
 use wire::lldp::{self, Ieee};
 
@@ -17,8 +17,8 @@ pub struct Advertisement {
     pub applications: Option<Applications>,
     /// Which priorities have congestion notification.
     pub congestion: Option<CongestionNotification>,
-    /// It also speaks DCBX of the time before IEEE, which is not negotiated here.
-    pub converged: bool,
+    /// It speaks DCBX of the time before IEEE and nothing of IEEE's: all of the above is translated from that.
+    pub converged: Option<Converged>,
 }
 
 impl Advertisement {
@@ -26,17 +26,21 @@ impl Advertisement {
     #[must_use]
     pub fn of(unit: &lldp::Repr) -> Advertisement {
         let Ieee { configuration, recommendation, flow_control, applications, congestion } = unit.ieee;
-        Advertisement {
+        let said = Advertisement {
             configuration,
             recommendation,
             flow_control,
             applications: applications.as_ref().map(Applications::of),
             congestion,
-            converged: unit.cee.is_some(),
+            converged: None,
+        };
+        match &unit.cee {
+            Some(cee) if said.is_silent() => converged::advertisement(cee),
+            _ => said,
         }
     }
 
-    /// Whether it says anything of IEEE's.
+    /// Whether it says nothing of Data Center Bridging.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         let Advertisement { configuration, recommendation, flow_control, applications, congestion, converged: _ } =

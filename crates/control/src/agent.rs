@@ -1,8 +1,9 @@
 //! One port's agent: LLDP below, DCBX above.
 
+use crate::converged::Own;
 use crate::neighbours::{Identity, Others};
 use crate::resolve::{self, Operating};
-use crate::settings::Settings;
+use crate::settings::{Settings, Version};
 use crate::transmit::{Timers, Transmit, What};
 use crate::{Advertisement, Finding, finding};
 use units::{Span, Time};
@@ -83,6 +84,8 @@ pub struct Agent {
     others: Others,
     operating: Operating,
     said: Advertisement,
+    /// What it says in CEE's DCBX, while it speaks that.
+    converged: Option<Own>,
     transmit: Transmit,
     counters: Counters,
     changed: Time,
@@ -102,6 +105,7 @@ impl Agent {
             others: Others::default(),
             operating,
             said: resolve::advertised(&settings, &operating, None),
+            converged: (settings.version == Version::Cee).then(|| Own::new(&settings)),
             transmit: Transmit::new(now, &timers),
             counters: Counters::default(),
             changed: now,
@@ -132,7 +136,7 @@ impl Agent {
         self.address
     }
 
-    /// What the port says of itself.
+    /// What the port says of itself; in CEE's DCBX it says what it wants instead.
     #[must_use]
     pub fn advertised(&self) -> &Advertisement {
         &self.said
@@ -267,15 +271,20 @@ impl Agent {
     /// Writes the frame that is to be sent now, without its check sequence, and returns its length.
     pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
         self.handle_timeout(now);
-        let (time_to_live, ieee) = match self.transmit.take(now, &self.timers)? {
-            What::Unit => (self.timers.time_to_live(), self.said.as_ieee()),
-            What::Shutdown => (0, Ieee::default()),
-        };
+        let what = self.transmit.take(now, &self.timers)?;
         let mut out = Writer::new(buffer);
         let content = Content::Type(ether_type::LLDP);
         ethernet::Repr { destination: Address::NEAREST_BRIDGE, source: self.address, content }.emit(&mut out);
         let (chassis, port) = identifiers(&self.chassis, &self.address)?;
-        lldp::Repr { chassis, port, time_to_live, ieee, cee: None }.emit(&mut out);
+        let nothing = lldp::Repr { chassis, port, time_to_live: 0, ieee: Ieee::default(), cee: None };
+        let time_to_live = self.timers.time_to_live();
+        match (what, &self.converged) {
+            (What::Shutdown, _) => nothing.emit(&mut out),
+            (What::Unit, None) => lldp::Repr { time_to_live, ieee: self.said.as_ieee(), ..nothing }.emit(&mut out),
+            (What::Unit, Some(own)) => {
+                own.emit(|cee| lldp::Repr { time_to_live, cee: Some(cee), ..nothing }.emit(&mut out));
+            }
+        }
         out.pad_to(fcs::MINIMUM);
         match out.finish() {
             Ok(length) => {
@@ -301,13 +310,20 @@ impl Agent {
 
     /// Works out again what the port operates on and says; tells it if that has changed.
     fn settle(&mut self, now: Time) {
-        let operating = resolve::operating(&self.settings, self.address, self.followed());
+        let old = self.converged;
+        let peer = self.followed().map(|peer| peer.said);
+        let speaks = self.settings.version == Version::Cee || peer.is_some_and(|said| said.converged.is_some());
+        self.converged = speaks.then(|| old.unwrap_or_else(|| Own::new(&self.settings)));
+        let operating = match &mut self.converged {
+            Some(own) => own.settle(&self.settings, peer.as_ref()).unwrap_or(self.operating),
+            None => resolve::operating(&self.settings, self.address, self.followed()),
+        };
         if operating != self.operating {
             self.operating = operating;
             self.changed = now;
         }
         let said = resolve::advertised(&self.settings, &operating, self.followed());
-        if said != self.said {
+        if (said, self.converged) != (self.said, old) {
             self.said = said;
             self.transmit.on_change(now);
         }

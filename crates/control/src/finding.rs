@@ -1,7 +1,8 @@
 //! What two ends of a link do not agree on, by name.
 
 use crate::settings::Settings;
-use crate::{Operating, Peer, resolve};
+use crate::settings::Version;
+use crate::{ConvergedFeature, Off, Operating, Peer, converged, resolve};
 use std::fmt;
 use wire::Address;
 use wire::lldp::ieee::{EtsTable, Selection};
@@ -16,6 +17,15 @@ pub enum Finding {
     NoDcbx {
         /// It speaks the DCBX of Converged Enhanced Ethernet.
         converged: bool,
+    },
+    /// This end speaks CEE's DCBX alone, the peer IEEE's.
+    OtherVersion,
+    /// A feature of CEE's DCBX is off.
+    ConvergedOff {
+        /// Which.
+        feature: ConvergedFeature,
+        /// Why.
+        why: Off,
     },
     /// We pause priorities of which the peer says nothing.
     PfcUnanswered {
@@ -87,6 +97,8 @@ impl Finding {
         match self {
             Finding::SeveralPeers => "several-peers",
             Finding::NoDcbx { .. } => "no-dcbx",
+            Finding::OtherVersion => "other-version",
+            Finding::ConvergedOff { .. } => "cee-off",
             Finding::PfcUnanswered { .. } => "pfc-unanswered",
             Finding::PfcDiffers { .. } => "pfc-differs",
             Finding::PfcBeyondCapability { .. } => "pfc-beyond-capability",
@@ -150,7 +162,22 @@ impl fmt::Display for Finding {
         match *self {
             Finding::SeveralPeers => f.write_str("several peers are heard, so none is followed"),
             Finding::NoDcbx { converged: false } => f.write_str("the peer does not speak DCBX"),
-            Finding::NoDcbx { converged: true } => f.write_str("the peer speaks the DCBX of CEE, not IEEE's"),
+            Finding::NoDcbx { converged: true } => f.write_str("the peer speaks the DCBX of CEE, and offers nothing"),
+            Finding::OtherVersion => f.write_str("this end speaks the DCBX of CEE alone, the peer IEEE's"),
+            Finding::ConvergedOff { feature, why } => {
+                let feature = match feature {
+                    ConvergedFeature::PriorityGroups => "sharing by priority groups",
+                    ConvergedFeature::FlowControl => "PFC",
+                    ConvergedFeature::Applications => "the table of applications",
+                };
+                let why = match why {
+                    Off::Absent => "the peer says nothing of it",
+                    Off::Disabled => "the peer has it disabled",
+                    Off::Differs => "the ends want different things, and both would yield or neither",
+                    Off::PeerError => "the peer says that it is in error",
+                };
+                write!(f, "{feature} is off by the rules of CEE: {why}")
+            }
             Finding::PfcUnanswered { ours } => {
                 write!(f, "this end pauses {}, the peer says nothing of PFC", Priorities(ours))
             }
@@ -197,6 +224,8 @@ pub(crate) fn findings<'a>(
         operating.ets.value.classes[usize::from(priority)].is_none().then_some(Finding::NoClass { priority })
     });
     let between = peer.map(|peer| between(settings, address, operating, peer));
+    let off = peer.into_iter().flat_map(|peer| converged::off(settings, peer.said()));
+    let off = off.map(|(feature, why)| Finding::ConvergedOff { feature, why });
     let applications = peer.and_then(|peer| peer.said().applications.as_ref()).into_iter().flat_map(|theirs| {
         operating.apps.value.iter().filter_map(|ours| {
             let (selector, protocol) = (ours.selector, ours.protocol);
@@ -210,12 +239,20 @@ pub(crate) fn findings<'a>(
         .chain(classes)
         .chain(unclassed)
         .chain(between.into_iter().flatten().flatten())
+        .chain(off)
         .chain(applications)
 }
 
 /// What the two ends disagree on.
 fn between(settings: &Settings, address: Address, operating: &Operating, peer: &Peer) -> [Option<Finding>; 4] {
     let said = peer.said();
+    if said.converged.is_some() && !said.is_silent() {
+        // Its own rules say what is wrong.
+        return [None; 4];
+    }
+    if settings.version == Version::Cee && !said.is_silent() {
+        return [Some(Finding::OtherVersion), None, None, None];
+    }
     let (paused, shared) = resolve::peers_operating(settings, address, peer);
     let ours = operating.pfc.value;
     let pfc = match paused {
@@ -229,7 +266,7 @@ fn between(settings: &Settings, address: Address, operating: &Operating, peer: &
     let heard = said.congestion.unwrap_or_default().priorities;
     let priorities = settings.congestion & !heard;
     [
-        said.is_silent().then_some(Finding::NoDcbx { converged: said.converged }),
+        said.is_silent().then_some(Finding::NoDcbx { converged: said.converged.is_some() }),
         pfc,
         ets,
         (priorities != 0).then_some(Finding::CongestionEdge { priorities }),

@@ -145,6 +145,6 @@ pub(crate) fn advertised(settings: &Settings, operating: &Operating, peer: Optio
         }),
         applications: Some(settings.applications.table).filter(|table| !table.is_empty()),
         congestion: (settings.congestion != 0).then_some(congestion),
-        converged: false,
+        converged: None,
     }
 }

@@ -17,6 +17,18 @@ pub struct Settings {
     pub congestion: u8,
     /// Who yields when both ends would.
     pub tie_break: TieBreak,
+    /// Which DCBX is spoken.
+    pub version: Version,
+}
+
+/// Which DCBX an agent speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// IEEE's; CEE's as long as the peer speaks nothing else.
+    #[default]
+    Ieee,
+    /// CEE's, version 1.01, alone.
+    Cee,
 }
 
 /// How the port shares its link.
@@ -83,6 +95,7 @@ impl Default for Settings {
             applications: ApplicationSettings { willing: true, table: Applications::default() },
             congestion: 0,
             tie_break: TieBreak::default(),
+            version: Version::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! other by IS-IS.
 
 mod bridges;
+mod cee;
 mod fabric;
 mod golden;
 mod hostile;

@@ -24,6 +24,15 @@ pub(super) fn dcb() -> Section {
                 Default::Value("false", "our choice: what is configured is meant"),
                 "Whether the nodes take what their neighbours say instead. A switch takes nothing from hosts.",
             ),
+            key(
+                "version",
+                Kind::choice(&[
+                    ("ieee", "IEEE's, and CEE's with a neighbour that speaks nothing else"),
+                    ("cee", "that of Converged Enhanced Ethernet alone, version 1.01"),
+                ]),
+                Default::Value("ieee", "lldpad 1.1: what it does unless told otherwise"),
+                "Which DCBX the nodes speak.",
+            ),
             key("pfc", Kind::Counts(0, 7), Default::Absent("none"), "The priorities that are paused, and so lossless."),
             key(
                 "pfc_capability",

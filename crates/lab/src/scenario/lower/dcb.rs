@@ -5,7 +5,7 @@ use crate::dcbx::{DcbPlan, Exchange, LinkDown, exchange};
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
-use control::{Applications, Settings, TieBreak, Timers};
+use control::{Applications, Settings, TieBreak, Timers, Version};
 use fabric::graph::{Graph, NodeId, Role};
 use fabric::spec::{AdapterSpec, ClassSpec, Egress, EgressGroup, PortSpec, Share, SwitchSpec};
 use units::{Bytes, Span, Time};
@@ -83,6 +83,9 @@ fn settings(gathered: &mut Gathered<'_>, node: &Node) -> Option<Settings> {
     let mut settings = Settings::default();
     let willing = node.flag("willing")?;
     (settings.pfc.willing, settings.ets.willing, settings.applications.willing) = (willing, willing, willing);
+    if node.text("version")? == "cee" {
+        settings.version = Version::Cee;
+    }
     settings.pfc.priorities = bits(node, "pfc");
     settings.pfc.capability = node.count("pfc_capability").and_then(|count| u8::try_from(count).ok())?;
     settings.congestion = bits(node, "congestion_notification");
