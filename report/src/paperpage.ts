@@ -205,13 +205,21 @@ async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run
   if (joined) into.append(joined);
 }
 
+/** What the paper calls a figure, by the name of its file; the name itself if the paper has none such. */
+function figureName(figure: FigureAbout): string {
+  const [, number, part] = /^fig(\d+)([a-z]?)$/.exec(figure.figure) ?? [];
+  return number === undefined ? figure.figure : `Figure ${number}${part ? `(${part})` : ""}`;
+}
+
 function figureCard(figure: FigureAbout, report: Report): HTMLElement {
   const rows = stated(figure);
   const seeds = figure.seeds.length;
   const short = figure.folder.endsWith("-quick") ? ", short form" : "";
-  const note = `${figure.figure} \u00b7 ${seeds} ${seeds === 1 ? "seed" : "seeds"} of ${figure.simulated}${short}`;
+  const name = figureName(figure);
+  const heading = name === figure.figure ? figure.title : `${name}: ${figure.title}`;
+  const note = `${figure.figure} \u00b7 ${seeds} ${seeds === 1 ? "seed" : "seeds"} of ${spaced(figure.simulated)}${short}`;
   const drawn = el("div", { class: "multiples wide" });
-  const card = el("article", { class: "figure", id: `figure-${figure.folder}` }, el("h3", {}, figure.title), el("p", { class: "note" }, note, " ", tally(rows)), drawn);
+  const card = el("article", { class: "figure", id: `figure-${figure.folder}` }, el("h3", {}, heading), el("p", { class: "note" }, note, " ", tally(rows)), drawn);
   const abouts = (figure.runs ?? []).filter((run) => run.run !== undefined);
   const link = new TimeLink(Math.max(1, ...abouts.map(({ run }) => report.runs[run!].manifest.simulated_ps)));
   const pictured = new Map(abouts.map(({ variant, run }) => [variant, new Run(report.runs[run!], link, true)]));
@@ -334,7 +342,7 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
     type Row = { figure: FigureAbout; rows: Stated[] };
     const count = (kind: string) => (row: Row) => row.rows.filter((one) => verdictKind(one.verdict) === kind).length;
     const columns: Column<Row>[] = [
-      { name: "figure", value: (row) => row.figure.figure, link: (row) => `figure-${row.figure.folder}` },
+      { name: "figure", value: (row) => figureName(row.figure), link: (row) => `figure-${row.figure.folder}` },
       { name: "title", value: (row) => row.figure.title, kind: () => "wide" },
       { name: "agree", number: true, value: count("good") },
       { name: "disagree", number: true, value: count("bad"), kind: (row) => (count("bad")(row) > 0 ? "less" : "") },
