@@ -5,6 +5,7 @@ import { unpackColumns } from "../src/data";
 import { axisName, broken, digits, show, tickLabels, ticks } from "../src/format";
 import { pieces } from "../src/pieces";
 import { addAmounts, addLevels, levels, rates, Series, windowed } from "../src/series";
+import { SvgSurface } from "../src/surface";
 import { longestOfMost } from "../src/tree";
 
 const floats = (...values: number[]) => Float64Array.from(values);
@@ -103,4 +104,10 @@ test("long names are broken, and paths are said as people do", () => {
   assert.equal(axisName("switches[0].buffers[1].xoff"), "buffers: xoff");
   assert.equal(axisName("variant"), "variant");
   assert.equal(show(1, "frames"), "1 frame");
+});
+
+test("no name makes a file unreadable", () => {
+  const surface = new SvgSurface(10, 10);
+  surface.text(0, 0, 'a\u0007<b>&"', { fill: "#000" });
+  assert.ok(surface.toString().includes(">a\ufffd&lt;b&gt;&amp;&quot;</text>"));
 });
