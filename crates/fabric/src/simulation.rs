@@ -296,7 +296,9 @@ impl<P: Probe> Simulation<P> {
             Bytes::new(u64::from(reverse)),
             Bytes::new(u64::from(largest)),
         );
-        let breakdown = headroom(&HeadroomSpec { overhead: self.built.plan.overhead, ..spec });
+        // The far end of each direction may take frames by their headers.
+        let header_delay = self.built.plan.header_delay(loss.port) + self.built.plan.header_delay(port.peer);
+        let breakdown = headroom(&HeadroomSpec { overhead: self.built.plan.overhead, header_delay, ..spec });
         LossReport {
             loss,
             node: self.graph.nodes[port.node as usize].name.clone(),

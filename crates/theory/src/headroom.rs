@@ -8,6 +8,7 @@
 //! | `672` | the PFC frame itself: 64 bytes and 20 of preamble and gap |
 //! | `2 * cable` | the PFC frame travels to the sender, and the sender's last bits travel back |
 //! | `2 * interface` | both pass through the physical layers at both ends |
+//! | `header` | ends that cut through take a frame in so long after its first bit, however short it is; the standard has no such term |
 //! | `response` | the sender takes that long to act on the PFC frame (the standard's higher layer delay) |
 //! | `8 (L_T + 20)` | the sender has just begun a frame of the paused priority and may finish it |
 //!
@@ -117,6 +118,8 @@ pub struct HeadroomSpec {
     pub one_way_delay: Span,
     /// Time through the physical and MAC layers of one end, out and in together (the standard's ID).
     pub interface_delay: Span,
+    /// Time that both ends together wait for a header where they cut through; zero where they store.
+    pub header_delay: Span,
     /// Time from a PFC frame having come in to no further frame being begun (the standard's HD).
     pub response_delay: Span,
     /// Largest frame of any priority that the receiver of the data may be sending (L_R).
@@ -193,6 +196,7 @@ impl HeadroomSpec {
             rate,
             one_way_delay,
             interface_delay: Span::ZERO,
+            header_delay: Span::ZERO,
             response_delay,
             largest_reverse_frame,
             largest_frame,
@@ -213,6 +217,8 @@ pub struct Breakdown {
     pub cable: Bits,
     /// The interfaces of both ends.
     pub interfaces: Bits,
+    /// What both ends wait for a header.
+    pub header: Bits,
     /// The sender's response.
     pub response: Bits,
     /// The sender's last frame.
@@ -225,7 +231,13 @@ impl Breakdown {
     /// The delay value: the sum of the terms, without the overshoot.
     #[must_use]
     pub fn delay_value(&self) -> Bits {
-        self.reverse_frame + self.pause_frame + self.cable + self.interfaces + self.response + self.last_frame
+        self.reverse_frame
+            + self.pause_frame
+            + self.cable
+            + self.interfaces
+            + self.header
+            + self.response
+            + self.last_frame
     }
 
     /// What must be free above the threshold: the delay value in bytes, and the overshoot.
@@ -254,6 +266,7 @@ impl fmt::Display for Breakdown {
             (self.pause_frame, "PFC frame"),
             (self.cable, "cable, both ways"),
             (self.interfaces, "interfaces, both ends"),
+            (self.header, "headers, cutting through"),
             (self.response, "sender's response"),
             (self.last_frame, "sender's last frame"),
         ];
@@ -276,6 +289,7 @@ pub fn headroom(spec: &HeadroomSpec) -> Breakdown {
         pause_frame: framed(spec.pause_frame),
         cable: Bits::carried(spec.rate, spec.one_way_delay * 2),
         interfaces: Bits::carried(spec.rate, spec.interface_delay * 2),
+        header: Bits::carried(spec.rate, spec.header_delay),
         response: Bits::carried(spec.rate, spec.response_delay),
         last_frame: framed(spec.largest_frame),
         overshoot: Bytes::new(spec.largest_frame.get().saturating_sub(1)),

@@ -15,10 +15,15 @@ const XOFF: u64 = 20 * FRAME;
 /// Host 0 sends into a switch whose output to host 1 does not move, while host 2 keeps the wire back to host 0 busy.
 /// The phase is that of host 2's frames.
 fn fill(latency: Span, response: Span, room_above: u64, phase: Span) -> Report {
+    fill_with(Forwarding::StoreAndForward, FRAME, latency, response, room_above, phase)
+}
+
+/// The same with frames of that length into a switch of that kind.
+fn fill_with(kind: Forwarding, frame: u64, latency: Span, response: Span, room_above: u64, phase: Span) -> Report {
     let graph = topology::single_switch(3, link(10, latency)).unwrap();
     let buffer = ClassBuffer::lossless(Bytes::new(XOFF + room_above), Bytes::new(XOFF), Bytes::new(XOFF / 2));
     let control = FlowControl::Pfc(PauseSpec { response, ..PauseSpec::default() });
-    let mut spec = network(graph, switch(buffer, control), lossless());
+    let mut spec = network(graph, SwitchSpec { forwarding: kind, ..switch(buffer, control) }, lossless());
     let stuck = AdapterSpec {
         flow_control: pfc(),
         buffer: vec![ClassBuffer::lossless(Bytes::new(200_000), Bytes::new(100), Bytes::new(50))],
@@ -28,7 +33,7 @@ fn fill(latency: Span, response: Span, room_above: u64, phase: Span) -> Report {
     spec.adapters.push(stuck);
     spec.kind_of[1] = 1;
     spec.flows = vec![
-        FlowSpec { start: at(Span::from_micros(100) + phase), ..greedy(0, 1, FRAME) },
+        FlowSpec { start: at(Span::from_micros(100) + phase), ..greedy(0, 1, frame) },
         FlowSpec { destination: fabric::workload::Destination::Host(HostId(0)), ..greedy(2, 0, FRAME) },
     ];
     run(&spec, Span::from_micros(400)).1
@@ -57,6 +62,25 @@ fn the_formula_is_enough_in_every_phase_and_a_frame_less_is_not() {
         }
         assert!(worst, "no phase dropped with a frame less: the formula is not tight at {latency}");
     }
+}
+
+/// A switch that cuts through counts a short frame when it has waited for a header, however long that takes: frames that
+/// have begun meanwhile are on their way too.
+#[test]
+fn a_header_delay_takes_room() {
+    let (rate, latency, header_delay) = (Rate::from_gigabits(10), Span::from_nanos(500), Span::from_micros(1));
+    let kind = Forwarding::CutThrough { header_delay };
+    let spec = HeadroomSpec::simulated(rate, latency, Span::ZERO, Bytes::new(FRAME), Bytes::new(200));
+    let [without, with] = [Span::ZERO, header_delay]
+        .map(|header_delay| headroom(&HeadroomSpec { header_delay, ..spec }).above_threshold().get());
+    let mut lost = false;
+    for step in 0..40 {
+        let phase = Span::from_picos(800 * (FRAME + 20) * step / 40);
+        let outcome = |room| fill_with(kind, 200, latency, Span::ZERO, room, phase).outcome;
+        assert_eq!(outcome(with), Outcome::Finished, "phase {step}");
+        lost |= matches!(outcome(without), Outcome::LossInLosslessClass(loss) if loss.to_string().contains("10000 (headers"));
+    }
+    assert!(lost, "no phase needs it");
 }
 
 /// As [`fill`], but host 0 also sends seven other classes, to hosts that stand still until `release`. When they go on,

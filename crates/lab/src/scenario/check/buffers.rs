@@ -1,10 +1,11 @@
 //! Headroom, thresholds and credits against what the cables call for.
 
 use super::{Findings, Severity};
+use crate::scenario::lower::buffers::header_delays;
 use crate::scenario::lower::largest_frames;
 use crate::scenario::plan::Plan;
-use fabric::graph::{NodeId, Role};
-use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl, PauseSpec};
+use fabric::graph::{Node, NodeId, Role};
+use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl, Forwarding, PauseSpec};
 use std::collections::BTreeMap;
 use theory::headroom::{HeadroomSpec, Medium, headroom};
 use units::{Bytes, Rate, Span};
@@ -26,9 +27,9 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     for ((role, kind), links) in links(plan) {
         let Some(receiver) = receiver(plan, role, kind) else { continue };
         thresholds(plan, &receiver, &largest, findings);
-        for ((rate, latency), alike) in links {
+        for ((rate, latency, header), alike) in links {
             let example = plan.spec.graph.nodes[alike.example.0 as usize].name.as_str();
-            let port = Port { rate, latency, ports: alike.ports, errors: alike.errors, example };
+            let port = Port { rate, latency, header, ports: alike.ports, errors: alike.errors, example };
             match receiver.control {
                 FlowControl::Pause(pause) | FlowControl::Pfc(pause) => {
                     room_after_xoff(plan, &receiver, &port, pause, &largest, findings);
@@ -50,6 +51,8 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
 struct Port<'a> {
     rate: Rate,
     latency: Span,
+    /// What both ends wait for a header.
+    header: Span,
     ports: u64,
     /// Whether frames are damaged on one of them.
     errors: bool,
@@ -74,16 +77,22 @@ struct Alike {
     errors: bool,
 }
 
-type Links = BTreeMap<(Rate, Span), Alike>;
+type Links = BTreeMap<(Rate, Span, Span), Alike>;
 
 /// For every kind of device its distinct cables.
 fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
     let mut links: BTreeMap<(bool, u32), Links> = BTreeMap::new();
-    for cable in &plan.spec.graph.cables {
+    let header = |(node, kind): (&Node, &u32)| match plan.spec.switches.get(*kind as usize).map(|it| it.forwarding) {
+        Some(Forwarding::CutThrough { header_delay }) if node.role == Role::Switch => header_delay,
+        _ => Span::ZERO,
+    };
+    let graph = &plan.spec.graph;
+    let headers: Vec<Span> = graph.nodes.iter().zip(&plan.spec.kind_of).map(header).collect();
+    for (cable, header) in graph.cables.iter().zip(header_delays(graph, &headers)) {
         for end in [cable.a, cable.b] {
             let node = end.0 as usize;
             let key = (plan.spec.graph.nodes[node].role == Role::Host, plan.spec.kind_of[node]);
-            let cables = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency));
+            let cables = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency, header));
             let alike = cables.or_insert(Alike { ports: 0, example: end, errors: false });
             alike.ports += 1;
             alike.errors |= cable.link.bit_error_rate > 0.0;
@@ -133,7 +142,7 @@ fn room_after_xoff(
             continue;
         }
         let question = HeadroomSpec::simulated(port.rate, port.latency, pause.response, reverse, frame);
-        let terms = headroom(&HeadroomSpec { overhead: plan.spec.overhead, ..question });
+        let terms = headroom(&HeadroomSpec { overhead: plan.spec.overhead, header_delay: port.header, ..question });
         let needed = terms.above_threshold();
         let (have, words) = if receiver.shared {
             (buffer.headroom, format!("headroom {}", buffer.headroom))

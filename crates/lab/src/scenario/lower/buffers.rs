@@ -17,6 +17,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) overhead: Bytes,
     /// Largest frame of each class.
     pub(crate) largest: Vec<Bytes>,
+    /// For every node how long it waits for a header where it cuts through.
+    pub(crate) headers: Vec<Span>,
 }
 
 /// What flow control makes of a class.
@@ -30,6 +32,20 @@ enum Treatment {
     Dropped,
 }
 
+/// For every cable how long its two ends wait for a header, from how long every node does. Frames from a cable slower than
+/// a node's fastest are stored.
+pub(crate) fn header_delays(graph: &Graph, of_node: &[Span]) -> Vec<Span> {
+    let mut fastest = vec![units::Rate::ZERO; graph.nodes.len()];
+    for cable in &graph.cables {
+        for end in [cable.a, cable.b] {
+            let rate = &mut fastest[end.0 as usize];
+            *rate = cable.link.rate.max(*rate);
+        }
+    }
+    let waits = |node: u32, rate| if rate >= fastest[node as usize] { of_node[node as usize] } else { Span::ZERO };
+    graph.cables.iter().map(|cable| waits(cable.a.0, cable.link.rate) + waits(cable.b.0, cable.link.rate)).collect()
+}
+
 impl<'a> Rules<'a> {
     pub(crate) fn new(
         graph: &'a Graph,
@@ -38,33 +54,36 @@ impl<'a> Rules<'a> {
         flows: &[FlowSpec],
         overhead: Bytes,
     ) -> Rules<'a> {
-        Rules { graph, classes, class_names, overhead, largest: largest_frames(flows, classes.len()) }
+        let headers = vec![Span::ZERO; graph.nodes.len()];
+        Rules { graph, classes, class_names, overhead, largest: largest_frames(flows, classes.len()), headers }
     }
 
-    /// The cable of those nodes that calls for the most room above the threshold of a class.
-    pub(crate) fn worst(&self, nodes: &[u32], class: usize, response: Span) -> Option<Breakdown> {
+    /// The cable of those nodes that calls for the most room above a threshold, for frames of that length.
+    fn worst(&self, nodes: &[u32], largest: Bytes, response: Span) -> Option<Breakdown> {
         let mut mine = vec![false; self.graph.nodes.len()];
         nodes.iter().for_each(|&node| mine[node as usize] = true);
         let touches = |a: u32, b: u32| mine[a as usize] || mine[b as usize];
-        let mut links: Vec<(units::Rate, Span)> = Vec::new();
-        for cable in self.graph.cables.iter().filter(|cable| touches(cable.a.0, cable.b.0)) {
-            let link = (cable.link.rate, cable.link.latency);
+        let headers = header_delays(self.graph, &self.headers);
+        let mut links: Vec<(units::Rate, Span, Span)> = Vec::new();
+        let cables = self.graph.cables.iter().zip(headers);
+        for (cable, header) in cables.filter(|(cable, _)| touches(cable.a.0, cable.b.0)) {
+            let link = (cable.link.rate, cable.link.latency, header);
             if links.last() != Some(&link) {
                 links.push(link);
             }
         }
         links.sort_unstable();
         links.dedup();
-        let needs = links.into_iter().map(|(rate, latency)| self.needed(rate, latency, class, response));
+        let needs =
+            links.into_iter().map(|(rate, latency, header)| self.needed(rate, latency, header, largest, response));
         needs.max_by_key(Breakdown::above_threshold)
     }
 
     /// What arrives after XOFF over one cable.
-    pub(crate) fn needed(&self, rate: units::Rate, latency: Span, class: usize, response: Span) -> Breakdown {
-        let largest = self.largest.get(class).copied().unwrap_or_default();
+    fn needed(&self, rate: units::Rate, latency: Span, header: Span, largest: Bytes, response: Span) -> Breakdown {
         let reverse = self.largest.iter().copied().max().unwrap_or_default();
         let spec = HeadroomSpec::simulated(rate, latency, response, reverse, largest);
-        headroom(&HeadroomSpec { overhead: self.overhead, ..spec })
+        headroom(&HeadroomSpec { overhead: self.overhead, header_delay: header, ..spec })
     }
 
     fn treatment(&self, class: usize, control: FlowControl) -> Treatment {
@@ -143,8 +162,9 @@ impl<'a> Rules<'a> {
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.response,
             FlowControl::None | FlowControl::Credits(_) => Span::ZERO,
         };
-        let hysteresis = Bytes::new(self.largest.get(class).copied().unwrap_or_default().get() * 2);
-        let worst = self.worst(nodes, class, response);
+        let largest = self.largest.get(class).copied().unwrap_or_default();
+        let hysteresis = Bytes::new(largest.get() * 2);
+        let worst = self.worst(nodes, largest, response);
         if shared {
             let headroom = entry.size("headroom").or_else(|| {
                 let needed = worst.map(|worst| worst.above_threshold()).unwrap_or_default();

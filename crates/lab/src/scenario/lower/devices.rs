@@ -97,11 +97,18 @@ fn claim(
     good.then_some((members, kind_of))
 }
 
-pub(crate) fn switches(gathered: &mut Gathered<'_>, root: &Node, rules: &Rules<'_>) -> Option<Kinds<SwitchSpec>> {
+pub(crate) fn switches(gathered: &mut Gathered<'_>, root: &Node, rules: &mut Rules<'_>) -> Option<Kinds<SwitchSpec>> {
     let entries = root.tables("switches");
     let claimed = claim(gathered, rules, entries, Role::Switch, "switches");
     // Kinds that nobody is of are read all the same, to find what else is wrong.
     let members = claimed.as_ref().map(|(members, _)| members.as_slice()).unwrap_or_default();
+    // Thresholds depend on what is at the far end too.
+    for (entry, members) in entries.iter().zip(members) {
+        if let Some(Forwarding::CutThrough { header_delay }) = forwarding(entry) {
+            members.iter().for_each(|&node| rules.headers[node as usize] = header_delay);
+        }
+    }
+    let rules = &*rules;
     let mut kinds = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
         let members = members.get(number).map_or(&[][..], Vec::as_slice);
@@ -163,10 +170,7 @@ fn switch(
     } else {
         Buffer::Static(buffers)
     };
-    let forwarding = match node.text("forwarding")?.as_str() {
-        "cut-through" => Forwarding::CutThrough { header_delay: node.time("header_delay")? },
-        _ => Forwarding::StoreAndForward,
-    };
+    let forwarding = forwarding(node)?;
     let pipeline = node.time("pipeline")?;
     let order = match node.text("order").as_deref() {
         Some("round-robin") => Order::RoundRobin,
@@ -176,6 +180,13 @@ fn switch(
     let watch = watch(gathered, node, rules, point)?;
     let egress = egress?;
     Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress, forwarding, pipeline, order, watch })
+}
+
+fn forwarding(node: &Node) -> Option<Forwarding> {
+    Some(match node.text("forwarding")?.as_str() {
+        "cut-through" => Forwarding::CutThrough { header_delay: node.time("header_delay")? },
+        _ => Forwarding::StoreAndForward,
+    })
 }
 
 /// What is watched in a switch: `Some(None)` if nothing is.

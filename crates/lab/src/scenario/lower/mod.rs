@@ -77,8 +77,8 @@ pub(crate) fn plan(
     origins.workloads = root.tables("workloads").iter().map(|node| node.place).collect();
     let complete = complete && traffic.is_some();
     let traffic = traffic.unwrap_or_default();
-    let rules = buffers::Rules::new(&network.graph, &classes, &class_names, &traffic.flows, network.overhead);
-    let switches = devices::switches(gathered, root, &rules);
+    let mut rules = buffers::Rules::new(&network.graph, &classes, &class_names, &traffic.flows, network.overhead);
+    let switches = devices::switches(gathered, root, &mut rules);
     let adapters = devices::adapters(gathered, root, &rules);
     origins.switches = root.tables("switches").iter().map(|node| node.place).collect();
     origins.adapters = root.tables("adapters").iter().map(|node| node.place).collect();

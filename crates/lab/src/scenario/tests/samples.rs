@@ -142,6 +142,9 @@ fn a_check_finds_what_there_is_to_find() {
     assert!(!has(&paper("groups"), "may starve"));
     let credits = look("infiniband-credits.toml", &[]);
     assert!(has(&credits, "of the round trip"), "{credits:?}");
+    // 2 x 1 us at 40 Gb/s: both ends of the trunk cut through; hosts do not, and their cables are slower.
+    let cut = ["switches.forwarding=cut-through", "switches.header_delay=1us"];
+    assert!(has(&look("victim.toml", &cut), "19623B needed at sw0 and 1 more port"));
     // A tag of ECM makes frames of 1500 B 16 B longer, and with the overhead that is 12288 bits.
     let tagged = look("incast.toml", &["protocol={ name = \"ecm\" }", "congestion_point={ name = \"ecm\" }"]);
     assert!(has(&tagged, "headroom suffices") && has(&tagged, "+ 12288 (sender's last frame)"), "{tagged:?}");
