@@ -162,7 +162,12 @@ impl<'a> Rules<'a> {
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.response,
             FlowControl::None | FlowControl::Credits(_) => Span::ZERO,
         };
-        let largest = self.largest.get(class).copied().unwrap_or_default();
+        // PAUSE counts all classes together.
+        let largest = match control {
+            FlowControl::Pause(_) => self.largest.iter().copied().max(),
+            _ => self.largest.get(class).copied(),
+        };
+        let largest = largest.unwrap_or_default();
         let hysteresis = Bytes::new(largest.get() * 2);
         let worst = self.worst(nodes, largest, response);
         if shared {

@@ -216,6 +216,19 @@ fn a_pause_that_runs_out_is_told_from_too_little_room() {
 }
 
 #[test]
+fn pause_has_one_threshold_for_frames_of_all_sizes() {
+    let small = "\n[[workloads]]\nname = \"small\"\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\nclass = \"b\"\nframe = \"64B\"";
+    let classes = "\n[[classes]]\nname = \"a\"\n[[classes]]\nname = \"b\"";
+    let text = format!("{RENEWED}{small}{classes}");
+    let pause = ["switches[0].flow_control=pause".to_owned(), "adapters[1].flow_control=pause".to_owned()];
+    let plan = load_str("a.toml", &text, &pause, &NoFiles, Limits::default());
+    let plan = plan.unwrap_or_else(|errors| panic!("{errors}"));
+    let fabric::spec::Buffer::Static(buffers) = &plan.spec.switches[0].buffer else { panic!("it is static") };
+    // What frames of 1500 B call for.
+    assert!(buffers.iter().all(|buffer| buffer.xoff == units::Bytes::new(60_000 - 7_123)), "{buffers:?}");
+}
+
+#[test]
 fn explanations_name_every_source() {
     let plan = load(&folder().join("leaf-spine.toml"), &["run.seed=9".into()]).expect("a plan");
     let text = explain(&plan);
