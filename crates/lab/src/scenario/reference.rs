@@ -37,7 +37,8 @@ fn describe(page: &mut String, section: &Section, path: &str, title: &str, depth
     }
     for key in &section.keys {
         if let Kind::Choice(choices) | Kind::Choices(choices) | Kind::TimeOr(choices) = &key.kind {
-            let _ = writeln!(page, "\n`{}` is one of:\n", key.name);
+            let time = if matches!(key.kind, Kind::TimeOr(_)) { "a time, or " } else { "" };
+            let _ = writeln!(page, "\n`{}` is {time}one of:\n", key.name);
             for (name, meaning) in choices {
                 let _ = writeln!(page, "- `\"{name}\"`: {meaning}");
             }

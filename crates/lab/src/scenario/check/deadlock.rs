@@ -203,6 +203,10 @@ fn survey(plan: &Plan, findings: &mut Findings) {
 
 /// How much of the tables changes after a fault.
 fn changes(plan: &Plan, findings: &mut Findings) {
+    if plan.spec.routes.lanes() > 1 && !plan.spec.route_changes.is_empty() {
+        let message = "sources keep the lanes of the start when tables change: from then on lanes may close circles";
+        findings.add(Severity::Note, "network.routing", message.into(), "");
+    }
     let mut before = &plan.spec.routes;
     let mut changes: Vec<_> = plan.spec.route_changes.iter().collect();
     changes.sort_by_key(|change| change.at);

@@ -10,6 +10,7 @@ mod load;
 mod paths;
 mod scheduler;
 mod strict;
+mod transient;
 
 pub use fair::{FairPhase, FairShare, fair_phases, fair_shares};
 pub use paths::flow_paths;
@@ -63,6 +64,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     starvation(plan, &mut findings);
     dcb::check(plan, &mut findings);
     deadlock::check(plan, &walker, &mut findings);
+    transient::check(plan, &walker, &mut findings);
     let reached = reachable(plan, &walker, &mut findings);
     timing(plan, &mut findings);
     if reached {

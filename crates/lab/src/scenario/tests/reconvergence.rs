@@ -95,6 +95,27 @@ fn traffic_resumes_when_the_switch_that_must_turn_has_learned() {
     assert!((70..=74).contains(&rate), "{rate} frames of 73");
 }
 
+/// The spine at the end of the cable has turned before the leaf behind it: that is foretold.
+#[test]
+fn circles_are_foretold_while_switches_differ() {
+    let told = |text: &str| {
+        let plan = plan(text);
+        let found: Vec<Finding> = check(&plan).into_iter().filter(|it| it.message.contains("in a circle")).collect();
+        (plan, found)
+    };
+    let (plan, found) = told(TWO_LEAVES);
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    let leaf = plan.spec.graph.find("leaf1").expect("a leaf");
+    let until = plan.spec.route_changes[0].times(leaf).next().expect("it learns");
+    assert!(finding.message.starts_with(&format!("from 250us to {until}, while")), "{finding:?}");
+    let (one, other) = (": leaf1 -> spine0 -> leaf1", ": spine0 -> leaf1 -> spine0");
+    assert!(finding.message.ends_with(one) || finding.message.ends_with(other), "{finding:?}");
+    assert_eq!(finding.severity, Severity::Warning);
+    // All at one instant: nobody differs.
+    let stated = TWO_LEAVES.replace("\"isis\"\nisis = { detection = \"20us\", computation = \"30us\" }", "\"50us\"");
+    assert!(told(&stated).1.is_empty());
+}
+
 #[test]
 fn what_is_learned_is_the_same_on_any_threads() {
     let shortest = TWO_LEAVES.replace("routing = \"spb\"\ntrees = 1\n", "");

@@ -167,6 +167,15 @@ fn tables_follow_failing_cables_where_and_when_it_is_learned() {
     assert!(found.iter().any(told), "{found:#?}");
 }
 
+#[test]
+fn lanes_that_are_not_dealt_again_are_told() {
+    let told = |routing: &str| {
+        let plan = plan(&[&format!("network.routing={routing}"), "network.reconverge=50us", ONE_FAULT]);
+        check(&plan).iter().any(|finding| finding.message.contains("keep the lanes of the start"))
+    };
+    assert!(told("lash") && told("dfsssp") && !told("up-down"));
+}
+
 fn plan_with(routing: &str) -> Plan {
     plan(&[routing, "network.reconverge=50us", ONE_FAULT])
 }
