@@ -2,6 +2,7 @@
 //! or at each switch when it has learned of it.
 
 use super::routes::{Tables, compute};
+use crate::scenario::plan::{Entry, Source};
 use crate::scenario::resolve::{Gathered, Node};
 use crate::spb::{self, News, down_at};
 use control::isis::Timers;
@@ -13,6 +14,9 @@ use units::{Span, Time};
 
 /// The most link-state PDUs over all ends of cables in a conversation: some seconds.
 const MOST_FLOODED: usize = 1 << 20;
+
+/// So many switches that learn something are told by name.
+const TOLD: usize = 24;
 
 /// What tables are computed from.
 struct Given<'a> {
@@ -112,6 +116,7 @@ impl Given<'_> {
             gathered.refuse(self.node.place_of("reconverge"), "IS-IS never comes to rest on this network", help);
             return None;
         };
+        self.explain(gathered, &news, computation);
         let mut learned: BTreeMap<Vec<u32>, Vec<(NodeId, Time)>> = BTreeMap::new();
         for News { at, switch, down } in news {
             learned.entry(down).or_default().push((switch, at + computation));
@@ -123,6 +128,22 @@ impl Given<'_> {
         let mut changes: Vec<RouteChange> = learned.into_iter().map(change).collect::<Option<_>>()?;
         changes.sort_by_key(|change| change.at);
         Some(changes)
+    }
+
+    /// Puts the measured times among the values of the plan.
+    fn explain(&self, gathered: &mut Gathered<'_>, news: &[News], computation: Span) {
+        let told = news.iter().take(TOLD).map(|it| {
+            let name = &self.graph.nodes[it.switch.0 as usize].name;
+            format!("{name} at {}", it.at + computation)
+        });
+        let mut value = told.collect::<Vec<_>>().join(", ");
+        match news.len() {
+            0 => value.push_str("nobody learns anything"),
+            count if count > TOLD => value.push_str(&format!(", and {} more", count - TOLD)),
+            _ => {}
+        }
+        let source = Source::Default("measured: what IS-IS bridges on these cables say to each other, and computation");
+        gathered.entries.push(Entry { path: format!("{}.isis.learned", self.node.path), value, source });
     }
 
     /// What switches at the ends of failed cables do by themselves, on top of the tables that each has by then.

@@ -162,7 +162,10 @@ fn tables_follow_failing_cables_where_and_when_it_is_learned() {
         let slow = times(&["network.isis.detection=20us", "network.isis.computation=30us"]);
         assert_eq!(slow, alone.map(|time| time + Span::from_micros(50)));
     }
-    let found = check(&plan(&["network.reconverge=isis", ONE_FAULT]));
+    let told = plan(&["network.reconverge=isis", ONE_FAULT]);
+    let learned = told.entries.iter().find(|entry| entry.path == "network.isis.learned").expect("an entry");
+    assert!(learned.value.starts_with("sw0 at 100us, sw1 at 100us, sw"), "{learned:?}");
+    let found = check(&told);
     let told = |finding: &Finding| finding.message.contains("from 100us to 10") && finding.message.contains("learned");
     assert!(found.iter().any(told), "{found:#?}");
 }
