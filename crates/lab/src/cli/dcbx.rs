@@ -128,7 +128,7 @@ fn event(graph: &Graph, event: Event) -> String {
     }
 }
 
-/// Ports told one by one for each event.
+/// Ports, and mismatches, told one by one for each event.
 const TOLD: usize = 12;
 
 /// What came of cables that failed and of settings that changed.
@@ -169,11 +169,15 @@ fn later(graph: &Graph, steps: &[Exchange]) -> String {
         if more > 0 {
             text.push_str(&format!("{when}: and {more} more ports; --json has them all\n"));
         }
-        for port in step.ports() {
-            for finding in &port.findings {
-                let (node, peer) = (name(graph, port.node), name(graph, port.peer));
-                text.push_str(&format!("{when}: {}: {node}->{peer}: {finding}\n", finding.name()));
-            }
+        let found = step.ports().flat_map(|port| port.findings.iter().map(move |finding| (port, finding)));
+        let found: Vec<(&Port, &Finding)> = found.collect();
+        for (port, finding) in found.iter().take(TOLD) {
+            let (node, peer) = (name(graph, port.node), name(graph, port.peer));
+            text.push_str(&format!("{when}: {}: {node}->{peer}: {finding}\n", finding.name()));
+        }
+        let more = found.len().saturating_sub(TOLD);
+        if more > 0 {
+            text.push_str(&format!("{when}: and {more} more mismatches; --json has them all\n"));
         }
     }
     text

@@ -109,7 +109,8 @@ fn a_fabric_is_configured_at_its_core() {
     assert!(lost.out.contains("DCBX, pfc-differs: h1->leaf0: this end pauses no priority"), "{}", lost.out);
     // What comes of a cable that fails and of a core that is configured anew.
     let later = "[[faults]]\nbetween = [\"leaf0\", \"spine0\"]\ndown = \"1ms\"\nup = \"200s\"\n\
-                 [[dcb]]\nmatch = \"spine*\"\nat = \"400s\"\npfc = [1, 2]\n";
+                 [[dcb]]\nmatch = \"spine*\"\nat = \"400s\"\npfc = [1, 2]\n\
+                 ets = [{ priorities = [0], share = 50 }, { priorities = [1, 2], share = 50 }]\n";
     scratch.file("c.toml", text + later);
     scratch.run(&["dcbx", "c.toml"]).ends(0).matches("dcbx-later");
     scratch.scenario("leaf-spine.toml").run(&["dcbx", "leaf-spine.toml"]).ends(2).matches("dcbx-none");
