@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::graph::LinkSpec;
     use crate::routing::Routing;
-    use crate::spec::{Forwarding, Order, PauseSpec, Queueing, VlArbitration};
+    use crate::spec::{Forwarding, Order, PauseSpec, PortSpec, Queueing, VlArbitration};
     use crate::topology::{Links, ring};
     use crate::workload::Acknowledge;
     use units::{Bytes, Rate, Span};
@@ -241,7 +241,9 @@ mod tests {
         for (from, to) in [(0, 2), (3, 0), (4, 1), (1, 3), (2, 4)] {
             spec.flows.push(FlowSpec { class: 1, acknowledge, ..FlowSpec::greedy(HostId(from), HostId(to)) });
         }
+        spec.ports.push(PortSpec { node: NodeId(0), port: 0, pfc: 0b011, egress: Some(Egress::Strict) });
         let spec = spread(spec, &[false, true, false]).unwrap();
+        assert_eq!((spec.ports[0].pfc, spec.ports[0].egress.as_ref()), (0b0111, Some(&spec.switches[0].egress)));
         let names: Vec<&str> = spec.classes.iter().map(|class| class.name.as_str()).collect();
         assert_eq!(names, ["low", "data.0", "data.1", "high"]);
         let Buffer::Static(buffers) = &spec.switches[0].buffer else { panic!("static") };
