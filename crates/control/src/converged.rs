@@ -136,11 +136,13 @@ impl Own {
         self.say(Features { settings: *settings, errors: decisions.map(Decision::error) });
         let [groups, flow_control, applications] = decisions;
         let default = Settings::default();
+        // An empty table says nothing.
+        let table = said.applications.filter(|table| !table.is_empty());
         let heard = crate::resolve::operating(settings, wire::Address([0; 6]), None);
         Some(Operating {
             pfc: flow_control.choose(settings.pfc.priorities, said.flow_control.map(|it| it.priorities), 0),
             ets: groups.choose(settings.ets.table, said.configuration.map(|it| it.table), default.ets.table),
-            apps: applications.choose(settings.applications.table, said.applications, Applications::default()),
+            apps: applications.choose(settings.applications.table, table, Applications::default()),
             cn: heard.cn,
         })
     }
