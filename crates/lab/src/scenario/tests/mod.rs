@@ -2,6 +2,7 @@
 
 mod any_text;
 mod expressive;
+mod lossless;
 mod mistakes;
 mod reconvergence;
 mod routing;
