@@ -213,8 +213,6 @@ export interface Report {
   kind: "run" | "compare" | "sweep" | "figure" | "paper" | "stability";
   title: string;
   program: { version: string; commit: string | null };
-  /** What its data may take. */
-  size: number;
   runs: RunAbout[];
   compare?: CompareAbout;
   sweep?: SweepAbout;

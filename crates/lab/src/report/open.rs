@@ -151,7 +151,6 @@ impl Report {
         document["format"] = json!("tailback report");
         document["title"] = json!(title);
         document["program"] = json!({ "version": VERSION, "commit": COMMIT });
-        document["size"] = json!(making.size);
         document["runs"] = json!(told);
         Ok(Report { title, document: deflated(document.to_string().as_bytes()), blocks })
     }
