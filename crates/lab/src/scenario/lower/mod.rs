@@ -2,7 +2,7 @@
 //! are found. Everything wrong is gathered; one mistake does not hide the next.
 
 pub(crate) mod bridges;
-mod buffers;
+pub(crate) mod buffers;
 mod dcb;
 pub(crate) mod devices;
 pub(crate) mod figure;
