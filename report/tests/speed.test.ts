@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import type { CDPSession } from "playwright-core";
-import { bestOfThree, chart, closeBrowser, dataOf, open, OUT, shot, tailback } from "./browser";
+import type { CDPSession, Page } from "playwright-core";
+import { bestOfThree, chart, closeBrowser, dataOf, open, OUT, rows, saved, shot, tailback } from "./browser";
 
 after(closeBrowser);
 
@@ -51,14 +51,28 @@ test("a paper can be read after two seconds", async () => {
   assert.ok(megabytes(path) < 15.5, `${megabytes(path)} MB`);
 });
 
-test("what does not fit is said", async () => {
+/** What each lane sent, by the table of links. */
+async function sent(page: Page): Promise<Map<string, string>> {
+  await page.locator("#tables").evaluate((part) => part.scrollIntoView({ block: "end", behavior: "instant" }));
+  const links = page.locator("section.table", { has: page.locator('h3:text-is("Links")') });
+  const table = rows(String(await saved(page, () => links.locator("button", { hasText: "CSV" }).click())));
+  return new Map(table.map((row) => [row["lane"], row["sent"]]));
+}
+
+test("what does not fit is said, and sums stay true", async () => {
   tailback(["report", place("hundred"), "--size", "300KB", "-o", place("small.html")]);
   assert.ok(megabytes(place("small.html")) < 0.3 + 0.3, `${megabytes(place("small.html"))} MB`);
   const { page, close } = await open(place("small.html"));
   const note = (await page.locator(".note.joined").textContent()) ?? "";
   assert.match(note, /links joined over [\d.]+ .s/);
   assert.match(note, /tailback report --size/);
+  const joined = await sent(page);
   await close();
+  const whole = await open(join(place("hundred"), "report.html"));
+  assert.equal(await whole.page.locator(".note.joined").count(), 0);
+  assert.ok(joined.size > 300);
+  assert.deepEqual(joined, await sent(whole.page));
+  await whole.close();
 });
 
 test("the front-end is under three megabytes", () => {
