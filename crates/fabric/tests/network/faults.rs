@@ -2,11 +2,12 @@
 
 use crate::kit::*;
 use fabric::Outcome;
+use fabric::graph::{NodeId, Role};
 use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::{FlowSpec, Gaps, Pattern};
-use units::{Bytes, Rate, Span};
+use fabric::workload::{self, FlowSpec, Gaps, Pattern};
+use units::{Bytes, Rate, Span, Stream, Time};
 
 #[test]
 fn a_cable_that_fails_loses_what_is_on_it_and_comes_back() {
@@ -138,4 +139,39 @@ fn only_switches_have_tables() {
     spec.route_changes[0].switches.push((spec.graph.find("h0").unwrap(), at(Span::ZERO)));
     let refused = fabric::Simulation::build(&spec, &fabric::BuildOptions::default()).err().expect("a host");
     assert!(refused.iter().any(|error| error.to_string().contains("it is no switch")), "{refused:?}");
+}
+
+/// Every switch of a leaf and spine turns in its own time, some of them twice.
+#[test]
+fn whoever_turns_when_the_run_is_the_same_everywhere() {
+    for seed in 0..2_u64 {
+        let graph = topology::leaf_spine(3, 2, 2, Links::same(link(10, Span::from_nanos(400)))).unwrap();
+        let (kind, class) = match seed % 2 {
+            0 => (pfc_switch(), lossless()),
+            _ => (switch(ClassBuffer::drop_tail(Bytes::new(30_000)), FlowControl::None), lossy()),
+        };
+        let mut spec = network(graph, kind, class);
+        let is_switch = |node: NodeId| spec.graph.nodes[node.0 as usize].role == Role::Switch;
+        let trunks = (0_u32..).zip(&spec.graph.cables).filter(|(_, it)| is_switch(it.a) && is_switch(it.b));
+        let trunks: Vec<u32> = trunks.map(|(number, _)| number).collect();
+        let mut random = Stream::new(seed, 0, "turns");
+        let mut below = |most: u64| random.below(most);
+        let (one, other) = (trunks[below(3) as usize], trunks[3 + below(3) as usize]);
+        let micros = |micros: u64| at(Span::from_micros(micros));
+        spec.faults = vec![
+            Fault { cable: one, down: micros(100), up: Some(micros(400)) },
+            Fault { cable: other, down: micros(150), up: None },
+        ];
+        let switches: Vec<NodeId> = fabric::routing::bridges_of(&spec.graph).collect();
+        for (moment, down) in [(100, vec![one]), (150, vec![one, other]), (400, vec![other])] {
+            let mut own = |&node: &NodeId| (node, at(Span::from_nanos(moment * 1000 + below(60_000))));
+            let switches: Vec<(NodeId, Time)> = switches.iter().map(&mut own).collect();
+            let first = switches.iter().map(|it| it.1).min().unwrap();
+            let routes = Routes::without_links(&spec.graph, &down);
+            spec.route_changes.push(RouteChange { at: first, routes, switches });
+        }
+        let pattern = Pattern::Paced { rate: Rate::from_gigabits(1), gaps: Gaps::Exponential, backlog: None };
+        spec.flows = workload::all_to_all(&hosts(&spec), &FlowSpec { pattern, ..greedy(0, 1, 1000) });
+        crate::determinism::same_everywhere(&spec);
+    }
 }
