@@ -102,7 +102,7 @@ function frame.dissector(buffer, packet, tree)
 end
 
 -- In InfiniBand packets the header is what the transport carries, behind a signature.
-local signature = "Tailback"
+local signature = "Tailback, frame:"
 frame:register_heuristic("infiniband.payload", function(buffer, packet, tree)
     if buffer:len() <= #signature or buffer(0, #signature):string() ~= signature then return false end
     return frame.dissector(buffer(#signature):tvb(), packet, tree) > 0

@@ -504,9 +504,9 @@ pub fn infiniband() -> Vec<(Sample, Erf)> {
         sequence: 77,
     };
     let data = written(|out| {
-        route(3, 14).emit(out);
+        route(3, 16).emit(out);
         transport.emit(out);
-        tailback::Repr { flow: 7, name: b"f", ..tailback::Repr::default() }.emit_signed_within(30, out);
+        tailback::Repr { flow: 7, name: b"f", ..tailback::Repr::default() }.emit_signed_within(38, out);
         infiniband::seal(out);
     });
     let credit = FlowControl { initialize: false, sent: 103, lane: 3, limit: 228 };
@@ -521,7 +521,7 @@ pub fn infiniband() -> Vec<(Sample, Erf)> {
                     ("infiniband.lrh.lnh", "0x02"),
                     ("infiniband.lrh.dlid", "7"),
                     ("infiniband.lrh.slid", "9"),
-                    ("infiniband.lrh.pktlen", "14"),
+                    ("infiniband.lrh.pktlen", "16"),
                     ("infiniband.bth.opcode", "4"),
                     ("infiniband.bth.padcnt", "2"),
                     ("infiniband.bth.destqp", "0x010203"),
