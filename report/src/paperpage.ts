@@ -238,37 +238,35 @@ function figureCard(figure: FigureAbout, report: Report): HTMLElement {
 }
 
 /** The networks of a figure that the paper has are to be seen at once; those of others, and all series, on request. */
-function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElement | null, HTMLElement] {
-  const loaded = () => Promise.all(runs.map((run) => run.load()));
-  const folded = (title: string, fill: (body: HTMLElement) => void): HTMLElement => {
-    const body = el("div");
-    const details = el("details", { class: "runs" }, el("summary", {}, title), body);
-    let made = false;
-    details.addEventListener("toggle", () => {
-      if (made || !details.open) return;
-      made = true;
-      void loaded().then(() => {
-        fill(body);
-        const joined = joinedNote(runs);
-        if (joined) body.append(joined);
-      });
-    });
-    return details;
-  };
-  const series = (body: HTMLElement) => overlays(runs, link, (title, _, ...children) => body.append(el("h4", {}, title), ...children));
+function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElement, HTMLElement] {
   const variants = `of ${runs.length} variants`;
+  const seen = el("div", { class: "networks" });
+  const title = el("summary", {}, runs.length === 1 ? "The run: its network and series" : `The runs: networks and series ${variants}`);
+  const body = el("div");
+  const details = el("details", { class: "runs" }, title, body);
   // Where nobody can hold anybody back there is no tree, and among many hosts none is to be told apart.
-  const telling = runs.every((run) => !run.lossy() && run.nodes.length <= 60);
-  if (figure.figure.startsWith("fig") && runs.length <= 4 && telling) {
-    const seen = el("div", { class: "networks" });
-    whenSeen(seen, () => loaded().then(() => seen.append(runs.length === 1 ? "" : el("h4", {}, "The networks"), ...networks(runs, link))));
-    return [seen, folded(runs.length === 1 ? "All series of the run" : `All series ${variants}`, series)];
-  }
-  const both = (body: HTMLElement) => {
-    body.append(...networks(runs, link));
-    series(body);
+  const atOnce = async () => {
+    if (!figure.figure.startsWith("fig") || runs.length > 4) return false;
+    await Promise.all(runs.map((run) => run.open()));
+    return runs.every((run) => !run.lossy() && run.nodes.length <= 60);
   };
-  return [null, folded(runs.length === 1 ? "The run: its network and series" : `The runs: networks and series ${variants}`, both)];
+  whenSeen(seen, async () => {
+    if (!(await atOnce())) return;
+    title.textContent = runs.length === 1 ? "All series of the run" : `All series ${variants}`;
+    await Promise.all(runs.map((run) => run.load()));
+    seen.append(runs.length === 1 ? "" : el("h4", {}, "The networks"), ...networks(runs, link));
+  });
+  let made = false;
+  details.addEventListener("toggle", async () => {
+    if (made || !details.open) return;
+    made = true;
+    await Promise.all(runs.map((run) => run.load()));
+    if (!(await atOnce())) body.append(...networks(runs, link));
+    overlays(runs, link, (heading, _, ...children) => body.append(el("h4", {}, heading), ...children));
+    const joined = joinedNote(runs);
+    if (joined) body.append(joined);
+  });
+  return [seen, details];
 }
 
 /** What the paper says of several figures together, and the matrices that show it. */
