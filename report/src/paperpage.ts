@@ -194,8 +194,9 @@ function timeCharts(chart: TimeChartAbout, link: TimeLink, runs: Map<string, Run
 /** The charts of a figure: those that the paper draws first. */
 async function charts(figure: FigureAbout, link: TimeLink, runs: Map<string, Run>, into: HTMLElement): Promise<void> {
   const all = figure.charts ?? [];
-  if (all.some((chart) => chart.kind === "time")) await Promise.all([...runs.values()].map((run) => run.load()));
-  const joined = joinedNote([...runs.values()]);
+  const overTime = all.some((chart) => chart.kind === "time");
+  if (overTime) await Promise.all([...runs.values()].map((run) => run.load()));
+  const joined = overTime ? joinedNote([...runs.values()]) : null;
   // What the paper draws, then the course of things, then numbers.
   const rank = (chart: (typeof all)[number]) => (/^figure/i.test(chart.title) ? 0 : chart.kind === "time" ? 1 : 2);
   for (const chart of [...all].sort((a, b) => rank(a) - rank(b))) {

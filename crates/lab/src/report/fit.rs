@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// Bytes that the data of a report take unless told otherwise.
 pub const MOST_BYTES: u64 = 15_000_000;
 
-/// A run that can be looked at has at least this much, or it is left out.
+/// A run that can be looked at has at least this much if it needs it, or it is left out.
 pub(super) const LEAST_BYTES: u64 = 200_000;
 
 /// What the list of a run's series takes, at most; deflated.
@@ -87,14 +87,31 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Series that fit into so many bytes, and the names of those that do not.
-fn fitted(mut all: Vec<Gathered>, share: u64, threads: usize) -> (Vec<Packed>, Vec<&'static str>) {
-    let mut packed: Vec<Packed> = each(all.len(), threads, |at| all[at].packed());
+fn size_of(packed: &[Packed]) -> u64 {
+    packed.iter().map(|one| one.text.len() as u64).sum()
+}
+
+/// The most that each may take if all together take no more than the room there is: what one does not need is for the
+/// others.
+fn most_for_each(room: u64, mut needs: Vec<u64>) -> u64 {
+    needs.sort_unstable();
+    let mut room = room;
+    for (place, &need) in needs.iter().enumerate() {
+        let share = room / (needs.len() - place) as u64;
+        if need > share {
+            return share;
+        }
+        room -= need;
+    }
+    u64::MAX
+}
+
+/// Series that fit into so many bytes, and the names of those that do not. They come as they are without being joined.
+fn fitted(mut all: Vec<Gathered>, mut packed: Vec<Packed>, share: u64) -> (Vec<Packed>, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let mut done = vec![false; all.len()];
     loop {
-        let size = packed.iter().map(|one| one.text.len() as u64).sum::<u64>();
-        if size <= share {
+        if size_of(&packed) <= share {
             return (packed, left_out);
         }
         let longest = (0..all.len()).filter(|&at| !done[at]).max_by_key(|&at| (packed[at].text.len(), at));
@@ -155,9 +172,13 @@ pub(super) fn fit(
     let wholes = sought.iter().filter(|run| run.wanted.whole).count() as u64;
     let draws = sought.iter().any(|run| !run.wanted.drawn.is_empty());
     let share = |room: u64, of: u64| room.checked_div(of).unwrap_or(0);
-    let drawn_share = if draws { share(if wholes > 0 { room / 2 } else { room }, runs.len() as u64) } else { 0 };
-    // No row takes less than half a byte for long; more than that need not be kept until the series are fitted.
-    let rows = |share: u64| usize::try_from(share / 2).unwrap_or(usize::MAX).max(1000);
+    let drawn_room = match (draws, wholes) {
+        (false, _) => 0,
+        (true, 0) => room,
+        (true, _) => room / 2,
+    };
+    // A row takes a few bytes; many more rows than will fit need not be kept until the series are fitted.
+    let rows = |share: u64| usize::try_from(share).unwrap_or(usize::MAX).max(1000);
 
     // What grows with time, each table once.
     let jobs: Vec<_> = sought
@@ -175,8 +196,8 @@ pub(super) fn fit(
     let gathered = each(jobs.len(), threads, |at| {
         let (run, (drawn, whole)) = &jobs[at];
         let wishes = [
-            drawn.clone().map(|wish| (wish, rows(drawn_share))),
-            whole.clone().map(|wish| (wish, rows(share(room, wholes) / 2))),
+            drawn.clone().map(|wish| (wish, rows(share(drawn_room, runs.len() as u64)))),
+            whole.clone().map(|wish| (wish, rows(share(room, wholes)))),
         ];
         let wishes: Vec<_> = wishes.into_iter().flatten().collect();
         let made = gather(&runs[*run].results, &wishes);
@@ -197,20 +218,28 @@ pub(super) fn fit(
         runs[at].lock().map(|mut run| std::mem::take(which(&mut run))).unwrap_or_default()
     };
     let inner = if single { threads } else { 1 };
-    let drawing = Stage::new(making, 30, if wholes > 0 { 50 } else { 100 }, runs.len() as u64);
-    let drawn = each(runs.len(), threads, |at| {
-        let made = fitted(take(at, |run| &mut run.drawn), drawn_share, inner);
-        drawing.did(1);
-        made
-    });
-    let used: u64 = drawn.iter().flat_map(|(packed, _)| packed).map(|one| one.text.len() as u64).sum();
-    let whole_share = share(room.saturating_sub(used), wholes);
-    let filling = Stage::new(making, 50, 100, wholes);
-    let whole = each(runs.len(), threads, |at| {
-        let made = fitted(take(at, |run| &mut run.whole), whole_share, inner);
-        filling.did(u64::from(sought[at].wanted.whole));
-        made
-    });
+    let fill = |which: fn(&mut Run) -> &mut Vec<Gathered>, room: u64, from: u64, to: u64| {
+        let count = runs.len() as u64;
+        let packing = Stage::new(making, from, (from + to) / 2, count);
+        let all: Vec<Mutex<(Vec<Gathered>, Vec<Packed>)>> = each(runs.len(), threads, |at| {
+            let all = take(at, which);
+            let packed = each(all.len(), inner, |at| all[at].packed());
+            packing.did(1);
+            Mutex::new((all, packed))
+        });
+        let needs = all.iter().filter_map(|one| one.lock().ok().map(|one| size_of(&one.1))).collect();
+        let most = most_for_each(room, needs);
+        let joining = Stage::new(making, (from + to) / 2, to, count);
+        each(all.len(), threads, |at| {
+            let (all, packed) = all[at].lock().map(|mut one| std::mem::take(&mut *one)).unwrap_or_default();
+            let made = fitted(all, packed, most);
+            joining.did(1);
+            made
+        })
+    };
+    let drawn = fill(|run| &mut run.drawn, drawn_room, 30, if wholes > 0 { 50 } else { 100 });
+    let used: u64 = drawn.iter().map(|(packed, _)| size_of(packed)).sum();
+    let whole = fill(|run| &mut run.whole, room.saturating_sub(used), 50, 100);
     let mut put = |packed: Vec<Packed>| -> Value {
         let mut tables = Map::new();
         for Packed { name, text, mut about } in packed {
@@ -243,5 +272,14 @@ mod tests {
             assert_eq!(each(20, threads, |job| job * job), (0..20).map(|job| job * job).collect::<Vec<_>>());
         }
         assert!(each(0, 4, |job| job).is_empty());
+    }
+
+    #[test]
+    fn what_one_does_not_need_is_for_the_others() {
+        assert_eq!(most_for_each(100, vec![10, 10, 10]), u64::MAX);
+        assert_eq!(most_for_each(100, vec![90, 10, 90]), 45);
+        assert_eq!(most_for_each(90, vec![90, 90, 90]), 30);
+        assert_eq!(most_for_each(0, vec![1]), 0);
+        assert_eq!(most_for_each(0, vec![]), u64::MAX);
     }
 }

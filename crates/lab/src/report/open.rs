@@ -3,10 +3,11 @@
 use super::fit::{LEAST_BYTES, Making, fit};
 use super::pack::deflated;
 use super::page::{Blocks, Front, page};
-use super::run::{Sought, Wanted, drawn};
+use super::run::{Sought, Wanted, drawn, recorded};
 use crate::plot::{Quantity, axis_value};
 use crate::results::{COMMIT, ResultsError, VERSION};
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Why there is no report.
@@ -104,14 +105,35 @@ fn axis_json(text: &str) -> Value {
 #[derive(Default)]
 struct Runs {
     found: Vec<Sought>,
-    /// Of each figure, all that is recorded of at most so many runs.
-    whole_of_figure: usize,
+    /// Where those of each figure are.
+    figures: Vec<Range<usize>>,
 }
 
 impl Runs {
     fn add(&mut self, label: &str, path: PathBuf, wanted: Wanted) -> usize {
         self.found.push(Sought { label: label.to_owned(), path, wanted });
         self.found.len() - 1
+    }
+
+    /// Gives all that is recorded to as many runs as there is room for: to the first of every figure, then to the second,
+    /// and so on. What is small takes no more room than it needs.
+    fn admit(&mut self, size: u64) -> Result<(), ReportError> {
+        let mut room = size / 2;
+        let mut open = self.figures.clone();
+        while !open.is_empty() {
+            let mut more = Vec::new();
+            for mut figure in open {
+                let Some(at) = figure.next() else { continue };
+                let needs = recorded(&self.found[at].path)?.min(LEAST_BYTES);
+                if needs <= room {
+                    room -= needs;
+                    self.found[at].wanted.whole = true;
+                    more.push(figure);
+                }
+            }
+            open = more;
+        }
+        Ok(())
     }
 }
 
@@ -130,8 +152,8 @@ impl Report {
             comparison_of(path, comparison, &mut runs, &all)
         } else if path.join("verdicts.json").exists() {
             let paper = path.parent().map(|paper| read(&paper.join("paper.json"))).transpose()?.flatten();
-            runs.whole_of_figure = usize::try_from(making.size / 2 / LEAST_BYTES).unwrap_or(usize::MAX);
             let figure = figure_of(path, "", &mut runs)?;
+            runs.admit(making.size)?;
             json!({ "kind": "figure", "paper": paper, "figures": [figure] })
         } else if let Some(sweep) = read(&path.join("sweep.json"))? {
             let table = read(&path.join("table.json"))?;
@@ -222,7 +244,7 @@ fn sweep_of(sweep: &Value, table: Value) -> Value {
     json!({ "kind": "sweep", "sweep": sweep })
 }
 
-/// A figure: its verdicts, and its recorded runs by variant: what it draws of each, and all of the first.
+/// A figure: its verdicts, and its recorded runs by variant, of each what it draws.
 fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, ReportError> {
     let mut figure = read(&path.join("verdicts.json"))?.unwrap_or_default();
     for chart in figure["charts"].as_array_mut().into_iter().flatten() {
@@ -235,18 +257,18 @@ fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, Report
     let variants =
         figure["runs"].as_array().into_iter().flatten().map(|run| run["variant"].as_str().unwrap_or_default());
     let mut draws: Vec<_> = variants.map(|variant| drawn(&figure, variant)).collect();
-    let mut room = runs.whole_of_figure;
+    let first = runs.found.len();
     for (place, run) in figure["runs"].as_array_mut().into_iter().flatten().enumerate() {
         let variant = run["variant"].as_str().unwrap_or_default();
         let label = if variant.is_empty() { title.clone() } else { variant.to_owned() };
         let folder = run["folder"].as_str().unwrap_or("run").to_owned();
         if path.join(&folder).join("manifest.json").exists() {
-            let wanted = Wanted { drawn: std::mem::take(&mut draws[place]), whole: room > 0, drops: false };
-            room = room.saturating_sub(1);
+            let wanted = Wanted { drawn: std::mem::take(&mut draws[place]), ..Wanted::default() };
             run["run"] = json!(runs.add(&label, path.join(&folder), wanted));
             run["place"] = json!(format!("{inside}{folder}"));
         }
     }
+    runs.figures.push(first..runs.found.len());
     figure["folder"] = json!(name_of(path));
     Ok(figure)
 }
@@ -255,12 +277,11 @@ fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, Report
 fn paper_of(path: &Path, size: u64, runs: &mut Runs) -> Result<Option<Value>, ReportError> {
     let found: Vec<PathBuf> =
         folders(path).into_iter().filter(|folder| folder.join("verdicts.json").exists()).collect();
-    let room = size / 2 / LEAST_BYTES / (found.len().max(1) as u64);
-    runs.whole_of_figure = usize::try_from(room).unwrap_or(usize::MAX);
     let mut figures = Vec::new();
     for folder in &found {
         figures.push(figure_of(folder, &format!("{}/", name_of(folder)), runs)?);
     }
+    runs.admit(size)?;
     let paper = read(&path.join("paper.json"))?;
     let mut summary = read(&path.join("summary/summary.json"))?;
     if summary.is_none() {

@@ -5,7 +5,7 @@ use crate::results::{Batch, Cells, Results, ResultsError};
 use crate::study::NETWORK_FILE;
 use fabric::record::schema;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a scenario expects and what came of it, in a results directory.
 pub const EXPECTATIONS_FILE: &str = "expectations.json";
@@ -122,6 +122,14 @@ pub(super) fn drawn(figure: &Value, variant: &str) -> Vec<Wish> {
         numbers.dedup();
     }
     wishes
+}
+
+/// Bytes that the series of a run take where it was recorded; drops are not counted, no figure shows them.
+pub(super) fn recorded(path: &Path) -> Result<u64, ResultsError> {
+    let shown = series();
+    let counts = |name: &str| name != schema::DROPS.name && shown.iter().any(|wish| wish.table.name == name);
+    let results = Results::open(path)?;
+    Ok(results.manifest.tables.iter().filter(|table| counts(&table.name)).map(|table| table.bytes).sum())
 }
 
 /// A table as columns of JSON; an empty cell is null.
