@@ -337,6 +337,10 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
     ["what we expect beyond it", ownRows.length > 0 ? tally(ownRows) : ""],
   ];
   const top = section("The paper", "paper", by.length > 0 ? el("p", { class: "byline" }, by.join(" \u00b7 ")) : null, facts(about));
+  if (figures.some((figure) => figure.folder.endsWith("-quick"))) {
+    const which = figures.every((figure) => figure.folder.endsWith("-quick")) ? "These are" : "Some of these are";
+    top.append(el("p", { class: "note" }, `${which} short forms: one seed, part of the time, one reading. The verdicts that count are those of the full runs, in the notes.`));
+  }
   if (figures.length > 1) {
     type Row = { figure: FigureAbout; rows: Stated[] };
     const count = (kind: string) => (row: Row) => row.rows.filter((one) => verdictKind(one.verdict) === kind).length;

@@ -94,7 +94,7 @@ impl<'a> Summary<'a> {
                 vec![
                     format!("{}: {}", sentence.of, sentence.says),
                     sentence.measure.clone(),
-                    format!("{} {}", word(sentence.comparison), amount(sentence, unit, sentence.value)),
+                    format!("{} {}", word(sentence.comparison), bound(sentence, unit)),
                     spread(sentence, unit, finding.measured.as_ref()),
                     verdict_text(finding),
                 ]
@@ -165,6 +165,16 @@ fn amount(sentence: &Sentence, unit: Unit, value: f64) -> String {
     }
 }
 
+/// What a sentence expects; a bound has no digits that nobody stated.
+fn bound(sentence: &Sentence, unit: Unit) -> String {
+    let text = amount(sentence, unit, sentence.value);
+    let (number, rest) = text.split_at(text.find(' ').unwrap_or(text.len()));
+    if !number.contains('.') {
+        return text;
+    }
+    format!("{}{rest}", number.trim_end_matches('0').trim_end_matches('.'))
+}
+
 fn spread(sentence: &Sentence, unit: Unit, measured: Option<&Spread>) -> String {
     let Some(measured) = measured else { return "nothing".into() };
     let amount = |value: f64| amount(sentence, unit, value);
@@ -233,7 +243,7 @@ fn sentence_json((sentence, finding): (&Sentence, &SentenceFinding), unit: Unit)
         "figures": finding.figures,
         "op": word(sentence.comparison),
         "value": sentence.value,
-        "expected_text": format!("{} {}", word(sentence.comparison), amount(sentence, unit, sentence.value)),
+        "expected_text": format!("{} {}", word(sentence.comparison), bound(sentence, unit)),
         "measured_text": spread(sentence, unit, finding.measured.as_ref()),
         "measured": finding.measured.as_ref().map(spread_json),
         "verdict": finding.verdict.word(),
