@@ -218,6 +218,12 @@ impl Graph {
         (0..).zip(&self.nodes).filter(|(_, n)| n.role == Role::Host).map(|(i, _)| NodeId(i)).collect()
     }
 
+    /// The nodes that are switches, in node order.
+    #[must_use]
+    pub fn switches(&self) -> Vec<NodeId> {
+        (0..).zip(&self.nodes).filter(|(_, n)| n.role == Role::Switch).map(|(i, _)| NodeId(i)).collect()
+    }
+
     /// The node of that name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeId> {

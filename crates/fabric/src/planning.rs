@@ -23,8 +23,7 @@ pub(crate) fn node_rules(spec: &NetworkSpec, node: usize) -> usize {
 }
 
 pub(crate) fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
-    let switch_nodes: Vec<NodeId> =
-        (0..).map(NodeId).zip(&spec.graph.nodes).filter(|(_, n)| n.role == Role::Switch).map(|(id, _)| id).collect();
+    let switch_nodes = spec.graph.switches();
     let rows = rows(&spec.graph, Role::Switch);
     let ends = spec.graph.ports();
     let attached: Vec<u32> =
@@ -168,7 +167,7 @@ fn set_ports(
             ports[at].egress = ways.resolve(egress);
         }
         // What a port obeys is the far end's: only pauses by class can be switched off.
-        if matches!(flow_control(spec, ports[ports[at].peer as usize].node), FlowControl::Pfc(_)) {
+        if matches!(spec.flow_control(NodeId(ports[ports[at].peer as usize].node)), FlowControl::Pfc(_)) {
             ports[at].obeys = *pfc;
         }
         ports[at].rules = *made.entry((kind, *pfc)).or_insert_with(|| {
@@ -176,14 +175,6 @@ fn set_ports(
             shared.push(shared[usize::from(kind)]);
             (rules.len() - 1) as u16
         });
-    }
-}
-
-fn flow_control(spec: &NetworkSpec, node: u32) -> FlowControl {
-    let kind = spec.kind_of[node as usize] as usize;
-    match spec.graph.nodes[node as usize].role {
-        Role::Switch => spec.switches[kind].flow_control,
-        Role::Host => spec.adapters[kind].flow_control,
     }
 }
 
@@ -256,7 +247,7 @@ fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
         first.push(sum);
         sum += ports.len() as u32;
     }
-    let response = |node: usize| match flow_control(spec, node as u32) {
+    let response = |node: usize| match spec.flow_control(NodeId(node as u32)) {
         FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.response,
         _ => Span::ZERO,
     };

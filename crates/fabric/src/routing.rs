@@ -25,7 +25,7 @@ pub use algorithm::Routing;
 pub use dependency::{Circle, dependency_cycle};
 pub use ecmp::{flow_entropy, pick, salt, tree_entropy};
 pub use error::RouteError;
-pub use filtering::{Branch, Paths, bridges_of};
+pub use filtering::{Branch, Paths};
 pub use groups::Groups;
 pub use layers::Waits;
 pub use spb::{Bridges, MASKS, MOST_METRIC, link_cost, path_cost};

@@ -3,7 +3,7 @@
 //! Nothing here runs. [`crate::Simulation::build`] turns a [`NetworkSpec`] into something that does, or says why the
 //! combination is impossible.
 
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, Role};
 use crate::routing::{Routes, flow_entropy, tree_entropy};
 use crate::workload::{Destination, FlowSpec};
 use congestion::{CongestionPoint, Point};
@@ -515,6 +515,19 @@ pub struct NetworkSpec {
 }
 
 impl NetworkSpec {
+    /// How a node holds its neighbours back.
+    ///
+    /// # Panics
+    /// If there is no such node, or none of its kind.
+    #[must_use]
+    pub fn flow_control(&self, node: NodeId) -> FlowControl {
+        let kind = self.kind_of[node.0 as usize] as usize;
+        match self.graph.nodes[node.0 as usize].role {
+            Role::Switch => self.switches[kind].flow_control,
+            Role::Host => self.adapters[kind].flow_control,
+        }
+    }
+
     /// What a flow's path is chosen by: a hash of the flow, or whatever leads to the tree it names.
     ///
     /// # Panics

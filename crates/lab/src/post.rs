@@ -78,3 +78,19 @@ impl Post {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::scenario::{FileReader, Limits, NoFiles, Plan, load_str};
+
+    /// A network with cables of 10 Gb/s and 1 us, and whatever else is to be said.
+    pub(crate) fn plan(network: &str, rest: &str) -> Plan {
+        let text = format!(
+            "schema_version = 1\n[network]\n{network}\nlink = {{ rate = \"10Gb/s\", latency = \"1us\" }}\n\
+             [[switches]]\nbuffers = {{ capacity = \"200KB\" }}\n[run]\nduration = \"1ms\"\n{rest}"
+        );
+        let files: &dyn FileReader = &NoFiles;
+        load_str("test.toml", &text, &[], files, Limits::default())
+            .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+    }
+}

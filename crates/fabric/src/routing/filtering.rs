@@ -5,7 +5,7 @@
 use super::Routes;
 use super::spb::{Bridges, masked, toward};
 use super::switches::Switches;
-use crate::graph::{Graph, NodeId, PortEnd, Role};
+use crate::graph::{Graph, NodeId, PortEnd};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The paths of one tree between all bridges, whether or not they have hosts.
@@ -66,15 +66,11 @@ impl Paths {
     }
 }
 
-/// The bridges of a graph, in the order of its nodes.
-pub fn bridges_of(graph: &Graph) -> impl Iterator<Item = NodeId> + '_ {
-    (0..).map(NodeId).zip(&graph.nodes).filter(|(_, node)| node.role == Role::Switch).map(|(id, _)| id)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{links, random};
     use super::*;
+    use crate::graph::Role;
     use proptest::prelude::*;
 
     #[test]
@@ -101,7 +97,7 @@ mod tests {
         #[test]
         fn what_comes_from_a_source_comes_by_the_way_to_it(graph in random(), tree in 0_u8..16) {
             let paths = Paths::of(&graph, &Bridges::plain(&graph), tree, &[]);
-            let all: Vec<NodeId> = bridges_of(&graph).collect();
+            let all = graph.switches();
             for &source in &all {
                 for (at, branch) in paths.branches(source, &all) {
                     prop_assert_eq!(branch.input, paths.port(at, source));

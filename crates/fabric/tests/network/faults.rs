@@ -162,7 +162,7 @@ fn whoever_turns_when_the_run_is_the_same_everywhere() {
             Fault { cable: one, down: micros(100), up: Some(micros(400)) },
             Fault { cable: other, down: micros(150), up: None },
         ];
-        let switches: Vec<NodeId> = fabric::routing::bridges_of(&spec.graph).collect();
+        let switches = spec.graph.switches();
         for (moment, down) in [(100, vec![one]), (150, vec![one, other]), (400, vec![other])] {
             let mut own = |&node: &NodeId| (node, at(Span::from_nanos(moment * 1000 + below(60_000))));
             let switches: Vec<(NodeId, Time)> = switches.iter().map(&mut own).collect();

@@ -1,20 +1,11 @@
 //! Fabrics that are configured at their core alone.
 
 use super::{DcbPlan, Exchange, exchange};
-use crate::scenario::{FileReader, Limits, NoFiles, Plan, load_str};
+use crate::post::tests::plan;
+use crate::scenario::Plan;
 use control::{Origin, Settings, Timers};
 use fabric::graph::{Graph, LinkSpec, NodeId, Role};
 use units::{Rate, Span, Stream};
-
-fn plan(network: &str, rest: &str) -> Plan {
-    let text = format!(
-        "schema_version = 1\n[network]\n{network}\nlink = {{ rate = \"10Gb/s\", latency = \"1us\" }}\n\
-         [[switches]]\nbuffers = {{ capacity = \"200KB\" }}\n[run]\nduration = \"1ms\"\n{rest}"
-    );
-    let files: &dyn FileReader = &NoFiles;
-    load_str("test.toml", &text, &[], files, Limits::default())
-        .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
-}
 
 const CORE: &str = "pfc = [3]\nets = [{ priorities = [0], share = 60 }, { priorities = [3], share = 40 }]\n\
                     applications = [{ priority = 3, kind = \"ether-type\", protocol = 35078 }]\n";

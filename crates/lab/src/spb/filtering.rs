@@ -7,7 +7,7 @@
 
 use super::system_id;
 use fabric::graph::{Graph, NodeId};
-use fabric::routing::{Bridges, Paths, bridges_of};
+use fabric::routing::{Bridges, Paths};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::Address;
 use wire::spbm::group_address;
@@ -92,7 +92,7 @@ fn in_order(mut databases: Databases) -> Databases {
 pub fn spbm(graph: &Graph, bridges: &Bridges, tree: u8, services: &[Service]) -> Result<Databases, String> {
     let identifier = |node: NodeId| bridges.identifiers[node.0 as usize];
     let source = |node: NodeId| identifier(node) as u32 & 0xF_FFFF;
-    let all: Vec<NodeId> = bridges_of(graph).collect();
+    let all = graph.switches();
     let groups = services.iter().filter_map(|service| match service.group {
         Group::Service(number) if service.tree == tree => Some((number, service)),
         _ => None,
@@ -149,7 +149,7 @@ fn unique(graph: &Graph, all: &[NodeId], source: impl Fn(NodeId) -> u32) -> Resu
 /// # Panics
 /// As [`spbm`].
 pub fn spbv(graph: &Graph, bridges: &Bridges, tree: u8, services: &[Service]) -> Result<Databases, String> {
-    let all: Vec<NodeId> = bridges_of(graph).collect();
+    let all = graph.switches();
     let base = usize::from(FIRST_VLAN) + usize::from(tree) * (all.len() + 1);
     let last = base + all.len();
     if last > LAST_VLAN {
@@ -326,7 +326,7 @@ mod tests {
     fn what_cannot_be_told_apart_is_refused() {
         let graph = plan(&[]).spec.graph;
         let mut bridges = Bridges::plain(&graph);
-        let nodes: Vec<NodeId> = bridges_of(&graph).collect();
+        let nodes = graph.switches();
         let services = [Service { group: Group::Service(1), tree: 0, transmit: nodes.clone(), receive: nodes.clone() }];
         bridges.identifiers[nodes[1].0 as usize] = bridges.identifiers[nodes[0].0 as usize] + (1 << 20);
         let same = spbm(&graph, &bridges, 0, &services).expect_err("the same source");

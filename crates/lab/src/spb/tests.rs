@@ -2,20 +2,11 @@
 
 use super::world::World;
 use super::{Discovery, discover, follow, trunks, wrong};
-use crate::scenario::{FileReader, Limits, NoFiles, Plan, load_str};
+use crate::post::tests::plan;
+use crate::scenario::Plan;
 use control::isis::Timers;
 use fabric::routing::Bridges;
 use units::Span;
-
-fn plan(network: &str, rest: &str) -> Plan {
-    let text = format!(
-        "schema_version = 1\n[network]\n{network}\nlink = {{ rate = \"10Gb/s\", latency = \"1us\" }}\n\
-         [[switches]]\nbuffers = {{ capacity = \"200KB\" }}\n[run]\nduration = \"1ms\"\n{rest}"
-    );
-    let files: &dyn FileReader = &NoFiles;
-    load_str("test.toml", &text, &[], files, Limits::default())
-        .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
-}
 
 fn found(plan: &Plan) -> Discovery {
     let graph = &plan.spec.graph;

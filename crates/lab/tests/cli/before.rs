@@ -113,6 +113,8 @@ fn a_fabric_is_configured_at_its_core() {
                  ets = [{ priorities = [0], share = 50 }, { priorities = [1, 2], share = 50 }]\n";
     scratch.file("c.toml", text + later);
     scratch.run(&["dcbx", "c.toml"]).ends(0).matches("dcbx-later");
+    let told = scratch.run(&["check", "c.toml"]).ends(0);
+    assert!(told.out.contains("the run keeps what they agreed on before it"), "{}", told.out);
     scratch.scenario("leaf-spine.toml").run(&["dcbx", "leaf-spine.toml"]).ends(2).matches("dcbx-none");
     let absent = scratch.run(&["dcbx", "--interface", "no-such-interface"]).ends(2);
     assert!(absent.err.contains("there is no Ethernet interface 'no-such-interface'"), "{}", absent.err);

@@ -2,9 +2,9 @@
 
 use super::fair::MOST_FLOWS;
 use super::{Findings, Severity, Walker};
-use crate::dcbx::{DcbPlan, Exchange, exchange, history};
+use crate::dcbx::{Exchange, exchange, history};
 use crate::scenario::plan::Plan;
-use fabric::graph::Role;
+use fabric::graph::NodeId;
 use fabric::spec::FlowControl;
 use fabric::workload::Destination;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,17 +13,21 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     let Some(dcb) = &plan.dcb else { return };
     let graph = &plan.spec.graph;
-    let exchange = exchange(graph, dcb, plan.run.seed);
+    // A run that takes its settings from the agents keeps them, whatever happens later.
+    let later = dcb.apply && !(plan.spec.faults.is_empty() && dcb.changes.is_empty());
+    let steps = match later {
+        true => history(graph, dcb, &plan.spec.faults, plan.run.seed),
+        false => vec![exchange(graph, dcb, plan.run.seed)],
+    };
+    let Some(exchange) = steps.first() else { return };
     if !exchange.settled {
         let message = "the agents never come to rest".to_owned();
         findings.add(Severity::Warning, "dcb", message, "see `tailback dcbx`");
     }
-    if dcb.apply && !(plan.spec.faults.is_empty() && dcb.changes.is_empty()) {
-        kept(plan, dcb, findings);
-    }
+    kept(plan, &steps, findings);
     let mut seen: BTreeMap<String, (String, usize, bool)> = BTreeMap::new();
     for port in exchange.ports() {
-        let name = |node: fabric::graph::NodeId| graph.nodes[node.0 as usize].name.as_str();
+        let name = |node: NodeId| graph.nodes[node.0 as usize].name.as_str();
         for finding in &port.findings {
             let edge = matches!(finding, control::Finding::CongestionEdge { .. });
             let place = || format!("{}->{}", name(port.node), name(port.peer));
@@ -39,8 +43,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
 }
 
 /// What a run does not follow: settings that agents change while it lasts.
-fn kept(plan: &Plan, dcb: &DcbPlan, findings: &mut Findings) {
-    let steps = history(&plan.spec.graph, dcb, &plan.spec.faults, plan.run.seed);
+fn kept(plan: &Plan, steps: &[Exchange], findings: &mut Findings) {
     let changes =
         |step: &&Exchange| step.changed > 0 && step.at.is_some_and(|at| at < units::Time::ZERO + plan.run.duration);
     let Some(first) = steps.iter().find(changes) else { return };
@@ -60,14 +63,7 @@ pub(super) fn unprotected(plan: &Plan, walker: &Walker<'_>, findings: &mut Findi
     }
     let off: BTreeMap<(u32, u16), u8> = spec.ports.iter().map(|port| ((port.node.0, port.port), !port.pfc)).collect();
     let ends = spec.graph.ports();
-    let pauses = |node: usize| {
-        let kind = spec.kind_of[node] as usize;
-        let control = match spec.graph.nodes[node].role {
-            Role::Switch => spec.switches[kind].flow_control,
-            Role::Host => spec.adapters[kind].flow_control,
-        };
-        matches!(control, FlowControl::Pfc(_))
-    };
+    let pauses = |node: NodeId| matches!(spec.flow_control(node), FlowControl::Pfc(_));
     let mut told = BTreeSet::new();
     for (number, flow) in spec.flows.iter().enumerate().take(MOST_FLOWS) {
         let Destination::Host(to) = flow.destination else { continue };
@@ -78,7 +74,7 @@ pub(super) fn unprotected(plan: &Plan, walker: &Walker<'_>, findings: &mut Findi
             let end = ends[node.0 as usize][usize::from(port)];
             let is_off = |at: (u32, u16)| off.get(&at).is_some_and(|off| off >> flow.class & 1 == 1);
             let (there, here) = (is_off((node.0, port)), is_off((end.peer.0, end.peer_port)));
-            if !(there || here) || !pauses(end.peer.0 as usize) || !told.insert((end.peer, end.peer_port, flow.class)) {
+            if !(there || here) || !pauses(end.peer) || !told.insert((end.peer, end.peer_port, flow.class)) {
                 continue;
             }
             let (sender, receiver) = (walker.name(node), walker.name(end.peer));

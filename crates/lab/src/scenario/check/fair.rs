@@ -139,16 +139,7 @@ impl<'a> Ground<'a> {
         if spec.flows.is_empty() || spec.flows.len() > MOST_FLOWS {
             return None;
         }
-        let mut flows = Vec::new();
-        for (number, flow) in spec.flows.iter().enumerate() {
-            let Destination::Host(to) = flow.destination else { continue };
-            let hops = walker.path_of(plan, number, flow, to).ok()?;
-            let mut links: Vec<u32> = hops.iter().map(|&(node, port)| walker.channel(node, port)).collect();
-            if Walker::sprays(plan) && links.len() > 2 {
-                links = vec![links[0], links[links.len() - 1]];
-            }
-            flows.push((number, links));
-        }
+        let flows = links_of(plan, walker)?;
         let hosts: BTreeSet<u32> = spec.graph.hosts().iter().map(|node| node.0).collect();
         let mut links = Vec::new();
         let mut names = BTreeMap::new();
@@ -255,6 +246,21 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// Every flow with one destination and the links that count for it; `None` if one has no path.
+fn links_of(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<(usize, Vec<u32>)>> {
+    let mut flows = Vec::new();
+    for (number, flow) in plan.spec.flows.iter().enumerate() {
+        let Destination::Host(to) = flow.destination else { continue };
+        let hops = walker.path_of(plan, number, flow, to).ok()?;
+        let mut links: Vec<u32> = hops.iter().map(|&(node, port)| walker.channel(node, port)).collect();
+        if Walker::sprays(plan) && links.len() > 2 {
+            links = vec![links[0], links[links.len() - 1]];
+        }
+        flows.push((number, links));
+    }
+    Some(flows)
+}
+
 /// Whether links tell the flows' classes apart.
 enum Classed {
     /// No link carries more than one class.
@@ -283,7 +289,7 @@ fn class_by_class(plan: &Plan, walker: &Walker<'_>, flows: &[(usize, Vec<u32>)])
         let port = (channel - walker.channel(node, 0)) as u16;
         let scheduler = match classes.first() {
             Some(&only) if classes.len() == 1 => Some(classes::Scheduler::strict([only])),
-            _ => schedulers.of(node.0, port),
+            _ => schedulers.of(node, port),
         };
         match scheduler {
             Some(scheduler) => known.insert(channel, scheduler),
@@ -295,18 +301,7 @@ fn class_by_class(plan: &Plan, walker: &Walker<'_>, flows: &[(usize, Vec<u32>)])
 
 /// Whether fair shares cannot be told because a link divides itself among classes in a way that is not one of shares.
 pub(super) fn is_untold(plan: &Plan, walker: &Walker<'_>) -> bool {
-    let flows: Vec<(usize, Vec<u32>)> = plan
-        .spec
-        .flows
-        .iter()
-        .enumerate()
-        .filter_map(|(number, flow)| {
-            let Destination::Host(to) = flow.destination else { return None };
-            let hops = walker.path_of(plan, number, flow, to).ok()?;
-            Some((number, hops.iter().map(|&(node, port)| walker.channel(node, port)).collect()))
-        })
-        .collect();
-    matches!(class_by_class(plan, walker, &flows), Classed::Unknown)
+    links_of(plan, walker).is_some_and(|flows| matches!(class_by_class(plan, walker, &flows), Classed::Unknown))
 }
 
 /// The max-min fair shares of all flows with one destination, as if all were there at once and bursts were spread out.

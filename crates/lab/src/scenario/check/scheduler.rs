@@ -4,23 +4,44 @@
 //! lengths of their frames.
 
 use crate::scenario::plan::Plan;
-use fabric::graph::Role;
-use fabric::spec::{Egress, EgressGroup, Share, VlArbitration, VlEntry, Within};
+use fabric::graph::{NodeId, Role};
+use fabric::spec::{Egress, EgressGroup, NetworkSpec, PortSpec, Share, VlArbitration, VlEntry, Within};
 use std::collections::BTreeMap;
 use theory::classes::{Group, Scheduler};
 
 /// Bytes of a unit of weight of virtual-lane arbitration.
 const BLOCK: f64 = 64.0;
 
-/// The outputs' ways of choosing.
+/// How outputs choose among classes: as their kind does, but for ports that differ.
+pub(super) struct Outputs<'a> {
+    spec: &'a NetworkSpec,
+    apart: BTreeMap<(u32, u16), &'a Egress>,
+}
+
+impl<'a> Outputs<'a> {
+    pub(super) fn new(spec: &'a NetworkSpec) -> Outputs<'a> {
+        let own = |port: &'a PortSpec| Some(((port.node.0, port.port), port.egress.as_ref()?));
+        Outputs { spec, apart: spec.ports.iter().filter_map(own).collect() }
+    }
+
+    /// How an output chooses, and the section of its kind.
+    pub(super) fn at(&self, node: NodeId, port: u16) -> (String, &'a Egress) {
+        let kind = self.spec.kind_of[node.0 as usize] as usize;
+        let (section, of_kind) = match self.spec.graph.nodes[node.0 as usize].role {
+            Role::Switch => (format!("switches[{kind}]"), &self.spec.switches[kind].egress),
+            Role::Host => (format!("adapters[{kind}]"), &self.spec.adapters[kind].egress),
+        };
+        (section, self.apart.get(&(node.0, port)).copied().unwrap_or(of_kind))
+    }
+}
+
+/// The outputs' ways of choosing, in shares.
 pub(super) struct Schedulers<'a> {
-    plan: &'a Plan,
+    outputs: Outputs<'a>,
     /// For every class the first lane of the class it is a lane of.
     base: Vec<u8>,
     /// Mean length of a frame of each class, without and with overhead.
     frames: Vec<(f64, f64)>,
-    /// Ports that differ from their kind.
-    apart: BTreeMap<(u32, u16), &'a Egress>,
 }
 
 impl<'a> Schedulers<'a> {
@@ -43,8 +64,7 @@ impl<'a> Schedulers<'a> {
         }
         let mean = |&(sum, count): &(f64, f64)| if count > 0.0 { sum / count } else { 1500.0 };
         let frames = sums.iter().map(mean).map(|frame| (frame, frame + overhead)).collect();
-        let own = |port: &'a fabric::spec::PortSpec| Some(((port.node.0, port.port), port.egress.as_ref()?));
-        Schedulers { plan, base, frames, apart: spec.ports.iter().filter_map(own).collect() }
+        Schedulers { outputs: Outputs::new(spec), base, frames }
     }
 
     /// The class that a flow's class is a lane of.
@@ -53,14 +73,8 @@ impl<'a> Schedulers<'a> {
     }
 
     /// How an output divides itself; `None` if that cannot be said in shares.
-    pub(super) fn of(&self, node: u32, port: u16) -> Option<Scheduler> {
-        let spec = &self.plan.spec;
-        let kind = spec.kind_of[node as usize] as usize;
-        let of_kind = match spec.graph.nodes[node as usize].role {
-            Role::Switch => &spec.switches[kind].egress,
-            Role::Host => &spec.adapters[kind].egress,
-        };
-        match self.apart.get(&(node, port)).copied().unwrap_or(of_kind) {
+    pub(super) fn of(&self, node: NodeId, port: u16) -> Option<Scheduler> {
+        match self.outputs.at(node, port).1 {
             Egress::Strict => {
                 let mut classes = self.base.clone();
                 classes.dedup();

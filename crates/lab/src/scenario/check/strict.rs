@@ -2,10 +2,10 @@
 
 use super::fair::{MOST_FLOWS, demand};
 use super::paths::Walker;
+use super::scheduler::Outputs;
 use super::{Findings, Severity};
 use crate::scenario::plan::Plan;
 use congestion::Reaction;
-use fabric::graph::{NodeId, Role};
 use fabric::spec::{Egress, MAX_CLASSES, Share, Within};
 use fabric::workload::Destination;
 use std::collections::BTreeMap;
@@ -23,12 +23,13 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     if plan.spec.classes.len() < 2 || plan.spec.flows.len() > MOST_FLOWS {
         return;
     }
-    let outputs = outputs(plan, walker);
+    let (outputs, choosing) = (outputs(plan, walker), Outputs::new(&plan.spec));
     // By section and class: where first, and in how many places.
     let mut starved: BTreeMap<(String, u8), (String, u32)> = BTreeMap::new();
     for (channel, node, cable) in walker.channels() {
         let Some(output) = outputs.get(&channel) else { continue };
-        let (section, egress) = egress(plan, node);
+        let port = (channel - walker.channel(node, 0)) as u16;
+        let (section, egress) = choosing.at(node, port);
         let capacity = plan.spec.graph.cables[cable.cable as usize].link.rate.as_bits_per_sec() as f64;
         for class in bits(output.used) {
             let first = before(egress, class);
@@ -75,15 +76,6 @@ fn outputs(plan: &Plan, walker: &Walker<'_>) -> BTreeMap<u32, Output> {
 
 fn bits(classes: u8) -> impl Iterator<Item = u8> {
     (0..MAX_CLASSES as u8).filter(move |class| classes >> class & 1 == 1)
-}
-
-/// How a node chooses among classes, and where that is said.
-fn egress(plan: &Plan, node: NodeId) -> (String, &Egress) {
-    let kind = plan.spec.kind_of[node.0 as usize];
-    match plan.spec.graph.nodes[node.0 as usize].role {
-        Role::Host => (format!("adapters[{kind}]"), &plan.spec.adapters[kind as usize].egress),
-        Role::Switch => (format!("switches[{kind}]"), &plan.spec.switches[kind as usize].egress),
-    }
 }
 
 /// The classes that go before one whenever they can.

@@ -4,7 +4,7 @@ use super::paths::Walker;
 use super::{Findings, Severity, holds_back};
 use crate::scenario::plan::Plan;
 use fabric::graph::{HostId, NodeId, PortEnd};
-use fabric::routing::{Routes, bridges_of};
+use fabric::routing::Routes;
 use units::Time;
 
 /// Beyond so many entries of all tables at all instants together nothing is said.
@@ -18,7 +18,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     if spec.route_changes.iter().all(|change| change.switches.is_empty()) {
         return;
     }
-    let switches: Vec<NodeId> = bridges_of(&spec.graph).collect();
+    let switches = spec.graph.switches();
     let mut installs: Vec<(Time, usize, NodeId)> = Vec::new();
     for (number, change) in spec.route_changes.iter().enumerate() {
         installs.extend(switches.iter().flat_map(|&node| change.times(node).map(move |at| (at, number, node))));

@@ -4,7 +4,7 @@ use super::names::Names;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::spb::{Group, Service};
 use fabric::graph::{Graph, NodeId};
-use fabric::routing::{Bridges, bridges_of};
+use fabric::routing::Bridges;
 use std::collections::BTreeMap;
 use wire::Address;
 use wire::spbm::CONTROL_SERVICE;
@@ -12,7 +12,7 @@ use wire::spbm::CONTROL_SERVICE;
 const ADDRESS: u64 = (1 << 48) - 1;
 
 fn named(graph: &Graph) -> (Vec<NodeId>, Names<'_>) {
-    let switches: Vec<NodeId> = bridges_of(graph).collect();
+    let switches = graph.switches();
     let names = Names::new("switch", switches.iter().map(|node| graph.nodes[node.0 as usize].name.as_str()));
     (switches, names)
 }

@@ -6,7 +6,7 @@ use crate::scenario::plan::{Entry, Source};
 use crate::scenario::resolve::{Gathered, Node};
 use crate::spb::{self, News, down_at};
 use control::isis::Timers;
-use fabric::graph::{Graph, NodeId, Role};
+use fabric::graph::{Graph, NodeId};
 use fabric::routing::{Bridges, Routes, Routing};
 use fabric::spec::{Fault, RouteChange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,7 +100,7 @@ impl Given<'_> {
                 return None;
             }
         };
-        let switches = self.graph.nodes.iter().filter(|it| it.role == Role::Switch).count();
+        let switches = self.graph.switches().len();
         let flooded = switches.saturating_mul(2 * spb::trunks(self.graph).len());
         if flooded > MOST_FLOODED {
             let message = format!("IS-IS would flood up to {flooded} link-state PDUs; {MOST_FLOODED} are the most");
@@ -154,7 +154,7 @@ impl Given<'_> {
             let (at, down) = (moment + repair, down_at(self.faults, moment));
             // By the tables they have, none being those of the start.
             let mut ends: BTreeMap<Option<usize>, Vec<NodeId>> = BTreeMap::new();
-            for node in fabric::routing::bridges_of(self.graph) {
+            for node in self.graph.switches() {
                 if !ports[node.0 as usize].iter().any(|end| down.contains(&end.cable)) {
                     continue;
                 }

@@ -97,8 +97,7 @@ fn roots(
     graph: &Graph,
     usual: impl FnOnce(&[NodeId]) -> Vec<NodeId>,
 ) -> Option<Vec<NodeId>> {
-    let numbered = (0..).map(NodeId).zip(&graph.nodes);
-    let switches: Vec<NodeId> = numbered.filter(|(_, n)| n.role == Role::Switch).map(|(id, _)| id).collect();
+    let switches = graph.switches();
     let name = |switch: &NodeId| graph.nodes[switch.0 as usize].name.as_str();
     if let Some(patterns) = node.names("roots") {
         let names = Names::new("switch", switches.iter().map(name));
@@ -185,11 +184,7 @@ impl<'a> Tables<'a> {
             graph,
             ports: graph.ports(),
             switches: Names::new("switch", named(Role::Switch)),
-            switch_nodes: (0..)
-                .zip(&graph.nodes)
-                .filter(|(_, n)| n.role == Role::Switch)
-                .map(|(number, _)| number)
-                .collect(),
+            switch_nodes: graph.switches().into_iter().map(|switch| switch.0).collect(),
             hosts: Names::new("host", named(Role::Host)),
             nodes: Names::new("node", graph.nodes.iter().map(|node| node.name.as_str())),
         }

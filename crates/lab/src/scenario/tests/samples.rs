@@ -140,6 +140,16 @@ fn a_check_finds_what_there_is_to_find() {
     assert!(has(&strict, "may starve at sw0 -> h8: classes that go before it offer all"), "{strict:?}");
     assert!(strict.iter().filter(|finding| finding.message.contains("may starve")).count() == 7, "{strict:?}");
     assert!(!has(&paper("groups"), "may starve"));
+    // One port of them chooses otherwise.
+    let mut plan =
+        load(&folder().join("../papers/dcb-2010/table1.toml"), &["variant=groups".into()]).expect("it loads");
+    let sw0 =
+        fabric::graph::NodeId(plan.spec.graph.nodes.iter().position(|it| it.name == "sw0").expect("there") as u32);
+    let h8 = |peer: fabric::graph::NodeId| plan.spec.graph.nodes[peer.0 as usize].name == "h8";
+    let port = plan.spec.graph.ports()[sw0.0 as usize].iter().position(|end| h8(end.peer)).expect("a cable") as u16;
+    let egress = Some(fabric::spec::Egress::Strict);
+    plan.spec.ports.push(fabric::spec::PortSpec { node: sw0, port, pfc: u8::MAX, egress });
+    assert!(has(&check(&plan), "may starve at sw0 -> h8: classes that go before it offer all"));
     let credits = look("infiniband-credits.toml", &[]);
     assert!(has(&credits, "of the round trip"), "{credits:?}");
     // 2 x 1 us at 40 Gb/s: both ends of the trunk cut through; hosts do not, and their cables are slower.
