@@ -11,8 +11,8 @@ import { Run } from "./run";
 import { pauseChart } from "./runcharts";
 import { joinedNote, missingNote } from "./runtables";
 import { facts, section } from "./shell";
-import type { FigureAbout, Finding, GridChartAbout, Report, Summary, SummaryAbout, TimeChartAbout } from "./types";
-import { expectedText, halfWidth, measuredText, quantityOfUnit, spaced, verdictKind } from "./verdicts";
+import type { FigureAbout, Finding, GridChartAbout, Report, Statement, Summary, SummaryAbout, TimeChartAbout } from "./types";
+import { expectedText, halfWidth, measuredText, quantityOfUnit, spaced, verdictKind, verdictText } from "./verdicts";
 
 const lastName = (axis: string) => (axis.split(".").pop() ?? axis).replaceAll("_", " ");
 
@@ -73,9 +73,7 @@ function stated(figure: FigureAbout): Stated[] {
     if (finding.under_other_choices.length === 0) return "";
     return flips.length === 0 ? "same under all choices" : flips.map((other) => `${other.choice} = ${other.value}: ${other.verdict}`).join("; ");
   };
-  const beyond = figure.figure.startsWith("beyond");
-  const own = (source: string) => beyond || source === "" || /^ours?\b/.test(source);
-  const common = (finding: Finding) => ({ finding, what: finding.name, verdict: finding.verdict, choices: choices(finding), source: finding.source ?? "", own: own(finding.source ?? "") });
+  const common = (finding: Finding) => ({ finding, what: finding.name, verdict: verdictText(finding), choices: choices(finding), source: finding.source ?? "", own: finding.ours === true });
   const numbers = figure.numbers.map((finding) => ({ ...common(finding), trend: false, where: cellText(finding.cell), says: expectedText(finding), measured: measuredText(finding) }));
   const trends = figure.trends.map((finding) => ({ ...common(finding), trend: true, ...trendText(finding) }));
   return [...numbers, ...trends];
@@ -136,11 +134,17 @@ function choiceTable(figure: FigureAbout): HTMLElement {
   return dataTable("What the paper leaves open", columns, figure.choices, { cards: true });
 }
 
-function tally(rows: { verdict: string }[]): HTMLElement {
-  const count = (kind: string) => rows.filter((row) => verdictKind(row.verdict) === kind).length;
-  const one = (kind: string, word: string) => (count(kind) > 0 ? el("span", { class: `verdict ${kind}` }, `${count(kind)} ${word}`) : null);
-  return el("span", { class: "tally" }, one("good", "agree"), one("bad", "disagree"), one("doubt", "undetermined"));
+const count = (statements: Statement[], kind: string) => statements.filter(({ verdict }) => verdictKind(verdict) === kind).length;
+const measurements = (statements: Statement[]) => statements.reduce((sum, one) => sum + one.measurements, 0);
+
+/** How many statements agree, each counted once, and how many measurements that rests on. */
+function tally(statements: Statement[], short: boolean): HTMLElement {
+  const one = (kind: string, word: string) => (count(statements, kind) > 0 ? el("span", { class: `verdict ${kind}` }, `${count(statements, kind)} ${word}`) : null);
+  const from = measurements(statements) > statements.length ? ` from ${measurements(statements)} measurements` : "";
+  return el("span", { class: "tally" }, one("good", "agree"), one("bad", "disagree"), one("doubt", "undetermined"), from, short ? " (short form)" : "");
 }
+
+const isShort = (figure: FigureAbout) => figure.folder.endsWith("-quick");
 
 /** What the paper states of a point of a chart, if it states a number. */
 function statedAt(figure: FigureAbout, chart: GridChartAbout, line: string, at: string): number | null {
@@ -215,12 +219,12 @@ function figureName(figure: FigureAbout): string {
 function figureCard(figure: FigureAbout, report: Report): HTMLElement {
   const rows = stated(figure);
   const seeds = figure.seeds.length;
-  const short = figure.folder.endsWith("-quick") ? ", short form" : "";
+  const short = isShort(figure) ? ", short form" : "";
   const name = figureName(figure);
   const heading = name === figure.figure ? figure.title : `${name}: ${figure.title}`;
   const note = `${figure.figure} \u00b7 ${seeds} ${seeds === 1 ? "seed" : "seeds"} of ${spaced(figure.simulated)}${short}`;
   const drawn = el("div", { class: "multiples wide" });
-  const card = el("article", { class: "figure", id: `figure-${figure.folder}` }, el("h3", {}, heading), el("p", { class: "note" }, note, " ", tally(rows)), drawn);
+  const card = el("article", { class: "figure", id: `figure-${figure.folder}` }, el("h3", {}, heading), el("p", { class: "note" }, note, " ", tally(figure.statements, isShort(figure))), drawn);
   const abouts = (figure.runs ?? []).filter((run) => run.run !== undefined);
   const link = new TimeLink(Math.max(1, ...abouts.map(({ run }) => report.runs[run!].manifest.simulated_ps)));
   const pictured = new Map(abouts.map(({ variant, run }) => [variant, new Run(report.runs[run!], link, true)]));
@@ -281,7 +285,7 @@ function summed(summary: SummaryAbout): HTMLElement[] {
     { name: "what we take it to mean", value: (row) => row.measure, kind: () => "wide" },
     { name: "expected", value: (row) => row.expected_text },
     { name: "measured", value: (row) => row.measured_text, kind: () => "short" },
-    { name: "verdict", value: (row) => row.verdict, kind: (row) => `verdict ${verdictKind(row.verdict)}` },
+    { name: "verdict", value: verdictText, kind: (row) => `verdict ${verdictKind(row.verdict)}` },
     { name: "under other readings", value: flips, kind: () => "wide" },
     { name: "stated in", value: (row) => row.source ?? "", kind: () => "short" },
   ];
@@ -327,34 +331,38 @@ function ordered(figures: FigureAbout[]): FigureAbout[] {
 export async function paperPage(report: Report, into: HTMLElement): Promise<void> {
   const figures = ordered(report.figures ?? []);
   const { paper } = report;
-  const all = figures.flatMap(stated);
-  const sentences = report.summary?.sentences ?? [];
-  const [paperRows, ownRows] = [[...all.filter((row) => !row.own), ...sentences], all.filter((row) => row.own)];
+  const statements = report.statements ?? [];
+  const [theirs, ours] = [statements.filter((one) => !one.ours), statements.filter((one) => one.ours)];
+  const short = figures.every(isShort);
   const by = [(paper?.authors ?? []).join(", "), paper?.publisher ?? "", paper?.year ? String(paper.year) : ""].filter((text) => text !== "");
   const about: [string, string | HTMLElement][] = [
     ...(paper ? [] : [["paper", figures[0]?.paper ?? ""] as [string, string]]),
-    ["what the paper states", paperRows.length > 0 ? tally(paperRows) : ""],
-    ["what we expect beyond it", ownRows.length > 0 ? tally(ownRows) : ""],
+    ["what the paper states", theirs.length > 0 ? tally(theirs, short) : ""],
+    ["what we expect beyond it", ours.length > 0 ? tally(ours, short) : ""],
   ];
   const top = section("The paper", "paper", by.length > 0 ? el("p", { class: "byline" }, by.join(" \u00b7 ")) : null, facts(about));
-  if (figures.some((figure) => figure.folder.endsWith("-quick"))) {
-    const which = figures.every((figure) => figure.folder.endsWith("-quick")) ? "These are" : "Some of these are";
+  if (figures.some(isShort)) {
+    const which = short ? "These are" : "Some of these are";
     top.append(el("p", { class: "note" }, `${which} short forms: one seed, part of the time, one reading. The verdicts that count are those of the full runs, in the notes.`));
   }
   if (figures.length > 1) {
-    type Row = { figure: FigureAbout; rows: Stated[] };
-    const count = (kind: string) => (row: Row) => row.rows.filter((one) => verdictKind(one.verdict) === kind).length;
-    const columns: Column<Row>[] = [
-      { name: "figure", value: (row) => figureName(row.figure), link: (row) => `figure-${row.figure.folder}` },
-      { name: "title", value: (row) => row.figure.title, kind: () => "wide" },
-      { name: "agree", number: true, value: count("good") },
-      { name: "disagree", number: true, value: count("bad"), kind: (row) => (count("bad")(row) > 0 ? "less" : "") },
-      { name: "undetermined", number: true, value: count("doubt") },
+    const columns: Column<FigureAbout>[] = [
+      { name: "figure", value: figureName, link: (figure) => `figure-${figure.folder}` },
+      { name: "title", value: (figure) => figure.title, kind: () => "wide" },
+      { name: "agree", meaning: "statements, each counted once", number: true, value: (figure) => count(figure.statements, "good") },
+      { name: "disagree", number: true, value: (figure) => count(figure.statements, "bad"), kind: (figure) => (count(figure.statements, "bad") > 0 ? "less" : "") },
+      { name: "undetermined", number: true, value: (figure) => count(figure.statements, "doubt") },
+      { name: "measurements", meaning: "cells, trends and measures that the statements rest on", number: true, value: (figure) => measurements(figure.statements) },
     ];
-    const judged = figures.some((figure) => stated(figure).length > 0);
-    top.append(dataTable("All figures", judged ? columns : columns.slice(0, 2), figures.map((figure) => ({ figure, rows: stated(figure) }))));
+    const judged = figures.some((figure) => figure.statements.length > 0);
+    top.append(dataTable("All figures", judged ? columns : columns.slice(0, 2), figures));
   }
-  for (const { name, why } of paper?.missing ?? []) top.append(el("p", { class: "note" }, `${name} is not here: ${why}.`));
+  const missing = paper?.missing ?? [];
+  const columns: Column<(typeof missing)[number]>[] = [
+    { name: "what the paper says", value: ({ name }) => name, kind: () => "wide" },
+    { name: "why it is not checked", value: ({ why }) => why, kind: () => "wide" },
+  ];
+  if (missing.length > 0) top.append(el("details", {}, el("summary", {}, `Not checked: ${missing.length}, and why`), dataTable("Not checked", columns, missing, { cards: true })));
   into.append(top);
   if (report.summary) into.append(section("All figures together", "together", ...summed(report.summary)));
   into.append(section(figures.length === 1 ? "The figure" : "Figures", "figures", ...figures.map((figure) => figureCard(figure, report))));

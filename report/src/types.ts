@@ -137,7 +137,11 @@ export interface TimeChartAbout {
 export interface Finding {
   name: string;
   source: string | null;
+  /** Whether it is ours, not the paper's. */
+  ours?: boolean;
   verdict: string;
+  /** Why nothing is determined. */
+  reason?: string | null;
   verdict_as_we_read_it: string;
   under_other_choices: { choice: string; value: string; verdict: string }[];
   cell?: Record<string, string>;
@@ -145,6 +149,14 @@ export interface Finding {
   expected?: unknown;
   op?: string;
   [key: string]: unknown;
+}
+
+/** What a paper says, or we do, counted once however often it is measured. */
+export interface Statement {
+  statement: string;
+  ours: boolean;
+  verdict: string;
+  measurements: number;
 }
 
 export interface FigureAbout {
@@ -158,6 +170,7 @@ export interface FigureAbout {
   choices: { name: string; path: string; values: string[]; why: string | null }[];
   numbers: Finding[];
   trends: Finding[];
+  statements: Statement[];
   units?: Record<string, string>;
   charts?: (GridChartAbout | TimeChartAbout)[];
   runs?: { variant: string; folder: string; run?: number; place?: string }[];
@@ -168,7 +181,7 @@ export interface PaperAbout {
   authors: string[];
   year: number | null;
   publisher: string | null;
-  /** Figures that were not run, and why. */
+  /** Figures that were not run and statements that were not checked, and why. */
   missing?: { name: string; why: string }[];
   notes: string;
 }
@@ -184,6 +197,7 @@ export interface SummaryAbout {
     expected_text: string;
     measured_text: string;
     verdict: string;
+    reason?: string | null;
     own_reading: string;
     otherwise: { choice: string; value: string; verdict: string }[];
   }[];
@@ -219,6 +233,8 @@ export interface Report {
   paper?: PaperAbout | null;
   summary?: SummaryAbout | null;
   figures?: FigureAbout[];
+  /** Of all figures and sentences together. */
+  statements?: Statement[];
   stability?: Record<string, any>;
 }
 

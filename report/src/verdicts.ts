@@ -4,9 +4,12 @@ import { digits, show } from "./format";
 import type { Finding, Quantity, Summary } from "./types";
 
 export function verdictKind(verdict: string): "good" | "bad" | "doubt" {
-  if (verdict.includes("disagree")) return "bad";
-  return verdict.includes("agree") ? "good" : "doubt";
+  if (verdict.startsWith("disagree")) return "bad";
+  return verdict.startsWith("agree") || verdict.startsWith("trend agree") ? "good" : "doubt";
 }
+
+/** The verdict, and why nothing is determined. */
+export const verdictText = ({ verdict, reason }: { verdict: string; reason?: string | null }): string => (reason ? `${verdict}: ${reason}` : verdict);
 
 export const quantityOfUnit = (unit: unknown): Quantity => (unit === "outcome" || unit === undefined ? "plain" : (unit as Quantity));
 

@@ -1,13 +1,14 @@
 //! What is said of a figure: what was measured in its cells, and the verdict on all that the paper states.
 
 use super::console;
+use super::count::{self, Count};
 use super::exit::Exit;
 use super::run::{ended, found, judgement_json, shown, wanted};
 use lab::results::{COMMIT, VERSION};
 use lab::scenario::{Metric, Plan, Shape, Trend, Unit};
 use lab::study::{
-    Alternative, CellSummary, FigureRuns, FigureStudy, Finding, Line, PointResult, Subject, Summary, TrendJudgement,
-    Verdict,
+    Alternative, CellSummary, Evidence, FigureRuns, FigureStudy, Finding, Line, PointResult, Subject, Summary,
+    TrendJudgement, Verdict, statements,
 };
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -18,6 +19,8 @@ pub struct Judged {
     /// What was measured, cell by cell.
     pub cells: Vec<CellSummary>,
     findings: Vec<Finding>,
+    /// What they are evidence for.
+    pub evidence: Vec<Evidence>,
     results: Vec<PointResult>,
     /// All of it for programs.
     pub json: Value,
@@ -41,10 +44,13 @@ impl Judged {
         results: Vec<PointResult>,
         seeds: &[u64],
         (paper, figure, out): (&str, &str, &Path),
+        short_form: bool,
     ) -> Judged {
         let (cells, findings) = (study.cells(plan, &results), study.judge(plan, &results));
         let numbers = findings.iter().filter(|finding| matches!(finding.subject, Subject::Number { .. }));
         let trends = findings.iter().filter(|finding| matches!(finding.subject, Subject::Trend { .. }));
+        let evidence: Vec<Evidence> = findings.iter().map(|finding| evidence(figure, finding)).collect();
+        let count = Count::new(&statements(&evidence), short_form);
         let units = plan.expectations.iter().map(|expectation| json!(expectation.unit().word()));
         let units: Map<String, Value> = lab::study::quantity_keys(&plan.expectations).into_iter().zip(units).collect();
         let json = json!({
@@ -57,11 +63,12 @@ impl Judged {
             "seeds": seeds,
             "cells": cells.iter().map(|cell| cell_json(plan, cell)).collect::<Vec<_>>(),
             "choices": plan.figure.choices.iter().map(choice_json).collect::<Vec<_>>(),
-            "numbers": numbers.map(|finding| finding_json(finding, &study)).collect::<Vec<_>>(),
-            "trends": trends.map(|finding| finding_json(finding, &study)).collect::<Vec<_>>(),
+            "numbers": numbers.map(|finding| finding_json(figure, finding, &study)).collect::<Vec<_>>(),
+            "trends": trends.map(|finding| finding_json(figure, finding, &study)).collect::<Vec<_>>(),
+            "count": count.json(),
             "results": out,
         });
-        Judged { study, cells, findings, results, json }
+        Judged { study, cells, findings, evidence, results, json }
     }
 
     /// Its runs, for what is said of several figures.
@@ -70,7 +77,7 @@ impl Judged {
     }
 
     /// The tables for people.
-    pub fn text(&self, plan: &Plan) -> String {
+    pub fn text(&self, plan: &Plan, short_form: bool) -> String {
         let mut text = String::new();
         if self.cells.len() > 1 || plan.expectations.iter().any(|expectation| expectation.expected.is_none()) {
             text.push_str(&self.cell_table(plan));
@@ -78,6 +85,7 @@ impl Judged {
         }
         if !self.findings.is_empty() {
             text.push_str(&self.verdict_table());
+            text.push_str(&Count::new(&statements(&self.evidence), short_form).text());
         }
         text
     }
@@ -148,11 +156,9 @@ impl Judged {
         }
     }
 
-    /// The figure's row in the summary of its paper.
+    /// The figure's row in the summary of its paper: its statements and how many measurements they have.
     pub fn tally(&self, name: &str) -> Vec<String> {
-        let count = |like: Verdict| self.findings.iter().filter(|finding| finding.verdict.like(like)).count();
-        let counts = [Verdict::Agrees, Verdict::Disagrees, Verdict::Undetermined].map(|like| count(like).to_string());
-        std::iter::once(name.to_owned()).chain(counts).collect()
+        count::row(name, &statements(&self.evidence))
     }
 
     /// Writes `verdicts.json`.
@@ -201,15 +207,9 @@ fn seen(trend: &Trend, judgement: &TrendJudgement, unit: Unit) -> String {
 }
 
 fn verdict_text(finding: &Finding, study: &FigureStudy) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for (alternative, _) in finding.flips(study) {
-        if !names.contains(&alternative.choice.as_str()) {
-            names.push(&alternative.choice);
-        }
-    }
-    match names.as_slice() {
-        [] => finding.verdict.word().to_owned(),
-        names => format!("{} (depends on {})", finding.verdict.word(), names.join(", ")),
+    match finding.doubt(study) {
+        None => finding.verdict.word().to_owned(),
+        Some(reason) => format!("{} ({reason})", finding.verdict.word()),
     }
 }
 
@@ -242,7 +242,13 @@ fn choice_json(choice: &lab::scenario::OpenChoice) -> Value {
     json!({ "name": choice.name, "path": paths.join(", "), "values": values, "why": choice.why })
 }
 
-fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
+/// What a finding is evidence for.
+fn evidence(figure: &str, finding: &Finding) -> Evidence {
+    let subject = &finding.subject;
+    Evidence::new(figure, subject.name(), subject.source(), subject.statement(), finding.verdict)
+}
+
+fn finding_json(figure: &str, finding: &Finding, study: &FigureStudy) -> Value {
     let cells = |cell: &[(String, String)]| -> Map<String, Value> {
         cell.iter().map(|(axis, value)| (axis.clone(), json!(value))).collect()
     };
@@ -276,7 +282,11 @@ fn finding_json(finding: &Finding, study: &FigureStudy) -> Value {
     let under = study.alternatives.iter().zip(&finding.under).map(|(Alternative { choice, value }, verdict)| {
         json!({ "choice": choice, "value": value, "verdict": verdict.word() })
     });
+    let Evidence { statement, own, .. } = evidence(figure, finding);
+    value["statement"] = json!(statement);
+    value["ours"] = json!(own);
     value["verdict"] = json!(finding.verdict.word());
+    value["reason"] = json!(finding.doubt(study));
     value["verdict_as_we_read_it"] = json!(finding.subject.verdict().word());
     value["under_other_choices"] = json!(under.collect::<Vec<_>>());
     value

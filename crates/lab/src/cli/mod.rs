@@ -7,6 +7,7 @@ mod chart;
 mod check;
 mod compare;
 mod console;
+mod count;
 mod dcbx;
 mod exit;
 mod figure;

@@ -6,6 +6,7 @@
 
 use super::arguments::{Choices, Reproduce};
 use super::console::{self, CountProgress};
+use super::count::Count;
 use super::exit::Exit;
 use super::figure::Judged;
 use super::run::{cores, file_name};
@@ -13,7 +14,7 @@ use super::summary::Summary;
 use super::{INTERRUPT, chart, picture, report, sweep};
 use lab::results::ResultsError;
 use lab::scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
-use lab::study::{FigureRuns, FigureStudy, Grid, Older};
+use lab::study::{FigureRuns, FigureStudy, Grid, Older, statements};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -115,7 +116,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     if let Some(Err(exit)) = summary.as_ref().map(|summary| summary.check(&files, &arguments.set)) {
         return exit;
     }
-    if let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper)) {
+    if let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), None) {
         console::error(&error);
         return Exit::Failure;
     }
@@ -138,7 +139,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         all.push((&one_figure.name, judged));
     }
     let runs: Vec<FigureRuns<'_>> = all.iter().map(|(name, judged)| judged.runs(name)).collect();
-    let summed_up = summary.filter(Summary::says_something).map(|summary| summary.judge(&runs));
+    let summed_up = summary.filter(Summary::says_something).map(|summary| summary.judge(&runs, arguments.quick));
     if let Some(summed_up) = &summed_up {
         worst = worst.max(summed_up.ending());
         let place = if arguments.quick { "summary-quick" } else { "summary" };
@@ -147,28 +148,51 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             return Exit::Failure;
         }
     }
+    let evidence = all.iter().flat_map(|(_, judged)| &judged.evidence);
+    let evidence = evidence.chain(summed_up.iter().flat_map(|summary| &summary.evidence));
+    let count = Count::new(&statements(evidence), arguments.quick);
+    if figure.is_none()
+        && let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), Some(&count))
+    {
+        console::error(&error);
+        return Exit::Failure;
+    }
     if arguments.json {
         let figures = all.iter().map(|(_, judged)| &judged.json);
-        let told: Vec<&Value> = figures.chain(summed_up.iter().map(|summary| &summary.json)).collect();
+        let whole = figure.is_none().then(|| json!({ "paper": paper, "count": count.json() }));
+        let told: Vec<&Value> =
+            figures.chain(summed_up.iter().map(|summary| &summary.json)).chain(whole.iter()).collect();
         console::print(&format!("{:#}\n", json!(told)));
     } else if figure.is_none() {
         let rows: Vec<Vec<String>> = all.iter().map(|(name, judged)| judged.tally(name)).collect();
-        let table = console::table(&["figure", "agree", "disagree", "undetermined"], &rows);
-        console::print(&format!("{paper}, all figures\n{table}"));
+        let table = console::table(&["figure", "agree", "disagree", "undetermined", "measurements"], &rows);
+        let short = if arguments.quick { ", short form" } else { "" };
+        console::print(&format!("{paper}, statements of all figures{short}\n{table}"));
         if let Some(summary) = &summed_up {
             console::print(&format!("\n{}", summary.text));
         }
+        // A statement that several figures measure is in the row of each, and once here.
+        console::print(&format!("\n{}", count.text()));
     }
-    for (name, why) in
-        about.missing.iter().filter(|(name, _)| figure.is_none() && !files.iter().any(|(f, _)| f == name))
-    {
-        console::note(&format!("{paper}/{name} was not run: {why}"));
+    let missing = || about.missing.iter().filter(|(name, _)| !files.iter().any(|(file, _)| file == name));
+    match missing().count() {
+        _ if figure.is_some() => {}
+        few @ 0..=5 => {
+            for (name, why) in missing().take(few) {
+                console::note(&format!("{paper}, not checked: {name}: {why}"));
+            }
+        }
+        many => {
+            let listed = arguments.out.join(paper).join("paper.json");
+            console::note(&format!("{paper}: {many} statements are not checked; {} says why", listed.display()));
+        }
     }
     report::also(arguments.report, &reported, worst)
 }
 
-/// Writes what the paper is and what we noted of it beside its figures.
-fn keep_paper(about: &Paper, folder: &Path, out: &Path) -> Result<(), String> {
+/// Writes what the paper is and what we noted of it beside its figures, and how many of its statements agree if all
+/// figures have been run.
+fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -> Result<(), String> {
     let missing = about.missing.iter().filter(|(name, _)| !folder.join(format!("{name}.toml")).exists());
     let missing: Vec<Value> = missing.map(|(name, why)| json!({ "name": name, "why": why })).collect();
     let paper = json!({
@@ -177,6 +201,7 @@ fn keep_paper(about: &Paper, folder: &Path, out: &Path) -> Result<(), String> {
         "year": about.year,
         "publisher": about.publisher,
         "missing": missing,
+        "count": count.map(Count::json),
         "notes": std::fs::read_to_string(folder.join("notes.md")).unwrap_or_default(),
     });
     let path = out.join("paper.json");
@@ -245,12 +270,13 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     progress.end();
     let results = results.map_err(|error| sweep::say(&error))?;
     let title = format!("{}/{}: {}", figure.paper, figure.name, plan.name);
-    let mut judged = Judged::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out));
+    let mut judged =
+        Judged::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out), arguments.quick);
     if !arguments.json {
         let seeds = grid.seeds.len();
         let short = if arguments.quick { ", short form" } else { "" };
         let heading = format!("{title} ({seeds} {}{short})\n", if seeds == 1 { "seed" } else { "seeds" });
-        console::print(&format!("{heading}{}\n", judged.text(&plan)));
+        console::print(&format!("{heading}{}\n", judged.text(&plan, arguments.quick)));
     }
     let charts = picture::grid_charts(&plan, &judged.cells);
     // A variant may have other flows and links.

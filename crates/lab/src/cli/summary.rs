@@ -4,7 +4,10 @@ use super::console;
 use super::exit::Exit;
 use super::run::shown;
 use lab::scenario::{Against, Comparison, Paper, Sentence, Unit, load};
-use lab::study::{FigureRuns, MatrixTable, SentenceFinding, Summary as Spread, Verdict, fill_matrix, judge_sentence};
+use lab::study::{
+    Counts, Evidence, FigureRuns, MatrixTable, SentenceFinding, Summary as Spread, Verdict, fill_matrix,
+    judge_sentence, statements,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -25,6 +28,8 @@ pub struct SummedUp {
     pub json: Value,
     /// The matrices as files: name and content.
     files: Vec<(String, String)>,
+    /// What its sentences are evidence for.
+    pub evidence: Vec<Evidence>,
     disagrees: bool,
 }
 
@@ -75,7 +80,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Judges every sentence and fills every matrix.
-    pub fn judge(&self, figures: &[FigureRuns<'_>]) -> SummedUp {
+    pub fn judge(&self, figures: &[FigureRuns<'_>], short_form: bool) -> SummedUp {
         let units = self.units.borrow();
         let unit = |quantity: &str| units.get(quantity).copied().unwrap_or(Unit::Number);
         let (mut text, mut files, mut told) = (String::new(), Vec::new(), Vec::new());
@@ -88,6 +93,12 @@ impl<'a> Summary<'a> {
         let findings: Vec<SentenceFinding> =
             self.paper.sentences.iter().map(|sentence| judge_sentence(sentence, figures)).collect();
         let pairs = || self.paper.sentences.iter().zip(&findings);
+        let is_evidence = |(sentence, finding): (&Sentence, &SentenceFinding)| Evidence {
+            statement: sentence.statement.clone(),
+            own: false,
+            verdict: finding.verdict,
+        };
+        let evidence: Vec<Evidence> = pairs().map(is_evidence).collect();
         if !findings.is_empty() {
             let row = |(sentence, finding): (&Sentence, &SentenceFinding)| {
                 let unit = unit(&sentence.quantity);
@@ -102,18 +113,21 @@ impl<'a> Summary<'a> {
             let rows: Vec<Vec<String>> = pairs().map(row).collect();
             let head = ["what the paper says", "measure", "expected", "measured", "verdict"];
             text.push_str(&console::table(&head, &rows));
-            let count = |like: Verdict| findings.iter().filter(|finding| finding.verdict.like(like)).count();
-            let [agree, disagree, open] = [Verdict::Agrees, Verdict::Disagrees, Verdict::Undetermined].map(count);
-            let _ = writeln!(text, "sentences: {agree} agree, {disagree} disagree, {open} undetermined");
+            let counts = Counts::of(statements(&evidence).iter().map(|one| one.verdict));
+            let Counts { agree, disagree, undetermined } = counts;
+            let short = if short_form { " in the short form" } else { "" };
+            let _ = writeln!(text, "sentences{short}: {agree} agree, {disagree} disagree, {undetermined} undetermined");
         }
         SummedUp {
             text,
             json: json!({
                 "title": self.paper.title,
+                "short_form": short_form,
                 "matrices": told,
                 "sentences": pairs().map(|pair| sentence_json(pair, unit(&pair.0.quantity))).collect::<Vec<_>>(),
             }),
             files,
+            evidence,
             disagrees: findings.iter().any(|finding| finding.verdict == Verdict::Disagrees),
         }
     }
@@ -185,14 +199,18 @@ fn spread(sentence: &Sentence, unit: Unit, measured: Option<&Spread>) -> String 
 }
 
 fn verdict_text(finding: &SentenceFinding) -> String {
-    if finding.flips.is_empty() {
-        return finding.verdict.word().to_owned();
-    }
     let flip = |(alternative, verdict): &(lab::study::Alternative, Verdict)| {
         format!("{} = {}: {}", alternative.choice, alternative.value, verdict.word())
     };
-    let flips: Vec<String> = finding.flips.iter().map(flip).collect();
-    format!("{} ({}, but {})", finding.verdict.word(), finding.own.word(), flips.join("; "))
+    let reason = finding.doubt().into_iter();
+    // What another reading leads to is said beside what ours does.
+    let own =
+        (!finding.flips.is_empty() && finding.own != Verdict::Undetermined).then(|| finding.own.word().to_owned());
+    let more: Vec<String> = reason.chain(own).chain(finding.flips.iter().map(flip)).collect();
+    match more.as_slice() {
+        [] => finding.verdict.word().to_owned(),
+        more => format!("{} ({})", finding.verdict.word(), more.join("; ")),
+    }
 }
 
 fn matrix_text(table: &MatrixTable, unit: Unit) -> String {
@@ -246,7 +264,9 @@ fn sentence_json((sentence, finding): (&Sentence, &SentenceFinding), unit: Unit)
         "expected_text": format!("{} {}", word(sentence.comparison), bound(sentence, unit)),
         "measured_text": spread(sentence, unit, finding.measured.as_ref()),
         "measured": finding.measured.as_ref().map(spread_json),
+        "statement": sentence.statement,
         "verdict": finding.verdict.word(),
+        "reason": finding.doubt(),
         "own_reading": finding.own.word(),
         "otherwise": finding.flips.iter().map(flip).collect::<Vec<_>>(),
     })

@@ -4,6 +4,7 @@
 //! or an analysis of stability. [`Report::html`] puts it into a page together with the front-end, which is built from
 //! `report/` by `cargo xtask report-ui` and lies inside the program; a program built without it says so.
 
+mod count;
 mod fit;
 mod open;
 mod pack;

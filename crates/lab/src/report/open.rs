@@ -1,5 +1,6 @@
 //! What a directory holds, as the document of a report.
 
+use super::count::{evidence_of, statements_of, told};
 use super::fit::{LEAST_BYTES, Making, fit};
 use super::pack::deflated;
 use super::page::{Blocks, Front, page};
@@ -154,7 +155,7 @@ impl Report {
             let paper = path.parent().map(|paper| read(&paper.join("paper.json"))).transpose()?.flatten();
             let figure = figure_of(path, "", &mut runs)?;
             runs.admit(making.size)?;
-            json!({ "kind": "figure", "paper": paper, "figures": [figure] })
+            json!({ "kind": "figure", "paper": paper, "statements": figure["statements"], "figures": [figure] })
         } else if let Some(sweep) = read(&path.join("sweep.json"))? {
             let table = read(&path.join("table.json"))?;
             sweep_of(&sweep, table.ok_or_else(|| ReportError::Nothing { path: path.to_owned() })?)
@@ -270,6 +271,7 @@ fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, Report
     }
     runs.figures.push(first..runs.found.len());
     figure["folder"] = json!(name_of(path));
+    figure["statements"] = told(&evidence_of(&figure));
     Ok(figure)
 }
 
@@ -287,8 +289,10 @@ fn paper_of(path: &Path, size: u64, runs: &mut Runs) -> Result<Option<Value>, Re
     if summary.is_none() {
         summary = read(&path.join("summary-quick/summary.json"))?;
     }
-    Ok((!figures.is_empty())
-        .then(|| json!({ "kind": "paper", "paper": paper, "summary": summary, "figures": figures })))
+    let statements = statements_of(&figures, summary.as_ref());
+    Ok((!figures.is_empty()).then(
+        || json!({ "kind": "paper", "paper": paper, "summary": summary, "statements": statements, "figures": figures }),
+    ))
 }
 
 #[cfg(test)]

@@ -192,6 +192,8 @@ pub struct Expectation {
     pub level: Bytes,
     /// Where the number comes from, for people.
     pub source: Option<String>,
+    /// The statement it is evidence for; without it, what its source says.
+    pub statement: Option<String>,
     /// Line of the scenario that states it, as `file:line`.
     pub stated_at: String,
 }
@@ -202,6 +204,23 @@ impl Expectation {
     pub fn unit(&self) -> Unit {
         let plain = self.subjects.over.is_some() || self.statistic == Statistic::Variation;
         if plain { Unit::Number } else { self.metric.unit() }
+    }
+
+    /// Whether a measured number only says that something takes longer than was watched: a rate that is still outside
+    /// its band in the last quarter of the window, by which the band is defined, has not settled; what takes the whole
+    /// window has not come to its end in it.
+    #[must_use]
+    pub fn outlasts(&self, measured: f64) -> bool {
+        if self.unit() != Unit::Time {
+            return false;
+        }
+        let window = (self.window.until - self.window.from).as_secs_f64();
+        match self.metric {
+            Metric::SettlingTime => measured > window * 0.75,
+            Metric::RecoveryTime | Metric::DrainTime => measured >= window * (1.0 - 1e-9),
+            Metric::PausePhase => measured > window - self.quiet.as_secs_f64(),
+            _ => false,
+        }
     }
 }
 
@@ -268,6 +287,7 @@ pub(crate) fn expectation(
         within: node.number("within").unwrap_or(0.0),
         level: node.size("level").unwrap_or_default(),
         source: node.text("source"),
+        statement: node.text("statement"),
         stated_at: format!("{file}:{line}"),
     })
 }

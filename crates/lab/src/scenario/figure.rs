@@ -111,6 +111,8 @@ pub struct Trend {
     pub within: Within,
     /// Where the sentence stands, for people.
     pub source: Option<String>,
+    /// The statement it is evidence for; without it, what its source says.
+    pub statement: Option<String>,
 }
 
 /// Some flows or ports that a chart shows as one line.

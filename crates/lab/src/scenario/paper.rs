@@ -23,7 +23,7 @@ pub struct Paper {
     pub year: Option<u64>,
     /// Where it appeared.
     pub publisher: Option<String>,
-    /// Figures that cannot be run, each with the reason.
+    /// Figures that cannot be run and statements that are not checked, each with the reason.
     pub missing: Vec<(String, String)>,
     /// Tables of variants by figures.
     pub matrices: Vec<Matrix>,
@@ -78,6 +78,8 @@ pub struct Sentence {
     pub measure: String,
     /// Where it stands.
     pub source: Option<String>,
+    /// The statement it is evidence for: the variant and what is said of it, if nothing else is said.
+    pub statement: String,
     /// The variant.
     pub of: String,
     /// The name of an expectation.
@@ -155,11 +157,13 @@ fn matrix(node: &Node) -> Option<Matrix> {
 fn sentence(gathered: &Gathered<'_>, node: &Node) -> Option<Sentence> {
     let (line, _) = gathered.sources.position(node.place);
     let file = gathered.sources.get(node.place.source).map(|source| source.name.clone()).unwrap_or_default();
+    let (of, says) = (node.text("of")?, node.text("says")?);
     Some(Sentence {
-        says: node.text("says")?,
+        statement: node.text("statement").unwrap_or_else(|| format!("{of}: {says}")),
+        says,
         measure: node.text("measure")?,
         source: node.text("source"),
-        of: node.text("of")?,
+        of,
         quantity: node.text("quantity")?,
         figures: FigureNames(named(node, "figures")),
         statistic: match node.text("statistic")?.as_str() {

@@ -1,5 +1,6 @@
 //! A figure of a paper: its cells, run as we read the paper and as others might, and a verdict on all it says.
 
+use super::doubt::{Votes, doubt};
 use super::grid::{Point, PointResult, quantity_keys};
 use super::statistics::{Summary, summarise};
 use super::trend::{CellRuns, TrendJudgement, judge_trend};
@@ -34,7 +35,7 @@ pub enum Subject {
         /// The cell.
         cell: Vec<(String, String)>,
         /// What our runs say.
-        judgement: Judgement,
+        judgement: Box<Judgement>,
     },
     /// A trend over several cells.
     Trend {
@@ -70,6 +71,12 @@ impl Finding {
         let own = self.subject.verdict();
         study.alternatives.iter().zip(self.under.iter().copied()).filter(move |(_, verdict)| !own.like(*verdict))
     }
+
+    /// Why nothing is determined; `None` if something is.
+    #[must_use]
+    pub fn doubt(&self, study: &FigureStudy) -> Option<String> {
+        doubt(self.subject.verdict(), self.subject.votes(), &self.flips(study).collect::<Vec<_>>())
+    }
 }
 
 impl Subject {
@@ -79,6 +86,17 @@ impl Subject {
         match self {
             Subject::Number { judgement, .. } => judgement.verdict,
             Subject::Trend { judgement, .. } => judgement.verdict,
+        }
+    }
+
+    /// What our own runs say of it.
+    #[must_use]
+    pub fn votes(&self) -> Votes {
+        match self {
+            Subject::Number { judgement, .. } => judgement.votes,
+            Subject::Trend { judgement: TrendJudgement { kept, runs, seeds, .. }, .. } => {
+                Votes { kept: *kept, measured: *runs, censored: 0, runs: *seeds }
+            }
         }
     }
 
@@ -97,6 +115,15 @@ impl Subject {
         match self {
             Subject::Number { judgement, .. } => judgement.expectation.source.as_deref(),
             Subject::Trend { trend, .. } => trend.source.as_deref(),
+        }
+    }
+
+    /// The statement it is evidence for, if that has a name.
+    #[must_use]
+    pub fn statement(&self) -> Option<&str> {
+        match self {
+            Subject::Number { judgement, .. } => judgement.expectation.statement.as_deref(),
+            Subject::Trend { trend, .. } => trend.statement.as_deref(),
         }
     }
 }
@@ -193,7 +220,9 @@ impl FigureStudy {
                 };
                 let under = judged.split_off(1).iter().map(|judgement| judgement.verdict).collect();
                 let own = judged.pop().filter(|judgement| judgement.verdict != Verdict::Measured);
-                findings.extend(own.map(|judgement| Finding::new(Subject::Number { cell, judgement }, under)));
+                findings.extend(
+                    own.map(|judgement| Finding::new(Subject::Number { cell, judgement: Box::new(judgement) }, under)),
+                );
             }
         }
         for trend in &plan.figure.trends {

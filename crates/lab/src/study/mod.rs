@@ -4,6 +4,7 @@
 //! cores, and goes on where it was stopped. [`judge`] holds measurements of several seeds against what a paper or a
 //! scenario expects; [`FigureStudy`] does so for all cells of a figure, and under all readings of its paper.
 
+mod doubt;
 mod execute;
 mod figure;
 mod grid;
@@ -12,11 +13,13 @@ mod measure;
 mod measure_tests;
 mod network;
 mod sentence;
+mod statement;
 mod statistics;
 mod trend;
 mod verdict;
 mod watch;
 
+pub use doubt::{Votes, doubt};
 pub use execute::{Captured, Execution, Options, Recording, StudyError, execute, recorder_spec};
 pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, quantity_keys};
@@ -24,6 +27,7 @@ pub(crate) use measure::outcome_word;
 pub use measure::{Measures, WorkloadSummary, measured};
 pub use network::{NETWORK_FILE, network_json};
 pub use sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
+pub use statement::{Counts, Evidence, Statement, statements};
 pub use statistics::{Summary, quantile, summarise};
 pub use trend::{CellRuns, Line, TrendJudgement, holds, judge_trend};
 pub use verdict::{Judgement, Verdict, judge, judge_values};

@@ -1,5 +1,6 @@
 //! What a paper says of several figures together, judged seed by seed and under every reading of what is open.
 
+use super::doubt::{Votes, doubt};
 use super::figure::{Alternative, FigureStudy};
 use super::grid::PointResult;
 use super::statistics::{Summary, summarise};
@@ -27,10 +28,21 @@ pub struct SentenceFinding {
     pub measured: Option<Summary>,
     /// The verdict under our own reading.
     pub own: Verdict,
+    /// What our own runs say of it.
+    pub votes: Votes,
     /// The other readings that lead to another verdict, with that verdict.
     pub flips: Vec<(Alternative, Verdict)>,
     /// The verdict.
     pub verdict: Verdict,
+}
+
+impl SentenceFinding {
+    /// Why nothing is determined; `None` if something is.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
+        let flips: Vec<(&Alternative, Verdict)> = self.flips.iter().map(|(one, verdict)| (one, *verdict)).collect();
+        doubt(self.own, self.votes, &flips)
+    }
 }
 
 /// A table of variants by figures.
@@ -110,9 +122,10 @@ pub fn judge_sentence(sentence: &Sentence, figures: &[FigureRuns<'_>]) -> Senten
             runs if !nearly_all(runs, seeds.len()) => Verdict::Undetermined,
             runs => Verdict::of_share(kept, runs),
         };
-        (summarise(&values), verdict)
+        let votes = Votes { kept, measured: values.len(), censored: 0, runs: seeds.len() };
+        (summarise(&values), verdict, votes)
     };
-    let (measured, own) = under(None);
+    let (measured, own, votes) = under(None);
     let others = readings(figures);
     let flips: Vec<(Alternative, Verdict)> = others
         .into_iter()
@@ -125,6 +138,7 @@ pub fn judge_sentence(sentence: &Sentence, figures: &[FigureRuns<'_>]) -> Senten
         figures: about.iter().map(|figure| figure.name.to_owned()).collect(),
         measured,
         own,
+        votes,
         verdict: if flips.is_empty() { own } else { Verdict::Undetermined },
         flips,
     }

@@ -38,6 +38,8 @@ pub struct TrendJudgement {
     pub kept: usize,
     /// How many seeds have a value everywhere.
     pub runs: usize,
+    /// How many seeds there are.
+    pub seeds: usize,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -109,7 +111,7 @@ pub fn judge_trend(trend: &Trend, quantity: &str, cells: &[CellRuns<'_>]) -> Tre
     let lines = groups.into_iter().zip(kept_on).map(line).collect();
     let determined = runs > 0 && nearly_all(runs, all_seeds);
     let verdict = if determined { Verdict::of_share(kept, runs) } else { Verdict::Undetermined };
-    TrendJudgement { lines, kept, runs, verdict }
+    TrendJudgement { lines, kept, runs, seeds: all_seeds, verdict }
 }
 
 /// The value a cell has on the axis of a trend.
@@ -202,6 +204,7 @@ mod tests {
             tolerance: 0.02,
             within: Within(within.iter().map(|(axis, values)| ((*axis).to_owned(), own(values))).collect()),
             source: None,
+            statement: None,
         }
     }
 

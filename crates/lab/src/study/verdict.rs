@@ -1,11 +1,13 @@
-//! Several runs held against what was expected.
+//! Several runs compared with what was expected.
 //!
 //! A paper's number is one run; ours are a distribution. An equality agrees when the expected value lies between the
-//! tenth and the ninetieth percentile of our runs, or when our median lies within the stated tolerance of it. An
+//! tenth and the ninetieth percentile of our runs, or when our median lies within the stated tolerance of it. A run in
+//! which something takes longer than was watched has no place in that: a percentile counts only if it was measured. An
 //! inequality is a trend: it agrees when at least nine runs of ten keep it, disagrees when at most one in ten does, and is
 //! undetermined in between. Where more than one run in ten has no number at all, because a flow did not complete, say,
 //! nothing is determined: those that have one may be the exception.
 
+use super::doubt::Votes;
 use super::measure::{Measures, measured};
 use super::statistics::{Summary, summarise};
 use crate::scenario::{Comparison, Expectation, Expected};
@@ -38,6 +40,13 @@ impl Verdict {
         }
     }
 
+    /// The verdict that has this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Verdict> {
+        use Verdict::{Agrees, Disagrees, Measured, TrendAgrees, Undetermined};
+        [Agrees, Disagrees, TrendAgrees, Undetermined, Measured].into_iter().find(|verdict| verdict.word() == word)
+    }
+
     /// The verdict on something that a share of the runs keeps: nearly all, hardly any, or neither.
     #[must_use]
     pub fn of_share(kept: usize, runs: usize) -> Verdict {
@@ -68,6 +77,8 @@ pub struct Judgement {
     pub summary: Option<Summary>,
     /// How the runs ended.
     pub outcomes: Vec<String>,
+    /// How many of them keep it.
+    pub votes: Votes,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -89,36 +100,54 @@ pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
 #[must_use]
 pub fn judge_values(expectation: &Expectation, values: &[f64], outcomes: Vec<String>) -> Judgement {
     let summary = summarise(values);
+    let Expectation { comparison, tolerance, .. } = *expectation;
+    let votes = match &expectation.expected {
+        Some(Expected::Outcome(expected)) => {
+            let kept = outcomes.iter().filter(|outcome| *outcome == expected).count();
+            Votes { kept, measured: outcomes.len(), censored: 0, runs: outcomes.len() }
+        }
+        expected => {
+            let number = expected.as_ref().and_then(Expected::as_number).unwrap_or(f64::NAN);
+            let kept = values.iter().filter(|&&value| comparison.holds(value, number, tolerance)).count();
+            let censored = values.iter().filter(|&&value| expectation.outlasts(value)).count();
+            Votes { kept, measured: values.len(), censored, runs: outcomes.len() }
+        }
+    };
     let verdict = match (&expectation.expected, summary) {
         (None, _) => Verdict::Measured,
-        (Some(Expected::Outcome(expected)), _) => {
-            match outcomes.iter().filter(|outcome| *outcome == expected).count() {
-                0 => Verdict::Disagrees,
-                all if all == outcomes.len() => Verdict::Agrees,
-                _ => Verdict::Undetermined,
-            }
-        }
-        (Some(_), _) if !nearly_all(values.len(), outcomes.len()) => Verdict::Undetermined,
-        (Some(expected), Some(summary)) => {
-            expected.as_number().map_or(Verdict::Undetermined, |number| verdict(expectation, values, &summary, number))
-        }
+        (Some(Expected::Outcome(_)), _) => match votes.kept {
+            0 => Verdict::Disagrees,
+            all if all == votes.runs => Verdict::Agrees,
+            _ => Verdict::Undetermined,
+        },
+        (Some(_), _) if !nearly_all(votes.measured, votes.runs) => Verdict::Undetermined,
         (Some(_), None) => Verdict::Undetermined,
+        (Some(_), Some(_)) if comparison != Comparison::Equal => Verdict::of_share(votes.kept, votes.measured),
+        (Some(expected), Some(summary)) => {
+            expected.as_number().map_or(Verdict::Undetermined, |number| equality(expectation, values, &summary, number))
+        }
     };
-    Judgement { expectation: expectation.clone(), summary, outcomes, verdict }
+    Judgement { expectation: expectation.clone(), summary, outcomes, votes, verdict }
 }
 
-fn verdict(expectation: &Expectation, values: &[f64], summary: &Summary, expected: f64) -> Verdict {
-    let Expectation { comparison, tolerance, .. } = *expectation;
-    if comparison == Comparison::Equal {
-        let within = values.len() > 1 && (summary.p10..=summary.p90).contains(&expected);
-        return if within || comparison.holds(summary.median, expected, tolerance) {
-            Verdict::Agrees
-        } else {
-            Verdict::Disagrees
-        };
+/// Whether our runs agree with a number.
+fn equality(expectation: &Expectation, values: &[f64], summary: &Summary, expected: f64) -> Verdict {
+    let near = expectation.comparison.holds(summary.median, expected, expectation.tolerance);
+    if expectation.outlasts(summary.median) {
+        // It takes longer than that; whether it would take that long nobody has seen.
+        return if near || expected > summary.median { Verdict::Undetermined } else { Verdict::Disagrees };
     }
-    let kept = values.iter().filter(|&&value| comparison.holds(value, expected, tolerance)).count();
-    Verdict::of_share(kept, values.len())
+    // Interpolated between two runs, a percentile is measured if the later one is.
+    let upper = ninetieth(values).filter(|&value| !expectation.outlasts(value));
+    let within = values.len() > 1 && upper.is_some() && (summary.p10..=summary.p90).contains(&expected);
+    if within || near { Verdict::Agrees } else { Verdict::Disagrees }
+}
+
+/// The larger of the two runs between which the ninetieth percentile lies.
+fn ninetieth(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get((0.9 * sorted.len().checked_sub(1)? as f64).ceil() as usize).copied()
 }
 
 #[cfg(test)]
@@ -143,6 +172,7 @@ mod tests {
             within: 0.0,
             level: units::Bytes::ZERO,
             source: None,
+            statement: None,
             stated_at: String::new(),
         }
     }
@@ -170,6 +200,36 @@ mod tests {
         assert_eq!(judge(&equal, &runs(&[])).verdict, Verdict::Undetermined);
         let nothing = Expectation { expected: None, ..equal };
         assert_eq!(judge(&nothing, &runs(&[2.0])).verdict, Verdict::Measured);
+    }
+
+    #[test]
+    fn runs_that_never_settle_do_not_make_a_number_agree() {
+        // Settling within 100 ms, seen from the last quarter on.
+        let settles = Expectation {
+            metric: Metric::SettlingTime,
+            window: Window { from: Span::from_millis(50), until: Span::from_millis(150) },
+            expected: Some(Expected::Time(Span::from_millis(30))),
+            tolerance: 0.25,
+            ..expectation(Comparison::Equal, 2)
+        };
+        let judged = |millis: &[f64]| {
+            let values: Vec<f64> = millis.iter().map(|millis| millis / 1e3).collect();
+            judge_values(&settles, &values, vec!["finished".into(); values.len()])
+        };
+        // 30 ms lies between the percentiles only because two runs never settle.
+        let early = [25.0, 28.0, 38.0, 38.5, 39.0, 39.0, 40.0, 41.0];
+        assert_eq!(judged(&[&early[..], &[99.9, 100.0]].concat()).verdict, Verdict::Disagrees);
+        // Between percentiles that were measured it agrees, and one such run in twenty does not hurt.
+        let wide = [20.0, 25.0, 38.0, 38.5, 39.0, 39.0, 40.0, 41.0, 60.0, 70.0];
+        assert_eq!(judged(&wide).verdict, Verdict::Agrees);
+        assert_eq!(judged(&[&wide[..], &wide[..9], &[100.0]].concat()).verdict, Verdict::Agrees);
+        // A median that was not measured is later than 30 ms, and not known to be 90 ms.
+        let never = [80.0, 90.0, 100.0];
+        assert_eq!(judged(&never).verdict, Verdict::Disagrees);
+        assert_eq!(judged(&never).votes.censored, 3);
+        let later = Expectation { expected: Some(Expected::Time(Span::from_millis(92))), ..settles.clone() };
+        let values = never.map(|millis| millis / 1e3);
+        assert_eq!(judge_values(&later, &values, vec!["finished".into(); 3]).verdict, Verdict::Undetermined);
     }
 
     #[test]

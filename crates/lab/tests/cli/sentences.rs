@@ -114,6 +114,51 @@ fn sentences_are_judged_over_figures_seeds_and_readings() {
     scratch.run(&["reproduce", "sharing-2024", "--choices", "none"]).ends(6).matches("sentences");
 }
 
+/// Figures that state the same thing of both variants, in both figures, and by two measures.
+const STATED: &str = r#"
+value = "1B"
+op = ">"
+source = "section 1: everybody gets something"
+[[expectations]]
+name = "losses"
+metric = "dropped-frames"
+value = 1
+statement = "nothing is lost"
+source = "section 2: no frame is lost, in our words"
+[[trends]]
+quantity = "each"
+shape = "above"
+value = "1B"
+source = "section 1: everybody gets something"
+"#;
+
+#[test]
+fn a_statement_is_counted_once_however_often_it_is_measured() {
+    let scratch = Scratch::new("statements");
+    let paper = &PAPER[..PAPER.find("[[sentences]]").expect("sentences")];
+    let sentence = "[[sentences]]\nsays = \"loses nothing\"\nmeasure = \"frames\"\nstatement = \"nothing is lost\"\n\
+        of = \"slow\"\nquantity = \"losses\"\nop = \">\"\nvalue = 0\n";
+    papers(&scratch, &format!("{paper}{sentence}"));
+    for (name, senders) in [("fig1", 1), ("fig2", 2)] {
+        scratch.file(&format!("papers/sharing-2024/{name}.toml"), figure(senders) + STATED);
+    }
+    let told = scratch.run(&["reproduce", "sharing-2024", "--json"]).ends(6).json();
+    let count = &told[3]["count"];
+    assert_eq!(count["short_form"], false);
+    // Two variants in two figures, and one trend in each; two variants in two figures, and a sentence.
+    let [statements, measurements] = ["statements", "measurements"].map(|what| &count["paper"][what]);
+    assert_eq!((&statements["agree"], &statements["disagree"]), (&1.into(), &1.into()));
+    assert_eq!((&measurements["agree"], &measurements["disagree"]), (&6.into(), &5.into()));
+    let kept = std::fs::read_to_string(scratch.path("results/papers/sharing-2024/paper.json")).expect("paper.json");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    assert_eq!(&kept["count"], count);
+    // The short form counts too, and says what it is wherever it does.
+    scratch.run(&["reproduce", "sharing-2024", "--quick"]).ends(6).matches("statements-quick");
+    let told = scratch.run(&["reproduce", "sharing-2024", "--quick", "--json"]).ends(6).json();
+    assert_eq!(told[0]["count"]["short_form"], true);
+    assert_eq!((&told[2]["short_form"], &told[3]["count"]["short_form"]), (&true.into(), &true.into()));
+}
+
 #[test]
 fn what_is_missing_is_told_with_its_reason() {
     let scratch = Scratch::new("sentences-missing");

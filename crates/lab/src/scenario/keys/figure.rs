@@ -36,6 +36,17 @@ pub(super) fn cells() -> Key {
     )
 }
 
+/// The key that names the statement something is evidence for.
+pub(super) fn statement() -> Key {
+    key(
+        "statement",
+        Kind::Text,
+        Default::Absent("its source: entries that cite the same words are evidence for the same statement"),
+        "The statement of the paper that it is evidence for. Whatever names the same statement, in this figure or in \
+         others of the paper, is counted once.",
+    )
+}
+
 pub(super) fn variants() -> Section {
     Section {
         about: "A named set of changes. A scenario with variants has an axis called `variant`; `tailback run --variant \
@@ -116,6 +127,7 @@ pub(super) fn trends() -> Section {
             .only("shape", &steps),
             cells(),
             key("source", Kind::Text, Default::Absent("nothing is said"), "Where the sentence stands, for people."),
+            statement(),
         ],
     }
 }

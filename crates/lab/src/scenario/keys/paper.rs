@@ -23,7 +23,8 @@ fn keys() -> Vec<Key> {
             "missing",
             Kind::Tables(Box::new(missing())),
             Default::Absent("nothing is missing"),
-            "Figures that cannot be run, and why. A file of that name in the folder makes it a figure like the others.",
+            "What is not checked, and why: figures that cannot be run, and statements that no run can decide. A file of \
+             that name in the folder makes it a figure like the others.",
         ),
         key(
             "matrices",
@@ -42,9 +43,14 @@ fn keys() -> Vec<Key> {
 
 fn missing() -> Section {
     Section {
-        about: "A figure that cannot be run.",
+        about: "A figure that cannot be run, or a statement that is not checked.",
         keys: vec![
-            key("name", Kind::Text, Default::Required, "What it is called."),
+            key(
+                "name",
+                Kind::Text,
+                Default::Required,
+                "What the figure is called; of a statement, its place and what it says.",
+            ),
             key("why", Kind::Text, Default::Required, "Why not, and what to do about it."),
         ],
     }
@@ -79,6 +85,13 @@ fn sentences() -> Section {
             key("says", Kind::Text, Default::Required, "The sentence."),
             key("measure", Kind::Text, Default::Required, "In words, how it is judged."),
             key("source", Kind::Text, Default::Absent("nothing is said"), "Where the sentence stands."),
+            key(
+                "statement",
+                Kind::Text,
+                Default::Absent("the variant and what is said of it"),
+                "The statement that it is evidence for. Whatever names the same statement, here or in a figure, is \
+                 counted once.",
+            ),
             key("of", Kind::Text, Default::Required, "The variant it is about."),
             key("quantity", Kind::Text, Default::Required, "The name of an entry of [[expectations]] of the figures."),
             figures(),

@@ -191,6 +191,7 @@ pub(super) fn expectations() -> Section {
         .only("op", &["="]),
         super::figure::cells(),
         key("source", Kind::Text, Default::Absent("nothing is said"), "Where the number comes from, for people."),
+        super::figure::statement(),
     ]);
     Section { about: "What is measured, and what it should be.", keys }
 }

@@ -226,6 +226,7 @@ impl Reader<'_> {
             tolerance: node.number("tolerance").unwrap_or(0.0),
             within,
             source: node.text("source"),
+            statement: node.text("statement"),
         })
     }
 

@@ -1,0 +1,72 @@
+//! Why a verdict is undetermined: seeds that differ, runs without a number, or what a paper leaves open.
+
+use super::figure::Alternative;
+use super::verdict::{Verdict, nearly_all};
+
+/// What the runs of one reading say of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Votes {
+    /// How many keep it.
+    pub kept: usize,
+    /// How many have a number at all.
+    pub measured: usize,
+    /// Of those, how many only know that it takes longer than was watched.
+    pub censored: usize,
+    /// How many there are.
+    pub runs: usize,
+}
+
+/// The reason for which nothing is determined, for people; `None` if something is. `own` is the verdict under our own
+/// reading, `flips` are the other readings that lead to another one. Where our own runs already differ, no choice is
+/// named: it is not what the verdict depends on.
+#[must_use]
+pub fn doubt(own: Verdict, votes: Votes, flips: &[(&Alternative, Verdict)]) -> Option<String> {
+    let Votes { kept, measured, censored, runs } = votes;
+    if own == Verdict::Undetermined {
+        return Some(match () {
+            () if measured == 0 => "nothing was measured".into(),
+            () if !nearly_all(measured, runs) => format!("only {measured} of {runs} seeds have a number"),
+            () if censored * 2 >= measured => format!("in {censored} of {runs} seeds it outlasts the window"),
+            () => format!("seeds differ: {kept} of {runs}"),
+        });
+    }
+    let mut choices: Vec<&str> = Vec::new();
+    for (alternative, _) in flips.iter().filter(|(_, verdict)| *verdict != Verdict::Undetermined) {
+        if !choices.contains(&alternative.choice.as_str()) {
+            choices.push(&alternative.choice);
+        }
+    }
+    if !choices.is_empty() {
+        return Some(format!("depends on {}", choices.join(", ")));
+    }
+    let open: Vec<String> = flips.iter().map(|(one, _)| format!("{} = {}", one.choice, one.value)).collect();
+    (!open.is_empty()).then(|| format!("{}, and undetermined with {}", own.word(), open.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_that_differ_are_not_a_choice() {
+        let votes = Votes { kept: 2, measured: 3, censored: 0, runs: 3 };
+        let buffer = Alternative { choice: "buffer".into(), value: "300KB".into() };
+        let agrees = [(&buffer, Verdict::TrendAgrees)];
+        assert_eq!(doubt(Verdict::Undetermined, votes, &agrees).as_deref(), Some("seeds differ: 2 of 3"));
+        assert_eq!(doubt(Verdict::Disagrees, votes, &agrees).as_deref(), Some("depends on buffer"));
+        let open = doubt(Verdict::Agrees, votes, &[(&buffer, Verdict::Undetermined)]);
+        assert_eq!(open.as_deref(), Some("agrees, and undetermined with buffer = 300KB"));
+        assert_eq!(doubt(Verdict::Agrees, votes, &[]), None);
+    }
+
+    #[test]
+    fn runs_without_a_number_are_named() {
+        let doubt = |measured, censored| {
+            let votes = Votes { kept: 0, measured, censored, runs: 10 };
+            doubt(Verdict::Undetermined, votes, &[]).unwrap()
+        };
+        assert_eq!(doubt(0, 0), "nothing was measured");
+        assert_eq!(doubt(8, 0), "only 8 of 10 seeds have a number");
+        assert_eq!(doubt(10, 6), "in 6 of 10 seeds it outlasts the window");
+    }
+}
