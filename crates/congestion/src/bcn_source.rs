@@ -343,6 +343,10 @@ impl ReactionPoint for BcnSource {
         Allowance { rate: limited.or(self.free), window: None }
     }
 
+    fn ceiling(&self) -> Option<Rate> {
+        self.max_rate
+    }
+
     fn tag(&self) -> u16 {
         match self.how.asks {
             Asks::Tagging { .. } => self.limiter.and_then(|limiter| limiter.point).map_or(0, tag_of),

@@ -167,6 +167,10 @@ pub trait ReactionPoint {
     fn on_activity(&mut self, _now: Time, _on: bool) {}
     /// What the flow may do now.
     fn allowance(&self) -> Allowance;
+    /// The rate that its parameters state and that the flow never exceeds, if they state one.
+    fn ceiling(&self) -> Option<Rate> {
+        None
+    }
     /// What a change of the allowed rate does to a wait that has begun.
     fn pacing(&self) -> Pacing {
         Pacing::Remaining
@@ -260,6 +264,9 @@ macro_rules! protocols {
             #[inline]
             fn allowance(&self) -> Allowance {
                 match self { $(Reaction::$variant(point) => point.allowance(),)* }
+            }
+            fn ceiling(&self) -> Option<Rate> {
+                match self { $(Reaction::$variant(point) => point.ceiling(),)* }
             }
             fn pacing(&self) -> Pacing {
                 match self { $(Reaction::$variant(point) => point.pacing(),)* }

@@ -4,7 +4,7 @@
 
 use crate::parameter::{Parameter, ParameterDefault, ParameterKind};
 use crate::{Allowance, Feedback, ProtocolInfo, Reaction, ReactionPoint};
-use units::{Bytes, Time};
+use units::{Bytes, Rate, Time};
 
 /// The largest window: 1 PB.
 const LARGEST: u64 = 1_000_000_000_000_000;
@@ -58,12 +58,16 @@ impl ReactionPoint for NoControl {
     fn allowance(&self) -> Allowance {
         self.allowance
     }
+
+    fn ceiling(&self) -> Option<Rate> {
+        self.allowance.rate
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::{Rate, Span};
+    use units::Span;
 
     #[test]
     fn nothing_that_happens_changes_what_it_may_do() {

@@ -357,6 +357,10 @@ impl ReactionPoint for QcnSource {
         Allowance { rate: limited.or(self.free), window: None }
     }
 
+    fn ceiling(&self) -> Option<Rate> {
+        self.max_rate
+    }
+
     fn probe(&mut self, _now: Time) -> Option<Probe> {
         if !std::mem::take(&mut self.ask) {
             return None;

@@ -186,6 +186,10 @@ impl ReactionPoint for RateLaw {
         }
     }
 
+    fn ceiling(&self) -> Option<Rate> {
+        self.largest_rate
+    }
+
     fn pacing(&self) -> Pacing {
         Pacing::FromStart
     }

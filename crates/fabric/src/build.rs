@@ -14,10 +14,12 @@ use crate::order::Turns;
 use crate::partition::{Partition, assign};
 use crate::plan::{EgressKind, Hold, Plan, PortPlan, Rule, WaitingRoom};
 use crate::planning::{node_rules, plan, rows};
-use crate::port::{ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, WATCHED};
+use crate::port::{
+    ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, TIMED, WATCHED,
+};
 use crate::probe::Probe;
 use crate::result::Totals;
-use crate::spec::{NetworkSpec, Order, SwitchSpec, WatchSpec};
+use crate::spec::{MAX_CLASSES, NetworkSpec, Order, SwitchSpec, WatchSpec};
 use crate::validate::{BuildError, adapter_of, largest_frame, validate};
 use crate::workload::FlowSpec;
 use congestion::CongestionPoint;
@@ -346,7 +348,11 @@ impl Layout<'_> {
             let entropy = self.spec.entropy(flow);
             network.flow_slot[flow as usize] = network.flows.len() as u32;
             let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
-            network.flows.push(Flow::new(flow, place, spec, entropy, &adapter));
+            let flow = Flow::new(flow, place, spec, entropy, &adapter);
+            if !(flow.plain && flow.greedy) {
+                network.ports[port as usize].flags |= TIMED;
+            }
+            network.flows.push(flow);
         }
         let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
         network.hosts.push(Host {
@@ -356,6 +362,7 @@ impl Layout<'_> {
             flows: network.flows.len() as u32 - first_flow,
             started: 0,
             timers: engine::IndexedHeap::new(0),
+            last_sender: [NIL; MAX_CLASSES],
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
     }

@@ -32,9 +32,12 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     /// Position of its host in the shard.
     pub(crate) host: u32,
-    /// The next flow in the ring of those that may send.
+    /// Its neighbours in the ring of those that may send.
+    pub(crate) previous_ready: u32,
     pub(crate) next_ready: u32,
     pub(crate) in_ring: bool,
+    /// Turns it had had when it began to wait in the ring; see [`Flow::has_had_turn`].
+    turns_before: u32,
     /// Between start and stop, and not in a silence.
     pub(crate) on: bool,
     pub(crate) stopped: bool,
@@ -95,8 +98,10 @@ impl Flow {
         Flow {
             number,
             host,
+            previous_ready: NIL,
             next_ready: NIL,
             in_ring: false,
+            turns_before: 0,
             on: false,
             stopped: false,
             class: spec.class,
@@ -172,6 +177,21 @@ impl Flow {
             epoch: 0,
             tag: 0,
         }
+    }
+
+    /// How often it has been its turn, modulo 2^32.
+    fn turns(&self) -> u32 {
+        if self.greedy { self.made as u32 } else { self.sent }
+    }
+
+    /// It takes a place in the ring without having sent.
+    pub(crate) fn begin_wait(&mut self) {
+        self.turns_before = self.turns();
+    }
+
+    /// Whether it has sent since it began to wait.
+    pub(crate) fn has_had_turn(&self) -> bool {
+        self.turns() != self.turns_before
     }
 
     /// Whether it has something to send and nothing of its own holds it.

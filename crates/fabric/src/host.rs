@@ -3,8 +3,9 @@
 use crate::flow::{ACTIVITY, DEADLINE, Flow, LIMITER, LOST, SOURCE, TIMERS};
 use crate::frame::{Frame, Kind, LAST, List, MARKED, NIL};
 use crate::network::{Ctx, Device, Network};
-use crate::port::CREDITS;
+use crate::port::{CREDITS, Port};
 use crate::probe::{DropCause, Probe, QueueSample};
+use crate::spec::MAX_CLASSES;
 use crate::workload::{Activity, Destination, Gaps, Overflow, Pattern};
 use congestion::{Feedback, ReactionPoint, STAMP};
 use engine::IndexedHeap;
@@ -23,6 +24,9 @@ pub(crate) struct Host {
     pub(crate) started: u32,
     /// Timers of its flows, numbered from its first flow.
     pub(crate) timers: IndexedHeap,
+    /// Of each class the flow that sent last, as a position in [`Network::flows`], or [`NIL`]; see
+    /// [`Network::last_sender`].
+    pub(crate) last_sender: [u32; MAX_CLASSES],
     /// Frames that have arrived and are not yet consumed; present if it can be slower than the cable.
     pub(crate) service: Option<Box<Service>>,
 }
@@ -72,10 +76,9 @@ impl<P: Probe> Network<P> {
         if flow.plain && flow.greedy {
             let frame = flow.make(now, smallest, self.plan.spray, spec);
             self.totals.made(frame.len);
-            if flow.remaining > 0 {
-                // Its turn is over: it becomes the last of the ring.
-                self.lanes[lane].ready = slot;
-            } else {
+            // Its turn is over: it becomes the last of the ring.
+            self.lanes[lane].ready = slot;
+            if flow.remaining == 0 {
                 self.leave_ring(p, slot);
             }
             return Some(self.pool.put(frame));
@@ -105,10 +108,10 @@ impl<P: Probe> Network<P> {
         flow.on_sent(now, len, size, spec.acknowledge.is_some());
         let more = flow.may_send(now);
         let stalled = std::mem::take(&mut flow.stalled);
-        self.leave_ring(p, slot);
-        if more {
-            self.join_ring(p, slot, ctx);
-        } else {
+        let lane = self.lane(p, self.flows[slot as usize].class);
+        self.lanes[lane].ready = slot;
+        if !more {
+            self.leave_ring(p, slot);
             self.arm_limiter(now, host, slot, ctx);
         }
         self.arm_deadline(now, host, slot, ctx);
@@ -135,34 +138,38 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// Puts a flow last in its class's ring and wakes the wire.
+    /// Puts a flow into its class's ring and wakes the wire.
+    ///
+    /// It goes before the flow that sent last, if that one is in the ring: so no flow sends twice in a row while another
+    /// may send. A greedy flow without limits comes here when it starts or turns on, and goes to the end of the ring.
     fn join_ring(&mut self, p: u32, slot: u32, ctx: &mut Ctx) {
-        let class = self.flows[slot as usize].class;
+        let flow = &self.flows[slot as usize];
+        let (class, starts) = (flow.class, flow.plain && flow.greedy);
         let lane = self.lane(p, class);
         let tail = self.lanes[lane].ready;
-        if tail == NIL {
-            self.flows[slot as usize].next_ready = slot;
+        let last = self.last_sender(p, slot);
+        let (before, after) = if !starts && last != NIL && self.flows[last as usize].in_ring {
+            (self.flows[last as usize].previous_ready, last)
         } else {
-            self.flows[slot as usize].next_ready = self.flows[tail as usize].next_ready;
-            self.flows[tail as usize].next_ready = slot;
-        }
-        self.lanes[lane].ready = slot;
-        self.flows[slot as usize].in_ring = true;
+            self.lanes[lane].ready = slot;
+            if tail == NIL { (slot, slot) } else { (tail, self.flows[tail as usize].next_ready) }
+        };
+        let flow = &mut self.flows[slot as usize];
+        (flow.previous_ready, flow.next_ready, flow.in_ring) = (before, after, true);
+        flow.begin_wait();
+        self.flows[before as usize].next_ready = slot;
+        self.flows[after as usize].previous_ready = slot;
         self.ports[p as usize].waiting |= 1 << class;
         self.kick(p, ctx);
     }
 
-    /// Takes a flow out of its ring. The first of the ring is found at once; others only when a source turns off.
+    /// Takes a flow out of its ring.
     fn leave_ring(&mut self, p: u32, slot: u32) {
-        let class = self.flows[slot as usize].class;
+        self.last_sender(p, slot);
+        let flow = &mut self.flows[slot as usize];
+        flow.in_ring = false;
+        let (before, after, class) = (flow.previous_ready, flow.next_ready, flow.class);
         let lane = self.lane(p, class);
-        let tail = self.lanes[lane].ready;
-        let mut before = tail;
-        while self.flows[before as usize].next_ready != slot {
-            before = self.flows[before as usize].next_ready;
-        }
-        let after = self.flows[slot as usize].next_ready;
-        self.flows[slot as usize].in_ring = false;
         if after == slot {
             self.lanes[lane].ready = NIL;
             if self.lanes[lane].queue.is_empty() {
@@ -171,9 +178,23 @@ impl<P: Probe> Network<P> {
             return;
         }
         self.flows[before as usize].next_ready = after;
-        if tail == slot {
+        self.flows[after as usize].previous_ready = before;
+        if self.lanes[lane].ready == slot {
             self.lanes[lane].ready = before;
+            self.flows[before as usize].begin_wait();
         }
+    }
+
+    /// The flow that sent last of a flow's class, or [`NIL`]; noted, since the ring is about to change. The short path
+    /// notes nothing: a flow that has sent is the tail of the ring, and its number of turns says so.
+    fn last_sender(&mut self, p: u32, slot: u32) -> u32 {
+        let Flow { class, host, .. } = self.flows[slot as usize];
+        let tail = self.lanes[self.lane(p, class)].ready;
+        let last = &mut self.hosts[host as usize].last_sender[usize::from(class)];
+        if tail != NIL && self.flows[tail as usize].has_had_turn() {
+            *last = tail;
+        }
+        *last
     }
 
     /// Brings a flow's place in the ring in line with what it may do.
@@ -273,6 +294,15 @@ impl<P: Probe> Network<P> {
         match flow.reaction.deadline().filter(|_| !done) {
             Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at.max(now), ctx),
             None => self.disarm_flow_timer(host, slot, DEADLINE, ctx),
+        }
+    }
+
+    /// A host's wire is about to choose: flows that may send from this very instant on are in the ring before it does.
+    #[inline(never)]
+    pub(crate) fn run_due_timers(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        let Port { node, device: Device::Host(host), .. } = self.ports[p as usize] else { return };
+        if self.hosts[host as usize].timers.peek().is_some_and(|(at, _)| at <= now) {
+            self.on_flow_timers(now, node, ctx);
         }
     }
 

@@ -23,6 +23,9 @@ pub(crate) const NOTICES: u16 = 128;
 /// Two tables choose among its classes, and are told of every frame.
 pub(crate) const ARBITRATED: u16 = 256;
 
+/// A host's port with flows that a limiter, a window or a pace lets go: what is due happens before the wire chooses.
+pub(crate) const TIMED: u16 = 512;
+
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {

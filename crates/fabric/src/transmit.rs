@@ -2,7 +2,9 @@
 
 use crate::frame::{CORRUPT, Frame, NIL};
 use crate::network::{Ctx, Device, Message, Network};
-use crate::port::{ARBITRATED, CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, WATCHED};
+use crate::port::{
+    ARBITRATED, CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, TIMED, WATCHED,
+};
 use crate::probe::Probe;
 use units::{Bytes, Span, Time};
 
@@ -55,10 +57,14 @@ impl<P: Probe> Network<P> {
     /// The general case of sending.
     #[inline(never)]
     fn transmit_otherwise(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
-        let port = &self.ports[p as usize];
-        if port.flags & DOWN != 0 {
-            return;
+        let flags = self.ports[p as usize].flags;
+        if flags & (DOWN | TIMED) != 0 {
+            if flags & DOWN != 0 {
+                return;
+            }
+            self.run_due_timers(now, p, ctx);
         }
+        let port = &self.ports[p as usize];
         let mut classes = port.waiting & !port.blocked;
         if !port.control.is_empty() {
             return self.send_link_local(now, p, ctx);

@@ -22,5 +22,6 @@ mod routes;
 mod sampling;
 mod scheduling;
 mod stress;
+mod turns;
 mod verdicts;
 mod watched;

@@ -1,15 +1,16 @@
 //! The shares that a network fair to all would give: max-min, computed from the plan, as it changes over the run.
 //!
 //! A phase is a stretch of the run in which the same flows are on and every receiver consumes at the same rate. A flow
-//! asks for its rate while it is on, or for all there is. Bursts of random lengths are no phases: such a flow asks for
-//! its mean. A finite flow counts from its start to its stop, whether or not it is done before.
+//! asks for its rate while it is on, or for all there is, but never for more than the rate limit that its congestion
+//! control states. Bursts of random lengths are no phases: such a flow asks for its mean. A finite flow counts from its
+//! start to its stop, whether or not it is done before.
 //!
 //! Where flows of several classes share a link, the link's scheduler says what each class has ([`theory::classes`]).
 
 use super::paths::Walker;
 use super::scheduler::Schedulers;
 use crate::scenario::plan::Plan;
-use congestion::Reaction;
+use congestion::ReactionPoint;
 use fabric::spec::AdapterSpec;
 use fabric::workload::{Activity, Destination, FlowSpec, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,11 +64,8 @@ fn while_on(flow: &FlowSpec) -> Option<f64> {
         Pattern::Greedy => None,
         Pattern::Paced { rate, .. } => Some(rate.as_bits_per_sec() as f64),
     };
-    // Whoever reacts may come to any rate; only what never changes is a demand.
-    let limit = match &flow.reaction {
-        Reaction::None(fixed) => fixed.allowance.rate.map(|rate| rate.as_bits_per_sec() as f64),
-        _ => None,
-    };
+    // A source that reacts may come to any rate up to the one it is stated never to exceed.
+    let limit = flow.reaction.ceiling().map(|rate| rate.as_bits_per_sec() as f64);
     match (own, limit) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
