@@ -163,6 +163,7 @@ impl Layout<'_> {
             gates: vec![Gate::OPEN; ports * classes],
             signals: vec![VecDeque::new(); ports],
             noise: vec![None; ports],
+            responses: vec![None; ports],
             schedules: vec![None; ports],
             arbiters: vec![None; ports],
             nodes: Vec::with_capacity(members.len()),
@@ -231,6 +232,10 @@ impl Layout<'_> {
         if link.bit_error_rate > 0.0 {
             port.flags |= NOISY;
             network.noise[place] = Some(Box::new(Stream::new(self.plan.seed, u64::from(global), "bit errors")));
+        }
+        if self.plan.ports[global as usize].pause_jitter > Span::ZERO {
+            let stream = Stream::new(self.plan.seed, u64::from(global), "pause response");
+            network.responses[place] = Some(Box::new(stream));
         }
         // Credits: what the far end grants before anything moves, and what this end grants.
         for (class, rule) in self.plan.rules[node_rules(self.spec, peer_node)].iter().enumerate() {

@@ -214,6 +214,17 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// When a port obeys a pause frame that arrives now: not before the one that came before it.
+    pub(crate) fn obeys_at(&mut self, now: Time, p: u32) -> Time {
+        let (least, jitter) = self.plan.pause_response(self.ports[p as usize].global);
+        let more = match &mut self.responses[p as usize] {
+            Some(stream) => Span::from_picos(stream.below(jitter.as_picos() + 1)),
+            None => Span::ZERO,
+        };
+        let before = self.signals[p as usize].back().map_or(Time::ZERO, |(at, _)| *at);
+        (now + least + more).max(before)
+    }
+
     /// Obeys a pause frame from the far end.
     pub(crate) fn obey_pause(&mut self, now: Time, p: u32, pause: Pause, ctx: &mut Ctx) {
         let obeyed = self.plan.obeys(self.ports[p as usize].global) & ((1u16 << self.classes) - 1) as u8;

@@ -166,6 +166,8 @@ pub struct Network<P> {
     pub(crate) gates: Vec<Gate>,
     pub(crate) signals: Vec<VecDeque<(Time, Signal)>>,
     pub(crate) noise: Vec<Option<Box<Stream>>>,
+    /// How long ports take to obey pauses, where that differs from one to the next.
+    pub(crate) responses: Vec<Option<Box<Stream>>>,
     /// Deficits and turns of weighted scheduling, one per port that has it.
     pub(crate) schedules: Vec<Option<Box<crate::egress::Schedule>>>,
     /// Turns of virtual-lane arbitration, one per port that has it.

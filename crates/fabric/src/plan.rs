@@ -284,8 +284,10 @@ pub(crate) struct PortPlan {
     /// How long after the first byte, then.
     pub(crate) header_delay: Span,
     pub(crate) bit_error_rate: f64,
-    /// From a pause frame's arrival here to its effect.
+    /// From a pause frame's arrival here to its effect, at least.
     pub(crate) pause_response: Span,
+    /// How much longer that may take.
+    pub(crate) pause_jitter: Span,
 }
 
 /// See the module.
@@ -322,7 +324,8 @@ impl Plan {
         self.ports[port as usize].obeys
     }
 
-    pub(crate) fn pause_response(&self, port: u32) -> Span {
-        self.ports[port as usize].pause_response
+    pub(crate) fn pause_response(&self, port: u32) -> (Span, Span) {
+        let port = &self.ports[port as usize];
+        (port.pause_response, port.pause_jitter)
     }
 }

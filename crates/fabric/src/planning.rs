@@ -248,8 +248,8 @@ fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
         sum += ports.len() as u32;
     }
     let response = |node: usize| match spec.flow_control(NodeId(node as u32)) {
-        FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.response,
-        _ => Span::ZERO,
+        FlowControl::Pause(pause) | FlowControl::Pfc(pause) => (pause.response, pause.response_jitter),
+        _ => (Span::ZERO, Span::ZERO),
     };
     let fastest = fastest_cables(&spec.graph);
     let mut plans = Vec::with_capacity(sum as usize);
@@ -269,7 +269,8 @@ fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
                 cuts_through: header_delay.is_some(),
                 bit_error_rate: spec.graph.cables[end.cable as usize].link.bit_error_rate,
                 // The pause that this port obeys is the far end's.
-                pause_response: response(peer),
+                pause_response: response(peer).0,
+                pause_jitter: response(peer).1,
             });
         }
     }

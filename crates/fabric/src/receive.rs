@@ -73,11 +73,11 @@ impl<P: Probe> Network<P> {
         match frame.kind {
             Kind::Pause => {
                 let pause = frame.pause();
-                let response = self.plan.pause_response(self.ports[p as usize].global);
-                if response == Span::ZERO {
+                let at = self.obeys_at(now, p);
+                if at == now {
                     self.obey_pause(now, p, pause, ctx);
                 } else {
-                    self.push_signal(p, now + response, crate::port::Signal::Pause(pause), ctx);
+                    self.push_signal(p, at, crate::port::Signal::Pause(pause), ctx);
                 }
             }
             Kind::Credit => self.grant(now, p, frame.dst as u8, frame.born.as_picos(), ctx),

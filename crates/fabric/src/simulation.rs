@@ -292,7 +292,7 @@ impl<P: Probe> Simulation<P> {
         let spec = HeadroomSpec::simulated(
             cable.link.rate,
             cable.link.latency,
-            sender.pause_response,
+            sender.pause_response + sender.pause_jitter,
             Bytes::new(u64::from(reverse)),
             Bytes::new(u64::from(largest)),
         );

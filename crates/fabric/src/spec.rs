@@ -192,6 +192,8 @@ pub struct PauseSpec {
     pub refresh_before: u16,
     /// From the arrival of a pause frame to the sender's obeying it, at a frame boundary.
     pub response: Span,
+    /// How much longer that may take, drawn uniformly for each pause frame; never so that one overtakes another.
+    pub response_jitter: Span,
     /// Classes that a PAUSE of the whole link holds, bit n for class n. MAC control frames always pass.
     pub holds: u8,
 }
@@ -199,7 +201,21 @@ pub struct PauseSpec {
 impl Default for PauseSpec {
     /// 65535 quanta, the largest the field holds; asked for again half way, so that one lost frame is survived.
     fn default() -> PauseSpec {
-        PauseSpec { quanta: u16::MAX, refresh_before: u16::MAX / 2, response: Span::ZERO, holds: u8::MAX }
+        PauseSpec {
+            quanta: u16::MAX,
+            refresh_before: u16::MAX / 2,
+            response: Span::ZERO,
+            response_jitter: Span::ZERO,
+            holds: u8::MAX,
+        }
+    }
+}
+
+impl PauseSpec {
+    /// The longest that a sender takes to obey a pause frame: what headroom must allow for.
+    #[must_use]
+    pub fn longest_response(&self) -> Span {
+        self.response + self.response_jitter
     }
 }
 

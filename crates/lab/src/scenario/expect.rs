@@ -216,7 +216,7 @@ impl Expectation {
         }
         let window = (self.window.until - self.window.from).as_secs_f64();
         match self.metric {
-            Metric::SettlingTime => measured > window * 0.75,
+            Metric::SettlingTime | Metric::BacklogSettling => measured > window * 0.75,
             Metric::RecoveryTime | Metric::DrainTime => measured >= window * (1.0 - 1e-9),
             Metric::PausePhase => measured > window - self.quiet.as_secs_f64(),
             _ => false,

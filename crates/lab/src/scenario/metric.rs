@@ -33,6 +33,14 @@ pub enum Metric {
     TotalRate,
     /// When a flow's rate limit has come to rest.
     SettlingTime,
+    /// Throughput of a flow as a part of what its reaction point allows.
+    LimitShare,
+    /// Bytes of a flow in input buffers.
+    Occupancy,
+    /// When what flows hold of input buffers has come to rest.
+    BacklogSettling,
+    /// What the flow that was notified first gets, as a part of what flows get in the mean.
+    FirstNotified,
     /// Frames of a flow that arrived marked.
     MarkedFrames,
     /// Congestion notices for a flow.
@@ -268,6 +276,40 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Time,
         Usual::AfterWarmUp,
         "time from which on a flow's rate limit stays near its mean of the window's last quarter, sampled",
+    ),
+    row(
+        "limit-share",
+        Metric::LimitShare,
+        Subject::Flows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "raw throughput of a flow over the mean of what its congestion control allows, a number",
+    ),
+    row(
+        "occupancy",
+        Metric::Occupancy,
+        Subject::Flows,
+        Unit::Size,
+        Usual::AfterWarmUp,
+        "mean of the bytes that a flow holds in input buffers of switches that keep account of it, sampled, as a size",
+    ),
+    row(
+        "backlog-settling",
+        Metric::BacklogSettling,
+        Subject::AllFlows,
+        Unit::Time,
+        Usual::AfterWarmUp,
+        "time from which on what the flows named together hold in such buffers stays near its mean of the window's last \
+         quarter, sampled",
+    ),
+    row(
+        "first-notified",
+        Metric::FirstNotified,
+        Subject::AllFlows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "raw throughput of the flow whose first congestion notice of the run came first, over the mean of the flows named, \
+         a number",
     ),
     row(
         "marked-frames",

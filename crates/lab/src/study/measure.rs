@@ -174,6 +174,7 @@ impl Course<'_> {
                 Metric::MarkedFrames => flow_count(flow, |report| report.marked_frames),
                 Metric::Notices => flow_count(flow, |report| report.notices),
                 Metric::CompletionTime => completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
+                Metric::LimitShare => self.throughput(window, flow).1 / seen.get(&number).copied().unwrap_or(f64::NAN),
                 _ => seen.get(&number).copied().unwrap_or(f64::NAN),
             }
         };
@@ -187,6 +188,8 @@ impl Course<'_> {
             | Metric::MarkedFrames
             | Metric::Notices
             | Metric::RateLimit
+            | Metric::LimitShare
+            | Metric::Occupancy
             | Metric::SettlingTime => {
                 let value = |flows: &[u32]| expectation.statistic.of(flows.iter().map(of_flow));
                 match &subjects.over {
@@ -211,6 +214,12 @@ impl Course<'_> {
                 let (has, fair) = self.against_fair(window, &subjects.flows);
                 distance(&has, &fair)
             }
+            Metric::FirstNotified => {
+                let (&first, _) = seen.first_key_value()?;
+                let rate = |flow: &u32| self.throughput(window, *flow as usize).1;
+                let mean = Statistic::Mean.of(subjects.flows.iter().map(rate))?;
+                Some(rate(&first) / mean).filter(|part| part.is_finite())
+            }
             Metric::DroppedFrames => count(|totals| totals.dropped_frames),
             Metric::LostFrames => count(|totals| totals.lost_frames),
             Metric::PauseFrames => count(|totals| totals.pause_frames),
@@ -230,6 +239,7 @@ impl Course<'_> {
             | Metric::Swing
             | Metric::SwingFrequency
             | Metric::TotalRate
+            | Metric::BacklogSettling
             | Metric::RecoveryTime => seen.values().copied().next(),
             Metric::Outcome => None,
         }

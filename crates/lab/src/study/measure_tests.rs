@@ -279,3 +279,95 @@ fn parallel_cables_are_averaged() {
     let values = run(&plan, 1, None).measures.values;
     assert_eq!(values, [Some(0.5), Some(1.0), Some(0.0)]);
 }
+
+/// Figure 3 of Neeser et al. 2012 with K = 6, and an arbiter that passes over busy inputs.
+const HOTSPOT: &str = r#"
+    schema_version = 1
+    [network]
+    topology = "single-switch"
+    hosts = 7
+    overhead = "20B"
+    link = { rate = "10Gb/s", latency = "50ns" }
+    [[switches]]
+    queueing = "combined"
+    output_buffer = "150KB"
+    speedup = 2
+    arbitration = "round-robin"
+    flow_control = "pfc"
+    buffers = { capacity = "150KB", xoff = "110KB", xon = "44KB" }
+    occupancy = true
+    [[workloads]]
+    name = "victim"
+    kind = "paced"
+    rate = "5Gb/s"
+    gaps = "jittered"
+    jitter = 0.5
+    from = "h0"
+    to = "h5"
+    frame = "1522B"
+    backlog = 16
+    overflow = "stall"
+    [[workloads]]
+    name = "culprit"
+    kind = "paced"
+    rate = "5Gb/s"
+    gaps = "jittered"
+    jitter = 0.5
+    from = "h0"
+    to = "h6"
+    frame = "1522B"
+    backlog = 16
+    overflow = "stall"
+    [[workloads]]
+    name = "hot"
+    kind = "greedy"
+    from = "h{1..4}"
+    to = "h6"
+    frame = "1522B"
+    [run]
+    duration = "20ms"
+    warm_up = "5ms"
+    [probes]
+    sample_every = "50us"
+    [[expectations]]
+    metric = "raw-throughput"
+    of = "victim"
+    [[expectations]]
+    metric = "occupancy"
+    of = "victim"
+    [[expectations]]
+    metric = "occupancy"
+    of = "culprit"
+    [[expectations]]
+    metric = "buffer"
+    of = "h0->sw0"
+    statistic = "mean"
+    between = ["5ms", "20ms"]
+    [[expectations]]
+    metric = "limit-share"
+    of = "victim"
+"#;
+
+#[test]
+fn frames_meet_as_the_pause_loop_has_it() {
+    let measured_with = |overrides: &[&str]| -> Vec<f64> {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        let plan = load_str("test", HOTSPOT, &overrides, &NoFiles, Limits::default());
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let measures = run(&plan, 1, None).measures;
+        plan.expectations.iter().map(|expectation| measured(expectation, &measures).unwrap_or(f64::NAN)).collect()
+    };
+    let victim = |overrides: &[&str]| measured_with(overrides)[0] / 1e9;
+    // Obeyed at once, each pause ends where the victim is in the culprit's way; 614.4 ns later it is not.
+    let (at_once, later) = (victim(&[]), victim(&["switches[0].pause.response=614.4ns"]));
+    assert!((at_once - 1.46).abs() < 0.05, "{at_once}");
+    assert!((later - 2.0).abs() < 0.04, "{later}");
+    // Drawn for each pause it is now the one, now the other, and other seeds draw otherwise.
+    let drawn = ["switches[0].pause.response_jitter=1233.6ns", "run.seed=2"]
+        .map(|more| victim(&["switches[0].pause.response_jitter=1233.6ns", more]));
+    assert!(drawn.iter().all(|victim| (1.55..1.9).contains(victim)) && drawn[0] != drawn[1], "{drawn:?}");
+    // What the two hold is what the buffer holds; nothing limits the victim but its link.
+    let all = measured_with(&[]);
+    assert!(all[2] > 10.0 * all[1] && (all[1] + all[2] - all[3]).abs() < 1.0, "{all:?}");
+    assert!((all[4] * 10e9 / all[0] - 1.0).abs() < 1e-9, "{all:?}");
+}

@@ -3,16 +3,21 @@
 //! Rows come in the order of their tables and say only what has changed, so a value holds from its row to the next.
 //! What is kept does not grow with the number of rows.
 
+mod backlog;
 mod delivery;
 mod level;
+mod notified;
 mod pause;
 mod rate;
+mod rest;
 mod total;
 
 use crate::scenario::{Expectation, FairPhase, Metric, Plan, Window};
+use backlog::Backlogs;
 use delivery::Deliveries;
 use fabric::record::{RecorderSpec, Rows, Selection};
 use level::Levels;
+use notified::Notified;
 use pause::Pauses;
 use rate::Rates;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +68,8 @@ pub(super) enum Watch {
     Rates(Rates),
     Total(Total),
     Pauses(Pauses),
+    Backlogs(Backlogs),
+    Notified(Notified),
 }
 
 impl Watch {
@@ -70,7 +77,11 @@ impl Watch {
         match expectation.metric {
             metric if metric.is_about_levels() => Watch::Levels(Levels::new(plan, expectation)),
             Metric::RecoveryTime => Watch::Deliveries(Deliveries::new(plan, fair, expectation)),
-            Metric::RateLimit | Metric::SettlingTime => Watch::Rates(Rates::new(plan, expectation)),
+            Metric::RateLimit | Metric::LimitShare | Metric::SettlingTime => {
+                Watch::Rates(Rates::new(plan, expectation))
+            }
+            Metric::Occupancy | Metric::BacklogSettling => Watch::Backlogs(Backlogs::new(expectation)),
+            Metric::FirstNotified => Watch::Notified(Notified::new(expectation)),
             Metric::TotalRate => Watch::Total(Total::new(plan, expectation)),
             Metric::Paused | Metric::PausePhase => Watch::Pauses(Pauses::new(expectation)),
             _ => Watch::Nothing,
@@ -85,6 +96,8 @@ impl Watch {
             Watch::Rates(rates) => rates.take(&rows.rates),
             Watch::Total(total) => total.take(&rows.rates),
             Watch::Pauses(pauses) => pauses.take(&rows.pauses),
+            Watch::Backlogs(backlogs) => backlogs.take(&rows.occupancy),
+            Watch::Notified(notified) => notified.take(&rows.notices),
         }
     }
 
@@ -97,6 +110,8 @@ impl Watch {
             Watch::Rates(rates) => rates.close(end),
             Watch::Total(total) => total.close(end).into_iter().map(|total| (0, total)).collect(),
             Watch::Pauses(pauses) => pauses.close(end),
+            Watch::Backlogs(backlogs) => backlogs.close(end),
+            Watch::Notified(notified) => notified.close(),
         }
     }
 }
@@ -109,6 +124,8 @@ pub(super) struct Needs {
     pub(super) rates: bool,
     pub(super) pauses: bool,
     pub(super) deliveries: bool,
+    pub(super) occupancy: bool,
+    pub(super) notices: bool,
     pub(super) ports: BTreeSet<u32>,
     flows: BTreeSet<u32>,
 }
@@ -138,7 +155,16 @@ impl Needs {
                     needs.flows.extend(&subjects.flows);
                 }
                 Metric::Paused | Metric::PausePhase => needs.pauses = true,
-                Metric::RateLimit | Metric::SettlingTime | Metric::TotalRate => {
+                Metric::Occupancy | Metric::BacklogSettling => {
+                    // Wherever a flow may be held.
+                    needs.occupancy = true;
+                    needs.ports.extend(0..first);
+                }
+                Metric::FirstNotified => {
+                    needs.notices = true;
+                    needs.flows.extend(&subjects.flows);
+                }
+                Metric::RateLimit | Metric::LimitShare | Metric::SettlingTime | Metric::TotalRate => {
                     needs.rates = true;
                     needs.flows.extend(subjects.flows.iter().chain(subjects.over.iter().flatten()));
                 }
@@ -153,12 +179,14 @@ impl Needs {
     /// What to watch when nothing is recorded.
     pub(super) fn alone(self, sample_every: Span) -> RecorderSpec {
         RecorderSpec {
-            sample_every: (self.queues || self.rates || self.deliveries).then_some(sample_every),
+            sample_every: (self.queues || self.rates || self.deliveries || self.occupancy).then_some(sample_every),
             links: self.links,
             queues: self.queues,
             rates: self.rates,
             pauses: self.pauses,
             flow_samples: self.deliveries,
+            occupancy: self.occupancy,
+            notices: self.notices,
             ports: Selection::only(self.ports),
             flows: Selection::only(self.flows),
             ..RecorderSpec::nothing()

@@ -141,7 +141,7 @@ fn room_after_xoff(
         if frame == Bytes::ZERO {
             continue;
         }
-        let question = HeadroomSpec::simulated(port.rate, port.latency, pause.response, reverse, frame);
+        let question = HeadroomSpec::simulated(port.rate, port.latency, pause.longest_response(), reverse, frame);
         let terms = headroom(&HeadroomSpec { overhead: plan.spec.overhead, header_delay: port.header, ..question });
         let needed = terms.above_threshold();
         let (have, words) = if receiver.shared {

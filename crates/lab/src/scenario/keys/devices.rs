@@ -298,6 +298,13 @@ fn pause() -> Section {
                 "From a pause frame's arrival to the sender's obeying it.",
             ),
             key(
+                "response_jitter",
+                Kind::Time(crate::scenario::key::LONGEST),
+                Default::Value("0s", "our choice: every pause frame takes as long"),
+                "How much longer that may take, drawn uniformly for each pause frame. With a fixed response, frames meet \
+                 in the same order after every pause; a frame time of jitter breaks such a lock.",
+            ),
+            key(
                 "holds",
                 Kind::Names,
                 Default::Value("*", "IEEE 802.3 Annex 31B: PAUSE stops all but MAC control frames"),

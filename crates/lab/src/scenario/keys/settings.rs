@@ -152,9 +152,10 @@ pub(super) fn expectations() -> Section {
             "within",
             Kind::Number(0.0, 1.0),
             Default::Value("0.1", "our choice: a tenth up or down"),
-            "Fraction of its mean over the last quarter of the window within which a rate must stay to be settled.",
+            "Fraction of its mean over the last quarter of the window within which a rate or a backlog must stay to be \
+             settled.",
         )
-        .only("metric", &["settling-time"]),
+        .only("metric", &["settling-time", "backlog-settling"]),
         key(
             "within",
             Kind::Number(0.0, 1.0),

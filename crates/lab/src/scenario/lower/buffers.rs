@@ -159,7 +159,7 @@ impl<'a> Rules<'a> {
             return Some(if shared { ClassBuffer { headroom: Bytes::ZERO, ..buffer } } else { buffer });
         }
         let response = match control {
-            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.response,
+            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.longest_response(),
             FlowControl::None | FlowControl::Credits(_) => Span::ZERO,
         };
         // PAUSE counts all classes together.

@@ -314,7 +314,8 @@ fn pause(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<
         Some(names) => class_bits(gathered, rules, &names, node)?,
         None => u8::MAX,
     };
-    Some(PauseSpec { quanta, refresh_before, response: node.time("response")?, holds })
+    let (response, response_jitter) = (node.time("response")?, node.time("response_jitter")?);
+    Some(PauseSpec { quanta, refresh_before, response, response_jitter, holds })
 }
 
 fn class_bits(

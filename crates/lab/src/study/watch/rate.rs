@@ -1,5 +1,6 @@
 //! What flows are allowed: its mean over a window, or when it came to rest.
 
+use super::rest::Rest;
 use super::{Slot, link_rates};
 use crate::scenario::{Expectation, Metric, Plan};
 use fabric::record::RateRow;
@@ -29,10 +30,8 @@ struct Flow {
     /// Over the window and over its last quarter: sum of rate times picoseconds, and of picoseconds.
     sum: (u128, u64),
     last: (u128, u64),
-    /// Rates that no later one exceeds, falling, each with the end of its time; and those that no later one falls
-    /// below, rising. They tell when a rate was last above or below any value.
-    peaks: Vec<(u64, Time)>,
-    dips: Vec<(u64, Time)>,
+    /// When it was last outside a band.
+    rest: Rest,
 }
 
 impl Flow {
@@ -48,19 +47,14 @@ impl Flow {
         if !settling || part.length() == Span::ZERO {
             return;
         }
-        while self.peaks.pop_if(|(peak, _)| *peak <= rate).is_some() {}
-        self.peaks.push((rate, part.until));
-        while self.dips.pop_if(|(dip, _)| *dip >= rate).is_some() {}
-        self.dips.push((rate, part.until));
+        self.rest.hold(rate, part.until);
     }
 
     /// Seconds until it stayed within that fraction of its last mean.
     fn settled(&self, slot: Slot, within: f64) -> f64 {
         let begin = self.first.max(slot.from);
         let mean = mean(self.last);
-        let above = self.peaks.iter().rev().find(|(rate, _)| *rate as f64 > mean * (1.0 + within));
-        let below = self.dips.iter().rev().find(|(rate, _)| (*rate as f64) < mean * (1.0 - within));
-        let outside = above.into_iter().chain(below).map(|(_, until)| *until).max();
+        let outside = self.rest.last_outside(mean, within);
         if mean.is_nan() { f64::NAN } else { outside.map_or(0.0, |until| until.saturating_since(begin).as_secs_f64()) }
     }
 }
@@ -170,6 +164,6 @@ mod tests {
             flow.hold(at(micros), slot, slot, true);
             flow.now = Some((at(micros), 1000 + micros * 7919 % 1000));
         }
-        assert!(flow.peaks.len() + flow.dips.len() < 100, "{}", flow.peaks.len());
+        assert!(flow.rest.kept() < 100, "{}", flow.rest.kept());
     }
 }
