@@ -111,6 +111,9 @@ export interface Summary {
   mean: number;
   median: number;
   half_width_95: number | null;
+  /** The interval, cut at the bounds of the quantity; results of older programs lack it. */
+  low_95?: number | null;
+  high_95?: number | null;
   p10: number;
   p90: number;
 }
@@ -124,7 +127,7 @@ export interface GridChartAbout {
   y: string;
   quantity: Quantity;
   bars: boolean;
-  lines: { name: string; points: { at: string; value: number; half_width: number; x: AxisValue }[] }[];
+  lines: { name: string; points: { at: string; value: number; interval?: [number, number] | null; x: AxisValue }[] }[];
 }
 
 export interface TimeChartAbout {

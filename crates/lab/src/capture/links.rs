@@ -24,7 +24,13 @@ pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String>
             return Err(format!("`{text}` is no direction of a link; write sender and receiver, such as 'sw0->h1'"));
         };
         let pattern = |name: &str| Pattern::parse(name.trim()).map_err(|reason| format!("`{text}`: {reason}"));
-        wanted.push((text, pattern(from)?, pattern(to)?, false));
+        let (from, to) = (pattern(from)?, pattern(to)?);
+        for end in [&from, &to] {
+            if let Some(missing) = end.unmatched(graph.nodes.iter().map(|node| node.name.as_str())) {
+                return Err(format!("`{text}` names `{}`, which does not exist; {}", missing.first, some(graph)));
+            }
+        }
+        wanted.push((text, from, to, false));
     }
     let name = |node: u32| graph.nodes[node as usize].name.as_str();
     let mut cables: BTreeMap<(u32, u32), u32> = BTreeMap::new();

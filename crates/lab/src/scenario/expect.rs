@@ -222,6 +222,20 @@ impl Expectation {
             _ => false,
         }
     }
+
+    /// The least and the largest number it can be: nothing that is measured is negative, and a part of a whole or an index
+    /// is at most one. Of flows that are known, Jain's index is at least one over their number.
+    #[must_use]
+    pub fn bounds(&self) -> (f64, f64) {
+        let of_parts = matches!(self.statistic, Statistic::Mean | Statistic::Least | Statistic::Most);
+        let plain = of_parts && self.subjects.over.is_none() && self.metric.ends_at_one();
+        let most = if plain { 1.0 } else { f64::INFINITY };
+        let index = plain && matches!(self.metric, Metric::Fairness | Metric::FairIndex);
+        match self.subjects.flows.len() {
+            flows @ 1.. if index => (1.0 / flows as f64, most),
+            _ => (0.0, most),
+        }
+    }
 }
 
 const OUTCOMES: &[(&str, &str)] = &[

@@ -54,6 +54,8 @@ pub(crate) enum Kind {
     Time(Span),
     /// A time, or one of these names; each with its meaning.
     TimeOr(Vec<(String, String)>),
+    /// A whole percentage from 1 to 100, or one of these names; each with its meaning.
+    PercentOr(Vec<(String, String)>),
     /// Bits per second, from the first to the second.
     Rate(Rate, Rate),
     /// Bytes, from the first to the second.
@@ -92,6 +94,9 @@ pub(crate) enum Kind {
     Any,
 }
 
+/// What a file or a change writes for a key that shall be absent.
+pub(crate) const NONE: &str = "none";
+
 /// The longest time a scenario may state: leaves room to add without overflow.
 pub(crate) const LONGEST: Span = Span::from_secs(3600);
 /// The slowest link or source: below, a pause of 65535 quanta would outlast 64 bits of picoseconds.
@@ -125,9 +130,14 @@ impl Kind {
         Kind::TimeOr(owned(names))
     }
 
+    /// A whole percentage, or one of these names, each with its meaning.
+    pub(crate) fn percent_or(names: &[(&str, &str)]) -> Kind {
+        Kind::PercentOr(owned(names))
+    }
+
     /// Whether conditions of other keys can name its values.
     pub(crate) fn is_choice(&self) -> bool {
-        matches!(self, Kind::Choice(_) | Kind::TimeOr(_))
+        matches!(self, Kind::Choice(_) | Kind::TimeOr(_) | Kind::PercentOr(_))
     }
 
     /// A list of these names.
@@ -140,6 +150,7 @@ impl Kind {
         match self {
             Kind::Time(_) => "a time, such as \"500ns\" or \"1.5ms\"".into(),
             Kind::TimeOr(names) => format!("a time, such as \"500us\", or {}", list(names)),
+            Kind::PercentOr(names) => format!("a percentage, such as \"40%\", or {}", list(names)),
             Kind::Rate(..) => "a rate, such as \"10Gb/s\"".into(),
             Kind::Size(..) => "a size, such as \"1500B\" or \"150KB\"".into(),
             Kind::Count(0, u64::MAX) => "a whole number".into(),
@@ -179,6 +190,7 @@ impl Kind {
         match self {
             Kind::Time(_) => "time",
             Kind::TimeOr(_) => "time or choice",
+            Kind::PercentOr(_) => "percentage or choice",
             Kind::Rate(..) => "rate",
             Kind::Size(..) => "size",
             Kind::Count(..) => "whole number",
@@ -215,6 +227,23 @@ pub(crate) fn key(name: &'static str, kind: Kind, default: Default, meaning: &'s
 }
 
 impl Key {
+    /// Whether `"none"` may be written for it: it has no default, and it takes no other text. The key is then absent, as if
+    /// no file had given it.
+    pub(crate) fn takes_none(&self) -> bool {
+        let takes_text = matches!(
+            self.kind,
+            Kind::Choice(_)
+                | Kind::Choices(_)
+                | Kind::TimeOr(_)
+                | Kind::PercentOr(_)
+                | Kind::Names
+                | Kind::Text
+                | Kind::File
+                | Kind::Any
+        );
+        matches!(self.default, Default::Absent(_)) && !takes_text
+    }
+
     /// The same key, if that other key has one of those values.
     pub(crate) fn only(mut self, key: &'static str, values: &[&str]) -> Key {
         self.only.push(Condition { key, values: values.iter().map(|&value| value.to_owned()).collect() });

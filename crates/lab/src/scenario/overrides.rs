@@ -1,8 +1,9 @@
 //! Overrides: `run.duration=5ms` beside a file, and the paths that sweeps use too.
 
-use super::key::{Kind, near};
+use super::key::{Key, Kind, near};
 use super::keys::root;
 use super::problem::Problem;
+use super::resolve::is_none;
 use super::source::{Place, SourceKind, Sources};
 use super::tree::{Data, Entry, Item, Table, parse_value};
 
@@ -59,7 +60,20 @@ impl Path {
 /// # Errors
 /// What is wrong and what to do.
 pub(crate) fn kind_at(path: &Path) -> Result<Vec<&'static Kind>, (String, String)> {
+    keys_at(path).map(|(_, kinds)| kinds)
+}
+
+/// Whether the key at the end of a path may be given as `"none"`. What a path leads to is a table of a list, or a key.
+pub(crate) fn takes_none(path: &Path) -> bool {
+    let key = matches!(path.0.last(), Some(Step::Key(_)));
+    key && keys_at(path).is_ok_and(|(keys, _)| keys.iter().any(|key| key.takes_none()))
+}
+
+type Found = (Vec<&'static Key>, Vec<&'static Kind>);
+
+fn keys_at(path: &Path) -> Result<Found, (String, String)> {
     let mut section = root();
+    let mut found: Vec<&'static Key> = Vec::new();
     let mut kinds: Vec<&'static Kind> = Vec::new();
     for step in &path.0 {
         let Step::Key(name) = step else {
@@ -77,7 +91,8 @@ pub(crate) fn kind_at(path: &Path) -> Result<Vec<&'static Kind>, (String, String
                 None => return Err((format!("`{name}` is inside a value"), "end the path before it".into())),
             };
         }
-        kinds = section.keys.iter().filter(|key| key.name == name).map(|key| &key.kind).collect();
+        found = section.keys.iter().filter(|key| key.name == name).collect();
+        kinds = found.iter().map(|key| &key.kind).collect();
         if kinds.is_empty() {
             let help = match near(name, section.keys.iter().map(|key| key.name)) {
                 Some(like) => format!("did you mean `{like}`?"),
@@ -86,7 +101,7 @@ pub(crate) fn kind_at(path: &Path) -> Result<Vec<&'static Kind>, (String, String
             return Err((format!("unknown key `{name}`"), help));
         }
     }
-    Ok(kinds)
+    Ok((found, kinds))
 }
 
 /// Adds an override to the texts and lays it over a scenario.
@@ -127,6 +142,10 @@ pub(crate) fn set(table: &mut Table, steps: &[Step], key: Place, item: Item) -> 
     }
     let fresh = || Entry { key, item: Item { data: Data::Table(Table::default()), place: key } };
     let entry = table.entries.entry(name.clone()).or_insert_with(fresh);
+    // A key inside a table that was removed brings the table back.
+    if is_none(&entry.item) {
+        *entry = fresh();
+    }
     inside(&mut entry.item, name, rest, key, item)
 }
 

@@ -12,11 +12,15 @@ This page is generated from the table that reads scenarios; do not edit it.
 A scenario is a TOML file. Quantities are texts with a unit: a time is `\"500ns\"`, `\"20us\"` or `\"1.5ms\"`, a rate
 `\"10Gb/s\"`, a size `\"1500B\"`, `\"150KB\"` (1000 bytes each) or `\"32KiB\"` (1024 each); `b` is a bit and `B` a byte.
 Nothing is rounded, and a number without a unit is refused. Names may have wildcards: `*` is anything, `?` one
-character, `{0..7}` a number from 0 to 7. Where a list of tables is expected, a single table counts as a list of one.
+character, `{0..7}` a number from 0 to 7; every number of a range must occur. Where a list of tables is expected, a single table counts as a list of one.
 
 An unknown key is an error, and so is one that would have no effect. `tailback explain FILE` shows every value with the
 line, override or default it came from. `--set path=value` overrides a key: `--set run.duration=5ms`,
 `--set switches[0].buffers[0].xoff=50KB`, `--set workloads[victim].start=1ms`.
+
+A key whose default is none can be removed: `\"none\"` in place of its value, in a file over its `base`, in a variant, a
+choice, a sweep or after `--set`, makes it absent, as in `--set congestion_point=none`. Keys that take a text or a choice are
+not removed so.
 ";
 
 /// The page, in Markdown.
@@ -36,9 +40,15 @@ fn describe(page: &mut String, section: &Section, path: &str, title: &str, depth
         let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, key.kind.word(), default(key), escape(&meaning));
     }
     for key in &section.keys {
-        if let Kind::Choice(choices) | Kind::Choices(choices) | Kind::TimeOr(choices) = &key.kind {
-            let time = if matches!(key.kind, Kind::TimeOr(_)) { "a time, or " } else { "" };
-            let _ = writeln!(page, "\n`{}` is {time}one of:\n", key.name);
+        if let Kind::Choice(choices) | Kind::Choices(choices) | Kind::TimeOr(choices) | Kind::PercentOr(choices) =
+            &key.kind
+        {
+            let or = match key.kind {
+                Kind::TimeOr(_) => "a time, or ",
+                Kind::PercentOr(_) => "a whole percentage, such as `\"40%\"`, or ",
+                _ => "",
+            };
+            let _ = writeln!(page, "\n`{}` is {or}one of:\n", key.name);
             for (name, meaning) in choices {
                 let _ = writeln!(page, "- `\"{name}\"`: {meaning}");
             }

@@ -2,7 +2,7 @@
 //!
 //! This knows kinds and conditions, not meanings: that a stop lies before a start is for those who know what they are.
 
-use super::key::{Default, Key, Kind, Section, near};
+use super::key::{Default, Key, Kind, NONE, Section, near};
 use super::plan::{Entry, Source};
 use super::problem::Problem;
 use super::source::{Place, SourceKind, Sources};
@@ -53,6 +53,8 @@ pub(crate) struct Node {
     values: BTreeMap<&'static str, Found>,
     /// Keys that were given and could not be read; what is wrong with them has been said.
     broken: BTreeSet<&'static str>,
+    /// Keys that were given as absent.
+    none: BTreeSet<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -122,7 +124,8 @@ pub(crate) fn section(
     around: &Scope<'_>,
 ) -> Node {
     refuse_unknown(gathered, section, table, path);
-    let mut node = Node { place, path: path.to_owned(), values: BTreeMap::new(), broken: BTreeSet::new() };
+    let (broken, none) = (BTreeSet::new(), BTreeSet::new());
+    let mut node = Node { place, path: path.to_owned(), values: BTreeMap::new(), broken, none };
     let mut scope = Scope { chosen: BTreeMap::new(), around: Some(around) };
     let mut done = BTreeSet::new();
     for key in &section.keys {
@@ -141,6 +144,12 @@ pub(crate) fn section(
             }
             continue;
         };
+        if let Some(given) = given.filter(|given| key.takes_none() && is_none(&given.item)) {
+            let (path, source) = (join(path, key.name), gathered.source(given.item.place));
+            gathered.entries.push(Entry { path, value: NONE.into(), source });
+            node.none.insert(key.name);
+            continue;
+        }
         let certain = scope.holds(key) == Holds::Yes;
         let found = match given {
             Some(given) => one(gathered, key, &given.item, &join(path, key.name), &scope)
@@ -164,6 +173,11 @@ pub(crate) fn section(
         }
     }
     node
+}
+
+/// Whether it is the text that makes a key absent.
+pub(crate) fn is_none(item: &Item) -> bool {
+    matches!(&item.data, Data::Text(text) if text == NONE)
 }
 
 fn refuse_unknown(gathered: &mut Gathered<'_>, section: &Section, table: &Table, path: &str) {
@@ -363,6 +377,11 @@ impl Node {
     /// Whether a key was given or has a default.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.values.contains_key(key)
+    }
+
+    /// Whether a key was given as absent: `"none"`.
+    pub(crate) fn is_none(&self, key: &str) -> bool {
+        self.none.contains(key)
     }
 
     /// Whether a key was given, well or badly.

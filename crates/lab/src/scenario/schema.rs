@@ -1,6 +1,6 @@
 //! The JSON Schema of scenarios, made from the table of keys: editors complete and check with it.
 
-use super::key::{Default, Key, Kind, Section};
+use super::key::{Default, Key, Kind, NONE, Section};
 use super::keys::root;
 use super::value::read_default;
 use serde_json::{Map, Value, json};
@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 const TIME: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|µs|μs|ms|s|min|h)\s*$";
 const RATE: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*([kKMGT]|[kKMGT]i)?(b|bit|B)(/s|ps)\s*$";
+const PERCENT: &str = r"^\s*([1-9][0-9]?|100)\s*%\s*$";
 const SIZE: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*([kKMGT]|[kKMGT]i)?B\s*$";
 
 /// The schema, draft 2020-12.
@@ -60,6 +61,9 @@ fn property(readings: &[&Key], path: &str, definitions: &mut Map<String, Value>)
             shapes.push(shape);
         }
     }
+    if readings.iter().any(|key| key.takes_none()) {
+        shapes.push(json!({ "const": NONE }));
+    }
     let mut property = match shapes.len() {
         1 => shapes.remove(0),
         _ => json!({ "anyOf": shapes }),
@@ -93,6 +97,10 @@ fn shape(kind: &Kind, path: &str, definitions: &mut Map<String, Value>) -> Value
         Kind::Time(_) => json!({ "type": "string", "pattern": TIME, "examples": ["500ns", "1.5ms"] }),
         Kind::TimeOr(choices) => json!({ "anyOf": [
             { "type": "string", "pattern": TIME, "examples": ["500us"] },
+            { "enum": names(choices) },
+        ] }),
+        Kind::PercentOr(choices) => json!({ "anyOf": [
+            { "type": "string", "pattern": PERCENT, "examples": ["40%"] },
             { "enum": names(choices) },
         ] }),
         Kind::Rate(..) => json!({ "type": "string", "pattern": RATE, "examples": ["10Gb/s", "100Gb/s"] }),
@@ -151,6 +159,8 @@ mod tests {
         let switch = &schema["$defs"]["switches"];
         assert_eq!(switch["properties"]["flow_control"]["default"], json!("pfc"));
         assert_eq!(switch["additionalProperties"], json!(false));
+        let point = &schema["properties"]["congestion_point"]["anyOf"];
+        assert_eq!((&point[0]["type"], &point[1]["const"]), (&json!("object"), &json!("none")));
         for key in &root().keys {
             assert!(schema["properties"][key.name].is_object(), "{}", key.name);
         }

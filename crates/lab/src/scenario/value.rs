@@ -120,6 +120,17 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
             Err(problem) if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(problem),
             Err(_) => quantity(&Kind::time(), text, place),
         },
+        (Kind::PercentOr(choices), Data::Text(text)) => match choose(choices, text, place) {
+            Ok(()) => Ok(Value::Text(text.clone())),
+            Err(problem) if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(problem),
+            Err(_) => match percent(text) {
+                Some(percent) => Ok(Value::Text(format!("{percent}%"))),
+                None => {
+                    let help = "give a whole percentage from 1% to 100%, as IEEE 802.1Qaz has it";
+                    Err(Problem::new(place, format!("{text:?} is no percentage"), help))
+                }
+            },
+        },
         (Kind::Count(least, most), _) => count(kind, item, *least, *most).map(Value::Count),
         (Kind::Number(least, most), Data::Float(_) | Data::Integer(_)) => {
             let number = match item.data {
@@ -148,7 +159,7 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
         (kind, data) => {
             let help = match (kind, data) {
                 (
-                    Kind::Time(_) | Kind::TimeOr(_) | Kind::Rate(..) | Kind::Size(..),
+                    Kind::Time(_) | Kind::TimeOr(_) | Kind::PercentOr(_) | Kind::Rate(..) | Kind::Size(..),
                     Data::Integer(_) | Data::Float(_),
                 ) => {
                     format!("a number alone has no unit; write {}", kind.describe())
@@ -212,6 +223,11 @@ fn count(kind: &Kind, item: &Item, least: u64, most: u64) -> Result<u64, Problem
         },
         _ => Err(Problem::new(item.place, format!("this is {}, not a whole number", item.data.describe()), help())),
     }
+}
+
+/// A whole percentage from 1 to 100: `40%` or `40 %`.
+pub(crate) fn percent(text: &str) -> Option<u8> {
+    text.trim().strip_suffix('%')?.trim_end().parse().ok().filter(|percent| (1..=100).contains(percent))
 }
 
 fn ratio(text: &str, place: Place) -> Result<Value, Problem> {
@@ -337,6 +353,8 @@ mod tests {
             (Kind::Number(0.0, 1.0), "0.5"),
             (Kind::Ratio, "\"1/8\""),
             (Kind::Ratio, "2"),
+            (Kind::percent_or(&[("strict", "")]), "\"40%\""),
+            (Kind::percent_or(&[("strict", "")]), "\"strict\""),
             (Kind::Flag, "true"),
             (Kind::Names, "\"h*\""),
             (Kind::Names, "[\"h0\", \"h1\"]"),
@@ -358,6 +376,10 @@ mod tests {
         assert!(wrong(&Kind::Number(0.0, 1.0), "nan").contains("out of range"));
         assert!(wrong(&Kind::Ratio, "\"1/0\"").contains("no ratio"));
         assert!(wrong(&Kind::choice(&[("pfc", ""), ("credits", "")]), "\"pcf\"").contains("did you mean \"pfc\""));
+        for text in ["\"0%\"", "\"101%\"", "\"12.5%\"", "\"40\"", "40"] {
+            assert!(wrong(&Kind::percent_or(&[("strict", "")]), text).contains("percentage"), "{text}");
+        }
+        assert!(wrong(&Kind::percent_or(&[("strict", "")]), "\"strct\"").contains("did you mean \"strict\""));
         assert!(wrong(&Kind::Pair, "[\"a\"]").contains("two ends"));
         assert!(wrong(&Kind::Interval, "[\"1ms\"]").contains("a beginning and an end"));
         assert!(wrong(&Kind::Interval, "[\"1ms\", 2]").contains("has no unit"));

@@ -18,11 +18,8 @@ pub(crate) fn chosen(text: &str) -> Option<&str> {
 pub(crate) fn assignments(changes: &Table) -> Vec<(String, Place, &Item)> {
     let mut all = Vec::new();
     for (path, entry) in &changes.entries {
-        let section = Path::parse(path).is_ok_and(|parsed| {
-            !path.contains(['.', '[']) && kind_at(&parsed).is_ok_and(|kinds| matches!(kinds[..], [Kind::Table(_)]))
-        });
         match &entry.item.data {
-            Data::Table(inner) if section => {
+            Data::Table(inner) if is_section(path) => {
                 let each = inner.entries.iter();
                 all.extend(each.map(|(name, entry)| (format!("{path}.{name}"), entry.key, &entry.item)));
             }
@@ -30,6 +27,19 @@ pub(crate) fn assignments(changes: &Table) -> Vec<(String, Place, &Item)> {
         }
     }
     all
+}
+
+/// The sections that a set of changes names without a key to set in them, and where: such a change is none.
+pub(crate) fn empty_changes(changes: &Table) -> impl Iterator<Item = (&str, Place)> {
+    let empty = |item: &Item| matches!(&item.data, Data::Table(inner) if inner.entries.is_empty());
+    let sections = changes.entries.iter().filter(move |(path, entry)| empty(&entry.item) && is_section(path));
+    sections.map(|(path, entry)| (path.as_str(), entry.key))
+}
+
+/// Whether a path is one word, and a section.
+fn is_section(path: &str) -> bool {
+    let section = |path: &Path| kind_at(path).is_ok_and(|kinds| matches!(kinds[..], [Kind::Table(_)]));
+    !path.contains(['.', '[']) && Path::parse(path).is_ok_and(|path| section(&path))
 }
 
 fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {

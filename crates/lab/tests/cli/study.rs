@@ -131,6 +131,18 @@ fn compare_puts_two_values_side_by_side() {
 }
 
 #[test]
+fn compared_variants_are_in_a_folder_called_after_the_scenario() {
+    let scratch = Scratch::new("compare-variants");
+    let variants = "[[variants]]\nname = \"long frames\"\nset = { \"workloads[0].frame\" = \"1500B\" }\n[[variants]]\nname = \"short\"\nset = { \"workloads[0].frame\" = \"500B\" }\n";
+    scratch.file("a.toml", format!("{}{variants}", SOUND.replace("name = \"small\"", "name = \"Frames\"")));
+    scratch.run(&["compare", "a.toml", "--vary", "variant=long frames,short"]).ends(0);
+    assert_eq!(scratch.names("results"), ["frames-compared"]);
+    assert_eq!(scratch.names("results/frames-compared")[..2], ["compare.json", "long-frames"]);
+    let said = std::fs::read_to_string(scratch.path("results/frames-compared/compare.json")).expect("it is there");
+    assert!(said.contains("\"name\": \"Frames\""), "{said}");
+}
+
+#[test]
 fn compare_loads_all_before_it_runs_any() {
     let scratch = Scratch::new("compare-wrong");
     scratch.file("a.toml", SOUND);

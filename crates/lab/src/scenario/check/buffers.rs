@@ -1,6 +1,7 @@
 //! Headroom, thresholds and credits against what the cables call for.
 
 use super::{Findings, Severity};
+use crate::scenario::keys::buffers::LARGEST_BUFFER;
 use crate::scenario::lower::buffers::header_delays;
 use crate::scenario::lower::largest_frames;
 use crate::scenario::plan::Plan;
@@ -153,7 +154,8 @@ fn room_after_xoff(
         let subject = format!("{} class {}", receiver.section, spec.name);
         let place = port.describe();
         if port.errors && have >= needed {
-            lost_stop(&subject, &place, pause, Bytes::new(have.get() - needed.get()), findings);
+            let room = Room { needed, have, buffer, shared: receiver.shared, frame };
+            lost_stop(&subject, &place, pause, &room, findings);
         }
         if have < needed {
             let remedy = match (receiver.shared, terms.xoff_for(buffer.capacity)) {
@@ -191,8 +193,21 @@ fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[B
     findings.add(Severity::Note, receiver.section.clone(), message, "");
 }
 
+/// Room above a threshold.
+struct Room<'a> {
+    /// What may arrive after XOFF.
+    needed: Bytes,
+    /// What there is.
+    have: Bytes,
+    buffer: &'a ClassBuffer,
+    shared: bool,
+    /// The largest frame of the class.
+    frame: Bytes,
+}
+
 /// Whether the headroom outlasts a stop that is lost on the cable: the next one comes when the pause is renewed.
-fn lost_stop(subject: &str, place: &str, pause: PauseSpec, spare: Bytes, findings: &mut Findings) {
+fn lost_stop(subject: &str, place: &str, pause: PauseSpec, room: &Room<'_>, findings: &mut Findings) {
+    let spare = Bytes::new(room.have.get() - room.needed.get());
     let wait = Bytes::new(u64::from(pause.quanta - pause.refresh_before) * QUANTUM);
     if wait <= spare {
         return;
@@ -202,11 +217,23 @@ fn lost_stop(subject: &str, place: &str, pause: PauseSpec, spare: Bytes, finding
          arrive {place}; the headroom has {spare} to spare",
         pause.quanta - pause.refresh_before,
     );
-    let remedy = match spare.get() / QUANTUM {
-        0 => format!("lower xoff by {wait}, or ask again sooner: lower quanta, raise refresh_before"),
-        quanta => format!("lower xoff by {wait}, or set refresh_before = {}", u64::from(pause.quanta) - quanta),
-    };
-    findings.add(Severity::Warning, subject, message, remedy);
+    let more = wait.get() - spare.get();
+    let lower = room.buffer.xoff.get().checked_sub(more).filter(|xoff| *xoff >= room.frame.get());
+    let larger = room.buffer.capacity.get() + more;
+    let mut remedies = Vec::new();
+    match lower {
+        _ if room.shared => remedies.push(format!("set headroom = \"{}\"", Bytes::new(room.have.get() + more))),
+        Some(xoff) => remedies.push(format!("set xoff = \"{}\"", Bytes::new(xoff))),
+        None if larger <= LARGEST_BUFFER => {
+            remedies.push(format!("set capacity = \"{}\" and xoff = \"{}\"", Bytes::new(larger), room.buffer.xoff));
+        }
+        None => {}
+    }
+    // Less than a quantum to spare outlasts no pause, however short.
+    if let quanta @ 1.. = spare.get() / QUANTUM {
+        remedies.push(format!("set refresh_before = {}", u64::from(pause.quanta) - quanta));
+    }
+    findings.add(Severity::Warning, subject, message, remedies.join(", or "));
 }
 
 /// Whether a pause is renewed before it runs out: its frame may have to wait behind one of the largest.

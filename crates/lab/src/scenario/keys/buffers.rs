@@ -3,7 +3,7 @@
 use crate::scenario::key::{Default, Key, Kind, Section, key};
 
 /// The largest buffer that the fabric counts.
-pub(super) const LARGEST_BUFFER: u64 = (u32::MAX / 2) as u64;
+pub(crate) const LARGEST_BUFFER: u64 = (u32::MAX / 2) as u64;
 const CONTROLLED: &[&str] = &["pause", "pfc"];
 
 fn classes_key() -> Key {

@@ -153,7 +153,7 @@ pub(super) fn switches() -> Section {
             "Groups of classes that share a link: the strict ones first, the last named first; weighted ones share the rest."),
         vl_arbitration(),
         key("congestion_point", Kind::Table(Box::new(congestion_point())), Default::Absent("as [congestion_point] says"),
-            "What notices congestion and tells the sources."),
+            "What notices congestion and tells the sources. \"none\" is none, whatever [congestion_point] says."),
         key(
             "notice_class",
             Kind::Text,
@@ -211,7 +211,7 @@ pub(super) fn adapters() -> Section {
             "service",
             Kind::rate(),
             Default::Absent("what arrives is consumed at once"),
-            "How fast it consumes, in bits per second of frames.",
+            "How fast it consumes, in bits per second on the link: frame overhead counted, as for the rate of a cable.",
         ),
         key(
             "service_changes",
@@ -433,12 +433,12 @@ fn egress() -> Section {
             ),
             key(
                 "share",
-                Kind::choice(&[
+                Kind::percent_or(&[
                     ("strict", "all it wants, before every weighted group"),
                     ("weighted", "a quantum of bytes a turn"),
                 ]),
                 Default::Value("weighted", "IEEE 802.1Qaz: enhanced transmission selection shares by weight"),
-                "The group's claim on the link.",
+                "The group's claim on the link. Percentages are of what strict groups leave; all of them together are 100.",
             ),
             key(
                 "quantum",

@@ -1,6 +1,6 @@
 //! The format: every key there is, in one table.
 
-mod buffers;
+pub(crate) mod buffers;
 mod dcb;
 mod devices;
 mod figure;

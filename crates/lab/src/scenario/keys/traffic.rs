@@ -81,7 +81,7 @@ pub(super) fn workloads() -> Section {
             Default::Value("0s", "our choice: all start at once, the worst case"),
             "Flows start within this time after start, drawn uniformly.",
         )
-        .only("kind", &["greedy", "paced", "on-off", "incast"]),
+        .only("kind", &["greedy", "paced", "on-off", "incast", "permutation", "all-to-all"]),
     );
     keys.push(
         key(
@@ -90,7 +90,7 @@ pub(super) fn workloads() -> Section {
             Default::Value("0s", "our choice: all start together"),
             "Each flow starts so much later than the one before, in the order in which the hosts are named.",
         )
-        .only("kind", &["greedy", "paced", "on-off"]),
+        .only("kind", &["greedy", "paced", "on-off", "permutation", "all-to-all"]),
     );
     keys.extend(poisson_keys());
     let on_kinds = |key: Key, kinds: &[&str]| key.only("kind", kinds);

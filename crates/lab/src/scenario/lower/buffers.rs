@@ -95,14 +95,15 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// One buffer per class from the entries of a device; `nodes` are the devices of this kind.
+    /// One buffer per class from the entries of a device; `nodes` are the devices of this kind, `None` if it is not known
+    /// which, so that nothing can be said of their cables.
     pub(crate) fn buffers(
         &self,
         gathered: &mut Gathered<'_>,
         device: &Node,
         control: FlowControl,
         shared: bool,
-        nodes: &[u32],
+        nodes: Option<&[u32]>,
     ) -> Option<Vec<ClassBuffer>> {
         let mut of_class: Vec<Option<&Node>> = vec![None; self.classes.len()];
         let mut good = true;
@@ -149,7 +150,7 @@ impl<'a> Rules<'a> {
         entry: &Node,
         control: FlowControl,
         shared: bool,
-        nodes: &[u32],
+        nodes: Option<&[u32]>,
         class: usize,
     ) -> Option<ClassBuffer> {
         let capacity = capacity(gathered, entry, control)?;
@@ -169,7 +170,11 @@ impl<'a> Rules<'a> {
         };
         let largest = largest.unwrap_or_default();
         let hysteresis = Bytes::new(largest.get() * 2);
-        let worst = self.worst(nodes, largest, response);
+        let worst = self.worst(nodes.unwrap_or_default(), largest, response);
+        // What is wrong with `match` has been said; thresholds would be computed for no cable.
+        if nodes.is_none() && !(entry.given("xoff") || shared) {
+            return None;
+        }
         if shared {
             let headroom = entry.size("headroom").or_else(|| {
                 let needed = worst.map(|worst| worst.above_threshold()).unwrap_or_default();
@@ -209,12 +214,23 @@ impl<'a> Rules<'a> {
             good = false;
         }
         if xon > xoff {
-            let message = format!("xon of {xon} lies above xoff of {xoff}");
-            gathered.refuse(
-                entry.place_of("xon"),
-                message,
-                "a sender goes on at or below the level that stopped it; swap them",
-            );
+            let (message, help) = if entry.given("xoff") {
+                (
+                    format!("xon of {xon} exceeds xoff of {xoff}"),
+                    format!("XON must not exceed XOFF; lower xon to {xoff} or raise xoff"),
+                )
+            } else {
+                let needed = worst.map(|worst| worst.above_threshold()).unwrap_or_default();
+                (
+                    format!("xon of {xon} exceeds xoff, which is not given and comes to {xoff}"),
+                    format!(
+                        "XON must not exceed XOFF, here the capacity of {capacity} less a headroom of {needed}; lower xon \
+                         to {xoff} or raise capacity to {}",
+                        xon + needed,
+                    ),
+                )
+            };
+            gathered.refuse(entry.place_of("xon"), message, help);
             good = false;
         }
         good.then_some(ClassBuffer::lossless(capacity, xoff, xon))

@@ -128,7 +128,7 @@ fn ets(gathered: &mut Gathered<'_>, node: &Node) -> Option<EtsTable> {
     }
     if shared && sum != 100 {
         let message = format!("the shares make {sum} %");
-        gathered.refuse(node.place_of("ets"), message, "they must make 100 % (IEEE 802.1Qaz)");
+        gathered.refuse(node.place_of("ets"), message, MAKE_ALL);
         return None;
     }
     Some(table)
@@ -247,17 +247,25 @@ impl Applied {
     }
 }
 
-/// Groups of classes for deficit round robin: the smallest share has a turn of a largest frame.
-fn egress(table: &EtsTable, classes: usize, turn: Bytes) -> Egress {
-    let smallest = table.shares.iter().copied().filter(|&share| share > 0).min().unwrap_or(1);
+/// What to do about percentages that do not make a hundred.
+pub(super) const MAKE_ALL: &str = "they must make 100 % (IEEE 802.1Qaz)";
+
+/// Shares in percent as quanta of deficit round robin: the smallest share has a turn of a largest frame.
+pub(super) fn quanta(percentages: &[Option<u8>], turn: Bytes) -> Vec<Option<Bytes>> {
+    let smallest = percentages.iter().copied().flatten().min().unwrap_or(1).max(1);
     let unit = turn.get().max(1520).div_ceil(u64::from(smallest));
+    percentages.iter().map(|share| share.map(|share| Bytes::new(unit * u64::from(share)))).collect()
+}
+
+/// Groups of classes for deficit round robin.
+fn egress(table: &EtsTable, classes: usize, turn: Bytes) -> Egress {
+    let shares = table.shares.map(|share| Some(share).filter(|&share| share > 0));
+    let quanta = quanta(&shares, turn);
     let group = |class: u8| {
         let mine = |&priority: &usize| table.classes[priority].unwrap_or(0) == class;
         let bits = (0..classes.min(8)).filter(mine).fold(0, |bits, priority| bits | 1 << priority);
         let share = match table.selection[usize::from(class)] {
-            Selection::Share => {
-                Share::Weighted { quantum: Bytes::new(unit * u64::from(table.shares[usize::from(class)])) }
-            }
+            Selection::Share => Share::Weighted { quantum: quanta[usize::from(class)].unwrap_or_default() },
             _ => Share::Strict,
         };
         (bits != 0).then(|| EgressGroup::turns(bits, share))

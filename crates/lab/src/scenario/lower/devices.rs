@@ -1,10 +1,12 @@
 //! `[[classes]]`, `[[switches]]` and `[[adapters]]` to the fabric's kinds.
 
 use super::buffers::Rules;
+use super::dcb::{MAKE_ALL, quanta};
 use super::names::Names;
 use crate::scenario::parameters;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
+use crate::scenario::value::percent;
 use congestion::CongestionPoint;
 use fabric::graph::Role;
 use fabric::spec::{
@@ -100,7 +102,7 @@ fn claim(
 pub(crate) fn switches(gathered: &mut Gathered<'_>, root: &Node, rules: &mut Rules<'_>) -> Option<Kinds<SwitchSpec>> {
     let entries = root.tables("switches");
     let claimed = claim(gathered, rules, entries, Role::Switch, "switches");
-    // Kinds that nobody is of are read all the same, to find what else is wrong.
+    // The kinds are read even if that failed, to find what else is wrong.
     let members = claimed.as_ref().map(|(members, _)| members.as_slice()).unwrap_or_default();
     // Thresholds depend on what is at the far end too.
     for (entry, members) in entries.iter().zip(members) {
@@ -111,7 +113,7 @@ pub(crate) fn switches(gathered: &mut Gathered<'_>, root: &Node, rules: &mut Rul
     let rules = &*rules;
     let mut kinds = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
-        let members = members.get(number).map_or(&[][..], Vec::as_slice);
+        let members = members.get(number).map(Vec::as_slice);
         kinds.extend(switch(gathered, entry, rules, members, root.table("congestion_point")));
     }
     let (_, kind_of) = claimed?;
@@ -122,7 +124,7 @@ fn switch(
     gathered: &mut Gathered<'_>,
     node: &Node,
     rules: &Rules<'_>,
-    members: &[u32],
+    members: Option<&[u32]>,
     point: Option<&Node>,
 ) -> Option<SwitchSpec> {
     let egress = egress(gathered, node, rules);
@@ -197,6 +199,7 @@ fn watch(
     of_all: Option<&Node>,
 ) -> Option<Option<WatchSpec>> {
     let mut notifies = false;
+    let of_all = of_all.filter(|_| !node.is_none("congestion_point"));
     let point = match node.table("congestion_point").or(of_all) {
         Some(inner) => {
             let name = inner.text("name")?;
@@ -237,17 +240,22 @@ fn watch(
 pub(crate) fn adapters(gathered: &mut Gathered<'_>, root: &Node, rules: &Rules<'_>) -> Option<Kinds<AdapterSpec>> {
     let entries = root.tables("adapters");
     let claimed = claim(gathered, rules, entries, Role::Host, "adapters");
-    // Kinds that nobody is of are read all the same, to find what else is wrong.
+    // The kinds are read even if that failed, to find what else is wrong.
     let members = claimed.as_ref().map(|(members, _)| members.as_slice()).unwrap_or_default();
     let mut kinds = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
-        kinds.extend(adapter(gathered, entry, rules, members.get(number).map_or(&[], Vec::as_slice)));
+        kinds.extend(adapter(gathered, entry, rules, members.get(number).map(Vec::as_slice)));
     }
     let (_, kind_of) = claimed?;
     (kinds.len() == entries.len()).then_some(Kinds { kinds, kind_of })
 }
 
-fn adapter(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>, members: &[u32]) -> Option<AdapterSpec> {
+fn adapter(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    rules: &Rules<'_>,
+    members: Option<&[u32]>,
+) -> Option<AdapterSpec> {
     let egress = egress(gathered, node, rules);
     let flow_control = flow_control(gathered, node, rules)?;
     let slow = node.given("service") || node.given("service_changes");
@@ -344,6 +352,32 @@ fn mixed(gathered: &mut Gathered<'_>, entry: &Node, rules: &Rules<'_>, classes: 
     None
 }
 
+/// The shares of the groups in percent, where they are given so. All groups that are not strict have one then, and together
+/// they make 100.
+fn percentages(gathered: &mut Gathered<'_>, node: &Node, entries: &[Node]) -> Option<Vec<Option<u8>>> {
+    let mut all = Vec::new();
+    for entry in entries {
+        all.push(percent(&entry.text("share")?));
+    }
+    if all.iter().all(Option::is_none) {
+        return Some(all);
+    }
+    let weighted = |entry: &&Node| entry.text("share").as_deref() == Some("weighted");
+    if let Some(other) = entries.iter().find(weighted) {
+        let key = ["share", "quantum"].into_iter().find(|key| other.given(key)).unwrap_or("classes");
+        let message = "this group has a quantum, others have a share in percent";
+        let help = "give all groups a percentage or all a quantum; strict groups have neither";
+        gathered.refuse(other.place_of(key), message, help);
+        return None;
+    }
+    let sum: u16 = all.iter().flatten().map(|&share| u16::from(share)).sum();
+    if sum != 100 {
+        gathered.refuse(node.place_of("egress"), format!("the shares make {sum} %"), MAKE_ALL);
+        return None;
+    }
+    Some(all)
+}
+
 fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<Egress> {
     if node.given("vl_arbitration") {
         return vl_arbitration(gathered, node, rules).map(Egress::Tables);
@@ -352,9 +386,11 @@ fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option
     if entries.is_empty() {
         return Some(Egress::Strict);
     }
+    let percentages = percentages(gathered, node, entries)?;
+    let quanta = quanta(&percentages, rules.largest.iter().copied().max().unwrap_or_default() + rules.overhead);
     let mut groups: Vec<EgressGroup> = Vec::new();
     let mut taken = 0_u8;
-    for entry in entries {
+    for (entry, quantum) in entries.iter().zip(quanta) {
         let classes = class_bits(gathered, rules, &entry.names("classes")?, entry)?;
         if classes & taken != 0 {
             let class = (classes & taken).trailing_zeros();
@@ -363,8 +399,9 @@ fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option
             return None;
         }
         taken |= classes;
-        let share = match entry.text("share")?.as_str() {
-            "strict" => Share::Strict,
+        let share = match (entry.text("share")?.as_str(), quantum) {
+            ("strict", _) => Share::Strict,
+            (_, Some(quantum)) => Share::Weighted { quantum },
             _ => Share::Weighted { quantum: entry.size("quantum")? },
         };
         let within = match entry.text("within")?.as_str() {

@@ -8,14 +8,15 @@ use crate::scenario::expect::{Expected, expected, kind};
 use crate::scenario::figure::{
     ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within,
 };
+use crate::scenario::key::NONE;
 use crate::scenario::metric::METRICS;
-use crate::scenario::overrides::{Path, kind_at};
+use crate::scenario::overrides::{Path, kind_at, takes_none};
 use crate::scenario::plan::Axis;
 use crate::scenario::resolve::{Gathered, Node, join};
 use crate::scenario::source::Place;
 use crate::scenario::tree::{Data, Item, Table};
 use crate::scenario::value::written;
-use crate::scenario::variants::assignments;
+use crate::scenario::variants::{assignments, empty_changes};
 use fabric::graph::Graph;
 
 /// What names in these sections may stand for.
@@ -82,10 +83,18 @@ fn named_set(gathered: &mut Gathered<'_>, node: &Node) -> Option<ChoiceOption> {
     };
     let mut set = Vec::new();
     let mut good = true;
+    for (path, key) in empty_changes(changes) {
+        let help = match Path::parse(path).is_ok_and(|path| takes_none(&path)) {
+            true => format!("write {path} = \"{NONE}\" to remove the table, or the keys to change"),
+            false => "write the keys to change".into(),
+        };
+        gathered.refuse(key, format!("`{path} = {{}}` changes nothing"), help);
+        good = false;
+    }
     for (path, key, value) in assignments(changes) {
         let parsed = Path::parse(&path).map_err(|reason| (reason, "write \"run.duration\" = \"5ms\"".to_owned()));
-        match parsed.and_then(|path| kind_at(&path)) {
-            Ok(kinds) => good &= fits(gathered, &kinds, value),
+        match parsed.and_then(|path| kind_at(&path).map(|kinds| (path, kinds))) {
+            Ok((steps, kinds)) => good &= fits(gathered, &steps, &kinds, value),
             Err((message, help)) => {
                 gathered.refuse(key, message, help);
                 good = false;

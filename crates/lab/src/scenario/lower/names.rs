@@ -1,7 +1,7 @@
 //! Names and patterns to numbers, with a remedy for a name that is not there.
 
 use crate::scenario::key::near;
-use crate::scenario::pattern::Pattern;
+use crate::scenario::pattern::{Pattern, Unmatched};
 use crate::scenario::resolve::Gathered;
 use crate::scenario::source::Place;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +78,13 @@ impl<'a> Names<'a> {
                 Some(name) => gathered.refuse(place, format!("there is no {} `{name}`", self.what), self.remedy(name)),
                 None => gathered.refuse(place, format!("`{text}` matches no {}", self.what), self.known()),
             }
+            return None;
+        }
+        // Whoever counts on 183 senders should not get 24 of them.
+        if let Some(Unmatched { first, missing, all }) = pattern.unmatched(found.iter().map(|&n| self.name(n))) {
+            let message = format!("`{text}` names {} `{first}`, which does not exist", self.what);
+            let help = format!("{missing} of its {all} names do not exist; {}", self.known());
+            gathered.refuse(place, message, help);
             return None;
         }
         Some(found)

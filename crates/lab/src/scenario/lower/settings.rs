@@ -3,10 +3,10 @@
 use super::names::Names;
 use super::network::cables_between;
 use crate::scenario::key::Kind;
-use crate::scenario::overrides::{Path, kind_at};
+use crate::scenario::overrides::{Path, kind_at, takes_none};
 use crate::scenario::plan::{Axis, ProbeSettings, RunSettings};
 use crate::scenario::problem::Problem;
-use crate::scenario::resolve::{Gathered, Node, join};
+use crate::scenario::resolve::{Gathered, Node, is_none, join};
 use crate::scenario::source::Place;
 use crate::scenario::tree::{Data, Item, Table};
 use crate::scenario::value::{read, written};
@@ -173,14 +173,17 @@ pub(crate) fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, valu
     };
     let mut good = true;
     for value in values {
-        good &= fits(gathered, &kinds, value);
+        good &= fits(gathered, &steps, &kinds, value);
     }
     good.then(|| Axis { path, values: values.iter().map(written).collect() })
 }
 
 /// Whether a key takes a value; if not, says so. One with several readings takes what any of them takes. What is in a
 /// table is looked at when it is used.
-pub(crate) fn fits(gathered: &mut Gathered<'_>, kinds: &[&Kind], value: &Item) -> bool {
+pub(crate) fn fits(gathered: &mut Gathered<'_>, path: &Path, kinds: &[&Kind], value: &Item) -> bool {
+    if is_none(value) && takes_none(path) {
+        return true;
+    }
     let mut wrong = Vec::new();
     let takes = |kind: &&Kind| match (kind, &value.data) {
         (Kind::Table(_) | Kind::Tables(_), Data::Table(_)) | (Kind::Tables(_), Data::List(_)) => true,

@@ -21,12 +21,12 @@ pub(crate) fn flows_of(
 ) -> Option<Vec<u32>> {
     let mut chosen = BTreeSet::new();
     for (text, place) in of {
-        let groups = Pattern::parse(text).map(|pattern| workloads.matching(&pattern)).unwrap_or_default();
-        if groups.is_empty() {
-            let name = (text.clone(), *place);
-            chosen.extend(flows.select(gathered, std::slice::from_ref(&name), fallback)?);
+        let name = [(text.clone(), *place)];
+        if Pattern::parse(text).map_or(true, |pattern| workloads.matching(&pattern).is_empty()) {
+            chosen.extend(flows.select(gathered, &name, fallback)?);
             continue;
         }
+        let groups = workloads.select(gathered, &name, fallback)?;
         let member = |(_, workload): &(u32, &u32)| groups.contains(workload);
         chosen.extend((0..).zip(&traffic.workload_of).filter(member).map(|(flow, _)| flow));
     }

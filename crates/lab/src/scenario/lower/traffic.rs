@@ -171,13 +171,17 @@ impl Work<'_> {
                 let hosts = self.hosts(gathered, "hosts")?;
                 self.several(gathered, &hosts)?;
                 self.fits(gathered, hosts.len() as u64)?;
-                plain(workload::permutation(&hosts, &template, self.seed))
+                let mut flows = workload::permutation(&hosts, &template, self.seed);
+                self.spread(gathered, &mut flows)?;
+                plain(flows)
             }
             "all-to-all" => {
                 let hosts = self.hosts(gathered, "hosts")?;
                 self.several(gathered, &hosts)?;
                 self.fits(gathered, hosts.len() as u64 * (hosts.len() as u64 - 1))?;
-                plain(workload::all_to_all(&hosts, &template))
+                let mut flows = workload::all_to_all(&hosts, &template);
+                self.spread(gathered, &mut flows)?;
+                plain(flows)
             }
             "uniform-random" => plain(self.uniform(gathered, &template)?),
             "poisson-flows" => plain(self.poisson(gathered, &template)?),

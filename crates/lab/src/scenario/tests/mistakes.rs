@@ -62,6 +62,33 @@ fn lossless_and_lossy_classes_do_not_share_a_group() {
 }
 
 #[test]
+fn shares_in_percent_make_a_hundred() {
+    let with = |groups: &str| {
+        format!("egress = [{groups}]\n[[classes]]\nname = \"a\"\n[[classes]]\nname = \"b\"\n[[workloads]]")
+    };
+    let share = |a: &str, b: &str| with(&format!("{{ classes = \"a\", {a} }}, {{ classes = \"b\", {b} }}"));
+    let wrong = |a: &str, b: &str, at: usize, words: &str| refused("[[workloads]]", &share(a, b), (8, at), words);
+    wrong("share = \"40%\"", "share = \"50%\"", 10, "the shares make 90 % / they must make 100 %");
+    wrong("share = \"40%\"", "quantum = \"3KB\"", 72, "this group has a quantum, others have a share in percent");
+    wrong("share = \"40%\", quantum = \"3KB\"", "share = \"60%\"", 43, "`quantum` does nothing with share = \"40%\"");
+    wrong("share = \"0%\"", "share = \"100%\"", 36, "give a whole percentage from 1% to 100%");
+    wrong("share = \"strct\"", "share = \"100%\"", 36, "did you mean \"strict\"?");
+    let fine = share("share = \"strict\"", "share = \"100%\"");
+    assert_eq!(complaints(&SOUND.replace("[[workloads]]", &fine), &[]), []);
+}
+
+#[test]
+fn of_a_device_that_matches_nothing_only_that_is_told() {
+    for (section, more) in [("switches", ""), ("adapters", "service = \"1Gb/s\"\nflow_control = \"pfc\"\n")] {
+        let entry = format!("[[{section}]]\nmatch = \"x9\"\n{more}buffers = {{ capacity = \"90KB\" }}\n[[workloads]]");
+        let found = complaints(&SOUND.replace("[[workloads]]", &entry), &[]);
+        let told: Vec<&str> = found.iter().map(|complaint| complaint.message.as_str()).collect();
+        let what = if section == "switches" { "switch" } else { "host" };
+        assert_eq!(told, [format!("there is no {what} `x9`")]);
+    }
+}
+
+#[test]
 fn the_sound_scenario_is_sound() {
     assert_eq!(complaints(SOUND, &[]), []);
 }
@@ -79,7 +106,10 @@ fn one_mistake_each() {
     refused("\"1us\"", "1", (5, 37), "has no unit");
     refused("capacity = \"100KB\"", "capacity = \"1KB\"", (7, 24), "arrive after XOFF");
     refused("capacity = \"100KB\"", "xoff = \"1KB\"", (7, 11), "has no `capacity`");
-    refused("\"100KB\"", "\"100KB\", xoff = \"50KB\", xon = \"60KB\"", (7, 54), "swap them");
+    refused("\"100KB\"", "\"100KB\", xoff = \"50KB\", xon = \"60KB\"", (7, 54), "lower xon to 50KB or raise xoff");
+    // 11000 B of headroom: 2 x 1520 B, a pause frame, 2 us at 10 Gb/s, and 1499 B.
+    refused("\"100KB\"", "\"100KB\", xon = \"99KB\"", (7, 39), "xoff, which is not given and comes to ");
+    refused("\"100KB\"", "\"100KB\", xon = \"99KB\"", (7, 39), " or raise capacity to 1");
     refused("\"100KB\"", "\"100KB\", xoff = \"100KB\"", (7, 40), "leaves no headroom");
     refused("[[switches]]", "[[switches]]\nmatch = \"leaf*\"", (7, 9), "matches no switch");
     refused("[[switches]]", "[[switches]]\nqueueing = \"output\"\nspeedup = 2", (8, 1), "does nothing with queueing");
@@ -90,6 +120,13 @@ fn one_mistake_each() {
         "output queueing only",
     );
     refused("to = \"h2\"", "to = \"h3\"", (12, 6), "there are h0, h1, h2");
+    refused("from = \"h0\"", "from = \"h{0..190}\"", (11, 8), "`h{0..190}` names host `h3`, which does not exist");
+    refused(
+        "from = \"h0\"",
+        "from = \"h{0..190}\"",
+        (11, 8),
+        "188 of its 191 names do not exist; there are h0, h1, h2",
+    );
     refused("to = \"h2\"", "to = \"h0\"", (12, 6), "its destination is its source");
     refused("to = \"h2\"", "to = \"h2\"\nstart = \"2us\"\nstop = \"1us\"", (14, 8), "stops before it starts");
     refused("to = \"h2\"", "to = \"h2\"\nclass = \"dta\"", (13, 9), "did you mean `data`?");

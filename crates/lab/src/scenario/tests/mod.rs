@@ -1,6 +1,7 @@
 //! Tests across the module.
 
 mod any_text;
+mod changes;
 mod expressive;
 mod lossless;
 mod mistakes;

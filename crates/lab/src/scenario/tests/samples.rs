@@ -135,6 +135,19 @@ fn a_check_finds_what_there_is_to_find() {
     assert!(has(&lost, "is lost to bit errors may lose data: the next one is sent 1413 quanta later"), "{lost:?}");
     assert!(lost[0].remedy.contains("set refresh_before = 64123"), "{lost:?}");
     assert_eq!(worst(&damaging("switches.pause.refresh_before=64123")), Some(Severity::Note));
+    // The default waits 32768 quanta, 2097152 B, which no lower xoff makes room for: a remedy must be one.
+    let remedy = "set capacity = \"2156775B\" and xoff = \"50KB\", or set refresh_before = 64123";
+    let default = damaging("switches.pause.refresh_before=32767");
+    assert!(default.iter().any(|finding| finding.remedy == remedy), "{default:?}");
+    let enlarged = damaging("switches.buffers.capacity=2156775B");
+    assert_eq!(worst(&enlarged), Some(Severity::Note), "{enlarged:?}");
+    // 6 quanta more than there is room for: 64117 are 1418 quanta, 90752 B, of which 90377 B are there.
+    let lowered = damaging("switches.pause.refresh_before=64117");
+    assert!(lowered.iter().any(|finding| finding.remedy.starts_with("set xoff = \"49625B\", or ")), "{lowered:?}");
+    let set =
+        ["network.link.bit_error_rate=1e-9", "switches.pause.refresh_before=64117", "switches.buffers.xoff=49625B"];
+    let lowered = look("victim.toml", &[&set[..], &["switches.buffers.xon=40KB"]].concat());
+    assert_eq!(worst(&lowered), Some(Severity::Note), "{lowered:?}");
     let paper = |variant: &str| look("../papers/dcb-2010/table1.toml", &[&format!("variant={variant}")]);
     let strict = paper("strict priority");
     assert!(has(&strict, "may starve at sw0 -> h8: classes that go before it offer all"), "{strict:?}");
