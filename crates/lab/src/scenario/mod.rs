@@ -32,7 +32,7 @@ mod value;
 mod variants;
 
 pub use check::{FairPhase, FairShare, Finding, Severity, check, fair_phases, fair_shares, flow_paths};
-pub use expect::{Comparison, Expectation, Expected, Statistic, Subjects, Window};
+pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_str};
 pub use metric::{Metric, Unit};
