@@ -170,6 +170,8 @@ pub struct BcnPoint {
     severe_at: u32,
     severest_at: u32,
     guide: Option<Guide>,
+    /// Whether probes are answered that find no room, too.
+    answers_all: bool,
     classes: usize,
     /// By (output, class).
     queues: Vec<Queue>,
@@ -205,9 +207,18 @@ impl BcnPoint {
             _ => Signals::Feedback,
         };
         let weight = values.number("weight");
-        let (guide, classes, queues) = (Guide::read(values)?, 0, Vec::new());
-        let point = BcnPoint { set_point, weight, sampling, signals, severe_at, severest_at, guide, classes, queues };
-        Ok(Point::Bcn(point))
+        Ok(Point::Bcn(BcnPoint {
+            set_point,
+            weight,
+            sampling,
+            signals,
+            severe_at,
+            severest_at,
+            guide: Guide::read(values)?,
+            answers_all: values.maybe_choice("probe_answers").is_some_and(|which| which == "both"),
+            classes: 0,
+            queues: Vec::new(),
+        }))
     }
 
     /// A point that samples as ECM does, from its parameters.
@@ -297,6 +308,6 @@ impl CongestionPoint for BcnPoint {
         }
         let sample = Sample::of(self.set_point, view.waiting_bytes(output, class), queue.old);
         let guidance = self.guide.as_mut().map(|guide| guide.tell(now, output, class, view));
-        sample.reply(probe, self.weight, guidance)
+        sample.reply(probe, self.weight, guidance, || self.answers_all.then_some(ORDINARY))
     }
 }

@@ -6,6 +6,7 @@
 use crate::bcn::{OF_ECM, drift};
 use crate::bcn_point::{RUNS, of_ecm};
 use crate::bcn_source::{Asks, How};
+use crate::feedback::PROBE_ANSWERS;
 use crate::guidance::{self, WEIGHT};
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values, joined};
 use crate::path_probe::PathProbes;
@@ -25,12 +26,13 @@ pub(crate) const POINT: PointInfo = PointInfo {
 pub(crate) const POINT_P: PointInfo = PointInfo {
     name: "e2cm-p",
     summary: "E2CM-P: as e2cm; answers the probes of sources if there is room for more",
+    parameters: &joined::<11>(&OF_POINT, &[PROBE_ANSWERS]),
     ..POINT
 };
 pub(crate) const POINT_PR: PointInfo = PointInfo {
     name: "e2cm-pr",
     summary: "E2CM-PR: as e2cm-p; notices and answers carry a suggested and a largest rate",
-    parameters: &joined::<18>(&OF_POINT, &guidance::PARAMETERS),
+    parameters: &joined::<19>(&joined::<11>(&OF_POINT, &[PROBE_ANSWERS]), &guidance::PARAMETERS),
     ..POINT
 };
 

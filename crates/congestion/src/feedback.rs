@@ -20,6 +20,16 @@ pub(crate) const BASE_PROBABILITY: Parameter = Parameter {
     meaning: "With which a frame is sampled while there is no congestion; ten times that with the most of it.",
 };
 
+pub(crate) const PROBE_ANSWERS: Parameter = Parameter {
+    name: "probe_answers",
+    kind: ParameterKind::Choice(&[
+        ("positive", "only if there is room for more; else the probe ends here"),
+        ("both", "also if there is not: the answer then asks for less"),
+    ]),
+    default: ParameterDefault::Value("positive", "802.1au bake-off slides: return probe only if rate increase desired"),
+    meaning: "Which probes of sources it answers. The slides advise against negative answers.",
+};
+
 /// A queue at a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
@@ -43,14 +53,22 @@ impl Sample {
         f64::from(self.offset) - weight * f64::from(self.growth)
     }
 
-    /// What becomes of a probe that asks the point of this queue: it comes back only if there is room for more.
-    pub(crate) fn reply(self, probe: &Passing, weight: f64, guidance: Option<Guidance>) -> Fate {
-        if self.feedback(weight) <= 0.0 {
-            return Fate::End;
-        }
+    /// What becomes of a probe that asks the point of this queue: it comes back if there is room for more, and else only
+    /// if the point has a negative answer, which it gives as its notices have it.
+    pub(crate) fn reply(
+        self,
+        probe: &Passing,
+        weight: f64,
+        guidance: Option<Guidance>,
+        negative: impl FnOnce() -> Option<u8>,
+    ) -> Fate {
         let Passing { flow, output: port, class, .. } = *probe;
         let Sample { offset, growth } = self;
-        Fate::Reply(Notice { flow, feedback: ORDINARY, offset, growth, port, class, guidance })
+        let feedback = if self.feedback(weight) > 0.0 { Some(ORDINARY) } else { negative() };
+        match feedback {
+            Some(feedback) => Fate::Reply(Notice { flow, feedback, offset, growth, port, class, guidance }),
+            None => Fate::End,
+        }
     }
 }
 
@@ -160,14 +178,21 @@ mod tests {
     fn a_probe_comes_back_only_if_there_is_room_for_more() {
         let probe = Passing { now: units::Time::ZERO, flow: 7, output: 2, class: 1, tag: 9, value: 0 };
         // 24000 - 20000 - 2 * (20000 - 19000) = 2000, and one byte of growth per byte below is too much.
-        let Fate::Reply(notice) = Sample::of(24_000, 20_000, 19_000).reply(&probe, 2.0, None) else {
+        let Fate::Reply(notice) = Sample::of(24_000, 20_000, 19_000).reply(&probe, 2.0, None, || None) else {
             panic!("a reply")
         };
         assert_eq!((notice.flow, notice.port, notice.class), (7, 2, 1));
         assert_eq!((notice.feedback, notice.offset, notice.growth), (0, 4_000, 1_000));
         for old in [18_000, 10_000] {
-            assert_eq!(Sample::of(24_000, 20_000, old).reply(&probe, 2.0, None), Fate::End);
+            assert_eq!(Sample::of(24_000, 20_000, old).reply(&probe, 2.0, None, || None), Fate::End);
         }
-        assert_eq!(Sample::of(24_000, 24_000, 24_000).reply(&probe, 2.0, None), Fate::End);
+        assert_eq!(Sample::of(24_000, 24_000, 24_000).reply(&probe, 2.0, None, || None), Fate::End);
+        // A point that has a negative answer gives it, and only where there is no room.
+        for (queue, feedback) in [(40_000, 7), (20_000, ORDINARY)] {
+            let Fate::Reply(notice) = Sample::of(24_000, queue, queue).reply(&probe, 2.0, None, || Some(7)) else {
+                panic!("a reply")
+            };
+            assert_eq!((notice.feedback, notice.offset), (feedback, 24_000 - queue as i32));
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! counter asks the congestion point that last asked for less, and a stage is complete when an answer comes, which it
 //! does only if there is room for more.
 
-use crate::feedback::BASE_PROBABILITY;
+use crate::feedback::{BASE_PROBABILITY, PROBE_ANSWERS};
 use crate::guidance::{self, WEIGHT};
 use crate::increase::{Increase, Law, lasting};
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values, joined};
@@ -51,12 +51,13 @@ pub(crate) const POINT: PointInfo = PointInfo {
 pub(crate) const POINT_P: PointInfo = PointInfo {
     name: "qcn-p",
     summary: "QCN-P: as qcn-2007; answers the probes of sources if there is room for more",
+    parameters: &joined::<4>(&OF_POINT, &[PROBE_ANSWERS]),
     ..POINT
 };
 pub(crate) const POINT_PR: PointInfo = PointInfo {
     name: "qcn-pr",
     summary: "QCN-PR: as qcn-p; notices and answers carry a suggested and a largest rate",
-    parameters: &joined::<11>(&OF_POINT, &guidance::PARAMETERS),
+    parameters: &joined::<12>(&joined::<4>(&OF_POINT, &[PROBE_ANSWERS]), &guidance::PARAMETERS),
     ..POINT
 };
 
@@ -169,9 +170,55 @@ const DRIFT_PERIOD: Parameter = Parameter {
     default: ParameterDefault::Value("200us", "802.1au bake-off slides: timerPeriod 200 us"),
     meaning: "How often a limited flow raises its rate by itself.",
 };
+const DRIFT_FACTOR: Parameter = Parameter {
+    name: "drift_factor",
+    kind: ParameterKind::Number(1.0, 2.0),
+    default: ParameterDefault::Value("1.0005", "802.1au bake-off slides: driftFactor 1.0005"),
+    meaning: "What a limited flow multiplies its rate by, each `drift_period`, with `self_increase` multiplicative.",
+};
+const DRIFT_RATE: Parameter = Parameter {
+    name: "drift_rate",
+    kind: ParameterKind::Rate,
+    default: ParameterDefault::Value("1Mb/s", "802.1au bake-off slides: selfIncrease 1000000"),
+    meaning: "What a limited flow adds to its rate, each `drift_period`, with `self_increase` linear.",
+};
+const DRIFT_PART: Parameter = Parameter {
+    name: "drift_part",
+    kind: ParameterKind::Number(0.0, 1.0),
+    default: ParameterDefault::Value("0.001", "802.1au bake-off slides: selfIncreaseFactor 0.1 %"),
+    meaning: "The part of the way to the largest rate that the congested switch allows, each `drift_period`, with `self_increase` proportional.",
+};
+const DRIFT_TARGET: Parameter = Parameter {
+    name: "drift_target",
+    kind: ParameterKind::Choice(&[
+        ("carried", "it rises with the rate"),
+        ("left", "it stays: the next stage takes the rate halfway back to it"),
+    ]),
+    default: ParameterDefault::Value("carried", "our choice: the 802.1au bake-off slides do not say"),
+    meaning: "What becomes of the target when a flow raises its rate above it by itself.",
+};
+const LAWS: ParameterKind = ParameterKind::Choice(&[
+    ("multiplicative", "by `drift_factor`"),
+    ("linear", "by `drift_rate`"),
+    (
+        "proportional",
+        "by `drift_part` of what is missing to the largest rate that the congested switch allows; where it states none, to \
+         `max_rate`",
+    ),
+]);
+
+/// How a source raises its rate by itself, unless somebody says otherwise.
+const fn self_increase(law: &'static str, source: &'static str) -> Parameter {
+    Parameter {
+        name: "self_increase",
+        kind: LAWS,
+        default: ParameterDefault::Value(law, source),
+        meaning: "How a limited flow raises its rate by itself.",
+    }
+}
 
 /// What all sources have.
-const COMMON: [Parameter; 14] = [
+const COMMON: [Parameter; 18] = [
     THRESHOLD,
     AI_RATE,
     HYPERACTIVE,
@@ -186,59 +233,42 @@ const COMMON: [Parameter; 14] = [
     HALVE,
     CLAMP,
     DRIFT_PERIOD,
+    DRIFT_FACTOR,
+    DRIFT_RATE,
+    DRIFT_PART,
+    DRIFT_TARGET,
 ];
 
 pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
     name: "qcn-2007",
     summary: "QCN of 2007: notices lower the rate; a byte counter brings it back, and it drifts upwards",
-    parameters: &joined::<16>(
+    parameters: &joined::<20>(
         &COMMON,
-        &[
-            BYTE_RESET,
-            Parameter {
-                name: "drift_factor",
-                kind: ParameterKind::Number(1.0, 2.0),
-                default: ParameterDefault::Value("1.0005", "802.1au bake-off slides: driftFactor 1.0005"),
-                meaning: "What a limited flow multiplies its rate by, each `drift_period`.",
-            },
-        ],
+        &[BYTE_RESET, self_increase("multiplicative", "802.1au bake-off slides: driftFactor")],
     ),
     presets: SOURCE_RUNS,
     acknowledged: false,
-    build: |values| build(values, Law::Multiply(values.number("drift_factor")), None),
+    build: |values| build(values, None),
 };
 pub(crate) const SOURCE_P: ProtocolInfo = ProtocolInfo {
     name: "qcn-p",
     summary: "QCN-P: as qcn-2007, but its byte counter asks the congestion point, whose answers raise the rate",
-    parameters: &joined::<16>(
+    parameters: &joined::<20>(
         &COMMON,
-        &[
-            ASKING_RESET,
-            Parameter {
-                name: "drift_rate",
-                kind: ParameterKind::Rate,
-                default: ParameterDefault::Value("1Mb/s", "802.1au bake-off slides: selfIncrease 1000000"),
-                meaning: "What a limited flow adds to its rate, each `drift_period`.",
-            },
-        ],
+        &[ASKING_RESET, self_increase("linear", "802.1au bake-off slides: selfIncrease")],
     ),
     presets: PROBING_RUNS,
     acknowledged: false,
-    build: |values| build(values, Law::Add(values.rate("drift_rate").as_bits_per_sec() as f64), Some(0.0)),
+    build: |values| build(values, Some(0.0)),
 };
 pub(crate) const SOURCE_PR: ProtocolInfo = ProtocolInfo {
     name: "qcn-pr",
     summary: "QCN-PR: as qcn-p, and follows the rates that congestion points suggest and allow",
-    parameters: &joined::<17>(
+    parameters: &joined::<21>(
         &COMMON,
         &[
             ASKING_RESET,
-            Parameter {
-                name: "drift_part",
-                kind: ParameterKind::Number(0.0, 1.0),
-                default: ParameterDefault::Value("0.001", "802.1au bake-off slides: selfIncreaseFactor 0.1 %"),
-                meaning: "The part of the way to the largest rate that the congested switch allows, each `drift_period`.",
-            },
+            self_increase("proportional", "802.1au bake-off slides: selfIncreaseFactor"),
             Parameter {
                 default: ParameterDefault::Value("0.002", "802.1au bake-off slides: switchRateWeight 0.002"),
                 ..WEIGHT
@@ -247,12 +277,17 @@ pub(crate) const SOURCE_PR: ProtocolInfo = ProtocolInfo {
     ),
     presets: PROBING_RUNS,
     acknowledged: false,
-    build: |values| build(values, Law::Approach(values.number("drift_part")), Some(values.number("guidance_weight"))),
+    build: |values| build(values, Some(values.number("guidance_weight"))),
 };
 
-/// A source whose clock raises its rate by a law; one that asks has a weight for what is suggested to it.
-fn build(values: &Values, law: Law, asking: Option<f64>) -> Result<Reaction, Invalid> {
+/// A source whose clock raises its rate; one that asks has a weight for what is suggested to it.
+fn build(values: &Values, asking: Option<f64>) -> Result<Reaction, Invalid> {
     let bits = |name: &str| values.rate(name).as_bits_per_sec() as f64;
+    let law = match values.choice("self_increase").as_str() {
+        "linear" => Law::Add(bits("drift_rate")),
+        "proportional" => Law::Approach(values.number("drift_part")),
+        _ => Law::Multiply(values.number("drift_factor")),
+    };
     let period = lasting("drift_period", values.time("drift_period"))?;
     let extra = match values.choice("extra_fast_recovery").as_str() {
         "clock" => Extra::ByClock(bits("efr_max")),
@@ -260,7 +295,72 @@ fn build(values: &Values, law: Law, asking: Option<f64>) -> Result<Reaction, Inv
         _ => Extra::Off,
     };
     let steps = Steps::Bytes { active: bits("ai_rate"), hyperactive: values.flag("hyperactive") };
-    let clock = Clock::Raises(Increase { law, period });
+    let carries_target = values.choice("drift_target") == "carried";
+    let clock = Clock::Raises { increase: Increase { law, period }, carries_target };
     let (asks, guidance_weight) = (asking.is_some(), asking.unwrap_or(0.0));
     QcnSource::with(values, How { clock, steps, extra, asks, guidance_weight })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::Value;
+    use crate::{Adapter, Feedback, ReactionPoint};
+    use units::{Bytes, Rate, Time};
+
+    /// The rate in Mb/s of a source that a notice has put at 5 Gb/s of 10, after so many periods of its clock.
+    fn after(periods: u32, changes: &[(&'static str, &str)]) -> f64 {
+        let mut values = Values::defaults(SOURCE.parameters).with("extra_fast_recovery", Value::Choice("off".into()));
+        for (name, value) in changes {
+            values = values.with(name, Value::Choice((*value).to_owned()));
+        }
+        let mut source = (SOURCE.build)(&values).unwrap();
+        source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
+        let notice = Feedback::Notice { feedback: 64, offset: -1, growth: 0, point: 0, guidance: None };
+        source.on_feedback(Time::ZERO, &notice);
+        for _ in 0..periods {
+            let now = source.deadline().unwrap();
+            source.on_deadline(now);
+        }
+        source.allowance().rate.unwrap().as_bits_per_sec() as f64 / 1e6
+    }
+
+    #[test]
+    fn the_three_laws_of_the_slides() {
+        let law = |name: &str| after(1, &[("self_increase", name)]);
+        // 5000 x 1.0005, 5000 + 1, and a thousandth of the 5000 that are missing.
+        assert_eq!([law("multiplicative"), law("linear"), law("proportional")], [5002.5, 5001.0, 5005.0]);
+        assert_eq!(after(1, &[]), 5002.5);
+    }
+
+    #[test]
+    fn a_target_that_is_left_behind_takes_the_rate_back() {
+        // The notice comes after a stage, so that target and rate are the same; then 100 periods raise the rate alone.
+        let rate = |how: &str| {
+            let values = Values::defaults(SOURCE.parameters)
+                .with("extra_fast_recovery", Value::Choice("off".into()))
+                .with("drift_target", Value::Choice(how.to_owned()))
+                .with("self_increase", Value::Choice("linear".into()))
+                .with("jitter", Value::Number(0.0))
+                .with("drift_rate", Value::Rate(Rate::from_megabits(10)));
+            let mut source = (SOURCE.build)(&values).unwrap();
+            source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
+            let notice = |feedback: u8| Feedback::Notice { feedback, offset: -1, growth: 0, point: 0, guidance: None };
+            let stage = |source: &mut Reaction| (0..101).for_each(|_| source.on_sent(Time::ZERO, Bytes::new(1500)));
+            source.on_feedback(Time::ZERO, &notice(64));
+            stage(&mut source);
+            // 7500 after the stage; the notice makes that the target and takes a 128th of it.
+            source.on_feedback(Time::ZERO, &notice(1));
+            for _ in 0..100 {
+                let now = source.deadline().unwrap();
+                source.on_deadline(now);
+            }
+            let before = source.allowance().rate.unwrap().as_bits_per_sec() as f64 / 1e6;
+            assert_eq!(before, 7500.0 * 127.0 / 128.0 + 1000.0);
+            stage(&mut source);
+            source.allowance().rate.unwrap().as_bits_per_sec() as f64 / 1e6
+        };
+        assert_eq!(rate("carried"), 7500.0 * 127.0 / 128.0 + 1000.0);
+        assert_eq!(rate("left"), (7500.0 * 127.0 / 128.0 + 1000.0 + 7500.0) / 2.0);
+    }
 }

@@ -143,6 +143,8 @@ pub struct QcnPoint {
     culprit: Culprit,
     keep_alive: Option<Span>,
     guide: Option<Guide>,
+    /// Whether probes are answered that find no room, too.
+    answers_all: bool,
     classes: usize,
     /// By (port, class).
     queues: Vec<Queue>,
@@ -196,6 +198,7 @@ impl QcnPoint {
             culprit,
             keep_alive,
             guide: None,
+            answers_all: false,
             classes: 0,
             queues: Vec::new(),
             next: None,
@@ -218,6 +221,7 @@ impl QcnPoint {
             culprit: Culprit::Arrival,
             keep_alive: None,
             guide: Guide::read(values)?,
+            answers_all: values.maybe_choice("probe_answers").is_some_and(|which| which == "both"),
             classes: 0,
             queues: Vec::new(),
             next: None,
@@ -354,9 +358,13 @@ impl CongestionPoint for QcnPoint {
         if self.placed != Placed::Outputs || probe.tag == 0 || probe.tag != queue.tag {
             return Fate::Pass;
         }
-        let sample = Sample::of(self.set_point, view.waiting_bytes(output, class), queue.old);
+        let (length, old) = (view.waiting_bytes(output, class), queue.old);
         let guidance = self.guide.as_mut().map(|guide| guide.tell(now, output, class, view));
-        sample.reply(probe, self.weight as f64 / ONE as f64, guidance)
+        let negative = || {
+            let feedback = quantised(self.set_point, self.weight, length, old);
+            (self.answers_all && feedback > 0).then_some(feedback)
+        };
+        Sample::of(self.set_point, length, old).reply(probe, self.weight as f64 / ONE as f64, guidance, negative)
     }
 
     fn on_drawn(&mut self, _now: Time, drawn: &[Drawn]) -> Option<Notice> {

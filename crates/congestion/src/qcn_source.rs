@@ -57,8 +57,8 @@ struct Limiter {
 pub(crate) enum Clock {
     /// It counts stages of this length, beside those of the byte counter.
     Stages(Span),
-    /// It raises the rate.
-    Raises(Increase),
+    /// It raises the rate, and a target that the rate leaves behind with it or not.
+    Raises { increase: Increase, carries_target: bool },
 }
 
 /// What a stage beyond fast recovery adds to the target, in bits per second.
@@ -216,13 +216,15 @@ impl QcnSource {
     }
 
     /// A period of a clock that raises the rate.
-    fn raise(&self, limiter: &mut Limiter, increase: Increase) {
+    fn raise(&self, limiter: &mut Limiter, increase: Increase, carries_target: bool) {
         limiter.current = increase.law.after(limiter.current, 0, limiter.most).min(limiter.most);
         if let Extra::ByClock(most) = self.how.extra {
             self.recover_more(limiter, most);
         }
-        // A rate above its target would fall with the next stage.
-        limiter.target = limiter.target.max(limiter.current);
+        if carries_target {
+            // A rate above its target would fall with the next stage.
+            limiter.target = limiter.target.max(limiter.current);
+        }
     }
 
     fn least(&self) -> f64 {
@@ -290,7 +292,7 @@ impl ReactionPoint for QcnSource {
                 left: self.byte_reset as i64,
                 expires: match self.how.clock {
                     Clock::Stages(_) => now,
-                    Clock::Raises(increase) => now.saturating_add(increase.period),
+                    Clock::Raises { increase, .. } => now.saturating_add(increase.period),
                 },
                 point,
                 most: self.largest,
@@ -337,8 +339,8 @@ impl ReactionPoint for QcnSource {
                 let span = jittered(&mut self.stream, mean, self.jitter) as u64;
                 limiter.expires = now.saturating_add(Span::from_picos(span.max(1)));
             }
-            Clock::Raises(increase) => {
-                self.raise(&mut limiter, increase);
+            Clock::Raises { increase, carries_target } => {
+                self.raise(&mut limiter, increase, carries_target);
                 limiter.expires = now.saturating_add(increase.period);
             }
         }

@@ -156,6 +156,20 @@ fn points_answer_probes_that_are_for_them_if_there_is_room_for_more() {
 }
 
 #[test]
+fn points_that_answer_all_probes_ask_for_less_where_there_is_no_room() {
+    // 16000 - 24000 + 2 * 16000 = 24000 of 120000: a fifth of 63. E2CM sends offset and growth alone.
+    for (name, feedback) in [("e2cm-p", 0), ("e2cm-pr", 0), ("qcn-p", 12), ("qcn-pr", 12)] {
+        let mut point = attached(name, &of_point(name).with("probe_answers", choice("both")));
+        let Fate::Reply(reply) = point.on_probe(&mut probe(Time::ZERO, own_tag()), &queue(16_000)) else {
+            panic!("{name}")
+        };
+        assert_eq!((reply.feedback, reply.offset, reply.growth), (feedback, 8_000, 16_000), "{name}");
+        let mut usual = attached(name, &of_point(name));
+        assert_eq!(usual.on_probe(&mut probe(Time::ZERO, own_tag()), &queue(16_000)), Fate::End, "{name}");
+    }
+}
+
+#[test]
 fn guidance_shares_the_link_among_the_flows_of_the_last_millisecond() {
     let suggest = |point: &mut Point, now: Time, stopped: bool| {
         let fate = point.on_probe(&mut probe(now, own_tag()), &Still { queue: 0, stopped });

@@ -59,17 +59,19 @@ impl<'a> Summary<'a> {
         }
         let mut wrong = Vec::new();
         for sentence in &self.paper.sentences {
-            let about: Vec<_> = variants
-                .iter()
-                .filter(|(name, _, quantities)| sentence.figures.holds(name) && quantities.contains(&sentence.quantity))
-                .collect();
-            if about.is_empty() {
-                let message = format!("none of its figures measures `{}`", sentence.quantity);
-                wrong.push(format!("{}: {message}", sentence.stated_at));
-            }
-            for variant in std::iter::once(&sentence.of).chain(&sentence.over) {
-                if let Some((name, ..)) = about.iter().find(|(_, variants, _)| !variants.contains(variant)) {
-                    wrong.push(format!("{}: {name} has no variant `{variant}`", sentence.stated_at));
+            let other = sentence.readings.iter().map(|reading| reading.quantity.as_str());
+            for quantity in sentence.quantities().chain(other) {
+                let about: Vec<_> = variants
+                    .iter()
+                    .filter(|(name, _, known)| sentence.figures.holds(name) && known.iter().any(|one| one == quantity))
+                    .collect();
+                if about.is_empty() {
+                    wrong.push(format!("{}: none of its figures measures `{quantity}`", sentence.stated_at));
+                }
+                for variant in sentence.variants() {
+                    if let Some((name, ..)) = about.iter().find(|(_, variants, _)| !variants.contains(variant)) {
+                        wrong.push(format!("{}: {name} has no variant `{variant}`", sentence.stated_at));
+                    }
                 }
             }
         }
@@ -105,7 +107,7 @@ impl<'a> Summary<'a> {
                 vec![
                     format!("{}: {}", sentence.of, sentence.says),
                     sentence.measure.clone(),
-                    format!("{} {}", word(sentence.comparison), bound(sentence, unit)),
+                    bounds(sentence, unit),
                     spread(sentence, unit, finding.measured.as_ref()),
                     verdict_text(finding),
                 ]
@@ -171,17 +173,29 @@ fn word(comparison: Comparison) -> &'static str {
 /// A number of a sentence, with its unit if it still has one.
 fn amount(sentence: &Sentence, unit: Unit, value: f64) -> String {
     match sentence.against {
+        Against::Nothing if sentence.over_figures.is_some() => format!("{value:.3} times"),
         Against::Nothing => shown(unit, value),
         Against::Difference if value >= 0.0 => shown(unit, value),
         Against::Difference => format!("-{}", shown(unit, -value)),
         Against::Ratio => format!("{value:.3} times"),
-        Against::FromTop | Against::FromBottom => format!("place {value:.0}"),
+        Against::FromTop | Against::FromBottom | Against::Place => format!("place {value:.0}"),
+        Against::Count | Against::BetterUnder => format!("{value:.0} of {}", sentence.over.len()),
+        Against::OrderKept => shown(Unit::Number, value),
     }
 }
 
-/// What a sentence expects; a bound has no digits that nobody stated.
-fn bound(sentence: &Sentence, unit: Unit) -> String {
-    let text = amount(sentence, unit, sentence.value);
+/// What a sentence expects, from one side or from both.
+fn bounds(sentence: &Sentence, unit: Unit) -> String {
+    let least = bound(sentence, unit, sentence.value);
+    match sentence.most {
+        None => format!("{} {least}", word(sentence.comparison)),
+        Some(most) => format!("{least} to {}", bound(sentence, unit, most)),
+    }
+}
+
+/// A bound of a sentence, without digits that nobody stated.
+fn bound(sentence: &Sentence, unit: Unit, value: f64) -> String {
+    let text = amount(sentence, unit, value);
     let (number, rest) = text.split_at(text.find(' ').unwrap_or(text.len()));
     if !number.contains('.') {
         return text;
@@ -259,9 +273,11 @@ fn sentence_json((sentence, finding): (&Sentence, &SentenceFinding), unit: Unit)
         "source": sentence.source,
         "quantity": sentence.quantity,
         "figures": finding.figures,
+        "criteria": sentence.criteria.iter().map(|criterion| &criterion.quantity).collect::<Vec<_>>(),
         "op": word(sentence.comparison),
         "value": sentence.value,
-        "expected_text": format!("{} {}", word(sentence.comparison), bound(sentence, unit)),
+        "most": sentence.most,
+        "expected_text": bounds(sentence, unit),
         "measured_text": spread(sentence, unit, finding.measured.as_ref()),
         "measured": finding.measured.as_ref().map(spread_json),
         "statement": sentence.statement,

@@ -64,6 +64,19 @@ impl Statistic {
     }
 }
 
+/// How several ports or nodes become one number, where each is followed over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Across {
+    /// The largest of their numbers.
+    Most,
+    /// The mean of their numbers.
+    Mean,
+    /// The smallest of their numbers.
+    Least,
+    /// The fullest of them at each sample, as if they were one.
+    Fullest,
+}
+
 /// How a result is compared with what is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
@@ -175,6 +188,8 @@ pub struct Expectation {
     pub window: Window,
     /// How several values become one.
     pub statistic: Statistic,
+    /// How several places become one, where a place is followed over time.
+    pub across: Across,
     /// Around what a deviation is measured, in the metric's base unit; none for the mean.
     pub around: Option<f64>,
     /// How to compare.
@@ -289,6 +304,12 @@ pub(crate) fn expectation(
             Some("deviation") => Statistic::Deviation,
             Some("variation") => Statistic::Variation,
             _ => Statistic::Mean,
+        },
+        across: match node.text("across").as_deref() {
+            Some("mean") => Across::Mean,
+            Some("least") => Across::Least,
+            Some("fullest") => Across::Fullest,
+            _ => Across::Most,
         },
         around: node
             .size("around")

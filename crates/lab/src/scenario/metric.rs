@@ -23,6 +23,8 @@ pub enum Metric {
     FairTotal,
     /// Jain's index of the parts that flows get of their fair shares.
     FairIndex,
+    /// Throughput of the flows that cross a link as a part of their fair shares together.
+    FairUse,
     /// How much of the fair shares is misplaced.
     FairDistance,
     /// How long flows together take to come to their fair share.
@@ -57,7 +59,7 @@ pub enum Metric {
     Queue,
     /// Bytes or slots held of what came in.
     Buffer,
-    /// How long until a queue is back at a level.
+    /// How long until a queue is back below a level for good.
     DrainTime,
     /// Amplitude of the strongest swing of a queue.
     Swing,
@@ -229,6 +231,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "throughput of all flows named over the sum of their max-min fair shares, a number",
     ),
     row(
+        "fair-use",
+        Metric::FairUse,
+        Subject::Links,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "throughput of all flows that cross a link over the sum of their max-min fair shares, a number",
+    ),
+    row(
         "fair-index",
         Metric::FairIndex,
         Subject::AllFlows,
@@ -365,7 +375,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Size,
         Usual::WholeRun,
-        "bytes waiting for an output of the nodes or links named, the fullest at each sample, as a size",
+        "bytes waiting for an output of the nodes or links named, as a size",
     ),
     row(
         "buffer",
@@ -373,7 +383,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Size,
         Usual::AfterWarmUp,
-        "bytes (or slots) held of what came in by the nodes or links named, the fullest at each sample, as a size",
+        "bytes (or slots) held of what came in by the nodes or links named, as a size",
     ),
     row(
         "drain-time",
@@ -381,8 +391,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Time,
         Usual::AfterWarmUp,
-        "time until the fullest queue of the nodes or links named, having been above `level`, no longer is; 0 if it never \
-         was, the whole window if it stays there",
+        "time until a queue of the nodes or links named is above `level` for the last time in the window; 0 if it never \
+         was, the whole window if it still is at its end",
     ),
     row(
         "swing",
@@ -390,7 +400,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Size,
         Usual::AfterWarmUp,
-        "amplitude of the strongest periodic swing of the fullest queue of the nodes or links named, as a size",
+        "amplitude of the strongest periodic swing of a queue of the nodes or links named, as a size",
     ),
     row(
         "swing-frequency",
@@ -457,8 +467,8 @@ impl Metric {
 
     /// Whether it is held against max-min fair shares.
     pub(crate) fn is_about_fair_shares(self) -> bool {
-        use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, RecoveryTime};
-        matches!(self, FairRate | FairShare | FairTotal | FairIndex | FairDistance | RecoveryTime)
+        use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, FairUse, RecoveryTime};
+        matches!(self, FairRate | FairShare | FairTotal | FairUse | FairIndex | FairDistance | RecoveryTime)
     }
 
     /// Whether it is about levels of queues or buffers, sampled.

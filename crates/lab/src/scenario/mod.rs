@@ -35,11 +35,11 @@ pub use check::{
     FairPhase, FairShare, Finding, Severity, check, each_fair_phase, fair_phases, fair_phases_of_run, fair_shares,
     flow_paths,
 };
-pub use expect::{Comparison, Expectation, Expected, Statistic, Subjects, Window};
+pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_str};
 pub use metric::{Metric, Unit};
-pub use paper::{Against, FigureNames, Matrix, Paper, Sentence, load_paper};
+pub use paper::{Against, Best, Criterion, FigureNames, Matrix, OfFigures, OtherQuantity, Paper, Sentence, load_paper};
 pub use plan::{Axis, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
 pub use problem::{Complaint, Errors};
 pub use reference::reference;

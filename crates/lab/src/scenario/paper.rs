@@ -1,6 +1,6 @@
 //! `paper.toml`: what a paper is, and what it says of all its figures together.
 
-use super::expect::{Comparison, Statistic};
+use super::expect::Comparison;
 use super::figure::VARIANT;
 use super::keys::paper::paper as keys;
 use super::load::Disk;
@@ -54,6 +54,63 @@ pub struct Matrix {
     pub figures: FigureNames,
 }
 
+/// How the numbers of several figures become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfFigures {
+    /// Their mean.
+    Mean,
+    /// The one in the middle, or the mean of the two.
+    Median,
+    /// The smallest.
+    Least,
+    /// The largest.
+    Most,
+}
+
+impl OfFigures {
+    /// One number of several; `None` of none.
+    #[must_use]
+    pub fn of(self, mut numbers: Vec<f64>) -> Option<f64> {
+        numbers.sort_by(f64::total_cmp);
+        let last = numbers.len().checked_sub(1)?;
+        Some(match self {
+            OfFigures::Mean => numbers.iter().sum::<f64>() / numbers.len() as f64,
+            OfFigures::Median => (numbers[last / 2] + numbers[last.div_ceil(2)]) / 2.0,
+            OfFigures::Least => numbers[0],
+            OfFigures::Most => numbers[last],
+        })
+    }
+}
+
+/// Which numbers are good ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// The larger the better.
+    Largest,
+    /// The smaller the better.
+    Smallest,
+}
+
+/// One of several things by which variants are put in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Criterion {
+    /// The name of an expectation.
+    pub quantity: String,
+    /// Which of its numbers are good.
+    pub best: Best,
+}
+
+/// Another quantity by which a sentence may be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherQuantity {
+    /// What is open, as a choice is called.
+    pub choice: String,
+    /// How this reads it.
+    pub value: String,
+    /// The name of an expectation; a figure that does not have it keeps to the sentence's own.
+    pub quantity: String,
+}
+
 /// What of a number is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
@@ -67,6 +124,14 @@ pub enum Against {
     FromTop,
     /// Its place among others, the smallest first.
     FromBottom,
+    /// How many of the others have a number of at least a threshold.
+    Count,
+    /// Its place among others by several criteria, the best first.
+    Place,
+    /// How many of the others are better, by several criteria, with another value of a choice.
+    BetterUnder,
+    /// The part of the pairs of others whose order another value of a choice does not reverse.
+    OrderKept,
 }
 
 /// A sentence about a variant over several figures.
@@ -82,20 +147,32 @@ pub struct Sentence {
     pub statement: String,
     /// The variant.
     pub of: String,
-    /// The name of an expectation.
+    /// The name of an expectation; empty where criteria say what is measured.
     pub quantity: String,
+    /// What else may be meant by it.
+    pub readings: Vec<OtherQuantity>,
+    /// Several quantities, where the sentence is about all of them.
+    pub criteria: Vec<Criterion>,
     /// The figures.
     pub figures: FigureNames,
+    /// Figures whose number the first is divided by, if there are any.
+    pub over_figures: Option<FigureNames>,
     /// How the numbers of several figures become one.
-    pub statistic: Statistic,
+    pub statistic: OfFigures,
     /// What is compared.
     pub against: Against,
     /// The other variants.
     pub over: Vec<String>,
+    /// Where variants are counted: from which number on.
+    pub threshold: f64,
+    /// A choice and the value that is compared with ours.
+    pub under: Option<(String, String)>,
     /// How.
     pub comparison: Comparison,
     /// With what.
     pub value: f64,
+    /// And with what from above, for a sentence with two bounds.
+    pub most: Option<f64>,
     /// Line of the file that states it, as `file:line`.
     pub stated_at: String,
 }
@@ -136,7 +213,7 @@ pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     };
     for (sentence, node) in paper.sentences.iter().zip(root.tables("sentences")) {
         if sentence.over.contains(&sentence.of) && matches!(sentence.against, Against::Ratio | Against::Difference) {
-            let message = format!("`{}` is held against itself", sentence.of);
+            let message = format!("`{}` is compared with itself", sentence.of);
             gathered.refuse(node.place_of("over"), message, "name other variants");
         }
     }
@@ -154,6 +231,16 @@ fn matrix(node: &Node) -> Option<Matrix> {
     Some(Matrix { title, quantity, figures: FigureNames(named(node, "figures")) })
 }
 
+fn criterion(node: &Node) -> Option<Criterion> {
+    let best = if node.text("best")? == "smallest" { Best::Smallest } else { Best::Largest };
+    Some(Criterion { quantity: node.text("quantity")?, best })
+}
+
+fn reading(node: &Node) -> Option<OtherQuantity> {
+    let (choice, value, quantity) = (node.text("choice")?, node.text("value")?, node.text("quantity")?);
+    Some(OtherQuantity { choice, value, quantity })
+}
+
 fn sentence(gathered: &Gathered<'_>, node: &Node) -> Option<Sentence> {
     let (line, _) = gathered.sources.position(node.place);
     let file = gathered.sources.get(node.place.source).map(|source| source.name.clone()).unwrap_or_default();
@@ -164,21 +251,31 @@ fn sentence(gathered: &Gathered<'_>, node: &Node) -> Option<Sentence> {
         measure: node.text("measure")?,
         source: node.text("source"),
         of,
-        quantity: node.text("quantity")?,
+        quantity: node.text("quantity").unwrap_or_default(),
+        readings: node.tables("readings").iter().filter_map(reading).collect(),
+        criteria: node.tables("criteria").iter().filter_map(criterion).collect(),
         figures: FigureNames(named(node, "figures")),
-        statistic: match node.text("statistic")?.as_str() {
-            "least" => Statistic::Least,
-            "most" => Statistic::Most,
-            _ => Statistic::Mean,
+        over_figures: node.has("over_figures").then(|| FigureNames(named(node, "over_figures"))),
+        statistic: match node.text("statistic").unwrap_or_default().as_str() {
+            "median" => OfFigures::Median,
+            "least" => OfFigures::Least,
+            "most" => OfFigures::Most,
+            _ => OfFigures::Mean,
         },
         against: match node.text("as")?.as_str() {
             "ratio" => Against::Ratio,
             "difference" => Against::Difference,
             "place-from-top" => Against::FromTop,
             "place-from-bottom" => Against::FromBottom,
+            "count" => Against::Count,
+            "place" => Against::Place,
+            "better-under" => Against::BetterUnder,
+            "order-kept" => Against::OrderKept,
             _ => Against::Nothing,
         },
         over: named(node, "over"),
+        threshold: node.number("threshold").unwrap_or_default(),
+        under: node.text("choice").zip(node.text("option")),
         comparison: match node.text("op")?.as_str() {
             "<" => Comparison::Below,
             "<=" => Comparison::AtMost,
@@ -186,11 +283,31 @@ fn sentence(gathered: &Gathered<'_>, node: &Node) -> Option<Sentence> {
             _ => Comparison::AtLeast,
         },
         value: node.number("value")?,
+        most: node.number("most"),
         stated_at: format!("{file}:{line}"),
     })
 }
 
 impl Sentence {
+    /// Whether a number is as the sentence says.
+    #[must_use]
+    pub fn holds(&self, number: f64) -> bool {
+        self.comparison.holds(number, self.value, 0.0) && self.most.is_none_or(|most| number <= most)
+    }
+
+    /// The quantities that it speaks of.
+    pub fn quantities(&self) -> impl Iterator<Item = &str> {
+        let own = (!self.quantity.is_empty()).then_some(self.quantity.as_str());
+        own.into_iter().chain(self.criteria.iter().map(|criterion| criterion.quantity.as_str()))
+    }
+
+    /// The variants that it speaks of.
+    pub fn variants(&self) -> impl Iterator<Item = &String> {
+        // Where variants are counted, no single one is meant.
+        let counted = matches!(self.against, Against::Count | Against::BetterUnder | Against::OrderKept);
+        (!counted).then_some(&self.of).into_iter().chain(&self.over)
+    }
+
     /// The cell of a variant, as the sentence needs it: the axis and its value.
     #[must_use]
     pub fn is_of(cell: &[(String, String)], variant: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What is measured in a run, defined once: the summary, expectations, sweeps and papers all use these numbers.
 
 use super::watch::{Slot, Watch};
-use crate::scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window};
+use crate::scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window, flow_paths};
 use fabric::{FlowReport, Outcome, Report, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use theory::fairness::{distance, jain_index, jain_index_against};
@@ -226,6 +226,18 @@ impl Course<'_> {
             Metric::FairTotal => {
                 let (has, fair) = self.against_fair(window, &subjects.flows);
                 Some(has.iter().sum::<f64>() / fair.iter().sum::<f64>()).filter(|part| part.is_finite())
+            }
+            Metric::FairUse => {
+                let paths = flow_paths(self.plan);
+                let crosses = |flow: u32, port: u32| {
+                    paths.get(flow as usize).and_then(Option::as_ref).is_some_and(|path| path.contains(&port))
+                };
+                let used = |&port: &u32| {
+                    let flows: Vec<u32> = (0..paths.len() as u32).filter(|&flow| crosses(flow, port)).collect();
+                    let (has, fair) = self.against_fair(window, &flows);
+                    has.iter().sum::<f64>() / fair.iter().sum::<f64>()
+                };
+                expectation.statistic.of(subjects.ports.iter().map(used))
             }
             Metric::FairIndex => {
                 let (has, fair) = self.against_fair(window, &subjects.flows);

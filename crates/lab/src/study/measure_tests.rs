@@ -130,6 +130,27 @@ fn wires_are_busy_or_idle() {
 }
 
 #[test]
+fn a_link_is_used_by_what_its_flows_deliver_of_their_fair_shares() {
+    near("metric = 'fair-use'; of = 'sw0->h2'; between = ['100us', '300us']", 1.0, 0.01);
+    near("metric = 'fair-use'; of = 'sw0->h2'; between = ['600us', '900us']", 1.0, 0.02);
+    near("metric = 'fair-use'; of = ['sw0->h2', 'h0->sw0']; between = ['600us', '900us']", 1.0, 0.02);
+    // Nobody crosses it: there is no share of nothing.
+    assert_eq!(values(&["metric = 'fair-use'; of = 'sw0->h1'"], &[]), [None]);
+}
+
+#[test]
+fn ports_are_measured_one_by_one() {
+    let of =
+        |rest: &str| format!("metric = 'queue'; of = 'sw0'; statistic = 'mean'; between = ['600us', '1ms']; {rest}");
+    let texts = ["", "across = 'fullest'", "across = 'mean'", "across = 'least'"].map(of);
+    let found = values(&texts.each_ref().map(String::as_str), &[]);
+    let found: Vec<f64> = found.into_iter().flatten().collect();
+    // Of three ports one has a queue.
+    assert!(found[0] > 40e3 && found[0] == found[1], "{found:?}");
+    assert!((found[2] - found[0] / 3.0).abs() < 1e-6 * found[0] && found[3] == 0.0, "{found:?}");
+}
+
+#[test]
 fn a_sender_is_paused_when_it_does_not_send() {
     near("metric = 'paused'; of = 'h0->sw0'; between = ['0s', '400us']", 0.0, 0.0);
     near("metric = 'pause-phase'; of = 'h0->sw0'; between = ['0s', '400us']", 0.0, 0.0);

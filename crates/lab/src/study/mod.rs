@@ -4,6 +4,7 @@
 //! cores, and goes on where it was stopped. [`judge`] holds measurements of several seeds against what a paper or a
 //! scenario expects; [`FigureStudy`] does so for all cells of a figure, and under all readings of its paper.
 
+mod criteria;
 mod doubt;
 mod execute;
 mod figure;

@@ -164,6 +164,7 @@ mod tests {
             subjects: Subjects { flows: vec![0], ..Subjects::default() },
             window: Window { from: Span::ZERO, until: Span::from_millis(1) },
             statistic: Statistic::Mean,
+            across: crate::scenario::Across::Most,
             around: None,
             comparison,
             expected: Some(Expected::Rate(Rate::from_gigabits(gigabits))),

@@ -180,3 +180,106 @@ fn what_no_figure_has_is_found_before_anything_runs() {
     papers(&scratch, &PAPER.replace("op = \">\"", "op = \"~\""));
     scratch.run(&["reproduce", "sharing-2024"]).ends(2).matches("sentences-broken");
 }
+
+/// Sentences with two bounds, several criteria, counts, and other readings of what is measured.
+const COMBINED: &str = r#"
+title = "On sharing"
+[[sentences]]
+says = "gets about twice as much"
+measure = "bytes delivered over those of slow, median of the figures: no less than 1.5 times and no more than 2.5"
+of = "fast"
+quantity = "each"
+statistic = "median"
+as = "ratio"
+over = "slow"
+op = "between"
+value = 1.5
+most = 2.5
+[[sentences]]
+says = "gets about as much"
+measure = "the same: no less than 0.9 times and no more than 1.1, of which the first alone holds"
+of = "fast"
+quantity = "each"
+as = "ratio"
+over = "slow"
+op = "between"
+value = 0.9
+most = 1.1
+[[sentences]]
+says = "is best by most criteria"
+measure = "place by bytes delivered, twice, and by the time that the wire is busy, the less the better"
+of = "fast"
+as = "place"
+criteria = [{ quantity = "each", best = "largest" }, { quantity = "least", best = "largest" }, { quantity = "busy", best = "smallest" }]
+over = "slow"
+op = "<="
+value = 1
+[[sentences]]
+says = "most of them get a lot"
+measure = "how many get 300 kB"
+of = "both"
+as = "count"
+quantity = "each"
+over = ["slow", "fast"]
+threshold = 300000
+op = ">="
+value = 2
+[[sentences]]
+says = "late is better"
+measure = "how many get more if they start late"
+of = "late start"
+as = "better-under"
+criteria = [{ quantity = "each", best = "largest" }]
+choice = "frame"
+option = "late"
+over = ["slow", "fast"]
+op = ">="
+value = 1
+[[sentences]]
+says = "late does not change the order"
+measure = "part of the pairs that are not reversed"
+of = "late start"
+as = "order-kept"
+criteria = [{ quantity = "each", best = "largest" }]
+choice = "frame"
+option = "late"
+over = ["slow", "fast"]
+op = ">="
+value = 1
+[[sentences]]
+says = "it does not matter how many there are"
+measure = "bytes delivered with one sender over those with two, or the time that the wire is busy"
+of = "slow"
+quantity = "each"
+readings = [{ choice = "what counts", value = "the wire", quantity = "busy" }]
+figures = "fig1"
+over_figures = "fig2"
+op = "between"
+value = 0.9
+most = 1.1
+"#;
+
+#[test]
+fn sentences_have_two_bounds_several_criteria_and_other_quantities() {
+    let scratch = Scratch::new("sentences-combined");
+    papers(&scratch, COMBINED);
+    let more = "[[expectations]]\nname = \"least\"\nmetric = \"delivered\"\nstatistic = \"least\"\n\
+                [[expectations]]\nname = \"busy\"\nmetric = \"utilisation\"\nof = \"sw0->h0\"\n";
+    for senders in [1, 2] {
+        scratch.file(&format!("papers/sharing-2024/fig{senders}.toml"), figure(senders) + more);
+    }
+    let told = scratch.run(&["reproduce", "sharing-2024", "--json"]).ends(6).json();
+    let sentences = told[2]["sentences"].as_array().expect("sentences");
+    let verdicts: Vec<&str> = sentences.iter().filter_map(|one| one["verdict"].as_str()).collect();
+    let expected =
+        ["trend agrees", "disagrees", "trend agrees", "disagrees", "disagrees", "trend agrees", "undetermined"];
+    assert_eq!(verdicts, expected, "{sentences:#?}");
+    let texts: Vec<&str> = sentences.iter().filter_map(|one| one["expected_text"].as_str()).collect();
+    assert_eq!(texts[0], "1.5 times to 2.5 times");
+    assert_eq!((texts[2], texts[3]), ("<= place 1", ">= 2 of 2"));
+    let otherwise = &sentences[6]["otherwise"][0];
+    assert_eq!((otherwise["choice"].as_str(), otherwise["value"].as_str()), (Some("what counts"), Some("the wire")));
+    // Without the choices nothing is known of another value of one.
+    let told = scratch.run(&["reproduce", "sharing-2024", "--json", "--choices", "none"]).ends(6).json();
+    assert_eq!(told[2]["sentences"][4]["verdict"], "undetermined");
+}

@@ -76,10 +76,48 @@ fn matrices() -> Section {
     }
 }
 
+/// What is compared of one quantity, of several, with other variants, and with another value of a choice.
+const ONE_QUANTITY: [&str; 6] = ["number", "ratio", "difference", "place-from-top", "place-from-bottom", "count"];
+const CRITERIA: [&str; 3] = ["place", "better-under", "order-kept"];
+const UNDER: [&str; 2] = ["better-under", "order-kept"];
+const WITH_OTHERS: [&str; 8] =
+    ["ratio", "difference", "place-from-top", "place-from-bottom", "count", "place", "better-under", "order-kept"];
+
+fn criteria() -> Section {
+    Section {
+        about: "One of several quantities by which variants are put in order.",
+        keys: vec![
+            key("quantity", Kind::Text, Default::Required, "The name of an entry of [[expectations]] of the figures."),
+            key(
+                "best",
+                Kind::choice(&[("largest", "the larger the better"), ("smallest", "the smaller the better")]),
+                Default::Required,
+                "Which of its numbers are good.",
+            ),
+        ],
+    }
+}
+
+fn readings() -> Section {
+    Section {
+        about: "Another quantity by which a sentence may be read.",
+        keys: vec![
+            key("choice", Kind::Text, Default::Required, "What is open, as a choice is called."),
+            key("value", Kind::Text, Default::Required, "How this quantity reads it."),
+            key(
+                "quantity",
+                Kind::Text,
+                Default::Required,
+                "The name of an entry of [[expectations]]; figures without it keep to the sentence's own quantity.",
+            ),
+        ],
+    }
+}
+
 fn sentences() -> Section {
     Section {
         about: "A sentence about a variant over several figures, and the measure by which it is judged: in each seed a \
-                number of every figure, these made one, perhaps held against other variants, and compared. The verdict is \
+                number of every figure, these made one, perhaps compared with other variants, and judged. The verdict is \
                 undetermined where another reading of what is open leads to another one.",
         keys: vec![
             key("says", Kind::Text, Default::Required, "The sentence."),
@@ -92,14 +130,11 @@ fn sentences() -> Section {
                 "The statement that it is evidence for. Whatever names the same statement, here or in a figure, is \
                  counted once.",
             ),
-            key("of", Kind::Text, Default::Required, "The variant it is about."),
-            key("quantity", Kind::Text, Default::Required, "The name of an entry of [[expectations]] of the figures."),
-            figures(),
             key(
-                "statistic",
-                Kind::choice(&[("mean", "of the figures"), ("least", "of the figures"), ("most", "of the figures")]),
-                Default::Value("mean", "our choice: the usual one"),
-                "How the numbers of several figures become one.",
+                "of",
+                Kind::Text,
+                Default::Required,
+                "The variant it is about; where variants are counted, in words what it is about.",
             ),
             key(
                 "as",
@@ -109,15 +144,84 @@ fn sentences() -> Section {
                     ("difference", "less the mean of the other variants"),
                     ("place-from-top", "its place among the other variants and itself, 1 for the largest"),
                     ("place-from-bottom", "the same, 1 for the smallest"),
+                    ("count", "how many of the other variants have a number of at least `threshold`"),
+                    (
+                        "place",
+                        "its place among the other variants and itself, 1 for the best: each criterion puts the variants \
+                         of every figure in order; places are averaged over the figures, then over the criteria",
+                    ),
+                    (
+                        "better-under",
+                        "how many of the other variants are better with another value of a choice: in more than half of \
+                         the figures by each criterion, averaged over the criteria, equal ones counting half",
+                    ),
+                    (
+                        "order-kept",
+                        "the part of all pairs of the other variants, in all figures by all criteria, that another value \
+                         of a choice does not put in the reverse order",
+                    ),
                 ]),
                 Default::Value("number", "our choice: the plainest"),
                 "What is compared.",
             ),
-            key("over", Kind::Names, Default::Required, "The other variants.")
-                .only("as", &["ratio", "difference", "place-from-top", "place-from-bottom"]),
+            key("quantity", Kind::Text, Default::Required, "The name of an entry of [[expectations]] of the figures.")
+                .only("as", &ONE_QUANTITY),
+            key(
+                "readings",
+                Kind::Tables(Box::new(readings())),
+                Default::Absent("nothing else may be meant"),
+                "Other quantities by which the sentence may be read. It is judged again by each, as with the values of a \
+                 choice, and undetermined where that leads to another verdict.",
+            )
+            .only("as", &ONE_QUANTITY),
+            key(
+                "criteria",
+                Kind::Tables(Box::new(criteria())),
+                Default::Required,
+                "Several quantities that count the same. Two numbers that differ by no more than a hundredth of the larger \
+                 one are equal.",
+            )
+            .only("as", &CRITERIA),
+            figures(),
+            key(
+                "over_figures",
+                Kind::Names,
+                Default::Absent("the number itself counts"),
+                "Figures whose number, by the same statistic, the number is divided by.",
+            )
+            .only("as", &["number", "count"]),
+            key(
+                "statistic",
+                Kind::choice(&[
+                    ("mean", "of the figures"),
+                    ("median", "of the figures: times, of which one figure's may be a hundred times another's"),
+                    ("least", "of the figures"),
+                    ("most", "of the figures"),
+                ]),
+                Default::Value("mean", "our choice: the usual one"),
+                "How the numbers of several figures become one.",
+            )
+            .only("as", &ONE_QUANTITY),
+            key("over", Kind::Names, Default::Required, "The other variants.").only("as", &WITH_OTHERS),
+            key(
+                "threshold",
+                Kind::Number(-1e18, 1e18),
+                Default::Required,
+                "The least number that counts, in bits per second, bytes or seconds where the quantity has a unit.",
+            )
+            .only("as", &["count"]),
+            key("choice", Kind::Text, Default::Required, "The choice whose values are compared.").only("as", &UNDER),
+            key("option", Kind::Text, Default::Required, "The value of it that is compared with the one we take.")
+                .only("as", &UNDER),
             key(
                 "op",
-                Kind::choice(&[("<", "less"), ("<=", "at most"), (">", "more"), (">=", "at least")]),
+                Kind::choice(&[
+                    ("<", "less"),
+                    ("<=", "at most"),
+                    (">", "more"),
+                    (">=", "at least"),
+                    ("between", "at least `value` and at most `most`"),
+                ]),
                 Default::Required,
                 "How to compare.",
             ),
@@ -127,6 +231,8 @@ fn sentences() -> Section {
                 Default::Required,
                 "With what: a plain number, in bits per second, bytes or seconds where the quantity has a unit.",
             ),
+            key("most", Kind::Number(-1e18, 1e18), Default::Required, "The upper bound, given as `value` is.")
+                .only("op", &["between"]),
         ],
     }
 }

@@ -229,7 +229,7 @@ fn subjects() -> [Key; 4] {
 }
 
 /// How several values become one, by metric.
-fn statistics() -> [Key; 5] {
+fn statistics() -> [Key; 7] {
     let each =
         [("mean", "of all that are named"), ("least", "of all that are named"), ("most", "of all that are named")];
     let spread = [
@@ -259,9 +259,31 @@ fn statistics() -> [Key; 5] {
             "How several samples become one number.",
         )
         .only("metric", &["total-rate"]),
+        across(&[
+            ("most", "the largest of the numbers that they have each"),
+            ("mean", "the mean of these"),
+            ("least", "the smallest of these"),
+            FULLEST,
+        ])
+        .only("metric", &["queue", "buffer", "drain-time", "swing"]),
+        across(&[("most", "that of the one that swings most"), FULLEST]).only("metric", &["swing-frequency"]),
         around(Kind::size(0, u64::MAX)).only("metric", &["queue", "buffer"]),
         around(Kind::rate()).only("metric", &["total-rate"]),
     ]
+}
+
+const FULLEST: (&str, &str) =
+    ("fullest", "at each sample the fullest of them counts, as if they were one: those that take turns look steady");
+
+/// How several ports or nodes become one number.
+fn across(ways: &[(&str, &str)]) -> Key {
+    key(
+        "across",
+        Kind::choice(ways),
+        Default::Value("most", "our choice: the worst port"),
+        "How several ports, or buffers of nodes, become one number. Each is followed over time by itself, of a port's \
+         queues of several classes the fullest.",
+    )
 }
 
 /// Where a deviation is measured from.

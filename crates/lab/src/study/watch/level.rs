@@ -1,7 +1,7 @@
-//! How full queues and buffers are: the fullest of those named at each sample, over a window.
+//! How full queues and buffers are over a window: port by port, or the fullest of those named at each sample.
 
 use super::Slot;
-use crate::scenario::{Expectation, Metric, Plan, Statistic};
+use crate::scenario::{Across, Expectation, Metric, Plan, Statistic};
 use fabric::record::QueueRow;
 use std::collections::BTreeMap;
 use units::{Span, Time};
@@ -19,9 +19,18 @@ pub(in crate::study) struct Levels {
     /// By port and class: what was last seen.
     seen: BTreeMap<(u32, u8), u32>,
     levels: Vec<u64>,
+    /// For every level the position in `places` of what it counts for: the fullest counts.
+    place_of: Vec<usize>,
     /// Since when the levels are what they are.
     since: Time,
-    /// Of the fullest: the sum over the window of level times picoseconds, of its square, the most and the least.
+    places: Vec<Place>,
+    across: Across,
+}
+
+/// What is followed over time: a port, a node's buffer, or all that is named together.
+#[derive(Clone, Debug)]
+struct Place {
+    /// The sum over the window of level times picoseconds, of its square, the most and the least.
     sum: u128,
     squares: u128,
     most: Option<u64>,
@@ -31,10 +40,10 @@ pub(in crate::study) struct Levels {
 }
 
 /// What metrics other than statistics need.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Asked {
     Nothing,
-    /// Whether the fullest has been above a level, and when it first was so no longer.
+    /// Whether it has been above a level, and since when it is so no longer.
     Above {
         level: u64,
         been: bool,
@@ -49,9 +58,96 @@ enum Asked {
     },
 }
 
+/// The number of one place, and by what places are put in order: the number, but for a frequency how strong it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    order: f64,
+    number: f64,
+}
+
+impl Found {
+    fn new(number: f64) -> Found {
+        Found { order: number, number }
+    }
+}
+
+impl Place {
+    fn new(asked: Asked) -> Place {
+        Place { sum: 0, squares: 0, most: None, least: None, asked }
+    }
+
+    /// Its level was so from `since` to `until`.
+    fn hold(&mut self, level: u64, slot: Slot, since: Time, until: Time) {
+        let span = slot.part(since, until).length();
+        self.sum += u128::from(level) * u128::from(span.as_picos());
+        self.squares += u128::from(level) * u128::from(level) * u128::from(span.as_picos());
+        self.most = Some(self.most.map_or(level, |most| most.max(level)));
+        self.least = Some(self.least.map_or(level, |least| least.min(level)));
+        match &mut self.asked {
+            Asked::Nothing => {}
+            Asked::Above { level: limit, been, back } => {
+                let inside = since < slot.until;
+                if inside && level > *limit {
+                    (*been, *back) = (true, None);
+                } else if inside && *been && back.is_none() {
+                    *back = Some(since);
+                }
+            }
+            Asked::Samples { apart, next, values, .. } => {
+                while *next < until.min(slot.until) && *apart > Span::ZERO {
+                    values.push(level as f64);
+                    *next += *apart;
+                }
+            }
+        }
+    }
+
+    /// What came of it in a window that was lived through as far as `lived`.
+    fn close(&self, statistic: Statistic, around: Option<f64>, lived: Slot) -> Option<Found> {
+        match &self.asked {
+            Asked::Nothing => {}
+            Asked::Above { been, back, .. } => {
+                let back = if *been { back.unwrap_or(lived.until) } else { lived.from };
+                return Some(Found::new(back.saturating_since(lived.from).as_secs_f64()));
+            }
+            Asked::Samples { apart, values, frequency, .. } => {
+                // What never changes swings by nothing, at no frequency.
+                let peak = theory::spectrum::peak(values, apart.as_secs_f64());
+                let swing = peak.map_or(0.0, |peak| peak.amplitude);
+                return match frequency {
+                    true => peak.map(|peak| Found { order: swing, number: peak.frequency }),
+                    false => Some(Found::new(swing)),
+                };
+            }
+        }
+        let length = lived.length().as_picos();
+        let number = match statistic {
+            Statistic::Most | Statistic::Sum => self.most.map(|most| most as f64),
+            Statistic::Least => self.least.map(|least| least as f64),
+            Statistic::Mean => Some(self.sum as f64 / length as f64),
+            Statistic::Deviation | Statistic::Variation => {
+                let mean = self.sum as f64 / length as f64;
+                let variance = self.squares as f64 / length as f64 - mean * mean;
+                statistic.spread_around(around, mean, variance)
+            }
+        };
+        number.map(Found::new)
+    }
+}
+
 impl Levels {
     pub(super) fn new(plan: &Plan, expectation: &Expectation) -> Levels {
         let input = expectation.metric == Metric::Buffer;
+        let asked = match expectation.metric {
+            Metric::DrainTime => Asked::Above { level: expectation.level.get(), been: false, back: None },
+            metric @ (Metric::Swing | Metric::SwingFrequency) => Asked::Samples {
+                apart: plan.probes.sample_every,
+                next: Time::ZERO + expectation.window.from,
+                values: Vec::new(),
+                frequency: metric == Metric::SwingFrequency,
+            },
+            _ => Asked::Nothing,
+        };
         let mut levels = Levels {
             slot: expectation.window.into(),
             statistic: expectation.statistic,
@@ -60,32 +156,30 @@ impl Levels {
             levels_of: BTreeMap::new(),
             seen: BTreeMap::new(),
             levels: Vec::new(),
+            place_of: Vec::new(),
             since: Time::ZERO,
-            sum: 0,
-            squares: 0,
-            most: None,
-            least: None,
-            asked: match expectation.metric {
-                Metric::DrainTime => Asked::Above { level: expectation.level.get(), been: false, back: None },
-                metric @ (Metric::Swing | Metric::SwingFrequency) => Asked::Samples {
-                    apart: plan.probes.sample_every,
-                    next: Time::ZERO + expectation.window.from,
-                    values: Vec::new(),
-                    frequency: metric == Metric::SwingFrequency,
-                },
-                _ => Asked::Nothing,
-            },
+            places: Vec::new(),
+            across: expectation.across,
         };
         let classes = plan.spec.classes.len() as u8;
-        // Every queue stands alone. A buffer is all that a node holds, or all that came in by one port.
-        let mut add = |groups: Vec<Vec<(u32, u8)>>| {
+        let lanes = |port: u32| (0..classes).map(move |class| (port, class));
+        // A port's queues of several classes are one place, where the fullest counts. A buffer is all that a node holds,
+        // or all that came in by one port.
+        let mut add = |ports: Vec<u32>| {
+            let groups: Vec<Vec<(u32, u8)>> = match input {
+                true => vec![ports.into_iter().flat_map(lanes).collect()],
+                false => ports.into_iter().flat_map(lanes).map(|lane| vec![lane]).collect(),
+            };
+            if levels.places.is_empty() || levels.across != Across::Fullest {
+                levels.places.push(Place::new(asked.clone()));
+            }
             for group in groups {
-                let place = levels.levels.len();
+                let at = levels.levels.len();
                 levels.levels.push(0);
-                group.into_iter().for_each(|lane| levels.levels_of.entry(lane).or_default().push(place));
+                levels.place_of.push(levels.places.len() - 1);
+                group.into_iter().for_each(|lane| levels.levels_of.entry(lane).or_default().push(at));
             }
         };
-        let lanes = |port: u32| (0..classes).map(move |class| (port, class));
         let mut first = 0;
         for (node, ports) in (0..).zip(plan.spec.graph.ports()) {
             let ports = first..first + ports.len() as u32;
@@ -93,12 +187,12 @@ impl Levels {
             if !expectation.subjects.nodes.contains(&node) {
                 continue;
             }
-            let all: Vec<(u32, u8)> = ports.flat_map(lanes).collect();
-            add(if input { vec![all] } else { all.into_iter().map(|lane| vec![lane]).collect() });
+            match input {
+                true => add(ports.collect()),
+                false => ports.for_each(|port| add(vec![port])),
+            }
         }
-        for &port in &expectation.subjects.ports {
-            add(if input { vec![lanes(port).collect()] } else { lanes(port).map(|lane| vec![lane]).collect() });
-        }
+        expectation.subjects.ports.iter().for_each(|&port| add(vec![port]));
         levels
     }
 
@@ -114,8 +208,8 @@ impl Levels {
             }
             let now = if self.input { row.queue.input_held } else { row.queue.output_bytes };
             let before = self.seen.insert(lane, now).unwrap_or(0);
-            for &place in &self.levels_of[&lane] {
-                self.levels[place] = self.levels[place] + u64::from(now) - u64::from(before);
+            for &at in &self.levels_of[&lane] {
+                self.levels[at] = self.levels[at] + u64::from(now) - u64::from(before);
             }
         }
     }
@@ -125,60 +219,28 @@ impl Levels {
         if self.since > self.slot.until || until < self.slot.from || (until == self.slot.from && !last) {
             return;
         }
-        let fullest = self.levels.iter().copied().max().unwrap_or(0);
-        let span = self.slot.part(self.since, until).length();
-        self.sum += u128::from(fullest) * u128::from(span.as_picos());
-        self.squares += u128::from(fullest) * u128::from(fullest) * u128::from(span.as_picos());
-        self.most = Some(self.most.map_or(fullest, |most| most.max(fullest)));
-        self.least = Some(self.least.map_or(fullest, |least| least.min(fullest)));
-        match &mut self.asked {
-            Asked::Nothing => {}
-            Asked::Above { level, been, back } => {
-                let above = fullest > *level;
-                if *been && !above && back.is_none() && self.since < self.slot.until {
-                    *back = Some(self.since);
-                }
-                *been |= above && self.since < self.slot.until;
-            }
-            Asked::Samples { apart, next, values, .. } => {
-                while *next < until.min(self.slot.until) && *apart > Span::ZERO {
-                    values.push(fullest as f64);
-                    *next += *apart;
-                }
-            }
+        let mut fullest = vec![0; self.places.len()];
+        for (&level, &place) in self.levels.iter().zip(&self.place_of) {
+            fullest[place] = level.max(fullest[place]);
+        }
+        for (place, level) in self.places.iter_mut().zip(fullest) {
+            place.hold(level, self.slot, self.since, until);
         }
     }
 
     pub(super) fn close(mut self, end: Time) -> Option<f64> {
         self.hold(end.max(self.since), true);
-        let length = self.slot.part(Time::ZERO, end).length().as_picos();
-        match &self.asked {
-            _ if length == 0 => return None,
-            Asked::Nothing => {}
-            Asked::Above { been, back, .. } => {
-                let whole = self.slot.part(Time::ZERO, end).until;
-                let back = if *been { back.unwrap_or(whole) } else { self.slot.from };
-                return Some(back.saturating_since(self.slot.from).as_secs_f64());
-            }
-            Asked::Samples { apart, values, frequency, .. } => {
-                // What never changes swings by nothing, at no frequency.
-                let peak = theory::spectrum::peak(values, apart.as_secs_f64());
-                return if *frequency {
-                    peak.map(|peak| peak.frequency)
-                } else {
-                    Some(peak.map_or(0.0, |peak| peak.amplitude))
-                };
-            }
+        let lived = self.slot.part(Time::ZERO, end);
+        if lived.length() == Span::ZERO {
+            return None;
         }
-        match self.statistic {
-            Statistic::Most | Statistic::Sum => self.most.map(|most| most as f64),
-            Statistic::Least => self.least.map(|least| least as f64),
-            Statistic::Mean => Some(self.sum as f64 / length as f64),
-            Statistic::Deviation | Statistic::Variation => {
-                let mean = self.sum as f64 / length as f64;
-                let variance = self.squares as f64 / length as f64 - mean * mean;
-                self.statistic.spread_around(self.around, mean, variance)
-            }
+        let found: Vec<Found> =
+            self.places.iter().filter_map(|place| place.close(self.statistic, self.around, lived)).collect();
+        let ordered = |a: &&Found, b: &&Found| a.order.total_cmp(&b.order);
+        match self.across {
+            Across::Most | Across::Fullest => found.iter().max_by(ordered).map(|found| found.number),
+            Across::Least => found.iter().min_by(ordered).map(|found| found.number),
+            Across::Mean => Statistic::Mean.of(found.iter().map(|found| found.number)),
         }
     }
 }
@@ -192,7 +254,7 @@ mod tests {
         Time::ZERO + Span::from_micros(micros)
     }
 
-    /// Two levels: ports 1 and 2 together, and port 3.
+    /// Two levels: ports 1 and 2 together, and port 3. The fullest counts.
     fn levels(from: u64, until: u64, statistic: Statistic) -> Levels {
         Levels {
             slot: Slot { from: at(from), until: at(until) },
@@ -202,13 +264,15 @@ mod tests {
             levels_of: [((1, 0), vec![0]), ((2, 0), vec![0]), ((3, 0), vec![1])].into(),
             seen: BTreeMap::new(),
             levels: vec![0, 0],
+            place_of: vec![0, 0],
             since: Time::ZERO,
-            sum: 0,
-            squares: 0,
-            most: None,
-            least: None,
-            asked: Asked::Nothing,
+            places: vec![Place::new(Asked::Nothing)],
+            across: Across::Fullest,
         }
+    }
+
+    fn asking(asked: Asked, levels: Levels) -> Levels {
+        Levels { places: vec![Place::new(asked)], ..levels }
     }
 
     fn row(micros: u64, port: u32, input_held: u32) -> QueueRow {
@@ -249,15 +313,45 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_has_drained_when_it_has_been_above_the_level_and_is_no_longer() {
+    fn ports_that_take_turns_are_steady_together_and_swing_each() {
+        // One is full while the other is empty: the fullest never changes.
+        let rows: Vec<QueueRow> = (0..10)
+            .flat_map(|n| [row(10 * n, 1, 100 * (n as u32 % 2)), row(10 * n, 3, 100 - 100 * (n as u32 % 2))])
+            .collect();
+        let of = |across: Across, statistic: Statistic| {
+            let one = levels(0, 100, statistic);
+            let places = match across {
+                Across::Fullest => one.places.clone(),
+                _ => vec![Place::new(Asked::Nothing); 2],
+            };
+            let place_of = if across == Across::Fullest { vec![0, 0] } else { vec![0, 1] };
+            let mut one = Levels { places, place_of, across, ..one };
+            one.take(&rows);
+            one.close(at(100))
+        };
+        assert_eq!(of(Across::Fullest, Statistic::Deviation), Some(0.0));
+        for across in [Across::Most, Across::Mean, Across::Least] {
+            assert_eq!(of(across, Statistic::Deviation), Some(50.0));
+        }
+        assert_eq!(
+            [Across::Fullest, Across::Most].map(|across| of(across, Statistic::Mean)),
+            [Some(100.0), Some(50.0)]
+        );
+        // The most there ever was is the same either way.
+        assert_eq!(of(Across::Fullest, Statistic::Most), of(Across::Most, Statistic::Most));
+    }
+
+    #[test]
+    fn a_queue_has_drained_when_it_was_above_the_level_for_the_last_time() {
         let drained = |level: u64, until: u64| {
             let asked = Asked::Above { level, been: false, back: None };
-            let mut levels = Levels { asked, ..levels(10, until, Statistic::Most) };
+            let mut levels = asking(asked, levels(10, until, Statistic::Most));
             levels.take(&[row(10, 1, 100), row(20, 2, 50), row(40, 1, 0), row(50, 2, 120), row(52, 2, 10)]);
             levels.close(at(100)).map(|seconds| (seconds * 1e6).round())
         };
         assert_eq!(drained(130, 100), Some(30.0));
-        assert_eq!(drained(110, 100), Some(30.0));
+        // Above it once more, from 50 to 52 us.
+        assert_eq!(drained(110, 100), Some(42.0));
         assert_eq!(drained(40, 100), Some(42.0));
         assert_eq!(drained(40, 45), Some(35.0));
         assert_eq!(drained(150, 100), Some(0.0));
@@ -265,11 +359,26 @@ mod tests {
     }
 
     #[test]
+    fn a_drain_time_does_not_depend_on_whether_a_short_excursion_is_seen() {
+        // Above 40 for 1 us at 15, which samples each 10 us miss, then from 60 to 80.
+        let drained = |rows: &[QueueRow]| {
+            let asked = Asked::Above { level: 40, been: false, back: None };
+            let mut levels = asking(asked, levels(0, 100, Statistic::Most));
+            levels.take(rows);
+            levels.close(at(100))
+        };
+        let late = [row(60, 1, 50), row(80, 1, 0)];
+        let all: Vec<QueueRow> = [row(15, 1, 50), row(16, 1, 0)].into_iter().chain(late).collect();
+        assert_eq!(drained(&late), Some(80e-6));
+        assert_eq!(drained(&all), drained(&late));
+    }
+
+    #[test]
     fn a_queue_that_goes_up_and_down_has_a_swing() {
         let swing = |frequency: bool| {
             let (apart, next) = (Span::from_micros(10), Time::ZERO);
             let asked = Asked::Samples { apart, next, values: Vec::new(), frequency };
-            let mut levels = Levels { asked, ..levels(0, 10_000, Statistic::Most) };
+            let mut levels = asking(asked, levels(0, 10_000, Statistic::Most));
             // 100 us up, 100 us down: 5 kHz. The first harmonic of a square wave is 4/pi of its half.
             levels.take(&(0..100).map(|n| row(100 * n, 3, 1000 * (n as u32 % 2))).collect::<Vec<_>>());
             levels.close(at(10_000)).unwrap()
