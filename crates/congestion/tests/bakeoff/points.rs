@@ -35,6 +35,12 @@ impl View for Still {
     fn sending(&self, _output: u16, _class: u8) -> bool {
         false
     }
+    fn leaving(&self, _input: u16, _class: u8) -> u32 {
+        0
+    }
+    fn ending(&self, _output: u16, _class: u8) -> bool {
+        false
+    }
     fn blocked(&self, _output: u16, _class: u8) -> bool {
         self.stopped
     }

@@ -35,6 +35,12 @@ impl View for Lane {
     fn sending(&self, _: u16, _: u8) -> bool {
         false
     }
+    fn leaving(&self, _: u16, _: u8) -> u32 {
+        0
+    }
+    fn ending(&self, _: u16, _: u8) -> bool {
+        false
+    }
     fn blocked(&self, _: u16, _: u8) -> bool {
         self.last_blocked.is_some()
     }
