@@ -29,6 +29,8 @@ pub struct Marking {
     full_at: f64,
     /// Whether an arrival is judged only after it had its chance to start at once.
     late: bool,
+    /// Whether room is free at the instant at which the last bit of a frame leaves.
+    freed: bool,
     /// Whether outputs that may not send are left out of an event.
     skip_blocked: bool,
     /// Frames that leave by an output that was blocked so recently are not marked.
@@ -44,7 +46,7 @@ pub struct Marking {
     exceeded: Vec<(u16, u8)>,
 }
 
-const COMMON: [Parameter; 4] = [
+const COMMON: [Parameter; 5] = [
     Parameter {
         name: "full_at",
         kind: ParameterKind::Number(0.01, 1.0),
@@ -62,6 +64,18 @@ const COMMON: [Parameter; 4] = [
             "our reading of HPL-2002-224, footnote 6: at arrival a frame that cuts through would be marked too",
         ),
         meaning: "When an arrival is judged.",
+    },
+    Parameter {
+        name: "tail",
+        kind: ParameterKind::Choice(&[
+            ("held", "it still holds its slot and counts as being sent"),
+            ("freed", "its slot is free and its output has sent it"),
+        ]),
+        default: ParameterDefault::Value(
+            "held",
+            "our choice, the text is silent: a slot is given back after its frame has left, not while it leaves",
+        ),
+        meaning: "How a frame counts whose last bit leaves at the very instant at which an arrival is judged. Switches that cut through meet this tie at every frame that follows another without a gap.",
     },
     Parameter {
         name: "skip_blocked",
@@ -103,7 +117,7 @@ pub(crate) const INPUT_TRIGGERED: PointInfo = PointInfo {
 pub(crate) const INPUT_OUTPUT_TRIGGERED: PointInfo = PointInfo {
     name: "input-output-triggered",
     summary: "input-triggered, and also when too many frames in the switch are for one output",
-    parameters: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], THRESHOLD],
+    parameters: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], COMMON[4], THRESHOLD],
     presets: &[],
     build: |values| {
         let threshold = values.count("threshold") as u32;
@@ -116,6 +130,7 @@ fn build(values: &Values, policy: Policy) -> Result<Point, Invalid> {
         policy,
         full_at: values.number("full_at"),
         late: values.choice("trigger") == "settled",
+        freed: values.choice("tail") == "freed",
         skip_blocked: values.flag("skip_blocked"),
         recently: values.maybe_time("recently_blocked"),
         ports: 0,
@@ -137,7 +152,8 @@ impl Marking {
         let held = view.held(frame.input, frame.class);
         // At least one unit: a buffer without anything in it is never full.
         let full = ((f64::from(view.full(frame.input, frame.class)) * self.full_at) as u32).max(1);
-        held >= full
+        // What leaves is looked for only where it matters.
+        held >= full && !(self.freed && held - view.leaving(frame.input, frame.class) < full)
     }
 
     /// The same for an input and one of its outputs.
@@ -190,7 +206,8 @@ impl CongestionPoint for Marking {
         let fills = self.fills(frame, view);
         let exceeds = match self.policy {
             Policy::InputOutputTriggered { threshold } => {
-                let sending = u32::from(view.sending(frame.output, frame.class));
+                let ended = self.freed && view.ending(frame.output, frame.class);
+                let sending = u32::from(view.sending(frame.output, frame.class) && !ended);
                 view.waiting_frames(frame.output, frame.class) + sending > threshold
             }
             Policy::Naive | Policy::InputTriggered => false,

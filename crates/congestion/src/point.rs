@@ -59,7 +59,8 @@ pub fn tag_of(number: u32) -> u16 {
 /// The most ports of a network that tags can tell apart.
 pub const MOST_TAGGED_PORTS: usize = 8191;
 
-/// What a congestion point can see of its switch. Everything costs a look at a counter, never a scan.
+/// What a congestion point can see of its switch. Everything costs a look at a counter, never a scan; only `leaving`
+/// looks at every output, for points that ask for it.
 pub trait View {
     /// What is held of what came by an input: bytes, or slots where credits count frames.
     fn held(&self, input: u16, class: u8) -> u32;
@@ -73,6 +74,10 @@ pub trait View {
     fn waiting_frames(&self, output: u16, class: u8) -> u32;
     /// Whether a frame of that class is being sent by an output, where the input holds it until it has left.
     fn sending(&self, output: u16, class: u8) -> bool;
+    /// The part of `held` whose last bit leaves at this very instant.
+    fn leaving(&self, input: u16, class: u8) -> u32;
+    /// Whether the last bit of what an output is sending leaves at this very instant.
+    fn ending(&self, output: u16, class: u8) -> bool;
     /// Whether an output may not send now, for want of credits for the largest frame or because the far end has stopped it.
     fn blocked(&self, output: u16, class: u8) -> bool;
     /// When an output was last blocked with something to send; now, if it is.
@@ -162,8 +167,11 @@ pub struct Surroundings {
     pub to_host: Vec<bool>,
     /// The largest frame of each class in bytes, overhead not counted.
     pub largest_frame: Vec<u32>,
-    /// The buffer of an input for each class in bytes.
+    /// What an input may hold of each class before its sender is stopped, in bytes.
     pub buffer: Vec<u32>,
+    /// Whether what waits for an output in each class is held by inputs: then one input alone can have no more wait than
+    /// its buffer.
+    pub held_by_inputs: Vec<bool>,
     /// Seed of the run.
     pub seed: u64,
     /// Number of the switch among the nodes of the network.

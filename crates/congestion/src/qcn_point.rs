@@ -445,6 +445,12 @@ mod tests {
         fn sending(&self, _output: u16, _class: u8) -> bool {
             false
         }
+        fn leaving(&self, _input: u16, _class: u8) -> u32 {
+            0
+        }
+        fn ending(&self, _output: u16, _class: u8) -> bool {
+            false
+        }
         fn blocked(&self, _output: u16, _class: u8) -> bool {
             false
         }
@@ -477,6 +483,7 @@ mod tests {
             to_host: vec![true; 4],
             largest_frame: vec![1500; 2],
             buffer: vec![150_000; 2],
+            held_by_inputs: vec![true; 2],
             seed: 7,
             node: 3,
             first_port: 0,

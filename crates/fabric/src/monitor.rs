@@ -62,6 +62,8 @@ struct Sight {
     blocked: Vec<bool>,
     /// When that last ended.
     last_blocked: Vec<Option<Time>>,
+    /// By output: when the frame on the wire has left and its input has the room back, where it does.
+    free: Vec<Option<Time>>,
 }
 
 impl Monitor {
@@ -74,7 +76,12 @@ impl Monitor {
         notice: (u8, u16),
     ) -> Monitor {
         let cells = ports * classes;
-        let sight = Sight { waiting: vec![0; cells], blocked: vec![false; cells], last_blocked: vec![None; cells] };
+        let sight = Sight {
+            waiting: vec![0; cells],
+            blocked: vec![false; cells],
+            last_blocked: vec![None; cells],
+            free: vec![None; ports],
+        };
         let keeping = if to_host.is_empty() { 0 } else { flows };
         let (copies, early) = (vec![VecDeque::new(); keeping], vec![0; keeping]);
         let (leaving, notices) = (vec![Leaving::default(); ports], vec![List::EMPTY; ports]);
@@ -150,6 +157,10 @@ impl<P: Probe> Seen<'_, P> {
     fn port(&self, number: u16) -> u32 {
         self.first_port + u32::from(number)
     }
+
+    fn ends(&self, output: u16) -> bool {
+        self.sight.free[usize::from(output)] == Some(self.now)
+    }
 }
 
 impl<P: Probe> View for Seen<'_, P> {
@@ -188,6 +199,22 @@ impl<P: Probe> View for Seen<'_, P> {
     fn sending(&self, output: u16, class: u8) -> bool {
         let port = &self.network.ports[self.port(output) as usize];
         port.leaving_len != 0 && port.leaving_class == class
+    }
+
+    fn leaving(&self, input: u16, class: u8) -> u32 {
+        let p = self.port(input);
+        let account = self.network.rule(p, class).account;
+        let of_output = |output: u16| {
+            let port = &self.network.ports[self.port(output) as usize];
+            let rule = self.network.rule(p, port.leaving_class);
+            let counts = port.leaving_len != 0 && port.leaving_input == input && rule.account == account;
+            if counts && self.ends(output) { rule.units(port.leaving_len) } else { 0 }
+        };
+        (0..self.sight.free.len() as u16).map(of_output).sum()
+    }
+
+    fn ending(&self, output: u16, class: u8) -> bool {
+        self.sending(output, class) && self.ends(output)
     }
 
     fn blocked(&self, output: u16, class: u8) -> bool {
@@ -326,9 +353,9 @@ impl<P: Probe> Network<P> {
         kept
     }
 
-    /// A frame starts by an output of a watched switch.
+    /// A frame starts by an output of a watched switch and has left at `end`.
     #[inline(never)]
-    pub(crate) fn monitor_start(&mut self, now: Time, p: u32, place: u32) {
+    pub(crate) fn monitor_start(&mut self, now: Time, p: u32, place: u32, end: Time) {
         let Device::Switch(switch) = self.ports[p as usize].device else { return };
         let frame = &self.pool[place];
         if frame.kind != Kind::Data {
@@ -346,6 +373,7 @@ impl<P: Probe> Network<P> {
                 let handle = monitor.occupancy.as_ref().map(|occupancy| occupancy.handle(place));
                 let kept = monitor.keeps(frame).then_some(frame.flow);
                 monitor.leaving[usize::from(frame.output)] = Leaving { handle, kept };
+                monitor.sight.free[usize::from(frame.output)] = kept.is_none().then_some(end);
             }
         }
         let marked = self.consult(now, switch, |point, _, seen| point.on_start(&passage, seen));

@@ -272,6 +272,13 @@ impl Recorder {
         self.meters.get(port as usize).map_or(Span::ZERO, |meter| meter.busy(now))
     }
 
+    /// How long a port with frames to send has stood still for want of credits up to now; nothing if the port is in
+    /// another shard, or links are not recorded.
+    #[must_use]
+    pub fn starved(&self, port: u32, now: Time) -> Span {
+        self.meters.get(port as usize).map_or(Span::ZERO, |meter| meter.starved(now))
+    }
+
     /// The sums of a port that has something to tell.
     #[inline]
     fn meter(&mut self, port: u32) -> &mut Meter {

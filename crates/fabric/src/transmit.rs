@@ -215,11 +215,11 @@ impl<P: Probe> Network<P> {
 
     /// Occupies the wire with a frame.
     pub(crate) fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
-        if self.is_watched(p) {
-            self.monitor_start(now, p, place);
-        }
         let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
         let busy = self.ports[p as usize].wire.serialise(size);
+        if self.is_watched(p) {
+            self.monitor_start(now, p, place, now + busy);
+        }
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.
         ctx.alarms.arm(self.numbers.transmit + p, now + busy);
         self.launch(now, p, place, busy, ctx);

@@ -35,6 +35,12 @@ impl View for Still {
     fn sending(&self, _output: u16, _class: u8) -> bool {
         false
     }
+    fn leaving(&self, _input: u16, _class: u8) -> u32 {
+        0
+    }
+    fn ending(&self, _output: u16, _class: u8) -> bool {
+        false
+    }
     fn blocked(&self, _output: u16, _class: u8) -> bool {
         self.stopped
     }
@@ -59,6 +65,7 @@ fn attached(name: &str, values: &Values) -> Point {
         to_host: vec![true; 4],
         largest_frame: vec![1500; 2],
         buffer: vec![150_000; 2],
+        held_by_inputs: vec![true; 2],
         seed: 7,
         node: 3,
         first_port: FIRST_PORT,

@@ -187,3 +187,42 @@ fn events_of_one_instant_are_all_judged() {
     assert_eq!(passed(&mut switch, &frames), frames);
     assert_eq!(switch.model.now, Time::from_picos(5000));
 }
+
+#[test]
+fn a_tail_that_leaves_at_that_instant_is_held_or_freed() {
+    for (policy, tail, full) in [
+        ("naive", "held", true),
+        ("naive", "freed", false),
+        ("input-triggered", "held", true),
+        ("input-triggered", "freed", false),
+    ] {
+        let mut switch = Watched::slots(policy, 3, &[("tail", text(tail))]);
+        let first = switch.arrive(0, 0);
+        assert!(!switch.start(first));
+        let second = switch.arrive(0, 0);
+        switch.model.ending.insert(0);
+        // The third slot, while the first frame's last bit leaves.
+        let third = switch.arrive(0, 0);
+        switch.finish(0);
+        switch.model.ending.clear();
+        let marked = if full { vec![second, third] } else { Vec::new() };
+        assert_eq!(passed(&mut switch, &[second, third]), marked, "{policy}, {tail}");
+    }
+}
+
+#[test]
+fn a_tail_that_leaves_at_that_instant_counts_for_the_output_or_does_not() {
+    for (tail, exceeded) in [("held", true), ("freed", false)] {
+        let given = [("tail", text(tail)), ("threshold", Value::Count(2))];
+        let mut switch = Watched::slots("input-output-triggered", 8, &given);
+        let first = switch.arrive(0, 0);
+        assert!(!switch.start(first));
+        let second = switch.arrive(1, 0);
+        switch.model.ending.insert(0);
+        let third = switch.arrive(2, 0);
+        switch.finish(0);
+        switch.model.ending.clear();
+        let marked = if exceeded { vec![second, third] } else { Vec::new() };
+        assert_eq!(passed(&mut switch, &[second, third]), marked, "{tail}");
+    }
+}

@@ -3,7 +3,7 @@
 use congestion::parameter::{Value, Values};
 use congestion::point::{Passage, Surroundings, View, Wish};
 use congestion::{CongestionPoint, POINTS, Point};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
 /// The congestion point of that name, its parameters at their defaults but for these.
@@ -49,11 +49,21 @@ pub struct Model {
     pub frames: Vec<Held>,
     /// Outputs and classes that are or were blocked: the time of the end, if it has ended.
     pub blocked: BTreeMap<(u16, u8), Option<Time>>,
+    /// Outputs whose frame on the wire ends at this instant.
+    pub ending: BTreeSet<u16>,
 }
 
 impl Model {
     pub fn new(ports: u16, classes: u8, room: Room) -> Model {
-        Model { ports, classes, room, now: Time::ZERO, frames: Vec::new(), blocked: BTreeMap::new() }
+        Model {
+            ports,
+            classes,
+            room,
+            now: Time::ZERO,
+            frames: Vec::new(),
+            blocked: BTreeMap::new(),
+            ending: BTreeSet::new(),
+        }
     }
 
     fn size(&self, len: u16) -> u32 {
@@ -87,6 +97,7 @@ impl Model {
             to_host: vec![true; usize::from(self.ports)],
             largest_frame: vec![2068; classes],
             buffer: vec![8272; classes],
+            held_by_inputs: vec![true; classes],
             seed: 1,
             node: 0,
             first_port: 0,
@@ -120,6 +131,15 @@ impl View for Model {
 
     fn sending(&self, output: u16, class: u8) -> bool {
         self.frames.iter().any(|frame| (frame.output, frame.class, frame.leaving) == (output, class, true))
+    }
+
+    fn leaving(&self, input: u16, class: u8) -> u32 {
+        let ending = self.of_input(input, class).filter(|frame| frame.leaving && self.ending.contains(&frame.output));
+        ending.map(|frame| self.size(frame.len)).sum()
+    }
+
+    fn ending(&self, output: u16, class: u8) -> bool {
+        self.sending(output, class) && self.ending.contains(&output)
     }
 
     fn blocked(&self, output: u16, class: u8) -> bool {

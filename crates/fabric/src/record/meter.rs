@@ -20,7 +20,8 @@ pub(super) struct Meter {
     told_bytes: u64,
     told_frames: u64,
     told_busy: Span,
-    /// How long it has stood still for want of credits since it was last asked, and since when it does.
+    told_starved: Span,
+    /// How long it has stood still for want of credits, and since when it does.
     starved: Span,
     starving: Option<Time>,
 }
@@ -54,6 +55,11 @@ impl Meter {
         self.busy - self.left(now)
     }
 
+    /// How long it has stood still for want of credits up to now.
+    pub(super) fn starved(&self, now: Time) -> Span {
+        self.starved + self.starving.map_or(Span::ZERO, |since| now.saturating_since(since))
+    }
+
     /// What is left of the latest frame.
     fn left(&self, now: Time) -> Span {
         self.last_end.saturating_since(now).min(self.last_busy)
@@ -76,9 +82,10 @@ impl Meter {
             frames: self.frames - self.told_frames,
             busy: total_busy - self.told_busy,
             total_bytes,
-            starved: std::mem::take(&mut self.starved),
+            starved: self.starved - self.told_starved,
         };
         (self.told_bytes, self.told_frames, self.told_busy) = (total_bytes, self.frames, total_busy);
+        self.told_starved = self.starved;
         self.active = left > Span::ZERO || starving;
         (row.frames > 0 || row.bytes > 0 || row.busy > Span::ZERO || row.starved > Span::ZERO).then_some(row)
     }
@@ -124,6 +131,10 @@ mod tests {
         meter.feed(at(1500));
         let second = meter.close(at(2000), 4, interval).expect("it has sent");
         assert_eq!((second.busy, second.starved), (Span::from_nanos(300), Span::from_nanos(150)));
+        assert_eq!(meter.starved(at(2000)), Span::from_nanos(750));
+        meter.starve(at(2000));
+        assert_eq!(meter.starved(at(2100)), Span::from_nanos(850));
+        meter.feed(at(2000));
         assert!(!meter.active);
         assert_eq!(meter.close(at(3000), 4, interval), None);
     }

@@ -45,6 +45,8 @@ pub enum Metric {
     FirstNotified,
     /// Frames of a flow that arrived marked.
     MarkedFrames,
+    /// Part of a flow's frames that arrived marked.
+    MarkedShare,
     /// Congestion notices for a flow.
     Notices,
     /// Data frames dropped for want of room or route.
@@ -67,6 +69,8 @@ pub enum Metric {
     SwingFrequency,
     /// Part of the time during which a wire was busy.
     Utilisation,
+    /// Part of the time during which a wire was idle for want of credits.
+    Starved,
     /// Part of the time during which a sender was paused.
     Paused,
     /// From the first pause to the last before a long gap.
@@ -330,6 +334,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "frames of a flow that arrived with a congestion mark, a count",
     ),
     row(
+        "marked-share",
+        Metric::MarkedShare,
+        Subject::Flows,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "part of a flow's frames that arrived with a congestion mark, a number up to 1",
+    ),
+    row(
         "notices",
         Metric::Notices,
         Subject::Flows,
@@ -419,6 +431,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "part of the time during which the wire was busy, overhead counted, a number up to 1",
     ),
     row(
+        "starved",
+        Metric::Starved,
+        Subject::Links,
+        Unit::Number,
+        Usual::AfterWarmUp,
+        "part of the time during which frames waited and the wire was idle for want of credits, a number up to 1",
+    ),
+    row(
         "paused",
         Metric::Paused,
         Subject::Links,
@@ -462,7 +482,15 @@ impl Metric {
 
     /// Whether it is a part of a whole, or an index: at most one.
     pub(crate) fn ends_at_one(self) -> bool {
-        matches!(self, Metric::Fairness | Metric::FairIndex | Metric::Utilisation | Metric::Paused)
+        matches!(
+            self,
+            Metric::Fairness
+                | Metric::FairIndex
+                | Metric::Utilisation
+                | Metric::Paused
+                | Metric::Starved
+                | Metric::MarkedShare
+        )
     }
 
     /// Whether it is held against max-min fair shares.

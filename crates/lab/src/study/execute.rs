@@ -160,12 +160,14 @@ impl Sink<'_> {
     }
 }
 
-/// How long the wires of the ports that expectations are about have been busy.
-fn busy(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, Span> {
-    let about = plan.expectations.iter().filter(|expectation| expectation.metric == Metric::Utilisation);
+/// How long the wires of the ports that expectations are about have been in use, and idle for want of credits.
+fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Span, Span)> {
+    let about = plan.expectations.iter().filter(|one| matches!(one.metric, Metric::Utilisation | Metric::Starved));
     let ports = about.flat_map(|expectation| expectation.subjects.ports.iter().copied());
-    let sum = |port: u32| probes.iter().fold(Span::ZERO, |sum, probe| sum + probe.busy(port, now));
-    ports.map(|port| (port, sum(port))).collect()
+    let sum = |of: fn(&Recorder, u32, Time) -> Span, port: u32| {
+        probes.iter().fold(Span::ZERO, |sum, probe| sum + of(probe, port, now))
+    };
+    ports.map(|port| (port, (sum(Recorder::busy, port), sum(Recorder::starved, port)))).collect()
 }
 
 /// Runs a plan. `progress` is told at every checkpoint.
@@ -230,21 +232,21 @@ pub fn execute(
                 }
             }
             if windows.binary_search(&mark.now).is_ok() {
-                let busy = busy(plan, mark.probes, mark.now);
-                marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, busy });
+                let wires = wires(plan, mark.probes, mark.now);
+                marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, wires });
             }
         },
     );
     let flows = simulation.flows();
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
-    let busy = busy(plan, &probes, report.now);
+    let wires = wires(plan, &probes, report.now);
     let ending = finish(&mut probes, report.now);
     sink.watch(&ending.rows);
     sink.capture(&ending.rows);
     if let Some(error) = sink.failed {
         return Err(error.into());
     }
-    let end = Snapshot { at: report.now, flows, totals: report.totals, busy };
+    let end = Snapshot { at: report.now, flows, totals: report.totals, wires };
     // How long a flow with a size was under way is known only now.
     let fair = if about_fair && plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
         fair_phases_of_run(plan, &ended(plan, &end.flows)).unwrap_or_default()

@@ -70,8 +70,8 @@ pub(super) struct Snapshot {
     pub(super) flows: Vec<FlowReport>,
     /// Sums so far.
     pub(super) totals: Totals,
-    /// How long the wires of ports had been busy, for those an expectation is about.
-    pub(super) busy: BTreeMap<u32, Span>,
+    /// How long the wires of ports had been in use, and idle for want of credits, for those an expectation is about.
+    pub(super) wires: BTreeMap<u32, (Span, Span)>,
 }
 
 impl Snapshot {
@@ -193,6 +193,10 @@ impl Course<'_> {
                 Metric::FairShare => self.throughput(window, flow).0 / self.fair(window, number),
                 Metric::Delivered => flow_count(flow, |report| report.received_bytes),
                 Metric::MarkedFrames => flow_count(flow, |report| report.marked_frames),
+                Metric::MarkedShare => {
+                    let marked = flow_count(flow, |report| report.marked_frames);
+                    marked / flow_count(flow, |report| report.received_frames)
+                }
                 Metric::Notices => flow_count(flow, |report| report.notices),
                 Metric::CompletionTime => completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
                 Metric::LimitShare => self.throughput(window, flow).1 / seen.get(&number).copied().unwrap_or(f64::NAN),
@@ -207,6 +211,7 @@ impl Course<'_> {
             | Metric::Delivered
             | Metric::CompletionTime
             | Metric::MarkedFrames
+            | Metric::MarkedShare
             | Metric::Notices
             | Metric::RateLimit
             | Metric::LimitShare
@@ -257,11 +262,14 @@ impl Course<'_> {
             Metric::LostFrames => count(|totals| totals.lost_frames),
             Metric::PauseFrames => count(|totals| totals.pause_frames),
             Metric::ControlBytes => count(|totals| totals.control_bytes),
-            Metric::Utilisation => {
+            Metric::Utilisation | Metric::Starved => {
                 let (slot, before, after) = self.lived(window)?;
-                let busy = |snapshot: &Snapshot, port: &u32| snapshot.busy.get(port).copied().unwrap_or_default();
+                let so_far = |snapshot: &Snapshot, port: &u32| {
+                    let (busy, starved) = snapshot.wires.get(port).copied().unwrap_or_default();
+                    if expectation.metric == Metric::Starved { starved } else { busy }
+                };
                 let share = |port: &u32| {
-                    (busy(after, port) - busy(before, port)).as_picos() as f64 / slot.length().as_picos() as f64
+                    (so_far(after, port) - so_far(before, port)).as_picos() as f64 / slot.length().as_picos() as f64
                 };
                 expectation.statistic.of(subjects.ports.iter().map(share))
             }

@@ -249,6 +249,34 @@ fn measuring_changes_nothing_and_threads_and_recording_change_no_measurement() {
 }
 
 #[test]
+fn a_sender_without_credits_starves_while_its_wire_is_idle() {
+    let credits = ["switches[0].flow_control=\"credits\"", "switches[0].buffers={capacity=\"30KB\"}"];
+    let alone = "metric = 'starved'; of = 'h0->sw0'; between = ['100us', '300us']";
+    let shared = "metric = 'starved'; of = 'h0->sw0'; between = ['600us', '900us']";
+    let busy = "metric = 'utilisation'; of = 'h0->sw0'; between = ['600us', '900us']";
+    let found = values(&[alone, shared, busy], &credits);
+    let [Some(alone), Some(shared), Some(busy)] = found[..] else { panic!("{found:?}") };
+    assert_eq!(alone, 0.0);
+    // The other half of the link: frames always wait.
+    assert!((shared - 0.5).abs() < 0.02 && (shared + busy - 1.0).abs() < 0.01, "{found:?}");
+}
+
+#[test]
+fn the_marked_share_is_of_what_arrived_in_the_window() {
+    let point = ["congestion_point={name=\"infiniband-fecn\",queue=\"20KB\",marking_rate=0}"];
+    let share = |of: &str, between: &str| format!("metric = 'marked-share'; of = '{of}'; between = [{between}]");
+    let asked = [
+        share("first", "'100us', '300us'"),
+        share("first", "'600us', '900us'"),
+        share("second", "'600us', '900us'"),
+        share("second", "'100us', '300us'"),
+        format!("{}; over = 'second'", share("first", "'600us', '900us'")),
+    ];
+    let found = values(&asked.each_ref().map(String::as_str), &point);
+    assert_eq!(found, [Some(0.0), Some(1.0), Some(1.0), None, Some(1.0)]);
+}
+
+#[test]
 fn windows_do_not_move_the_end_of_a_run() {
     // A run that ends early does so at the same checkpoint, wherever windows begin and end.
     let limit = ["run.max_events=5000"];

@@ -148,7 +148,7 @@ impl Needs {
         for expectation in &plan.expectations {
             let subjects = &expectation.subjects;
             match expectation.metric {
-                Metric::Utilisation => needs.links = true,
+                Metric::Utilisation | Metric::Starved => needs.links = true,
                 metric if metric.is_about_levels() => needs.queues = true,
                 Metric::RecoveryTime => {
                     needs.deliveries = true;
