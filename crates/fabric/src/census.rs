@@ -1,7 +1,7 @@
 //! Counting every frame in the network by walking every list: the independent side of the conservation law.
 
 use crate::frame::{Frame, Kind};
-use crate::network::Network;
+use crate::network::{Network, Switch};
 use crate::probe::Probe;
 
 /// Data frames in the network at one instant.
@@ -11,6 +11,8 @@ pub struct Census {
     pub frames: u64,
     /// Their bytes, without overhead and tags.
     pub bytes: u64,
+    /// Those of them that are in switches.
+    pub in_switches: u64,
     /// Control frames of any kind.
     pub control: u64,
     /// Places in use in the frame pools: must be the sum of the others, or a frame has been forgotten.
@@ -43,10 +45,22 @@ impl Census {
         for list in ports.chain(lanes).chain(pipelines).chain(queues).chain(consumed).chain(backlogs).chain(notices) {
             list.iter(pool).for_each(|(_, frame)| self.see(network, frame));
         }
+        self.in_switches += network.switches.iter().map(|switch| held_by(network, switch)).sum::<u64>();
         let moving = crossbars.flat_map(|crossbar| crossbar.moving());
         let current = services.map(|service| service.current).filter(|&place| place != crate::frame::NIL);
         for place in moving.chain(current) {
             self.see(network, &pool[place]);
         }
     }
+}
+
+/// Data frames that a switch holds.
+fn held_by<P: Probe>(network: &Network<P>, switch: &Switch) -> u64 {
+    let ports = u32::from(network.nodes[network.ports[switch.first_port as usize].node as usize].ports);
+    let lanes = network.lane(switch.first_port, 0)..network.lane(switch.first_port + ports, 0);
+    let queues = switch.crossbar.iter().flat_map(|crossbar| crossbar.queues());
+    let lists = network.lanes[lanes].iter().map(|lane| lane.queue).chain(queues).chain([switch.pipeline]);
+    let waiting = lists.flat_map(|list| list.iter(&network.pool).map(|(_, frame)| frame.kind));
+    let moving = switch.crossbar.iter().flat_map(|crossbar| crossbar.moving()).map(|place| network.pool[place].kind);
+    waiting.chain(moving).filter(|&kind| kind == Kind::Data).count() as u64
 }

@@ -43,4 +43,4 @@ pub use probe::{DropCause, NoProbe, Probe, QueueSample};
 pub use result::{Limit, Loss, LossReport, Outcome, Totals};
 pub use simulation::{FlowReport, Mark, Progress, Report, RunLimits, Simulation, Wish};
 pub use validate::{BuildError, validate};
-pub use watchdog::{Deadlock, Held, Waiting};
+pub use watchdog::{Deadlock, Held, Stall, StallCause, StallRoot, Waiting};

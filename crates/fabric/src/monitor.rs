@@ -134,6 +134,14 @@ impl Monitor {
         false
     }
 
+    /// Copies that are kept: the flow and the class of each.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = (u32, u8)> {
+        let of_flow = |(flow, kept): (usize, &VecDeque<(u32, u8, u16)>)| {
+            kept.iter().map(move |&(_, class, _)| (flow as u32, class)).collect::<Vec<_>>()
+        };
+        self.copies.iter().enumerate().flat_map(of_flow)
+    }
+
     /// Notices that wait.
     pub(crate) fn notices(&self) -> impl Iterator<Item = List> {
         self.notices.iter().copied()

@@ -124,6 +124,8 @@ pub enum Outcome {
     Finished,
     /// Frames wait for each other in a circle and will for ever.
     Deadlock(crate::watchdog::Deadlock),
+    /// The time asked for was simulated; frames of a lossless class wait, nothing will move them, and there is no circle.
+    Stalled(crate::watchdog::Stall),
     /// A frame of a lossless class was dropped for want of room.
     LossInLosslessClass(LossReport),
     /// A limit was reached before the time asked for.

@@ -9,7 +9,8 @@ use crate::probe::{NoProbe, Probe};
 use crate::result::{Limit, Loss, LossReport, Outcome, Totals};
 use crate::spec::NetworkSpec;
 use crate::validate::{BuildError, largest_frame};
-use crate::watchdog::{Held, Snapshot};
+use crate::watchdog::rest::{Rest, Whole};
+use crate::watchdog::{Held, Movement, Snapshot};
 use engine::{End, Fingerprint, RunPlan, Verdict};
 use std::sync::atomic::AtomicBool;
 use theory::headroom::{HeadroomSpec, headroom};
@@ -27,6 +28,8 @@ pub struct RunLimits<'a> {
     /// Simulated time between two looks at the whole network: deadlock, loss and limits are judged then, at
     /// instants that do not depend on threads or partitioning.
     pub checkpoint: Span,
+    /// Whether deadlocks and stalls are looked for. Without it a run goes on whatever waits for whom.
+    pub watchdog: bool,
     /// Set from outside to end the run.
     pub interrupt: &'a AtomicBool,
 }
@@ -35,7 +38,7 @@ impl<'a> RunLimits<'a> {
     /// One thread, a look every 100 us of simulated time, no limit but the time.
     #[must_use]
     pub fn until(until: Time, interrupt: &'a AtomicBool) -> RunLimits<'a> {
-        RunLimits { until, events: None, threads: 1, checkpoint: Span::from_micros(100), interrupt }
+        RunLimits { until, events: None, threads: 1, checkpoint: Span::from_micros(100), watchdog: true, interrupt }
     }
 }
 
@@ -185,14 +188,19 @@ impl<P: Probe> Simulation<P> {
                 return Verdict::Continue;
             }
             lost = earliest_loss(look.models.iter().map(|model| &**model));
-            let mut suspicious = false;
-            look.models.iter_mut().for_each(|model| suspicious |= model.anything_stuck());
+            let mut movement = Movement::default();
+            for model in look.models.iter_mut() {
+                let Movement { stuck, some } = model.anything_stuck();
+                (movement.stuck, movement.some) = (movement.stuck | stuck, movement.some | some);
+            }
             let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
-            if lost.is_none()
-                && suspicious
-                && let Some(deadlock) = Snapshot::new(network_plan, &models, port_at).deadlock(look.now, name)
-            {
-                ended = Some(Outcome::Deadlock(deadlock));
+            if limits.watchdog && lost.is_none() && movement.stuck {
+                let whole = Whole { plan: network_plan, models: &models, port_at };
+                // A stall is told at the end: until then there is something to record, if only that nothing moves.
+                ended = match whole.judge(look.now, !movement.some, &name) {
+                    Some(Rest::Deadlock(deadlock)) => Some(Outcome::Deadlock(deadlock)),
+                    Some(Rest::Stall(_)) | None => None,
+                };
             }
             let hops = models.iter().map(|model| model.totals.hops).sum();
             let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
@@ -211,9 +219,16 @@ impl<P: Probe> Simulation<P> {
             (Some(loss), _, _) => Outcome::LossInLosslessClass(self.explain(loss)),
             (None, Some(outcome), _) => outcome,
             (None, None, End::Interrupted) => Outcome::Interrupted,
-            (None, None, End::Until | End::Quiet | End::Stopped) => {
-                self.snapshot().deadlock(report.now, name).map_or(Outcome::Finished, Outcome::Deadlock)
+            (None, None, End::Until | End::Quiet | End::Stopped) if limits.watchdog => {
+                let models: Vec<&Network<P>> = self.models().collect();
+                let whole = Whole { plan: network_plan, models: &models, port_at };
+                match whole.judge(report.now, true, &name) {
+                    Some(Rest::Deadlock(deadlock)) => Outcome::Deadlock(deadlock),
+                    Some(Rest::Stall(stall)) => Outcome::Stalled(stall),
+                    None => Outcome::Finished,
+                }
             }
+            (None, None, End::Until | End::Quiet | End::Stopped) => Outcome::Finished,
         };
         self.now = report.now;
         Report {

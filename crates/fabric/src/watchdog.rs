@@ -6,15 +6,21 @@
 //! Following this from the buffers whose outputs do move, outwards, gives the tree of congestion. What cannot be
 //! reached that way can never move again; a circle in it is a deadlock, and neither refreshed pauses nor traffic
 //! elsewhere count as progress.
+//!
+//! This look errs on one side only: whatever might let a frame go counts as letting it go, so nothing that it calls a
+//! deadlock moves again. What it therefore misses is found when the network comes to rest: see [`rest`].
 
-use crate::frame::Frame;
+pub(crate) mod rest;
+
+use crate::frame::{Frame, Kind, Pause};
+use crate::gate::{PAUSE_FRAME, quanta};
 use crate::network::{Device, Network};
-use crate::plan::{Hold, Plan, Rule, WaitingRoom};
-use crate::port::DOWN;
+use crate::plan::{Hold, Plan, Rule, Shared, WaitingRoom};
+use crate::port::{DOWN, Signal};
 use crate::probe::Probe;
 use crate::spec::BypassReading;
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Rate, Time};
+use units::{Bytes, Rate, Time, Wire};
 
 /// A buffer: global number of the port by which frames enter it, and the class it counts under.
 type Buffer = (u32, u8);
@@ -54,6 +60,53 @@ impl std::fmt::Display for Deadlock {
     }
 }
 
+/// Why frames of a lossless class wait for ever although they do not wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StallCause {
+    /// The host consumes nothing any more.
+    DeadReceiver,
+    /// The cable of the port has failed for good.
+    FailedCable,
+}
+
+/// An output that will never send again, with frames that wait for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StallRoot {
+    /// The switch.
+    pub node: String,
+    /// The output.
+    pub output: u16,
+    /// The node at the far end.
+    pub peer: String,
+    /// Why.
+    pub cause: StallCause,
+}
+
+/// A network at rest that still holds frames of a lossless class, without a circle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// When it was found: at the end of the run.
+    pub at: Time,
+    /// Frames of lossless classes that wait in switches.
+    pub frames: u64,
+    /// What they wait for in the end.
+    pub roots: Vec<StallRoot>,
+}
+
+impl std::fmt::Display for Stall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "stalled: {} lossless frames wait in switches and nothing can move them", self.frames)?;
+        for StallRoot { node, output, peer, cause } in &self.roots {
+            let cause = match cause {
+                StallCause::DeadReceiver => "the receiver consumes nothing",
+                StallCause::FailedCable => "the cable has failed and no route changes",
+            };
+            write!(f, "\n  {node} port {output} to {peer}: {cause}")?;
+        }
+        Ok(())
+    }
+}
+
 /// One link that is held back, in the tree of congestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
@@ -70,17 +123,51 @@ pub struct Held {
     pub waits_for: Vec<(u32, u64)>,
 }
 
+/// What lets a closed buffer open.
+#[derive(Clone, Copy)]
+enum Opening {
+    /// No more than so many units remain.
+    AtMost(u32),
+    /// A shared buffer: all of the headroom is free, and what remains lies within the guaranteed part, or so far below
+    /// the dynamic threshold.
+    Shared {
+        /// Bytes that lie outside the headroom.
+        outside: u32,
+        guaranteed: u32,
+        /// XON lies so far below the threshold.
+        below: u32,
+        shared: Shared,
+    },
+}
+
+impl Opening {
+    /// Whether the buffer opens when that much remains. Others may use nothing of a shared buffer by then.
+    fn allows(self, remains: u32) -> bool {
+        match self {
+            Opening::AtMost(most) => remains <= most,
+            Opening::Shared { outside, guaranteed, below, shared } => {
+                let after = u64::from(remains.saturating_sub(guaranteed));
+                remains <= outside && (after == 0 || after + u64::from(below) <= shared.threshold(after))
+            }
+        }
+    }
+}
+
 /// What waits in one closed buffer.
-#[derive(Default)]
 struct Contents {
-    /// What waits, oldest first; frames for the same output are counted together where their order does not matter.
+    /// What waits, oldest first in each FIFO; frames for the same output are counted together where their order does
+    /// not matter.
     frames: Vec<Group>,
     /// Input FIFO: how far its bypass reaches, and in which reading.
     fifo: Option<(u8, BypassReading)>,
-    /// Room that would open the buffer again: at most this may remain.
-    opens_at: u32,
+    /// Units it holds or has promised: of what waits, of what is on its way to the node or through it, or kept there.
+    held: u32,
+    /// What lets it open again.
+    opening: Opening,
     /// A host that consumes nothing.
     dead: bool,
+    /// Cables or routes of its node will change: its frames may find another way, or its sender forget the stop.
+    changing: bool,
 }
 
 /// Frames of one buffer for one output.
@@ -88,8 +175,20 @@ struct Group {
     output: u32,
     class: u8,
     units: u32,
+    /// Of a frame in a FIFO: how often it was overtaken.
+    overtaken: u8,
     /// A few of the flows.
     flows: Vec<u32>,
+}
+
+/// What happened between two checkpoints.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Movement {
+    /// Some class of some port had something to send and sent nothing: only then can there be a deadlock, and only then
+    /// is it worth looking for one.
+    pub(crate) stuck: bool,
+    /// Some port sent something: only if none did can the network be at rest.
+    pub(crate) some: bool,
 }
 
 /// A look at the whole network at one instant.
@@ -128,13 +227,16 @@ impl<'a> Snapshot<'a> {
                 if rule.account != class {
                     continue;
                 }
-                if let Some(opens_at) = closed_until(network, p, class, &far) {
+                if let Some(opening) = closed_until(network, p, class, &far) {
                     any = true;
-                    let mut contents = Contents { opens_at, ..Contents::default() };
+                    let changing = !state.script.is_empty();
+                    let held = network.lanes[network.lane(p, class)].held + network.on_the_way(p, class);
+                    let mut contents =
+                        Contents { frames: Vec::new(), fifo: None, held, opening, dead: false, changing };
                     if let Device::Host(host) = state.device {
                         let service = network.hosts[host as usize].service.as_ref();
                         let halted = service.is_some_and(|service| service.rate == Some(Rate::ZERO));
-                        contents.dead = halted && state.script.is_empty();
+                        contents.dead = halted && !changing;
                     }
                     self.closed.insert((port.global, class), contents);
                 }
@@ -174,8 +276,8 @@ impl<'a> Snapshot<'a> {
                     }
                 }
                 None => {
-                    let units = rule.units(frame.len);
-                    contents.frames.push(Group { output, class, units, flows: vec![frame.flow] });
+                    let (units, overtaken) = (rule.units(frame.len), frame.overtaken());
+                    contents.frames.push(Group { output, class, units, overtaken, flows: vec![frame.flow] });
                 }
             }
         };
@@ -227,28 +329,40 @@ impl<'a> Snapshot<'a> {
 
     /// Whether enough of a buffer's frames can leave, given which buffers open.
     fn can_open(&self, contents: &Contents, opened: &BTreeMap<Buffer, u32>) -> bool {
-        if contents.dead {
-            return false;
+        if contents.dead || contents.changing {
+            return contents.changing;
         }
-        let (mut remains, mut stuck, mut passed) = (0u32, 0u32, 0u32);
-        for &Group { output, class, units, .. } in &contents.frames {
+        // Of the FIFO that is looked at, one for each class: frames that stay, and how many more may pass all of them.
+        let (mut fifo, mut stuck, mut passes) = (u8::MAX, 0u32, u32::MAX);
+        let (mut remains, mut leaves) = (0u32, false);
+        for &Group { output, class, units, overtaken, .. } in &contents.frames {
+            if contents.fifo.is_some() && class != fifo {
+                (fifo, stuck, passes) = (class, 0, u32::MAX);
+            }
             let moves = !self.down.contains(&output)
                 && self.blocker(output, class).is_none_or(|buffer| opened.contains_key(&buffer));
             let reached = match contents.fifo {
                 None => true,
                 Some((bypass, BypassReading::Lookahead)) => stuck <= u32::from(bypass),
-                // Each that passes a stuck frame uses up one of the times it may be overtaken.
-                Some((bypass, BypassReading::PerPacket)) => stuck == 0 || passed < u32::from(bypass),
+                Some((_, BypassReading::PerPacket)) => passes > 0,
             };
             if moves && reached {
-                passed += u32::from(stuck > 0);
+                leaves = true;
+                passes = passes.saturating_sub(u32::from(stuck > 0));
                 continue;
             }
             // Some of them still find room behind the crossbar.
-            remains += units.saturating_sub(self.room.get(&(output, class)).copied().unwrap_or(0));
+            let room = self.room.get(&(output, class)).copied().unwrap_or(0);
+            leaves |= room > 0;
+            remains += units.saturating_sub(room);
             stuck += 1;
+            if let Some((bypass, _)) = contents.fifo {
+                passes = passes.min(u32::from(bypass.saturating_sub(overtaken)));
+            }
         }
-        remains <= contents.opens_at
+        // A buffer looks at its room when something leaves; what does not wait is on its way, or may be.
+        let waiting: u32 = contents.frames.iter().map(|group| group.units).sum();
+        (leaves || waiting < contents.held) && contents.opening.allows(remains)
     }
 
     /// A circle of buffers that can never open.
@@ -313,23 +427,70 @@ impl<'a> Snapshot<'a> {
 }
 
 impl<P: Probe> Network<P> {
-    /// Whether some class of some port has had something to send since the last checkpoint and has sent nothing: only
-    /// then can there be a deadlock, and only then is it worth looking for one.
-    pub(crate) fn anything_stuck(&mut self) -> bool {
-        let mut stuck = false;
+    /// What has moved since the last checkpoint.
+    pub(crate) fn anything_stuck(&mut self) -> Movement {
+        let mut movement = Movement::default();
         for port in &mut self.ports {
-            stuck |= port.waiting & !std::mem::take(&mut port.moved) != 0;
+            let moved = std::mem::take(&mut port.moved);
+            movement.some |= moved != 0;
+            movement.stuck |= port.waiting & !moved != 0;
         }
-        stuck
+        movement
     }
 
-    /// Whether something is on its way to a port, or waits to set out from the far end, that could let it go on.
+    /// Whether something is on its way to a port, or waits to set out from the far end, that could let it go on. A pause
+    /// that is renewed, and credits that are granted once more, are no news.
     fn news_for(&self, p: u32, far: &Far<'_, P>) -> bool {
-        let port = &self.ports[p as usize];
         let there = &far.network.ports[far.port as usize];
-        !there.control.is_empty()
-            || !self.signals[p as usize].is_empty()
-            || port.arriving.iter(&self.pool).any(|(_, frame)| frame.is_link_local())
+        let waiting = there.control.iter(&far.network.pool).any(|(_, frame)| match frame.kind {
+            Kind::Credit => {
+                let class = frame.dst as u8;
+                self.is_more(p, class, far.network.gates[far.network.lane(far.port, class)].granted)
+            }
+            _ => self.lets_go(p, frame.pause()),
+        });
+        let arriving = self.ports[p as usize].arriving;
+        waiting
+            || self.signals[p as usize].iter().any(|&(_, signal)| match signal {
+                Signal::Credit { class, granted, epoch } => {
+                    epoch == self.ports[p as usize].epoch && self.is_more(p, class, granted)
+                }
+                Signal::Pause(pause) => self.lets_go(p, pause),
+            })
+            || arriving.iter(&self.pool).any(|(_, frame)| match frame.kind {
+                Kind::Credit => self.is_more(p, frame.dst as u8, frame.born.as_picos()),
+                Kind::Pause => self.lets_go(p, frame.pause()),
+                _ => false,
+            })
+    }
+
+    /// Units of the frames on their way to a port that will count under a class.
+    fn on_the_way(&self, p: u32, account: u8) -> u32 {
+        let arriving = self.ports[p as usize].arriving;
+        let frames = arriving.iter(&self.pool).map(|(_, frame)| frame).filter(|frame| !frame.is_link_local());
+        let rule = |frame: &Frame| *self.rule(p, frame.class);
+        frames.filter(|frame| rule(frame).account == account).map(|frame| rule(frame).units(frame.len)).sum()
+    }
+
+    /// The least length of a frame that a port could send next in a class, whichever it will be.
+    fn least_waiting(&self, p: u32, class: u8) -> u32 {
+        match self.ports[p as usize].device {
+            Device::Switch(switch) if self.switches[switch as usize].order.is_some() => {
+                let queue = self.lanes[self.lane(p, class)].queue;
+                queue.iter(&self.pool).map(|(_, frame)| u32::from(frame.len)).min().unwrap_or(0)
+            }
+            _ => self.shortest_waiting(p, class),
+        }
+    }
+
+    /// Whether a pause frame frees a class that a port may not send.
+    fn lets_go(&self, p: u32, pause: Pause) -> bool {
+        pause.released & self.ports[p as usize].blocked != 0
+    }
+
+    /// Whether a port has been granted less so far.
+    fn is_more(&self, p: u32, class: u8, granted: u64) -> bool {
+        granted > self.gates[self.lane(p, class)].limit
     }
 }
 
@@ -339,8 +500,8 @@ struct Far<'a, P> {
     port: u32,
 }
 
-/// If the buffer behind a port holds back the sender at its far end: what may remain in it when it lets go.
-fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_, P>) -> Option<u32> {
+/// If the buffer behind a port holds back the sender at its far end: what lets it go.
+fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_, P>) -> Option<Opening> {
     let rule: &Rule = network.rule(p, class);
     let (sender, port) = (&far.network.ports[far.port as usize], &network.ports[p as usize]);
     let here = Far { network, port: p };
@@ -348,22 +509,40 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
         Hold::Nothing => None,
         Hold::Pause { classes, .. } => {
             let closed = port.stopped >> class & 1 == 1 && sender.blocked & classes != 0;
-            if !closed || far.network.news_for(far.port, &here) {
+            if !closed || !renews_in_time(network, p, rule, far) || far.network.news_for(far.port, &here) {
                 return None;
             }
-            // With a shared buffer the level at which it lets go moves, but it always does within the guaranteed part.
-            let shared = network.plan.shared_rules[port.rules as usize];
-            Some(if shared { rule.capacity } else { rule.xon })
+            let shared = match port.device {
+                Device::Switch(switch) => network.plan.switches[network.switches[switch as usize].kind as usize].shared,
+                Device::Host(_) => None,
+            };
+            let Some(shared) = shared.filter(|_| network.plan.shared_rules[port.rules as usize]) else {
+                return Some(Opening::AtMost(rule.xon));
+            };
+            let lane = &network.lanes[network.lane(p, class)];
+            let outside = lane.held - lane.headroom;
+            Some(Opening::Shared { outside, guaranteed: rule.capacity, below: rule.xon, shared })
         }
         Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
             if sender.waiting >> class & 1 == 0 || far.network.news_for(far.port, &here) {
                 return None;
             }
-            let len = far.network.shortest_waiting(far.port, class);
+            let len = far.network.least_waiting(far.port, class);
             let need = rule.units(len as u16);
             let gate = &far.network.gates[far.network.lane(far.port, class)];
             let starved = gate.limit < gate.spent + u64::from(need);
-            starved.then(|| rule.capacity.saturating_sub(need))
+            starved.then(|| Opening::AtMost(rule.capacity.saturating_sub(need)))
         }
     }
+}
+
+/// Whether a pause reaches the sender again before it runs out: else frames slip through between two of them.
+fn renews_in_time<P: Probe>(network: &Network<P>, p: u32, rule: &Rule, far: &Far<'_, P>) -> bool {
+    let Hold::Pause { quanta: pause, refresh_after, .. } = rule.hold else { return true };
+    let (port, sender) = (&network.ports[p as usize], &far.network.ports[far.port as usize]);
+    let largest = network.plan.largest_frames.iter().copied().max().unwrap_or(0);
+    let before = Bytes::new(u64::from(largest) + u64::from(PAUSE_FRAME)) + network.plan.overhead * 2;
+    let wait = Wire::new(port.wire.rate()).serialise(before) + port.flight;
+    let response = network.plan.pause_response(sender.global);
+    quanta(refresh_after, port.wire.rate()) + wait + response < quanta(pause, sender.wire.rate())
 }

@@ -13,6 +13,7 @@ mod kit;
 mod lanes;
 mod laws;
 mod marking;
+mod oracle;
 mod outcomes;
 mod ports;
 mod refusals;

@@ -20,15 +20,15 @@ fn us(n: u64) -> Span {
     Span::from_micros(n)
 }
 
-struct R(Stream);
+pub struct R(pub Stream);
 impl R {
-    fn n(&mut self, n: u64) -> u64 {
+    pub fn n(&mut self, n: u64) -> u64 {
         self.0.below(n)
     }
-    fn p(&mut self, percent: u64) -> bool {
+    pub fn p(&mut self, percent: u64) -> bool {
         self.n(100) < percent
     }
-    fn of<T: Clone>(&mut self, xs: &[T]) -> T {
+    pub fn of<T: Clone>(&mut self, xs: &[T]) -> T {
         xs[self.n(xs.len() as u64) as usize].clone()
     }
 }

@@ -107,7 +107,7 @@ fn captured(
         }
         execution.captured.map(|it| Captured { file: out.to_owned(), ..it }).iter().for_each(note);
     }
-    Exit::Success
+    Exit::of(&execution.report.outcome)
 }
 
 /// The plan of a scenario file, or of recorded results with their manifest.

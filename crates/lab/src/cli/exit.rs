@@ -15,7 +15,7 @@ pub enum Exit {
     BadInput,
     /// 3: a frame of a lossless class was dropped.
     Loss,
-    /// 4: a deadlock.
+    /// 4: a deadlock, or a stall: frames of a lossless class that can never move.
     Deadlock,
     /// 5: a limit was reached.
     Limit,
@@ -59,7 +59,7 @@ impl Exit {
     pub fn of(outcome: &Outcome) -> Exit {
         match outcome {
             Outcome::Finished => Exit::Success,
-            Outcome::Deadlock(_) => Exit::Deadlock,
+            Outcome::Deadlock(_) | Outcome::Stalled(_) => Exit::Deadlock,
             Outcome::LossInLosslessClass(_) => Exit::Loss,
             Outcome::LimitReached(_) => Exit::Limit,
             Outcome::Interrupted => Exit::Interrupted,

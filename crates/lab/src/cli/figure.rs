@@ -149,7 +149,7 @@ impl Judged {
         let outcomes = || self.cells.iter().filter(|row| !spoken_of(row)).flat_map(|row| row.outcomes.iter());
         match () {
             () if outcomes().any(|outcome| outcome == "loss") => Exit::Loss,
-            () if outcomes().any(|outcome| outcome == "deadlock") => Exit::Deadlock,
+            () if outcomes().any(|outcome| outcome == "deadlock" || outcome == "stalled") => Exit::Deadlock,
             () if outcomes().any(|outcome| outcome == "limit") => Exit::Limit,
             () => Exit::Success,
         }

@@ -245,6 +245,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         fabric::Outcome::LossInLosslessClass(loss) => {
             format!("\n{loss}\n{}", lab::dcbx::blame(plan, loss).unwrap_or_default())
         }
+        fabric::Outcome::Stalled(stall) => format!("\n{stall}\n"),
         outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),
         fabric::Outcome::Finished | fabric::Outcome::Interrupted => "\n".into(),
     });

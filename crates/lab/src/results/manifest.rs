@@ -32,7 +32,7 @@ pub struct Input {
 /// How a run ended, as it is written down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeRecord {
-    /// `finished`, `deadlock`, `loss`, `limit` or `interrupted`.
+    /// `finished`, `deadlock`, `stalled`, `loss`, `limit` or `interrupted`.
     pub kind: String,
     /// For people: the cycle, or the arithmetic of the missing room, or which limit. Empty if finished.
     pub text: String,
@@ -55,6 +55,18 @@ impl From<&Outcome> for OutcomeRecord {
                 let waiting = |w: &fabric::Waiting| json!({ "node": w.node, "input": w.input, "output": w.output, "class": w.class, "flows": w.flows });
                 let cycle: Vec<Value> = deadlock.cycle.iter().map(waiting).collect();
                 ("deadlock", deadlock.to_string(), json!({ "at_ps": deadlock.at.as_picos(), "cycle": cycle }))
+            }
+            Outcome::Stalled(stall) => {
+                let root = |root: &fabric::StallRoot| {
+                    let cause = match root.cause {
+                        fabric::StallCause::DeadReceiver => "dead-receiver",
+                        fabric::StallCause::FailedCable => "failed-cable",
+                    };
+                    json!({ "node": root.node, "output": root.output, "peer": root.peer, "cause": cause })
+                };
+                let roots: Vec<Value> = stall.roots.iter().map(root).collect();
+                let details = json!({ "at_ps": stall.at.as_picos(), "frames": stall.frames, "roots": roots });
+                ("stalled", stall.to_string(), details)
             }
             Outcome::LossInLosslessClass(report) => {
                 let details = json!({

@@ -256,6 +256,7 @@ impl Expectation {
 const OUTCOMES: &[(&str, &str)] = &[
     ("finished", "the time asked for was simulated"),
     ("deadlock", "frames wait for each other in a circle"),
+    ("stalled", "frames of a lossless class wait for ever behind a dead receiver or a failed cable"),
     ("loss", "a frame of a lossless class was dropped"),
     ("limit", "a limit was reached"),
     ("interrupted", "somebody stopped it"),

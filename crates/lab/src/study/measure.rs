@@ -55,6 +55,7 @@ pub(crate) fn outcome_word(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Finished => "finished",
         Outcome::Deadlock(_) => "deadlock",
+        Outcome::Stalled(_) => "stalled",
         Outcome::LossInLosslessClass(_) => "loss",
         Outcome::LimitReached(_) => "limit",
         Outcome::Interrupted => "interrupted",
@@ -118,7 +119,7 @@ impl Course<'_> {
     /// How far it came: all the way if it finished, even if nothing happened in the end.
     pub(super) fn reached(&self) -> Time {
         match self.report.outcome {
-            Outcome::Finished => Time::ZERO + self.plan.run.duration,
+            Outcome::Finished | Outcome::Stalled(_) => Time::ZERO + self.plan.run.duration,
             _ => self.report.now,
         }
     }
