@@ -543,6 +543,6 @@ fn renews_in_time<P: Probe>(network: &Network<P>, p: u32, rule: &Rule, far: &Far
     let largest = network.plan.largest_frames.iter().copied().max().unwrap_or(0);
     let before = Bytes::new(u64::from(largest) + u64::from(PAUSE_FRAME)) + network.plan.overhead * 2;
     let wait = Wire::new(port.wire.rate()).serialise(before) + port.flight;
-    let response = network.plan.pause_response(sender.global);
-    quanta(refresh_after, port.wire.rate()) + wait + response < quanta(pause, sender.wire.rate())
+    let (response, jitter) = network.plan.pause_response(sender.global);
+    quanta(refresh_after, port.wire.rate()) + wait + response + jitter < quanta(pause, sender.wire.rate())
 }

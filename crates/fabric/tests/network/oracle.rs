@@ -48,7 +48,13 @@ impl Probe for Starts {
 
 fn flow_control(r: &mut R) -> FlowControl {
     let quanta = r.of(&[65_535, 4_000, 1_000]);
-    let pause = PauseSpec { quanta, refresh_before: quanta / 2, response: Span::ZERO, holds: 255 };
+    let pause = PauseSpec {
+        quanta,
+        refresh_before: quanta / 2,
+        response: Span::ZERO,
+        response_jitter: Span::from_nanos(r.of(&[0, 0, 600])),
+        holds: 255,
+    };
     let delay = Span::from_nanos(r.of(&[1, 30, 700]));
     let unit = r.of(&[CreditUnit::Frame, CreditUnit::Block(b(64)), CreditUnit::Block(b(1))]);
     let refresh = r.of(&[None, Some(Span::from_micros(30))]);

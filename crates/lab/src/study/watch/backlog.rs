@@ -103,7 +103,7 @@ impl Backlogs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Comparison, Statistic, Subjects, Window};
+    use crate::scenario::{Across, Comparison, Statistic, Subjects, Window};
 
     fn at(micros: u64) -> Time {
         Time::ZERO + Span::from_micros(micros)
@@ -117,6 +117,7 @@ mod tests {
             subjects: Subjects { flows: vec![1, 2], ..Subjects::default() },
             window: Window { from: Span::from_micros(20), until: Span::from_micros(120) },
             statistic: Statistic::Mean,
+            across: Across::Most,
             around: None,
             comparison: Comparison::Equal,
             expected: None,
