@@ -11,6 +11,13 @@ use units::{Bytes, Rate, Span, Time};
 /// Entries of a congestion control table come in blocks of 64; two blocks are usual.
 const ENTRIES: u64 = 128;
 
+/// The unit of the timer.
+const UNIT: Span = Span::from_nanos(1024);
+
+/// Packet times of the timer, if it is not given. With one mark in eleven packets the indices of up to 27 flows of a
+/// hotspot can be kept up; the longer it is, the longer a mark too many costs the link.
+const PACKETS: u64 = 300;
+
 pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
     name: "infiniband-cc",
     summary: "InfiniBand congestion control: BECN moves an index into a table of injection delays",
@@ -36,14 +43,31 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         Parameter {
             name: "timer",
             kind: ParameterKind::Count(1, 65_535),
-            default: ParameterDefault::Value("150", "our choice, as published experiments with hardware have it"),
+            default: ParameterDefault::Absent(
+                "300 times as long as a packet of the flow takes on its link, at least 1: 150 at 32 Gb/s with packets of 2 KiB, as published experiments with hardware have it",
+            ),
             meaning: "Each so many units of 1.024 us lower the index by one (CCTI_Timer).",
         },
         Parameter {
             name: "slope",
             kind: ParameterKind::Number(0.001, 128.0),
-            default: ParameterDefault::Value("1", "our choice: at index n one packet goes in 1 + n packet times"),
-            meaning: "Packet times that each step of the index adds to the delay: entry n of the table is n times this, in the table's 2-bit shift and 14-bit multiplier.",
+            default: ParameterDefault::Value("0.125", "our choice: the smallest delay that an entry can state"),
+            meaning: "The delay of entry 1 in packet times.",
+        },
+        Parameter {
+            name: "table",
+            kind: ParameterKind::Choice(&[
+                (
+                    "geometric",
+                    "each step of the index makes the rate smaller by the same factor: entry n is (1 + slope)^n - 1",
+                ),
+                ("linear", "each step adds the same delay: entry n is n times slope"),
+            ]),
+            default: ParameterDefault::Value(
+                "geometric",
+                "our choice: fine steps for few flows, and rates low enough for many",
+            ),
+            meaning: "How the delays of the table grow with the index. Each is rounded to the table's 2-bit shift and 14-bit multiplier.",
         },
         Parameter {
             name: "scope",
@@ -61,10 +85,10 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
 };
 
 /// A table entry: delay in packet times = multiplier / 2^shift.
-fn entry(packet_times: f64) -> (u32, u32) {
+fn entry(packet_times: f64) -> (u8, u16) {
     const MOST: f64 = 16_383.0;
-    let shift = (0..=3u32).rev().find(|&shift| packet_times * f64::from(1 << shift) <= MOST).unwrap_or(0);
-    let multiplier = (packet_times * f64::from(1 << shift) + 0.5).min(MOST) as u32;
+    let shift = (0..=3u8).rev().find(|&shift| packet_times * f64::from(1u8 << shift) <= MOST).unwrap_or(0);
+    let multiplier = (packet_times * f64::from(1u8 << shift) + 0.5).min(MOST) as u16;
     (shift, multiplier)
 }
 
@@ -74,11 +98,15 @@ pub struct CongestionTable {
     increase: u32,
     limit: u32,
     least: u32,
+    /// From one expiry of the timer to the next; nothing until the link is known, if it follows from that.
     period: Span,
     slope: f64,
+    geometric: bool,
     shared: bool,
     link: u64,
     index: u32,
+    /// Its entry: shift and multiplier.
+    entry: (u8, u16),
     expires: Option<Time>,
 }
 
@@ -97,13 +125,29 @@ impl CongestionTable {
             increase: values.count("increase") as u32,
             limit,
             least,
-            period: Span::from_nanos(1024) * values.count("timer"),
+            period: UNIT * values.maybe_count("timer").unwrap_or(0),
             slope: values.number("slope"),
+            geometric: values.choice("table") == "geometric",
             shared: values.choice("scope") == "sl",
             link: 0,
             index: least,
+            entry: (0, 0),
             expires: None,
         }))
+    }
+
+    /// The delay of the index's entry in packet times.
+    fn delay(&self) -> f64 {
+        match self.geometric {
+            true => (0..self.index).fold(1.0, |delay, _| delay * (1.0 + self.slope)) - 1.0,
+            false => f64::from(self.index) * self.slope,
+        }
+    }
+
+    /// Moves the index.
+    fn set(&mut self, index: u32) {
+        self.index = index;
+        self.entry = entry(self.delay());
     }
 
     /// The index.
@@ -116,6 +160,12 @@ impl CongestionTable {
 impl ReactionPoint for CongestionTable {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         self.link = adapter.link.as_bits_per_sec();
+        let bits = u128::from((adapter.frame + adapter.overhead).bits() * PACKETS);
+        let picos = bits * 1_000_000_000_000 / u128::from(self.link.max(1));
+        if self.period == Span::ZERO {
+            self.period = UNIT * (picos as u64 / UNIT.as_picos()).max(1);
+        }
+        self.set(self.index);
         Ok(())
     }
 
@@ -123,7 +173,7 @@ impl ReactionPoint for CongestionTable {
 
     fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         if let Feedback::Acknowledgement { marked: true, .. } = feedback {
-            self.index = (self.index + self.increase).min(self.limit);
+            self.set((self.index + self.increase).min(self.limit));
             if self.index > self.least && self.expires.is_none() {
                 self.expires = Some(now + self.period);
             }
@@ -131,7 +181,7 @@ impl ReactionPoint for CongestionTable {
     }
 
     fn on_deadline(&mut self, now: Time) {
-        self.index -= u32::from(self.index > self.least);
+        self.set(self.index - u32::from(self.index > self.least));
         self.expires = (self.index > self.least).then(|| now + self.period);
     }
 
@@ -143,7 +193,7 @@ impl ReactionPoint for CongestionTable {
         if self.index == 0 {
             return Allowance::default();
         }
-        let (shift, multiplier) = entry(f64::from(self.index) * self.slope);
+        let (shift, multiplier) = self.entry;
         // One packet in 1 + multiplier / 2^shift packet times.
         let rate = (u128::from(self.link) << shift) / ((1 << shift) + u128::from(multiplier));
         Allowance { rate: Some(Rate::from_bits_per_sec((rate as u64).max(1))), window: None }
@@ -161,6 +211,7 @@ impl ReactionPoint for CongestionTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parameter::Value;
 
     const MARK: Feedback = Feedback::Acknowledgement { bytes: Bytes::new(2048), marked: true, round_trip: Span::ZERO };
     const PLAIN: Feedback =
@@ -172,9 +223,17 @@ mod tests {
         point
     }
 
+    /// A table in which entry n is n packet times, and a timer of 150 units.
+    fn coarse() -> Values {
+        Values::defaults(INFO.parameters)
+            .with("slope", Value::Number(1.0))
+            .with("table", Value::Choice("linear".to_owned()))
+            .with("timer", Value::Count(150))
+    }
+
     #[test]
     fn each_becn_slows_and_each_expiry_quickens() {
-        let mut point = point(&Values::defaults(INFO.parameters));
+        let mut point = point(&coarse());
         assert_eq!(point.allowance().rate, None);
         point.on_feedback(Time::ZERO, &MARK);
         point.on_feedback(Time::ZERO, &PLAIN);
@@ -194,9 +253,36 @@ mod tests {
     }
 
     #[test]
+    fn by_default_a_step_is_an_eighth_of_a_packet_time_and_lasts_300_of_them() {
+        for (gigabits, units) in [(8, 600), (32, 150), (100, 48), (200, 24), (3200, 1)] {
+            let mut point = CongestionTable::build(&Values::defaults(INFO.parameters)).unwrap();
+            point.attach(&Adapter::of(Rate::from_gigabits(gigabits), Bytes::new(2048))).unwrap();
+            point.on_feedback(Time::ZERO, &MARK);
+            assert_eq!(point.allowance().rate, Some(Rate::from_bits_per_sec(gigabits * 8_000_000_000 / 9)));
+            assert_eq!(point.deadline(), Some(Time::ZERO + UNIT * units), "{gigabits} Gb/s");
+        }
+    }
+
+    #[test]
+    fn a_geometric_table_slows_by_the_same_factor_at_every_step() {
+        let mut point = point(&Values::defaults(INFO.parameters));
+        let mut last = 8e9;
+        for index in 1..=127 {
+            point.on_feedback(Time::ZERO, &MARK);
+            let rate = point.allowance().rate.unwrap().as_bits_per_sec() as f64;
+            // Eighths of a packet time are coarse at first, and the multiplier ends at 16383.
+            if (12..80).contains(&index) {
+                assert!((last / rate / 1.125 - 1.0).abs() < 0.03, "{index}: {rate}");
+            }
+            assert!(rate <= last);
+            last = rate;
+        }
+        assert!((8e9 / last - 16_384.0).abs() < 1.0, "{last}");
+    }
+
+    #[test]
     fn the_index_stays_between_its_ends() {
-        use crate::parameter::Value;
-        let values = Values::defaults(INFO.parameters).with("least", Value::Count(2)).with("limit", Value::Count(4));
+        let values = coarse().with("least", Value::Count(2)).with("limit", Value::Count(4));
         let mut point = point(&values.clone().with("increase", Value::Count(3)));
         for _ in 0..3 {
             point.on_feedback(Time::ZERO, &MARK);

@@ -3,7 +3,11 @@
 //!
 //! Each output and virtual lane is judged when a frame joins what waits for it. Above the threshold with credits it is
 //! the root of a congestion tree; above it without credits it is a victim of another. At the start of a transmission
-//! there are always credits, so nothing could be told apart then.
+//! there are always credits, so the two could not be distinguished then.
+//!
+//! A root has at least two inputs that together offer more than it carries. What one input alone has waiting, up to its
+//! whole buffer, is no sign of one: credits that share the wire make a last hop slower than the one before by a fraction
+//! of a percent, and the queue of a flow that meets no other creeps up to all that its input holds.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::point::{CongestionPoint, Passage, Surroundings, View, Wish};
@@ -17,14 +21,14 @@ pub(crate) const INFO: PointInfo = PointInfo {
         Parameter {
             name: "threshold",
             kind: ParameterKind::Count(0, 15),
-            default: ParameterDefault::Value("15", "our choice, as published experiments with hardware have it"),
-            meaning: "0 turns marking off, 15 marks soonest. The queue that counts as congested is (16 - threshold)/16 of an input buffer, unless `queue` says it.",
+            default: ParameterDefault::Value("15", "congestion control manager of Mellanox OFED 2.2: threshold 0xf"),
+            meaning: "0 turns marking off, 15 marks soonest. A lane with credits is congested above one input buffer and (15 - threshold)/16 of another: more than one input alone can have waiting. One without credits, and one that a single input can congest because its link is faster or because the queue is behind a crossbar or lossy, is congested above (16 - threshold)/16 of an input buffer. `queue` replaces both.",
         },
         Parameter {
             name: "queue",
             kind: ParameterKind::Size(1, 1 << 31),
             default: ParameterDefault::Absent("as `threshold` says"),
-            meaning: "Bytes waiting for an output and lane above which it is congested.",
+            meaning: "Bytes waiting for an output and lane above which it is congested, with credits or without. Below one input buffer, a flow that meets no other may be marked; `check` says so.",
         },
         Parameter {
             name: "hysteresis",
@@ -35,8 +39,8 @@ pub(crate) const INFO: PointInfo = PointInfo {
         Parameter {
             name: "marking_rate",
             kind: ParameterKind::Count(0, 65_535),
-            default: ParameterDefault::Value("0", "our choice: every packet that may be marked is"),
-            meaning: "Packets between two marks (Marking_Rate).",
+            default: ParameterDefault::Value("10", "congestion control manager of Mellanox OFED 2.2: marking_rate 0xa"),
+            meaning: "Packets between two marks of a lane (Marking_Rate). 0 marks every packet: the sources of a hotspot then get so many marks before the first has an effect that the root link runs empty.",
         },
         Parameter {
             name: "packet_size",
@@ -69,6 +73,8 @@ pub(crate) const INFO: PointInfo = PointInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Lane {
     marking: bool,
+    /// The queue that ends it.
+    below: u32,
     /// Packets since the last mark.
     since: u32,
 }
@@ -84,10 +90,21 @@ pub struct Fecn {
     victims: Victims,
     recent: Span,
     classes: usize,
-    /// Per class: the queue that counts as congested, and the one that ends it.
-    levels: Vec<(u32, u32)>,
+    /// By output and class.
+    levels: Vec<Levels>,
+    /// Per class: how far below its level a queue is no longer congested.
+    hystereses: Vec<u32>,
     to_host: Vec<bool>,
     lanes: Vec<Lane>,
+}
+
+/// The queues above which a lane is congested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// With credits.
+    pub root: u32,
+    /// Without credits.
+    pub victim: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +135,26 @@ impl Fecn {
             recent: values.time("recent"),
             classes: 0,
             levels: Vec::new(),
+            hystereses: Vec::new(),
             to_host: Vec::new(),
             lanes: Vec::new(),
         }))
+    }
+
+    /// The queues above which a lane is congested, where an input may hold `buffer` bytes of it; `alone` says whether one
+    /// input can congest it. `None` if marking is off.
+    #[must_use]
+    pub fn levels(&self, buffer: u32, alone: bool) -> Option<Levels> {
+        let part = |sixteenths: u32| (u64::from(buffer) * u64::from(sixteenths) / 16) as u32;
+        match (self.queue, self.threshold) {
+            (_, 0) => None,
+            (Some(queue), _) => Some(Levels { root: queue, victim: queue }),
+            (None, threshold) => {
+                let victim = part(16 - threshold);
+                let root = if alone { victim } else { buffer.saturating_add(part(15 - threshold)) };
+                Some(Levels { root, victim })
+            }
+        }
     }
 }
 
@@ -129,25 +163,34 @@ impl CongestionPoint for Fecn {
         self.classes = surroundings.classes;
         self.to_host.clone_from(&surroundings.to_host);
         self.lanes = vec![Lane::default(); surroundings.rates.len() * surroundings.classes];
-        let level = |class: usize| {
-            let above = match (self.queue, self.threshold) {
-                (_, 0) => u32::MAX,
-                (Some(queue), _) => queue,
-                (None, threshold) => (u64::from(surroundings.buffer[class]) * u64::from(16 - threshold) / 16) as u32,
-            };
-            let hysteresis = self.hysteresis.unwrap_or(surroundings.largest_frame[class] + 1);
-            (above, above.saturating_sub(hysteresis))
-        };
-        self.levels = (0..surroundings.classes).map(level).collect();
+        let off = Levels { root: u32::MAX, victim: u32::MAX };
+        let fastest = surroundings.rates.iter().max();
+        let mut levels = Vec::with_capacity(self.lanes.len());
+        for rate in &surroundings.rates {
+            for (&buffer, &held_by_inputs) in surroundings.buffer.iter().zip(&surroundings.held_by_inputs) {
+                let alone = !held_by_inputs || Some(rate) < fastest;
+                levels.push(self.levels(buffer, alone).unwrap_or(off));
+            }
+        }
+        self.levels = levels;
+        self.hystereses = surroundings.largest_frame.iter().map(|len| self.hysteresis.unwrap_or(len + 1)).collect();
     }
 
     fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
-        let (above, below) = self.levels[usize::from(frame.class)];
+        let cell = usize::from(frame.output) * self.classes + usize::from(frame.class);
         let queue = view.waiting_bytes(frame.output, frame.class);
-        let lane = &mut self.lanes[usize::from(frame.output) * self.classes + usize::from(frame.class)];
-        if queue > above {
+        let lane = &mut self.lanes[cell];
+        let Levels { root, victim } = self.levels[cell];
+        // Whether there are credits is asked only where the answer matters.
+        let without_credits = || {
             let blocked = view.last_blocked(frame.output, frame.class);
-            let victim = blocked.is_some_and(|at| frame.now.saturating_since(at) <= self.recent);
+            blocked.is_some_and(|at| frame.now.saturating_since(at) <= self.recent)
+        };
+        let victim = queue > root.min(victim) && without_credits();
+        let above = if victim { self.levels[cell].victim } else { root };
+        let below = above.saturating_sub(self.hystereses[usize::from(frame.class)]);
+        if queue > above {
+            lane.below = below;
             lane.marking = !victim
                 || match self.victims {
                     Victims::All => true,
@@ -161,9 +204,8 @@ impl CongestionPoint for Fecn {
     }
 
     fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
-        let (_, below) = self.levels[usize::from(frame.class)];
         let lane = &mut self.lanes[usize::from(frame.output) * self.classes + usize::from(frame.class)];
-        if lane.marking && view.waiting_bytes(frame.output, frame.class) <= below {
+        if lane.marking && view.waiting_bytes(frame.output, frame.class) <= lane.below {
             lane.marking = false;
         }
         if !lane.marking || frame.len < self.smallest {

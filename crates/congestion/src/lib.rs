@@ -398,6 +398,7 @@ mod tests {
             to_host: vec![false; 4],
             largest_frame: vec![1500; 2],
             buffer: vec![150_000; 2],
+            held_by_inputs: vec![true; 2],
             seed: 1,
             node: 0,
             first_port: 0,

@@ -167,8 +167,11 @@ pub struct Surroundings {
     pub to_host: Vec<bool>,
     /// The largest frame of each class in bytes, overhead not counted.
     pub largest_frame: Vec<u32>,
-    /// The buffer of an input for each class in bytes.
+    /// What an input may hold of each class before its sender is stopped, in bytes.
     pub buffer: Vec<u32>,
+    /// Whether what waits for an output in each class is held by inputs: then one input alone can have no more wait than
+    /// its buffer.
+    pub held_by_inputs: Vec<bool>,
     /// Seed of the run.
     pub seed: u64,
     /// Number of the switch among the nodes of the network.

@@ -12,7 +12,7 @@ use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
 use crate::occupancy::Occupancy;
 use crate::order::Turns;
 use crate::partition::{Partition, assign};
-use crate::plan::{EgressKind, Hold, Plan, PortPlan, Rule, WaitingRoom};
+use crate::plan::{EgressKind, Hold, Plan, PortPlan, WaitingRoom};
 use crate::planning::{node_rules, plan, rows};
 use crate::port::{
     ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, TIMED, WATCHED,
@@ -307,17 +307,17 @@ impl Layout<'_> {
             self.spec.graph.nodes[peer as usize].role == Role::Host
         };
         let to_host: Vec<bool> = ports.iter().map(to_host).collect();
-        let rules = &self.plan.rules[node_rules(self.spec, node)];
+        let kind = &self.spec.switches[self.spec.kind_of[node] as usize];
         let largest_frame: Vec<u32> = self.plan.largest_frames.iter().map(|&len| u32::from(len)).collect();
-        let buffer = |(class, rule): (usize, &Rule)| match rule.unit {
-            0 => rule.capacity.saturating_mul(largest_frame[class]),
-            _ => rule.capacity,
-        };
+        let classes = self.spec.classes.iter();
+        let held_by_inputs = classes.map(|class| kind.held_by_inputs(class.lossless)).collect();
+        let buffer = (0..).zip(&largest_frame).map(|(class, &len)| kind.input_room(class, len)).collect();
         let surroundings = Surroundings {
             rates: ports.iter().map(|port| port.wire.rate()).collect(),
             to_host: to_host.clone(),
             classes: network.classes,
-            buffer: rules.iter().enumerate().map(buffer).collect(),
+            buffer,
+            held_by_inputs,
             largest_frame,
             seed: self.spec.seed,
             node: node as u32,

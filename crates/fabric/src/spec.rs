@@ -315,6 +315,35 @@ pub struct SwitchSpec {
     pub watch: Option<WatchSpec>,
 }
 
+impl SwitchSpec {
+    /// What an input may hold of a class before its sender is stopped, in bytes; a slot has room for `largest_frame`.
+    #[must_use]
+    pub fn input_room(&self, class: usize, largest_frame: u32) -> u32 {
+        let bytes = match &self.buffer {
+            Buffer::Shared { total, alpha: (numerator, denominator), classes } => {
+                // One queue alone may use alpha times what it leaves free.
+                let (numerator, denominator) = (u64::from(*numerator), u64::from(*denominator));
+                classes[class].capacity.get() + total.get() * numerator / (numerator + denominator).max(1)
+            }
+            Buffer::Static(classes) => match self.flow_control {
+                FlowControl::Pause(_) | FlowControl::Pfc(_) => classes[class].xoff.get(),
+                FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, .. }) => {
+                    classes[class].capacity.get() * u64::from(largest_frame)
+                }
+                FlowControl::Credits(_) | FlowControl::None => classes[class].capacity.get(),
+            },
+        };
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
+
+    /// Whether what waits for an output in a class is held by inputs that stop their senders: then one input alone can
+    /// have no more wait than its room.
+    #[must_use]
+    pub fn held_by_inputs(&self, lossless: bool) -> bool {
+        lossless && self.flow_control != FlowControl::None && !matches!(self.queueing, Queueing::Combined { .. })
+    }
+}
+
 /// In what order an output serves frames of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {

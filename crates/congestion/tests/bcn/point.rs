@@ -57,6 +57,7 @@ fn attached(name: &str, values: &Values) -> Point {
         to_host: vec![true; 4],
         largest_frame: vec![1500; 2],
         buffer: vec![150_000; 2],
+        held_by_inputs: vec![true; 2],
         seed: 7,
         node: 3,
         first_port: FIRST_PORT,

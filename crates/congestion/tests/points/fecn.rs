@@ -52,19 +52,28 @@ impl View for Lane {
     }
 }
 
-/// Port 0 leads to a host, port 1 to a switch; two lanes each.
+/// Port 0 leads to a host, port 1 to a switch; two lanes each. Every packet is marked, unless a marking rate is given.
 fn fecn(given: &[(&'static str, Value)]) -> Point {
-    let mut point = point("infiniband-fecn", given);
-    point.attach(&Surroundings {
+    attached(given, |_| {})
+}
+
+/// The same in other surroundings.
+fn attached(given: &[(&'static str, Value)], other: impl FnOnce(&mut Surroundings)) -> Point {
+    let given: Vec<_> = [("marking_rate", Value::Count(0))].into_iter().chain(given.iter().cloned()).collect();
+    let mut point = point("infiniband-fecn", &given);
+    let mut surroundings = Surroundings {
         rates: vec![Rate::from_gigabits(8); 2],
         classes: 2,
         to_host: vec![true, false],
         largest_frame: vec![LARGEST; 2],
         buffer: vec![BUFFER, BUFFER / 2],
+        held_by_inputs: vec![true, true],
         seed: 1,
         node: 0,
         first_port: 0,
-    });
+    };
+    other(&mut surroundings);
+    point.attach(&surroundings);
     point
 }
 
@@ -85,16 +94,34 @@ fn queue(bytes: u32) -> Lane {
     Lane { bytes, last_blocked: None }
 }
 
+/// That a lane marks above a queue, and not at it.
+fn begins_above(point: &mut Point, (output, class): (u16, u8), above: u32, last_blocked: Option<Time>) {
+    assert!(!marks(point, output, class, Lane { bytes: above, last_blocked }), "{above}");
+    assert!(marks(point, output, class, Lane { bytes: above + 1, last_blocked }), "{above}");
+}
+
 #[test]
-fn a_threshold_is_a_part_of_the_buffer() {
+fn a_root_has_more_waiting_than_one_input_can_hold() {
     for threshold in 1..=15 {
         for (class, buffer) in [(0, BUFFER), (1, BUFFER / 2)] {
-            let above = buffer * (16 - threshold) / 16;
-            let mut point = fecn(&[("threshold", Value::Count(u64::from(threshold)))]);
-            assert!(!marks(&mut point, 0, class, queue(above)), "{threshold}");
-            assert!(marks(&mut point, 0, class, queue(above + 1)), "{threshold}");
+            let given = [("threshold", Value::Count(u64::from(threshold)))];
+            begins_above(&mut fecn(&given), (0, class), buffer + buffer * (15 - threshold) / 16, None);
+            begins_above(&mut fecn(&given), (0, class), buffer * (16 - threshold) / 16, Some(NOW));
         }
     }
+}
+
+#[test]
+fn where_one_input_can_be_a_root_a_part_of_its_buffer_is_enough() {
+    let part = BUFFER / 16;
+    // Behind a crossbar, or lossy.
+    let mut behind = attached(&[], |surroundings| surroundings.held_by_inputs[0] = false);
+    begins_above(&mut behind, (0, 0), part, None);
+    begins_above(&mut behind, (0, 1), BUFFER / 2, None);
+    // The other port is faster; for itself it is not.
+    let mut slow = attached(&[], |surroundings| surroundings.rates[1] = Rate::from_gigabits(16));
+    begins_above(&mut slow, (0, 0), part, None);
+    begins_above(&mut slow, (1, 0), BUFFER, None);
 }
 
 #[test]
@@ -102,6 +129,7 @@ fn threshold_zero_is_off() {
     for given in [vec![], vec![("queue", Value::Size(units::Bytes::new(1)))]] {
         let given: Vec<_> = given.into_iter().chain([("threshold", Value::Count(0))]).collect();
         assert!(!marks(&mut fecn(&given), 0, 0, queue(u32::MAX)));
+        assert!(!marks(&mut fecn(&given), 0, 0, Lane { bytes: u32::MAX, last_blocked: Some(NOW) }));
     }
 }
 
@@ -138,11 +166,11 @@ fn congestion_ends_below_the_threshold_by_the_hysteresis() {
 
 #[test]
 fn roots_mark_and_victims_where_they_may() {
-    let blocked = Lane { bytes: BUFFER, last_blocked: Some(NOW) };
+    let blocked = Lane { bytes: BUFFER + 1, last_blocked: Some(NOW) };
     for (victims, at_host, at_switch) in [("hosts", true, false), ("all", true, true), ("none", false, false)] {
         let mut point = fecn(&[("victims", text(victims))]);
         for (output, expected) in [(0, at_host), (1, at_switch)] {
-            assert!(marks(&mut point, output, 0, queue(BUFFER)), "a root marks anywhere");
+            assert!(marks(&mut point, output, 0, queue(BUFFER + 1)), "a root marks anywhere");
             assert_eq!(marks(&mut point, output, 0, blocked), expected, "{victims}, output {output}");
         }
     }
@@ -150,7 +178,8 @@ fn roots_mark_and_victims_where_they_may() {
 
 #[test]
 fn having_been_blocked_recently_is_being_blocked() {
-    let ago = |nanos: u64| Lane { bytes: BUFFER, last_blocked: Some(Time::from_picos(NOW.as_picos() - nanos * 1000)) };
+    let ago =
+        |nanos: u64| Lane { bytes: BUFFER + 1, last_blocked: Some(Time::from_picos(NOW.as_picos() - nanos * 1000)) };
     let mut at_once = fecn(&[]);
     assert!(!marks(&mut at_once, 1, 0, ago(0)));
     assert!(marks(&mut at_once, 1, 0, ago(1)));
@@ -162,9 +191,9 @@ fn having_been_blocked_recently_is_being_blocked() {
 #[test]
 fn lanes_are_judged_apart() {
     let mut point = fecn(&[]);
-    assert!(marks(&mut point, 0, 0, queue(BUFFER)));
+    assert!(marks(&mut point, 0, 0, queue(BUFFER + 1)));
     for (output, class) in [(0, 1), (1, 0), (1, 1)] {
-        assert!(!point.on_start(&frame(output, class, 1000), &queue(BUFFER)));
+        assert!(!point.on_start(&frame(output, class, 1000), &queue(BUFFER + 1)));
     }
 }
 
@@ -172,7 +201,7 @@ fn lanes_are_judged_apart() {
 fn the_marking_rate_is_the_packets_between_two_marks() {
     for between in [0, 1, 3, 10] {
         let mut point = fecn(&[("marking_rate", Value::Count(between))]);
-        let marked: Vec<u64> = (0..40).filter(|_| marks(&mut point, 0, 0, queue(BUFFER))).collect();
+        let marked: Vec<u64> = (0..40).filter(|_| marks(&mut point, 0, 0, queue(BUFFER + 1))).collect();
         let expected: Vec<u64> = (0..40).filter(|n| n % (between + 1) == between).collect();
         assert_eq!(marked, expected);
     }
@@ -181,9 +210,9 @@ fn the_marking_rate_is_the_packets_between_two_marks() {
 #[test]
 fn small_packets_are_neither_marked_nor_counted() {
     let mut point = fecn(&[("packet_size", Value::Count(4)), ("marking_rate", Value::Count(1))]);
-    point.on_arrival(&frame(0, 0, 1000), &queue(BUFFER));
+    point.on_arrival(&frame(0, 0, 1000), &queue(BUFFER + 1));
     let starts = [(255, false), (256, false), (64, false), (255, false), (256, true), (1000, false), (1000, true)];
     for (len, expected) in starts {
-        assert_eq!(point.on_start(&frame(0, 0, len), &queue(BUFFER)), expected, "{len} B");
+        assert_eq!(point.on_start(&frame(0, 0, len), &queue(BUFFER + 1)), expected, "{len} B");
     }
 }

@@ -97,6 +97,7 @@ impl Model {
             to_host: vec![true; usize::from(self.ports)],
             largest_frame: vec![2068; classes],
             buffer: vec![8272; classes],
+            held_by_inputs: vec![true; classes],
             seed: 1,
             node: 0,
             first_port: 0,

@@ -164,9 +164,7 @@ fn all_laws_and_fecn_free_the_victim() {
         ("infiniband-cc", "infiniband-fecn"),
         ("lipd", "infiniband-fecn"),
     ] {
-        // A threshold of 1 is nearly four packets here; of 15, less than one.
-        let given = if name == "infiniband-fecn" { vec![("threshold", Value::Count(1))] } else { vec![] };
-        let spec = two_switches(Span::ZERO, &protocol(law, &[]), Some(point(name, &given)));
+        let spec = two_switches(Span::ZERO, &protocol(law, &[]), Some(point(name, &[])));
         let mut simulation = one_by_default(&spec);
         let [_, _, victim] = shares(&mut simulation, Span::from_millis(10), Span::from_millis(40));
         assert!(victim > 0.3, "{law} with {name}: victim {victim}");
@@ -223,7 +221,9 @@ fn marking_is_the_same_everywhere() {
     for (law, name) in schemes {
         // Cables of no length are never cut.
         for (latency, cut) in [(Span::from_nanos(10), true), (Span::ZERO, false)] {
-            let spec = two_switches(latency, &protocol(law, &[]), Some(point(name, &[])));
+            // A lane's every packet, so that there are enough in so short a time.
+            let given = if name == "infiniband-fecn" { vec![("marking_rate", Value::Count(0))] } else { vec![] };
+            let spec = two_switches(latency, &protocol(law, &[]), Some(point(name, &given)));
             let (_, expected) = report(&spec, (Partition::One, 1, None), 1);
             assert!(expected.totals.marked_frames > 50, "{name}: {:?}", expected.totals);
             let variants = [

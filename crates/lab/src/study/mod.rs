@@ -8,6 +8,8 @@ mod doubt;
 mod execute;
 mod figure;
 mod grid;
+#[cfg(test)]
+mod infiniband_tests;
 mod measure;
 #[cfg(test)]
 mod measure_tests;

@@ -7,6 +7,7 @@ mod dcb;
 mod deadlock;
 mod fair;
 mod load;
+mod marking;
 mod paths;
 mod scheduler;
 mod strict;
@@ -61,6 +62,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     let mut findings = Findings::default();
     let walker = Walker::new(&plan.spec.graph);
     buffers::check(plan, &mut findings);
+    marking::check(plan, &mut findings);
     starvation(plan, &mut findings);
     dcb::check(plan, &mut findings);
     deadlock::check(plan, &walker, &mut findings);
