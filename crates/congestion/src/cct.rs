@@ -85,10 +85,10 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
 };
 
 /// A table entry: delay in packet times = multiplier / 2^shift.
-fn entry(packet_times: f64) -> (u32, u32) {
+fn entry(packet_times: f64) -> (u8, u16) {
     const MOST: f64 = 16_383.0;
-    let shift = (0..=3u32).rev().find(|&shift| packet_times * f64::from(1 << shift) <= MOST).unwrap_or(0);
-    let multiplier = (packet_times * f64::from(1 << shift) + 0.5).min(MOST) as u32;
+    let shift = (0..=3u8).rev().find(|&shift| packet_times * f64::from(1u8 << shift) <= MOST).unwrap_or(0);
+    let multiplier = (packet_times * f64::from(1u8 << shift) + 0.5).min(MOST) as u16;
     (shift, multiplier)
 }
 
@@ -98,15 +98,15 @@ pub struct CongestionTable {
     increase: u32,
     limit: u32,
     least: u32,
-    /// From one expiry of the timer to the next; if it is not given, known when the link is.
-    period: Option<Span>,
+    /// From one expiry of the timer to the next; nothing until the link is known, if it follows from that.
+    period: Span,
     slope: f64,
     geometric: bool,
     shared: bool,
     link: u64,
     index: u32,
-    /// What the index allows.
-    rate: Option<Rate>,
+    /// Its entry: shift and multiplier.
+    entry: (u8, u16),
     expires: Option<Time>,
 }
 
@@ -125,13 +125,13 @@ impl CongestionTable {
             increase: values.count("increase") as u32,
             limit,
             least,
-            period: values.maybe_count("timer").map(|units| UNIT * units),
+            period: UNIT * values.maybe_count("timer").unwrap_or(0),
             slope: values.number("slope"),
             geometric: values.choice("table") == "geometric",
             shared: values.choice("scope") == "sl",
             link: 0,
             index: least,
-            rate: None,
+            entry: (0, 0),
             expires: None,
         }))
     }
@@ -147,12 +147,7 @@ impl CongestionTable {
     /// Moves the index.
     fn set(&mut self, index: u32) {
         self.index = index;
-        self.rate = (index > 0).then(|| {
-            let (shift, multiplier) = entry(self.delay());
-            // One packet in 1 + multiplier / 2^shift packet times.
-            let rate = (u128::from(self.link) << shift) / ((1 << shift) + u128::from(multiplier));
-            Rate::from_bits_per_sec((rate as u64).max(1))
-        });
+        self.entry = entry(self.delay());
     }
 
     /// The index.
@@ -167,7 +162,9 @@ impl ReactionPoint for CongestionTable {
         self.link = adapter.link.as_bits_per_sec();
         let bits = u128::from((adapter.frame + adapter.overhead).bits() * PACKETS);
         let picos = bits * 1_000_000_000_000 / u128::from(self.link.max(1));
-        self.period.get_or_insert(UNIT * (picos as u64 / UNIT.as_picos()).max(1));
+        if self.period == Span::ZERO {
+            self.period = UNIT * (picos as u64 / UNIT.as_picos()).max(1);
+        }
         self.set(self.index);
         Ok(())
     }
@@ -178,14 +175,14 @@ impl ReactionPoint for CongestionTable {
         if let Feedback::Acknowledgement { marked: true, .. } = feedback {
             self.set((self.index + self.increase).min(self.limit));
             if self.index > self.least && self.expires.is_none() {
-                self.expires = self.period.map(|period| now + period);
+                self.expires = Some(now + self.period);
             }
         }
     }
 
     fn on_deadline(&mut self, now: Time) {
         self.set(self.index - u32::from(self.index > self.least));
-        self.expires = self.period.filter(|_| self.index > self.least).map(|period| now + period);
+        self.expires = (self.index > self.least).then(|| now + self.period);
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -193,7 +190,13 @@ impl ReactionPoint for CongestionTable {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance { rate: self.rate, window: None }
+        if self.index == 0 {
+            return Allowance::default();
+        }
+        let (shift, multiplier) = self.entry;
+        // One packet in 1 + multiplier / 2^shift packet times.
+        let rate = (u128::from(self.link) << shift) / ((1 << shift) + u128::from(multiplier));
+        Allowance { rate: Some(Rate::from_bits_per_sec((rate as u64).max(1))), window: None }
     }
 
     fn pacing(&self) -> Pacing {
