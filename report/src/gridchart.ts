@@ -10,11 +10,14 @@ import type { AxisValue, Quantity } from "./types";
 export interface GridPoint {
   x: AxisValue;
   value: number;
-  /** Half the width of the 95 % interval of the mean; zero if there is none. */
-  half: number;
+  /** The 95 % interval of the mean; the value itself if there is none. */
+  low: number;
+  high: number;
   /** What a paper states there. */
   stated?: number | null;
 }
+
+const isWide = (point: GridPoint): boolean => point.low < point.high;
 
 export interface GridLine {
   name: string;
@@ -61,7 +64,7 @@ export class GridChart implements Painter {
     for (const point of points) if (!this.categories.includes(point.x.text)) this.categories.push(point.x.text);
     this.plot = new Plot(this);
     const stated = points.some((point) => typeof point.stated === "number") ? "; dashed: the paper's number" : "";
-    const note = (options.note ?? (points.some((point) => point.half > 0) ? "mean over the seeds, with its 95 % interval" : "mean over the seeds")) + stated;
+    const note = (options.note ?? (points.some(isWide) ? "mean over the seeds, with its 95 % interval" : "mean over the seeds")) + stated;
     this.root = el(
       "section",
       { class: "chart" },
@@ -107,9 +110,9 @@ export class GridChart implements Painter {
     let [low, high] = [Infinity, -Infinity];
     lines.forEach((line, number) => {
       if (this.hidden.has(number)) return;
-      for (const { value, half } of line.points) {
-        low = Math.min(low, value - half);
-        high = Math.max(high, value + half);
+      for (const point of line.points) {
+        low = Math.min(low, point.value, point.low);
+        high = Math.max(high, point.value, point.high);
       }
       for (const { stated } of line.points) if (typeof stated === "number") high = Math.max(high, stated);
     });
@@ -137,9 +140,9 @@ export class GridChart implements Painter {
 
   private said(line: GridLine, point: GridPoint): string {
     const { quantity, along } = this.options;
-    const half = point.half > 0 ? ` \u00b1 ${show(point.half, quantity, 3)}` : "";
+    const around = isWide(point) ? ` (${show(point.low, quantity, 3) || "0"} to ${show(point.high, quantity, 3)})` : "";
     const stated = typeof point.stated === "number" ? `\nthe paper: ${show(point.stated, quantity)}` : "";
-    return `${line.name}\n${along} = ${point.x.text}\n${show(point.value, quantity)}${half}${stated}`;
+    return `${line.name}\n${along} = ${point.x.text}\n${show(point.value, quantity)}${around}${stated}`;
   }
 
   private paintLines(surface: Surface, of: Theme, area: Area, spots: Spot[]): void {
@@ -156,17 +159,17 @@ export class GridChart implements Painter {
         if (this.hidden.has(number)) return;
         const { colour, dash } = look(number, of);
         const points = [...line.points].sort((a, b) => a.x.number! - b.x.number!);
-        const place = (point: GridPoint, by: number) => [across(area, x, point.x.number!), up(area, y, point.value + by)];
-        if (points.some((point) => point.half > 0)) {
-          const upper = points.flatMap((point) => place(point, point.half));
-          const lower = [...points].reverse().flatMap((point) => place(point, -point.half));
+        const place = (point: GridPoint, level: number) => [across(area, x, point.x.number!), up(area, y, level)];
+        if (points.some(isWide)) {
+          const upper = points.flatMap((point) => place(point, point.high));
+          const lower = [...points].reverse().flatMap((point) => place(point, point.low));
           surface.polygon([...upper, ...lower], colour, 0.16);
         }
-        surface.line(points.flatMap((point) => place(point, 0)), { colour, width: 2, dash });
+        surface.line(points.flatMap((point) => place(point, point.value)), { colour, width: 2, dash });
         for (const point of points) {
-          const [px, py] = place(point, 0);
-          if (point.half > 0) {
-            const [bottom, top] = [up(area, y, point.value - point.half), up(area, y, point.value + point.half)];
+          const [px, py] = place(point, point.value);
+          if (isWide(point)) {
+            const [bottom, top] = [up(area, y, point.low), up(area, y, point.high)];
             surface.line([px, bottom, px, top], { colour, width: 1 });
           }
           surface.circle(px, py, 3.2, colour);
@@ -205,9 +208,9 @@ export class GridChart implements Painter {
         const left = middle + (place - seen.length / 2) * bar;
         const [top, bottom] = [up(area, y, Math.max(point.value, 0)), up(area, y, Math.min(point.value, 0))];
         surface.rect(left + 1, top, bar - 2, Math.max(1, bottom - top), look(number, of).colour);
-        if (point.half > 0) {
+        if (isWide(point)) {
           const x = left + bar / 2;
-          surface.line([x, up(area, y, point.value - point.half), x, up(area, y, point.value + point.half)], { colour: of.ink, width: 1.5 });
+          surface.line([x, up(area, y, point.low), x, up(area, y, point.high)], { colour: of.ink, width: 1.5 });
         }
         if (typeof point.stated === "number") this.mark(surface, of, left + bar / 2, up(area, y, point.stated), bar * 0.62);
         if (bar > 34) surface.text(left + bar / 2, top - 8, show(point.value, y.quantity, 3), { size: 10.5, anchor: "middle", fill: of.faint });
@@ -254,9 +257,9 @@ export class GridChart implements Painter {
   csv(): string {
     const { along, y, lines } = this.options;
     const stated = lines.some((line) => line.points.some((point) => typeof point.stated === "number"));
-    const rows: (string | number)[][] = [["line", along, y, "half width of the 95 % interval", ...(stated ? ["the paper"] : [])]];
+    const rows: (string | number)[][] = [["line", along, y, "low end of the 95 % interval", "high end", ...(stated ? ["the paper"] : [])]];
     for (const line of lines) {
-      for (const point of line.points) rows.push([line.name, point.x.text, point.value, point.half, ...(stated ? [point.stated ?? ""] : [])]);
+      for (const point of line.points) rows.push([line.name, point.x.text, point.value, point.low, point.high, ...(stated ? [point.stated ?? ""] : [])]);
     }
     return csvLines(rows);
   }

@@ -9,10 +9,11 @@ import { markdown } from "./markdown";
 import { pictureChart, pictureLines } from "./picture";
 import { Run } from "./run";
 import { pauseChart } from "./runcharts";
+import { CUT, intervalText } from "./interval";
 import { joinedNote, missingNote } from "./runtables";
 import { facts, section } from "./shell";
 import type { FigureAbout, Finding, GridChartAbout, Report, Statement, Summary, SummaryAbout, TimeChartAbout } from "./types";
-import { expectedText, halfWidth, measuredText, quantityOfUnit, spaced, verdictKind, verdictText } from "./verdicts";
+import { expectedText, measuredText, quantityOfUnit, spaced, verdictKind, verdictText } from "./verdicts";
 
 const lastName = (axis: string) => (axis.split(".").pop() ?? axis).replaceAll("_", " ");
 
@@ -111,15 +112,11 @@ function cellTable(figure: FigureAbout): HTMLElement {
     ...axes.map((axis): Column<Cell> => ({ name: axisName(axis), meaning: axis, value: (cell) => cell.values[axis] })),
     { name: "outcome", value: (cell) => [...new Set(cell.outcomes)].join(", ") },
     ...names.map((name): Column<Cell> => {
-      const text = (summary: Summary | null | undefined) => {
-        if (!summary) return "";
-        const half = halfWidth(summary) > 0 ? ` \u00b1 ${show(halfWidth(summary), quantityOfUnit(units[name]), 3)}` : "";
-        return `${show(summary.median, quantityOfUnit(units[name]))}${half}`;
-      };
+      const text = (summary: Summary | null | undefined) => (summary ? intervalText(summary.median, summary, quantityOfUnit(units[name])) : "");
       return { name, number: true, value: (cell) => cell.quantities[name]?.median ?? null, text: (cell) => text(cell.quantities[name]) };
     }),
   ];
-  return dataTable("Measured in every cell", columns, figure.cells, { note: "median \u00b1 half of the 95 % interval of the mean over the seeds" });
+  return dataTable("Measured in every cell", columns, figure.cells, { note: `median \u00b1 half of the 95 % interval of the mean over the seeds; ${CUT}` });
 }
 
 function choiceTable(figure: FigureAbout): HTMLElement {
@@ -163,7 +160,11 @@ function gridChart(figure: FigureAbout, chart: GridChartAbout): HTMLElement | nu
   if (values.length < 2 || values.every((value) => value === 0)) return null;
   const lines = chart.lines.map((line) => ({
     name: line.name,
-    points: line.points.map((point) => ({ x: point.x, value: point.value, half: point.half_width > Math.abs(point.value) * 1e-9 ? point.half_width : 0, stated: statedAt(figure, chart, line.name, point.at) })),
+    points: line.points.map((point) => {
+      const [low, high] = point.interval ?? [point.value, point.value];
+      const wide = high - low > Math.abs(point.value) * 1e-9;
+      return { x: point.x, value: point.value, low: wide ? low : point.value, high: wide ? high : point.value, stated: statedAt(figure, chart, line.name, point.at) };
+    }),
   }));
   const along = chart.x === chart.along ? axisName(chart.along) : chart.x;
   return new GridChart({ title: chart.title, along: along === "variant" ? "" : along, legend: chart.legend ?? "", y: chart.y, quantity: chart.quantity, bars: chart.bars, lines }).root;
@@ -361,6 +362,7 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
   const columns: Column<(typeof missing)[number]>[] = [
     { name: "what the paper says", value: ({ name }) => name, kind: () => "wide" },
     { name: "why it is not checked", value: ({ why }) => why, kind: () => "wide" },
+    ...(missing.some(({ source }) => source) ? [{ name: "stated in", value: ({ source }: (typeof missing)[number]) => source ?? "", kind: () => "short" }] : []),
   ];
   if (missing.length > 0) top.append(el("details", {}, el("summary", {}, `Not checked: ${missing.length}, and why`), dataTable("Not checked", columns, missing, { cards: true })));
   into.append(top);

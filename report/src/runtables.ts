@@ -5,6 +5,7 @@ import { digits, show } from "./format";
 import type { Flow, Run } from "./run";
 import type { PlanEntry } from "./types";
 import type { Course } from "./tree";
+import { waitQuantile } from "./waits";
 
 const percent = (value: number | null) => (value === null ? "" : `${digits(value * 100, 3)} %`);
 
@@ -154,8 +155,8 @@ interface LinkRow {
   waitMost: number | null;
 }
 
-/** Quantiles of waits, counted by powers of two: the upper end of the bucket, so never too little. */
-function waitQuantiles(run: Run): Map<number, (part: number) => number> {
+/** Waits of every port, counted by powers of two. */
+function waitBuckets(run: Run): Map<number, [number, number][]> {
   const { port, below, frames } = run.about.wait_buckets;
   const buckets = new Map<number, [number, number][]>();
   (port ?? []).forEach((number, i) => {
@@ -163,22 +164,7 @@ function waitQuantiles(run: Run): Map<number, (part: number) => number> {
     list.push([Number(below[i]), Number(frames[i])]);
     buckets.set(Number(number), list);
   });
-  const made = new Map<number, (part: number) => number>();
-  // Below one picosecond is not at all.
-  const ends = (upper: number) => (upper <= 1 ? 0 : upper / 1e12);
-  for (const [number, list] of buckets) {
-    list.sort((a, b) => a[0] - b[0]);
-    const total = list.reduce((sum, [, count]) => sum + count, 0);
-    made.set(number, (part) => {
-      let left = part * total;
-      for (const [upper, count] of list) {
-        left -= count;
-        if (left <= 0) return ends(upper);
-      }
-      return ends(list[list.length - 1][0]);
-    });
-  }
-  return made;
+  return buckets;
 }
 
 export function linkTable(run: Run): HTMLElement {
@@ -192,7 +178,7 @@ export function linkTable(run: Run): HTMLElement {
     known.most = Math.max(known.most, Number(max[i]));
     waits.set(Number(number), known);
   });
-  const quantiles = waitQuantiles(run);
+  const buckets = waitBuckets(run);
   const paused = new Map<number, number>();
   for (const key of run.keys("pauses")) {
     const covered = run.column("pauses", "covered", ...key).reduce((a, b) => a + b, 0);
@@ -207,7 +193,7 @@ export function linkTable(run: Run): HTMLElement {
       peak = Math.max(peak, busy[i] / (intervals[i] || 1));
     }
     const wait = waits.get(port.number);
-    const quantile = quantiles.get(port.number);
+    const quantile = (part: number) => waitQuantile(buckets.get(port.number) ?? [], wait?.most ?? 0, part);
     return {
       lane: port.lane,
       rate: port.rate,
@@ -217,8 +203,8 @@ export function linkTable(run: Run): HTMLElement {
       paused: (paused.get(port.number) ?? 0) / run.end,
       starved: run.column("links", "starved", port.number).reduce((a, b) => a + b, 0) / run.end,
       waitMean: wait && wait.frames > 0 ? wait.sum / wait.frames / 1e12 : null,
-      waitMedian: quantile?.(0.5) ?? null,
-      wait99: quantile?.(0.99) ?? null,
+      waitMedian: quantile(0.5),
+      wait99: quantile(0.99),
       waitMost: wait ? wait.most / 1e12 : null,
     };
   });
@@ -235,8 +221,8 @@ export function linkTable(run: Run): HTMLElement {
       : []),
     ...(rows.some((row) => row.starved > 0) ? [part("without credits", (row) => row.starved, "part of the run in which the wire stood still and frames waited that lacked credits")] : []),
     time("mean wait", (row) => row.waitMean, "from joining the queue to the start on the wire"),
-    time("median wait", (row) => row.waitMedian, "upper end of the power of two it falls into"),
-    time("99 % wait", (row) => row.wait99, "upper end of the power of two it falls into"),
+    time("median wait", (row) => row.waitMedian, "upper end of the power of two it falls into, at most the longest wait"),
+    time("99 % wait", (row) => row.wait99, "upper end of the power of two it falls into, at most the longest wait"),
     time("longest wait", (row) => row.waitMost, "of all frames"),
   ];
   return dataTable("Links", columns, rows, { sort: 2, descending: true, note: "each direction of a cable" });

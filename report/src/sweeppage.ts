@@ -4,9 +4,10 @@ import { choice, el } from "./dom";
 import { axisName, digits, show } from "./format";
 import { GridChart, type GridLine } from "./gridchart";
 import { HeatMap } from "./heatmap";
+import { CUT, interval, intervalText } from "./interval";
 import { facts, section } from "./shell";
 import type { Quantity, Report, Summary, SweepAbout } from "./types";
-import { halfWidth, quantityOfUnit, spaced } from "./verdicts";
+import { quantityOfUnit, spaced } from "./verdicts";
 
 /** The quantity of a metric: as the scenario says, else as its name does. */
 function quantityOf(sweep: SweepAbout, metric: string): Quantity {
@@ -45,7 +46,8 @@ function lines(sweep: SweepAbout, metric: string, axis: number): GridLine[] {
     const name = others.map(({ name }) => spaced(cell.values[name].replace(/^"|"$/g, ""))).join(", ") || bare(metric);
     const line = made.get(name) ?? { name, points: [] };
     made.set(name, line);
-    line.points.push({ x: sweep.axes[axis].values[at], value: summary.mean, half: halfWidth(summary) });
+    const [low, high] = interval(summary);
+    line.points.push({ x: sweep.axes[axis].values[at], value: summary.mean, low, high });
   }
   return [...made.values()];
 }
@@ -84,14 +86,10 @@ function table(sweep: SweepAbout, metrics: string[]): HTMLElement {
   const outcome = (cell: Cell) => Object.entries(cell.outcomes).map(([name, count]) => `${count} ${name}`).join(", ");
   columns.push({ name: "outcome", value: outcome });
   for (const metric of metrics) {
-    const text = (summary: Summary | null | undefined) => {
-      if (!summary) return "";
-      const half = halfWidth(summary) > 0 ? ` \u00b1 ${show(halfWidth(summary), quantityOf(sweep, metric), 3)}` : "";
-      return `${show(summary.mean, quantityOf(sweep, metric))}${half}`;
-    };
+    const text = (summary: Summary | null | undefined) => (summary ? intervalText(summary.mean, summary, quantityOf(sweep, metric)) : "");
     columns.push({ name: metric, number: true, value: (cell) => cell.metrics[metric]?.mean ?? null, text: (cell) => text(cell.metrics[metric]) });
   }
-  return dataTable("All cells", columns, sweep.cells, { note: "mean \u00b1 half of the 95 % interval of the mean over the seeds" });
+  return dataTable("All cells", columns, sweep.cells, { note: `mean \u00b1 half of the 95 % interval of the mean over the seeds; ${CUT}` });
 }
 
 export async function sweepPage(report: Report, into: HTMLElement): Promise<void> {

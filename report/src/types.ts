@@ -109,6 +109,9 @@ export interface Summary {
   mean: number;
   median: number;
   half_width_95: number | null;
+  /** The interval, cut at the bounds of the quantity; results of older programs lack it. */
+  low_95?: number | null;
+  high_95?: number | null;
   p10: number;
   p90: number;
 }
@@ -122,7 +125,7 @@ export interface GridChartAbout {
   y: string;
   quantity: Quantity;
   bars: boolean;
-  lines: { name: string; points: { at: string; value: number; half_width: number; x: AxisValue }[] }[];
+  lines: { name: string; points: { at: string; value: number; interval?: [number, number] | null; x: AxisValue }[] }[];
 }
 
 export interface TimeChartAbout {
@@ -182,7 +185,7 @@ export interface PaperAbout {
   year: number | null;
   publisher: string | null;
   /** Figures that were not run and statements that were not checked, and why. */
-  missing?: { name: string; why: string }[];
+  missing?: { name: string; why: string; source?: string | null }[];
   notes: string;
 }
 

@@ -13,11 +13,6 @@ export const verdictText = ({ verdict, reason }: { verdict: string; reason?: str
 
 export const quantityOfUnit = (unit: unknown): Quantity => (unit === "outcome" || unit === undefined ? "plain" : (unit as Quantity));
 
-/** Half the width of the 95 % interval; nothing where seeds differ in rounding alone. */
-export function halfWidth({ half_width_95, mean }: Summary): number {
-  return half_width_95 !== null && half_width_95 > Math.abs(mean) * 1e-9 ? half_width_95 : 0;
-}
-
 /** A number and its unit as a scenario writes them, apart. */
 export const spaced = (text: string): string => text.replace(/^([\d.]+)([a-zA-Z]+(\/s)?)$/, "$1 $2");
 

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpackColumns } from "../src/data";
 import { axisName, broken, digits, show, tickLabels, ticks } from "../src/format";
+import { intervalText } from "../src/interval";
 import { pieces } from "../src/pieces";
 import { addAmounts, addLevels, levels, rates, Series, windowed } from "../src/series";
 import { SvgSurface } from "../src/surface";
 import { longestOfMost } from "../src/tree";
+import { waitQuantile } from "../src/waits";
 
 const floats = (...values: number[]) => Float64Array.from(values);
 
@@ -23,6 +25,23 @@ test("columns come back as the program packed them", () => {
   const packed: number[] = [];
   for (let rest = large * 2; rest > 0; rest = Math.floor(rest / 128)) packed.push((rest % 128) + (rest >= 128 ? 128 : 0));
   assert.equal(unpackColumns(Uint8Array.from(packed), [{ name: "x", count: 1, scale: 1, delta: false }])["x"][0], large);
+});
+
+test("a quantile of waits is never above the longest wait", () => {
+  // 90 frames did not wait, 10 waited from 1,048,576 to 2,097,152 ps, the longest 1.2 us.
+  const buckets: [number, number][] = [[2097152, 10], [1, 90]];
+  assert.deepEqual([waitQuantile(buckets, 1.2e6, 0.5), waitQuantile(buckets, 1.2e6, 0.99)], [0, 1.2e-6]);
+  assert.equal(waitQuantile([[4096, 5], [8192, 5]], 8000, 0.5), 4096e-12);
+  assert.equal(waitQuantile([], 0, 0.5), null);
+});
+
+test("an interval keeps the bounds of its quantity", () => {
+  const summary = { runs: 2, mean: 0.546, median: 0.546, half_width_95: 2.287, low_95: 0, high_95: 1, p10: 0.4, p90: 0.7 };
+  assert.equal(intervalText(0.546, summary, "plain"), "0.546 [0, 1]");
+  assert.equal(intervalText(0.546, { ...summary, half_width_95: 0.1, low_95: 0.446, high_95: 0.646 }, "plain"), "0.546 \u00b1 0.1");
+  // Results of a program that did not write the ends.
+  const { low_95, high_95, ...older } = summary;
+  assert.equal(intervalText(0.546, older, "plain"), "0.546 \u00b1 2.29");
 });
 
 test("no extreme is lost, however many points there are", () => {

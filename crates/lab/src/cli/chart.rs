@@ -16,7 +16,7 @@ fn quantity(of: &Quantity) -> &'static str {
 
 /// A chart of the grid.
 pub fn of_grid(chart: &GridChart) -> Value {
-    let point = |point: &GridPoint| json!({ "at": point.at, "value": point.value, "half_width": point.half_width });
+    let point = |point: &GridPoint| json!({ "at": point.at, "value": point.value, "interval": point.interval });
     let line =
         |line: &GridLine| json!({ "name": line.name, "points": line.points.iter().map(point).collect::<Vec<_>>() });
     json!({

@@ -39,7 +39,10 @@ pub fn compare(arguments: &Compare) -> Exit {
         }
     }
     let Some(first) = plans.first() else { return Exit::BadInput };
-    let name = format!("{}-compared", slug(&first.name));
+    // A plan of a variant is called after it; what is compared is the scenario.
+    let variant = first.figure.variant.as_ref().map(|variant| format!(", {variant}")).unwrap_or_default();
+    let title = first.name.strip_suffix(variant.as_str()).unwrap_or(&first.name);
+    let name = format!("{}-compared", slug(title));
     let out = arguments.out.clone().unwrap_or_else(|| free_place(&name));
     let mut rows = Vec::new();
     let mut lines: Vec<Value> = Vec::new();
@@ -94,8 +97,6 @@ pub fn compare(arguments: &Compare) -> Exit {
         }
         made.extend(execution.recorded.map(|recorded| (value.clone(), recorded)));
     }
-    // A plan of a variant is called after it.
-    let title = values.first().and_then(|value| first.name.strip_suffix(&format!(", {value}"))).unwrap_or(&first.name);
     if let Err(error) = keep(&out, title, &path, &made, &lines) {
         console::error(&error);
         return Exit::Failure;

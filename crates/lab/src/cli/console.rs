@@ -4,6 +4,7 @@ use super::exit::Exit;
 use fabric::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::scenario::Errors;
+use lab::study::Summary;
 use std::io::ErrorKind;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -100,6 +101,20 @@ pub fn seconds(seconds: f64) -> String {
         s => format!("{s:.2} s"),
     }
 }
+
+/// A number and the confidence interval around it: its half width, or its ends where a bound of the quantity cuts it.
+pub fn with_interval(value: f64, summary: &Summary, shown: impl Fn(f64) -> String) -> String {
+    match summary.interval {
+        None => shown(value),
+        Some(interval) if interval.cut => {
+            format!("{} [{}, {}]", shown(value), shown(interval.low), shown(interval.high))
+        }
+        Some(_) => format!("{} ± {}", shown(value), shown(summary.half_width)),
+    }
+}
+
+/// What the brackets of [`with_interval`] mean.
+pub const CUT: &str = "[low, high] is the interval itself where it is cut at a bound of the quantity";
 
 /// A number with a prefix and a unit.
 pub fn scaled(value: f64, unit: &str, base: f64) -> String {

@@ -81,7 +81,9 @@ impl Judged {
         let mut text = String::new();
         if self.cells.len() > 1 || plan.expectations.iter().any(|expectation| expectation.expected.is_none()) {
             text.push_str(&self.cell_table(plan));
-            text.push_str("median ± half the 95 % confidence interval of the mean, over the seeds\n\n");
+            let cut = |row: &CellSummary| row.quantities.iter().flatten().any(|s| s.interval.is_some_and(|it| it.cut));
+            let cut = if self.cells.iter().any(cut) { format!("; {}", console::CUT) } else { String::new() };
+            text.push_str(&format!("median ± half the 95 % confidence interval of the mean, over the seeds{cut}\n\n"));
         }
         if !self.findings.is_empty() {
             text.push_str(&self.verdict_table());
@@ -97,10 +99,7 @@ impl Judged {
             axes.chain(["outcome"]).chain(numbers().map(|(_, expectation)| expectation.name.as_str())).collect();
         let number = |unit: Unit, summary: &Option<Summary>| match summary {
             None => "nothing".into(),
-            Some(s) if s.half_width.is_finite() => {
-                format!("{} ± {}", shown(unit, s.median), shown(unit, s.half_width))
-            }
-            Some(s) => shown(unit, s.median),
+            Some(s) => console::with_interval(s.median, s, |value| shown(unit, value)),
         };
         let row = |row: &CellSummary| {
             let values = row.cell.iter().map(|(_, value)| value.clone()).chain([ended(&row.outcomes)]);
@@ -225,7 +224,11 @@ fn cell_json(plan: &Plan, row: &CellSummary) -> Value {
     let values: Map<String, Value> = row.cell.iter().map(|(axis, value)| (axis.clone(), json!(value))).collect();
     let summary = |s: &Summary| {
         let half_width = s.half_width.is_finite().then_some(s.half_width);
-        json!({ "runs": s.count, "median": s.median, "mean": s.mean, "half_width_95": half_width, "p10": s.p10, "p90": s.p90 })
+        let (low, high) = (s.interval.map(|it| it.low), s.interval.map(|it| it.high));
+        json!({
+            "runs": s.count, "median": s.median, "mean": s.mean, "half_width_95": half_width, "low_95": low, "high_95": high,
+            "p10": s.p10, "p90": s.p90,
+        })
     };
     let quantities: Map<String, Value> = lab::study::quantity_keys(&plan.expectations)
         .into_iter()

@@ -202,8 +202,8 @@ fn grid_chart(plan: &Plan, cells: &[CellSummary], wish: &ChartWish) -> Option<Gr
                 (_, true) => called.clone(),
                 (_, false) => format!("{called}, {}", short(&held)),
             };
-            let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
-            let point = GridPoint { at, value: summary.mean, half_width };
+            let interval = summary.interval.map(|interval| (interval.low, interval.high));
+            let point = GridPoint { at, value: summary.mean, interval };
             match lines.iter_mut().find(|line| line.name == name) {
                 Some(line) => line.points.push(point),
                 None => lines.push(GridLine { name, points: vec![point] }),

@@ -4,11 +4,11 @@ use super::arguments::Sweep;
 use super::check::load_or_say;
 use super::console::{self, CountProgress};
 use super::exit::Exit;
-use super::run::{cores, slug};
+use super::run::{cores, shown, slug};
 use super::{INTERRUPT, picture, report};
 use lab::plot::GridPoint;
-use lab::scenario::VARIANT;
-use lab::study::{Grid, GridError, Older, Point, PointResult, Summary, summarise};
+use lab::scenario::{Unit, VARIANT};
+use lab::study::{Bounds, Grid, GridError, Older, Point, PointResult, Summary, kind_of, summarise_within};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -112,6 +112,8 @@ pub fn sweep(arguments: &Sweep) -> Exit {
 struct Table {
     axes: Vec<String>,
     metrics: Vec<String>,
+    /// What each metric is given in.
+    units: Vec<Unit>,
     rows: Vec<Row>,
 }
 
@@ -136,6 +138,8 @@ impl Table {
         let names: BTreeSet<&String> =
             results.iter().flat_map(|r| r.samples.iter().flat_map(|sample| sample.values.keys())).collect();
         let metrics: Vec<String> = names.into_iter().cloned().collect();
+        let expected = results.first().map_or(&[][..], |result| &result.expectations);
+        let (units, bounds): (Vec<Unit>, Vec<Bounds>) = metrics.iter().map(|name| kind_of(name, expected)).unzip();
         let row = |result: &PointResult| {
             let value = |text: &String| text.split_once('=').map_or(text.clone(), |(_, value)| value.to_owned());
             let mut outcomes: Vec<(String, usize)> = Vec::new();
@@ -145,18 +149,18 @@ impl Table {
                     None => outcomes.push((sample.outcome.clone(), 1)),
                 }
             }
-            let summary = |metric: &String| {
+            let summary = |(metric, bounds): (&String, &Bounds)| {
                 let values: Vec<f64> = result.samples.iter().filter_map(|s| s.values.get(metric).copied()).collect();
-                summarise(&values)
+                summarise_within(&values, *bounds)
             };
             Row {
                 values: result.point.overrides.iter().map(value).collect(),
                 outcomes,
-                summaries: metrics.iter().map(summary).collect(),
+                summaries: metrics.iter().zip(&bounds).map(summary).collect(),
             }
         };
         let rows = results.iter().map(row).collect();
-        Table { axes: axes.iter().map(|(path, _)| path.clone()).collect(), metrics, rows }
+        Table { axes: axes.iter().map(|(path, _)| path.clone()).collect(), metrics, units, rows }
     }
 
     fn outcome(row: &Row) -> String {
@@ -167,23 +171,42 @@ impl Table {
     fn text(&self) -> String {
         let mut head: Vec<&str> = self.axes.iter().map(String::as_str).collect();
         head.push("outcome");
-        head.extend(self.metrics.iter().map(String::as_str));
-        let cell = |summary: &Option<Summary>| match summary {
-            None => String::new(),
-            Some(s) if s.half_width.is_finite() => format!("{} ± {}", number(s.mean), number(s.half_width)),
-            Some(s) => number(s.mean),
+        // Every number has its own unit.
+        let bare = |metric: &'_ String| metric.rsplit_once(" (").map_or(metric.as_str(), |(name, _)| name).to_owned();
+        let named = |(metric, unit): (&String, &Unit)| match unit {
+            Unit::Rate | Unit::Time | Unit::Size if metric.ends_with(')') => bare(metric),
+            _ => metric.clone(),
+        };
+        let named: Vec<String> = self.metrics.iter().zip(&self.units).map(named).collect();
+        head.extend(named.iter().map(String::as_str));
+        let cell = |(summary, unit): (&Option<Summary>, &Unit)| {
+            let shown = |value: f64| match unit {
+                Unit::Count | Unit::Number => number(value),
+                unit => shown(*unit, value),
+            };
+            summary.map(|s| console::with_interval(s.mean, &s, shown)).unwrap_or_default()
         };
         let row = |row: &Row| {
             let cells = row.values.iter().cloned().chain([Table::outcome(row)]);
-            cells.chain(row.summaries.iter().map(cell)).collect()
+            cells.chain(row.summaries.iter().zip(&self.units).map(cell)).collect()
         };
         let text = console::table(&head, &self.rows.iter().map(row).collect::<Vec<_>>());
-        format!("{text}± is half the 95 % confidence interval of the mean over the seeds\n")
+        let is_cut = |s: &Summary| s.interval.is_some_and(|interval| interval.cut);
+        let cut = self.rows.iter().any(|row| row.summaries.iter().flatten().any(is_cut));
+        let cut = if cut { format!("; {}", console::CUT) } else { String::new() };
+        format!("{text}± is half the 95 % confidence interval of the mean over the seeds{cut}\n")
     }
 
     fn json(&self) -> Value {
         let summary = |s: &Option<Summary>| {
-            s.map(|s| json!({ "runs": s.count, "mean": s.mean, "half_width_95": s.half_width.is_finite().then_some(s.half_width), "p10": s.p10, "median": s.median, "p90": s.p90 }))
+            s.map(|s| {
+                let half_width = s.half_width.is_finite().then_some(s.half_width);
+                let (low, high) = (s.interval.map(|it| it.low), s.interval.map(|it| it.high));
+                json!({
+                    "runs": s.count, "mean": s.mean, "half_width_95": half_width, "low_95": low, "high_95": high,
+                    "p10": s.p10, "median": s.median, "p90": s.p90,
+                })
+            })
         };
         let row = |row: &Row| {
             let values: serde_json::Map<String, Value> =
@@ -206,7 +229,7 @@ impl Table {
         csv.push("outcome".into());
         for metric in &self.metrics {
             csv.push(quote(metric));
-            csv.push(quote(&format!("{metric} half width 95 %")));
+            csv.extend(["half width", "low", "high"].map(|what| quote(&format!("{metric} {what} 95 %"))));
         }
         let mut text = csv.join(",") + "\n";
         for row in &self.rows {
@@ -214,9 +237,8 @@ impl Table {
             cells.push(quote(&Table::outcome(row)));
             for summary in &row.summaries {
                 cells.push(summary.map(|s| s.mean.to_string()).unwrap_or_default());
-                cells.push(
-                    summary.filter(|s| s.half_width.is_finite()).map(|s| s.half_width.to_string()).unwrap_or_default(),
-                );
+                let interval = summary.and_then(|s| s.interval.map(|it| [s.half_width, it.low, it.high]));
+                cells.extend(interval.map_or([const { String::new() }; 3], |ends| ends.map(|end| end.to_string())));
             }
             text.push_str(&(cells.join(",") + "\n"));
         }
@@ -236,9 +258,9 @@ impl Table {
                 let (Some(summary), Some(first)) = (row.summaries[place], row.values.get(along)) else { continue };
                 let others = row.values.iter().enumerate().filter(|(number, _)| *number != along);
                 let name = others.map(|(_, value)| value.trim_matches('"')).collect::<Vec<_>>().join(", ");
-                let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
                 let at = first.trim_matches('"').to_owned();
-                let point = GridPoint { at, value: summary.mean, half_width };
+                let interval = summary.interval.map(|interval| (interval.low, interval.high));
+                let point = GridPoint { at, value: summary.mean, interval };
                 match curves.iter_mut().find(|curve| curve.metric == *metric && curve.name == name) {
                     Some(curve) => curve.points.push(point),
                     None => curves.push(Curve { metric: metric.clone(), name, points: vec![point] }),
@@ -267,6 +289,23 @@ mod tests {
     fn an_axis_is_a_path_and_values() {
         assert_eq!(axis("network.k=4, 8"), Ok(("network.k".into(), vec!["4".into(), "8".into()])));
         assert!(axis("network.k").is_err() && axis("=4").is_err() && axis("a=").is_err());
+    }
+
+    #[test]
+    fn cells_have_units_and_keep_bounds() {
+        let metrics = ["all: fairness", "all: throughput (b/s)", "delivered (B)", "pause frames"].map(str::to_owned);
+        let (units, bounds): (Vec<Unit>, Vec<Bounds>) = metrics.iter().map(|name| kind_of(name, &[])).unzip();
+        let measured = [[0.366, 0.726], [966.0e6, 966.1e6], [1.0e9, 1.0e9], [12.0, 14.0]];
+        let summaries =
+            measured.iter().zip(&bounds).map(|(values, &bounds)| summarise_within(values, bounds)).collect();
+        let rows = vec![Row { values: vec!["4".into()], outcomes: vec![("finished".into(), 2)], summaries }];
+        let text = Table { axes: vec!["network.k".into()], metrics: metrics.to_vec(), units, rows }.text();
+        for wanted in
+            ["966.05 Mb/s ± 635.30 kb/s", "0.5460 [0, 1]", "1 GB ± 0 B", "13 [0, 25.7060]", "all: throughput  "]
+        {
+            assert!(text.contains(wanted), "{wanted} in\n{text}");
+        }
+        assert!(!text.contains("(b/s)") && !text.contains("e8"), "{text}");
     }
 
     #[test]

@@ -5,13 +5,16 @@ use super::canvas::{Anchor, Canvas, GREY, INK, Lettering, PALETTE};
 use super::font::Fonts;
 use super::frame::{Area, BELOW, Entry, Sample, head, left_margin, legend, legend_width, shorten, vertical_axis};
 
+/// A value and the ends of its interval, if it has one.
+pub type Bar = (f64, Option<(f64, f64)>);
+
 /// Bars of one colour, one in every group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// Its name in the legend.
     pub name: String,
-    /// For every group a value and half the width of its interval; no bar where there is none.
-    pub values: Vec<Option<(f64, f64)>>,
+    /// The bar of every group; nothing where nothing was measured.
+    pub values: Vec<Option<Bar>>,
 }
 
 /// A chart of grouped bars.
@@ -75,19 +78,15 @@ impl BarChart {
             let middle = area.x(place as f64 + 0.5);
             let first = middle - bar * self.bars.len() as f64 / 2.0;
             for (number, bars) in self.bars.iter().enumerate() {
-                let Some(Some((value, half))) = bars
-                    .values
-                    .get(place)
-                    .copied()
-                    .filter(|v| v.is_some_and(|(value, half)| value.is_finite() && half.is_finite()))
-                else {
+                let Some((value, interval)) = bars.values.get(place).copied().flatten() else { continue };
+                if !value.is_finite() {
                     continue;
-                };
+                }
                 let x = first + bar * number as f64;
                 let (up, down) = (y(value.max(0.0)), y(value.min(0.0)));
                 canvas.rectangle((x + bar * 0.05, up), (bar * 0.9, down - up), colour(number), opacity(number));
-                if half > 0.0 {
-                    let (x, low, high) = (x + bar / 2.0, y(value - half), y(value + half));
+                if let Some((low, high)) = interval.filter(|(low, high)| low < high && (high - low).is_finite()) {
+                    let (x, low, high) = (x + bar / 2.0, y(low), y(high));
                     let foot = (bar / 4.0).min(4.0);
                     canvas.line(vec![(x, low), (x, high)], INK, 1.0, None);
                     canvas.line(vec![(x - foot, low), (x + foot, low)], INK, 1.0, None);
@@ -106,7 +105,11 @@ impl BarChart {
 
     fn extent(&self) -> (f64, f64) {
         let values = self.bars.iter().flat_map(|bars| bars.values.iter().flatten());
-        let ends = values.flat_map(|&(value, half)| [value - half, value + half]).filter(|end| end.is_finite());
+        let ends = values.flat_map(|&(value, interval)| {
+            let (low, high) = interval.unwrap_or((value, value));
+            [value, low, high]
+        });
+        let ends = ends.filter(|end| end.is_finite());
         ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)))
     }
 }
@@ -122,9 +125,11 @@ mod tests {
     fn bars_stand_on_the_axis_beside_each_other() {
         let mut chart = BarChart::new("Rates", "variant", Axis::new("rate", Quantity::Rate));
         chart.groups = vec!["naive".into(), "occupancy".into()];
-        chart.bars.push(Bars { name: "f1".into(), values: vec![Some((2.5e9, 1e8)), Some((5e9, 0.0))] });
-        chart.bars.push(Bars { name: "f2".into(), values: vec![Some((2e9, 0.0)), None] });
-        chart.bars.push(Bars { name: "odd".into(), values: vec![Some((f64::NAN, 0.0))] });
+        chart
+            .bars
+            .push(Bars { name: "f1".into(), values: vec![Some((2.5e9, Some((2.4e9, 2.6e9)))), Some((5e9, None))] });
+        chart.bars.push(Bars { name: "f2".into(), values: vec![Some((2e9, None)), None] });
+        chart.bars.push(Bars { name: "odd".into(), values: vec![Some((f64::NAN, None))] });
         let canvas = chart.draw();
         let heights: Vec<f64> = (canvas.items.iter())
             .filter_map(|item| match item {

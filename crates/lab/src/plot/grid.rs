@@ -1,7 +1,7 @@
 //! What a grid of runs gives, drawn along one of its axes: lines over numbers, else bars.
 
 use super::axis::{Axis, Quantity};
-use super::bar_chart::{BarChart, Bars};
+use super::bar_chart::{Bar, BarChart, Bars};
 use super::line_chart::{LineChart, Series};
 use super::pictures::Chart;
 use units::{Bytes, Rate, Span};
@@ -13,8 +13,8 @@ pub struct GridPoint {
     pub at: String,
     /// The mean over the seeds, in the base unit.
     pub value: f64,
-    /// Half the width of its interval; zero if there is none.
-    pub half_width: f64,
+    /// The ends of its confidence interval, if it has one.
+    pub interval: Option<(f64, f64)>,
 }
 
 /// A line, or the bars of one colour.
@@ -64,7 +64,11 @@ impl GridChart {
     pub fn chart(&self) -> Chart {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let several = self.lines.iter().any(|line| line.points.len() > 1);
-        let interval = if points().any(|point| point.half_width > 0.0) { ", with its 95 % interval" } else { "" };
+        let interval = if points().any(|point| point.interval.is_some_and(|(low, high)| low < high)) {
+            ", with its 95 % interval"
+        } else {
+            ""
+        };
         let subtitle = format!("mean over the seeds{interval}");
         let first = points().next().and_then(|point| axis_value(&point.at)).map(|(quantity, _)| quantity);
         let alike = points().all(|point| axis_value(&point.at).map(|(quantity, _)| quantity) == first);
@@ -84,13 +88,13 @@ impl GridChart {
         let mut chart = LineChart::new(&self.title, x, self.y.clone());
         chart.subtitle = subtitle;
         for line in &self.lines {
-            let mut points: Vec<(f64, f64, f64)> =
-                line.points.iter().map(|point| (number(point), point.value, point.half_width)).collect();
+            let mut points: Vec<(f64, Bar)> =
+                line.points.iter().map(|point| (number(point), (point.value, point.interval))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let mut series = Series::straight(&line.name, points.iter().map(|point| (point.0, point.1)).collect());
+            let mut series = Series::straight(&line.name, points.iter().map(|&(at, (value, _))| (at, value)).collect());
             series.marked = true;
-            let wide = points.iter().filter(|point| point.2 > 0.0);
-            series.whiskers = wide.map(|&(at, value, half)| (at, value - half, value + half)).collect();
+            let ends = points.iter().filter_map(|&(at, (_, interval))| interval.map(|(low, high)| (at, low, high)));
+            series.whiskers = ends.filter(|(_, low, high)| low < high).collect();
             chart.series.push(series);
         }
         chart
@@ -106,7 +110,7 @@ impl GridChart {
         }
         for line in &self.lines {
             let value = |group: &String| {
-                line.points.iter().find(|point| point.at == *group).map(|point| (point.value, point.half_width))
+                line.points.iter().find(|point| point.at == *group).map(|point| (point.value, point.interval))
             };
             let values = chart.groups.iter().map(value).collect();
             chart.bars.push(Bars { name: line.name.clone(), values });
@@ -120,7 +124,11 @@ mod tests {
     use super::*;
 
     fn chart(values: &[&str]) -> Chart {
-        let point = |(at, value): (&&str, f64)| GridPoint { at: (*at).to_owned(), value, half_width: 0.5 };
+        let point = |(at, value): (&&str, f64)| GridPoint {
+            at: (*at).to_owned(),
+            value,
+            interval: Some((value - 0.5, value + 0.5)),
+        };
         let points = values.iter().zip([2.0, 1.0, 3.0]).map(point).collect();
         let y = Axis::new("frames", Quantity::Plain(String::new()));
         let lines = vec![GridLine { name: "a".into(), points }];
@@ -143,7 +151,7 @@ mod tests {
         let order: Vec<f64> = lines.series[0].points.iter().map(|point| point.1).collect();
         assert_eq!((order, lines.series[0].whiskers.len()), (vec![3.0, 2.0, 1.0], 3));
         let Chart::Bars(bars) = chart(&["naive", "qcn"]) else { panic!("bars") };
-        assert_eq!((bars.groups.len(), bars.bars[0].values[1]), (2, Some((1.0, 0.5))));
+        assert_eq!((bars.groups.len(), bars.bars[0].values[1]), (2, Some((1.0, Some((0.5, 1.5))))));
         assert!(matches!(chart(&["1ms", "1KB"]), Chart::Bars(_)) && matches!(chart(&["1ms"]), Chart::Bars(_)));
     }
 }

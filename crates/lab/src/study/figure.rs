@@ -2,7 +2,7 @@
 
 use super::doubt::{Votes, doubt};
 use super::grid::{Point, PointResult, quantity_keys};
-use super::statistics::{Summary, summarise};
+use super::statistics::{Summary, summarise_within};
 use super::trend::{CellRuns, TrendJudgement, judge_trend};
 use super::verdict::{Judgement, Verdict, judge_values};
 use crate::scenario::{OpenChoice, Plan, Trend, Unit};
@@ -193,7 +193,11 @@ impl FigureStudy {
             CellSummary {
                 cell: result.point.cell(),
                 outcomes: result.samples.iter().map(|sample| sample.outcome.clone()).collect(),
-                quantities: keys.iter().map(|key| summarise(&values(key))).collect(),
+                quantities: keys
+                    .iter()
+                    .zip(&plan.expectations)
+                    .map(|(key, expectation)| summarise_within(&values(key), expectation.bounds()))
+                    .collect(),
             }
         };
         self.own().iter().map(row).collect()

@@ -5,8 +5,9 @@
 
 use super::execute::{Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
+use super::statistics::Bounds;
 use crate::results::Results;
-use crate::scenario::{Errors, Expectation, Plan, Subjects, load};
+use crate::scenario::{Errors, Expectation, Plan, Subjects, Unit, load};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -420,7 +421,7 @@ fn read_sample(text: &str, point: usize, seed: u64) -> Option<Sample> {
     })
 }
 
-/// The numbers of a run that a sweep keeps.
+/// The numbers of a run that a sweep keeps; [`kind_of`] knows what they are by their names.
 fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
     let mut values = BTreeMap::new();
     let mut put = |name: String, value: Option<f64>| {
@@ -440,6 +441,22 @@ fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
         put(key, measured(expectation, measures));
     }
     values
+}
+
+/// What a number that a sweep keeps is given in, and the bounds of what it can be; by its name.
+#[must_use]
+pub fn kind_of(name: &str, expectations: &[Expectation]) -> (Unit, Bounds) {
+    let keys = quantity_keys(expectations);
+    if let Some((_, expectation)) = keys.iter().zip(expectations).find(|(key, _)| *key == name) {
+        return (expectation.unit(), expectation.bounds());
+    }
+    match name {
+        _ if name.ends_with(": fairness") => (Unit::Number, (0.0, 1.0)),
+        _ if name.ends_with(" (b/s)") => (Unit::Rate, (0.0, f64::INFINITY)),
+        _ if name.ends_with(" (s)") => (Unit::Time, (0.0, f64::INFINITY)),
+        _ if name.ends_with(" (B)") => (Unit::Size, (0.0, f64::INFINITY)),
+        _ => (Unit::Count, (0.0, f64::INFINITY)),
+    }
 }
 
 /// What the numbers of expectations are called among the values of a sample: by their names, numbered where several

@@ -52,6 +52,18 @@ fn values(expectations: &[&str], overrides: &[&str]) -> Vec<Option<f64>> {
     plan.expectations.iter().map(|expectation| measured(expectation, &measures)).collect()
 }
 
+#[test]
+fn a_service_rate_counts_overhead_as_the_rate_of_a_cable_does() {
+    let slow = "adapters=[{}, { match = \"h2\", service = \"2Gb/s\", flow_control = \"pfc\", buffers = { capacity = \"90KB\" } }]";
+    let about = ["raw-throughput", "throughput", "fair-rate"]
+        .map(|it| format!("metric = \"{it}\"; of = \"*\"; statistic = \"sum\""));
+    let found = values(&about.each_ref().map(String::as_str), &[slow]);
+    let near = |found: Option<f64>, wanted: f64| found.is_some_and(|found| (found / wanted - 1.0).abs() < 0.01);
+    let frames = 2e9 * 1500.0 / 1520.0;
+    assert!(near(found[0], 2e9) && near(found[1], frames) && near(found[2], frames), "{found:?}");
+    assert!(crate::scenario::reference().contains("in bits per second on the link: frame overhead counted"));
+}
+
 /// That something measured lies that near to what it should be.
 fn near(expectation: &str, expected: f64, fraction: f64) {
     let value = values(&[expectation], &[])[0].unwrap_or(f64::NAN);

@@ -9,6 +9,8 @@ pub struct Summary {
     pub mean: f64,
     /// Half the width of the 95 % confidence interval of the mean (Student's t); infinite for a single run.
     pub half_width: f64,
+    /// That interval, less what lies beyond the bounds of the quantity; `None` for a single run.
+    pub interval: Option<Interval>,
     /// A tenth lies below.
     pub p10: f64,
     /// Half lies below.
@@ -16,6 +18,21 @@ pub struct Summary {
     /// A tenth lies above.
     pub p90: f64,
 }
+
+/// A confidence interval of a mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Whether a bound of the quantity is one of its ends.
+    pub cut: bool,
+}
+
+/// The least and the largest value that a quantity can have. Its mean lies between them as well, so an interval that is cut
+/// there covers it as often as the whole one.
+pub type Bounds = (f64, f64);
 
 /// The 97.5 % quantile of Student's t for 1, 2, ... degrees of freedom.
 const T: [f64; 30] = [
@@ -44,9 +61,15 @@ pub fn quantile(values: &[f64], fraction: f64) -> Option<f64> {
     Some(below + (above - below) * (place - place.floor()))
 }
 
-/// The summary of some values; `None` of nothing.
+/// The summary of some values of a quantity that may have any value; `None` of nothing.
 #[must_use]
 pub fn summarise(values: &[f64]) -> Option<Summary> {
+    summarise_within(values, (f64::NEG_INFINITY, f64::INFINITY))
+}
+
+/// The summary of some values of a quantity that has bounds; `None` of nothing.
+#[must_use]
+pub fn summarise_within(values: &[f64], (least, most): Bounds) -> Option<Summary> {
     let values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
     let count = values.len();
     let mean = values.iter().sum::<f64>() / count as f64;
@@ -56,10 +79,15 @@ pub fn summarise(values: &[f64]) -> Option<Summary> {
         1 => f64::INFINITY,
         _ => t_quantile(count - 1) * (squares / (count - 1) as f64 / count as f64).sqrt(),
     };
+    let (low, high) = (mean - half_width, mean + half_width);
+    // A value that was measured beyond a bound, if only by rounding, stays inside.
+    let (least, most) = (least.min(mean), most.max(mean));
+    let interval = Interval { low: low.max(least), high: high.min(most), cut: low < least || high > most };
     Some(Summary {
         count,
         mean,
         half_width,
+        interval: half_width.is_finite().then_some(interval),
         p10: quantile(&values, 0.1)?,
         median: quantile(&values, 0.5)?,
         p90: quantile(&values, 0.9)?,
@@ -77,6 +105,21 @@ mod tests {
         assert_eq!((summary.mean, summary.median), (5.0, 5.0));
         assert!((summary.half_width - 1.963).abs() < 0.001);
         assert!((summary.p10 - 3.4).abs() < 1e-12 && (summary.p90 - 6.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_interval_keeps_the_bounds_of_its_quantity() {
+        // Jain's index of two seeds: 0.546 +- 12.706 x 0.18 is -1.74 to 2.83.
+        let summary = summarise_within(&[0.366, 0.726], (0.0, 1.0)).unwrap();
+        assert!((summary.half_width - 2.287).abs() < 0.001);
+        assert_eq!(summary.interval, Some(Interval { low: 0.0, high: 1.0, cut: true }));
+        let rate = summarise_within(&[1.0, 3.0], (0.0, f64::INFINITY)).unwrap().interval.unwrap();
+        assert!(rate.low == 0.0 && (rate.high - 14.706).abs() < 1e-9 && rate.cut);
+        let narrow = summarise_within(&[0.50, 0.51], (0.0, 1.0)).unwrap();
+        let whole =
+            Interval { low: narrow.mean - narrow.half_width, high: narrow.mean + narrow.half_width, cut: false };
+        assert_eq!(narrow.interval, Some(whole));
+        assert_eq!(summarise_within(&[0.5], (0.0, 1.0)).unwrap().interval, None);
     }
 
     #[test]
