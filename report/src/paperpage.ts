@@ -362,7 +362,6 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
   const columns: Column<(typeof missing)[number]>[] = [
     { name: "what the paper says", value: ({ name }) => name, kind: () => "wide" },
     { name: "why it is not checked", value: ({ why }) => why, kind: () => "wide" },
-    ...(missing.some(({ source }) => source) ? [{ name: "stated in", value: ({ source }: (typeof missing)[number]) => source ?? "", kind: () => "short" }] : []),
   ];
   if (missing.length > 0) top.append(el("details", {}, el("summary", {}, `Not checked: ${missing.length}, and why`), dataTable("Not checked", columns, missing, { cards: true })));
   into.append(top);

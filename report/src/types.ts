@@ -185,7 +185,7 @@ export interface PaperAbout {
   year: number | null;
   publisher: string | null;
   /** Figures that were not run and statements that were not checked, and why. */
-  missing?: { name: string; why: string; source?: string | null }[];
+  missing?: { name: string; why: string }[];
   notes: string;
 }
 
