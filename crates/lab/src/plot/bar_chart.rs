@@ -5,16 +5,16 @@ use super::canvas::{Anchor, Canvas, GREY, INK, Lettering, PALETTE};
 use super::font::Fonts;
 use super::frame::{Area, BELOW, Entry, Sample, head, left_margin, legend, legend_width, shorten, vertical_axis};
 
-/// The two ends of a confidence interval.
-pub type Interval = (f64, f64);
+/// A value and the ends of its interval, if it has one.
+pub type Bar = (f64, Option<(f64, f64)>);
 
 /// Bars of one colour, one in every group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// Its name in the legend.
     pub name: String,
-    /// For every group a value and its interval; no bar where there is none.
-    pub values: Vec<Option<(f64, Option<Interval>)>>,
+    /// The bar of every group; nothing where nothing was measured.
+    pub values: Vec<Option<Bar>>,
 }
 
 /// A chart of grouped bars.

@@ -1,7 +1,7 @@
 //! What a grid of runs gives, drawn along one of its axes: lines over numbers, else bars.
 
 use super::axis::{Axis, Quantity};
-use super::bar_chart::{BarChart, Bars, Interval};
+use super::bar_chart::{Bar, BarChart, Bars};
 use super::line_chart::{LineChart, Series};
 use super::pictures::Chart;
 use units::{Bytes, Rate, Span};
@@ -88,12 +88,12 @@ impl GridChart {
         let mut chart = LineChart::new(&self.title, x, self.y.clone());
         chart.subtitle = subtitle;
         for line in &self.lines {
-            let mut points: Vec<(f64, f64, Option<Interval>)> =
-                line.points.iter().map(|point| (number(point), point.value, point.interval)).collect();
+            let mut points: Vec<(f64, Bar)> =
+                line.points.iter().map(|point| (number(point), (point.value, point.interval))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let mut series = Series::straight(&line.name, points.iter().map(|point| (point.0, point.1)).collect());
+            let mut series = Series::straight(&line.name, points.iter().map(|&(at, (value, _))| (at, value)).collect());
             series.marked = true;
-            let ends = points.iter().filter_map(|&(at, _, interval)| interval.map(|(low, high)| (at, low, high)));
+            let ends = points.iter().filter_map(|&(at, (_, interval))| interval.map(|(low, high)| (at, low, high)));
             series.whiskers = ends.filter(|(_, low, high)| low < high).collect();
             chart.series.push(series);
         }

@@ -24,7 +24,7 @@ mod thin;
 
 pub use axis::{Axis, Quantity};
 pub use band_chart::{BandChart, BandRow};
-pub use bar_chart::{BarChart, Bars, Interval};
+pub use bar_chart::{BarChart, Bars};
 pub use canvas::{Anchor, Canvas, Colour, PALETTE};
 pub use grid::{GridChart, GridLine, GridPoint, axis_value};
 pub use grouped::{LineGroup, grouped};
