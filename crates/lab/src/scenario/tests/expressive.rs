@@ -296,6 +296,32 @@ fn sources_that_learn_their_rate_have_a_fair_share_all_the_same() {
 }
 
 #[test]
+fn a_stated_rate_limit_bounds_a_fair_share() {
+    let limits = [
+        "protocol = { name = \"none\", rate = \"3Gb/s\" }",
+        "protocol = { name = \"qcn\", max_rate = \"3Gb/s\" }",
+        "protocol = { name = \"bcn\", max_rate = \"3Gb/s\" }",
+        "protocol = { name = \"lipd\", max_rate = \"3Gb/s\" }\nacknowledge = {}",
+    ];
+    for limit in limits {
+        let text = format!(
+            "schema_version = 1\n[network]\ntopology = \"single-switch\"\nhosts = 3\noverhead = \"0B\"\n\
+             link = {{ rate = \"10Gb/s\", latency = \"1us\" }}\n[[switches]]\nflow_control = \"pfc\"\n\
+             buffers = {{ capacity = \"1MB\" }}\n[run]\nduration = \"1ms\"\n\
+             [[workloads]]\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\n\
+             [[workloads]]\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h2\"\n{limit}\n"
+        );
+        let plan = plan(&text);
+        let steady = crate::scenario::fair_shares(&plan).expect("few flows");
+        let phases = crate::scenario::fair_phases(&plan).expect("few phases");
+        for shares in [&steady, &phases[0].shares] {
+            let throughputs: Vec<f64> = shares.iter().map(|share| share.throughput).collect();
+            assert_eq!(throughputs, [7e9, 3e9], "{limit}");
+        }
+    }
+}
+
+#[test]
 fn a_chart_of_buffers_is_about_the_far_end_of_its_links() {
     use crate::scenario::ChartKind;
     let chart = |picture: &str| {
