@@ -247,7 +247,8 @@ impl Layout<'_> {
             }
             network.gates[place * network.classes + class].granted = u64::from(rule.capacity);
             let shared = self.plan.shared_rules[port.rules as usize];
-            rule.watch(&mut network.lanes[place * network.classes + class], class, shared);
+            let largest = self.plan.largest_frames[class];
+            rule.watch(&mut network.lanes[place * network.classes + class], class, shared, largest);
         }
         match plan.egress {
             EgressKind::Strict => {}

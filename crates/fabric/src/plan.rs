@@ -70,13 +70,14 @@ pub(crate) fn units(unit: u32, len: u16) -> u32 {
 
 impl Rule {
     /// Sets the levels at which a lane leaves the short path. Plain bytes under a fixed threshold stay on it; all
-    /// else takes the full rules every time.
-    pub(crate) fn watch(&self, lane: &mut Lane, class: usize, shared: bool) {
+    /// else takes the full rules every time. A queue with room for the largest frame on the wire beside what waits has
+    /// room; with less, the full rules count that frame.
+    pub(crate) fn watch(&self, lane: &mut Lane, class: usize, shared: bool, largest_frame: u16) {
         let plain = usize::from(self.account) == class && self.unit == 1 && !shared;
         let credits = matches!(self.hold, Hold::CreditFrame { .. } | Hold::CreditSignal { .. });
         lane.limit = match (self.limits_output, shared) {
             (true, true) => 0,
-            (true, false) => self.capacity,
+            (true, false) => self.capacity.saturating_sub(u32::from(largest_frame)).max(1),
             (false, _) => u32::MAX,
         };
         (lane.alert, lane.calm) = if !self.counts_input && !shared {

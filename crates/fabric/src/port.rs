@@ -127,7 +127,7 @@ pub(crate) struct Lane {
     pub(crate) alert: u32,
     /// Less held than this wants the full rules: XON may be due, or credits go back.
     pub(crate) calm: u32,
-    /// More waiting than this wants the full rules: the output may have no room.
+    /// More waiting than this wants the full rules: the output may have no room. 0 is a shared buffer.
     pub(crate) limit: u32,
 }
 

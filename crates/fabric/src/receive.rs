@@ -247,13 +247,19 @@ impl<P: Probe> Network<P> {
         places
     }
 
-    /// Whether a lossy frame fits the queue of an output; with a shared buffer it takes its part of that.
+    /// Whether a lossy frame fits the queue of an output; with a shared buffer it takes its part of that. The frame on the
+    /// wire counts until its last bit has left.
     #[inline(never)]
     fn fits_output(&mut self, switch: u32, out: u32, class: u8, len: u32) -> bool {
         let state = &mut self.switches[switch as usize];
-        let Some(shared) = self.plan.switches[state.kind as usize].shared else { return false };
-        let guaranteed = self.plan.rules[self.ports[out as usize].rules as usize][class as usize].capacity;
-        let held = &mut self.lanes[out as usize * self.classes + class as usize].held;
+        let port = &self.ports[out as usize];
+        let guaranteed = self.plan.rules[port.rules as usize][class as usize].capacity;
+        let lane = &mut self.lanes[out as usize * self.classes + class as usize];
+        let Some(shared) = self.plan.switches[state.kind as usize].shared else {
+            let leaving = if port.leaving_class == class { port.leaving_len } else { 0 };
+            return u64::from(lane.bytes) + u64::from(leaving) + u64::from(len) <= u64::from(guaranteed);
+        };
+        let held = &mut lane.held;
         let (before, after) = (held.saturating_sub(guaranteed), (*held + len).saturating_sub(guaranteed));
         let fits = after == 0 || u64::from(after) <= shared.threshold(state.shared_used);
         if fits {

@@ -6,6 +6,7 @@ mod analytic;
 mod bakeoff;
 mod buffer_need;
 mod determinism;
+mod drops;
 mod fabrics;
 mod faults;
 mod headroom;
