@@ -4,6 +4,7 @@
 //! is cut to the next one below.
 
 use super::{Record, Synthesizer};
+use fabric::graph::NodeId;
 use fabric::record::FrameRow;
 use fabric::spec::{CreditUnit, FlowControl, MAX_CLASSES};
 use fabric::{Frame, Kind};
@@ -27,8 +28,12 @@ impl Synthesizer<'_> {
             return Some((out.finish().ok()?, Record::InfiniBand(Erf::InfiniBandLink)));
         }
         let lane = row.port as usize * MAX_CLASSES + usize::from(frame.class);
+        let blocks = match self.block(self.peers.get(row.port as usize)) {
+            Some(block) => u64::from(frame.len).div_ceil(block),
+            None => 1,
+        };
         if let Some(sent) = self.sent.get_mut(lane) {
-            *sent += u64::from(frame.len).div_ceil(Credit::BLOCK);
+            *sent += blocks;
         }
         let length = usize::from(frame.len).checked_sub(SMALLEST)? / WORD * WORD + SMALLEST;
         self.packet(frame, length, &mut out);
@@ -79,20 +84,24 @@ impl Synthesizer<'_> {
         infiniband::seal(out);
     }
 
+    /// Octets of the block that a node's credits count, InfiniBand's or its own; `None` if they count frames.
+    fn block(&self, node: Option<&NodeId>) -> Option<u64> {
+        match node.map(|&node| super::flow_control(self.spec, node)) {
+            Some(FlowControl::Credits(credits)) => match credits.unit {
+                CreditUnit::Frame => None,
+                CreditUnit::Block(block) => Some(block.get().max(1)),
+            },
+            _ => Some(Credit::BLOCK),
+        }
+    }
+
     /// A flow control packet. What the port has sent is counted as it is captured, so it is right from the start on.
     fn credit(&self, row: &FrameRow, out: &mut Writer) {
         let class = row.frame.dst as u8;
         let sent = self.sent.get(row.port as usize * MAX_CLASSES + usize::from(class)).copied().unwrap_or(0);
-        // Credits of frames are counted as they are, those of other blocks as InfiniBand's.
-        let node = self.ports.get(row.port as usize).map(|&(node, ..)| node);
-        let scale = match node.map(|node| super::flow_control(self.spec, node)) {
-            Some(FlowControl::Credits(credits)) => match credits.unit {
-                CreditUnit::Frame => Credit::BLOCK,
-                CreditUnit::Block(block) => block.get(),
-            },
-            _ => Credit::BLOCK,
-        };
-        let limit = row.frame.born.as_picos().wrapping_mul(scale) / Credit::BLOCK;
+        // What is granted is frames, or bytes in whole blocks.
+        let granted = row.frame.born.as_picos();
+        let limit = granted / self.block(self.ports.get(row.port as usize).map(|(node, ..)| node)).unwrap_or(1);
         let lane = class & 15;
         Credit { initialize: false, sent: (sent % 4096) as u16, lane, limit: (limit % 4096) as u16 }.emit(out);
         out.pad_to(ERF_LINK);

@@ -49,7 +49,9 @@ struct Synthesizer<'a> {
     hosts: Vec<NodeId>,
     /// By port: its node, its number there, and what its link speaks.
     ports: Vec<(NodeId, u16, Medium)>,
-    /// By port and class: blocks of 64 octets sent, as InfiniBand's flow control counts them.
+    /// By port: the node at the far end.
+    peers: Vec<NodeId>,
+    /// By port and class: blocks sent, as the credits of the far end count them.
     sent: Vec<u64>,
 }
 
@@ -78,10 +80,11 @@ fn ports(graph: &Graph) -> impl Iterator<Item = (NodeId, u16, NodeId)> {
 
 impl<'a> Synthesizer<'a> {
     fn new(spec: &'a NetworkSpec, flow_names: &'a [String]) -> Synthesizer<'a> {
+        let peers = ports(&spec.graph).map(|(_, _, peer)| peer).collect();
         let ports: Vec<_> =
             ports(&spec.graph).map(|(node, number, peer)| (node, number, medium(spec, node, peer))).collect();
         let sent = vec![0; ports.len() * fabric::spec::MAX_CLASSES];
-        Synthesizer { spec, flow_names, hosts: spec.graph.hosts(), ports, sent }
+        Synthesizer { spec, flow_names, hosts: spec.graph.hosts(), ports, peers, sent }
     }
 
     /// Writes the octets of a frame, and says what kind of record they are. `None` for a frame that is shorter than any

@@ -3,6 +3,7 @@
 use super::*;
 use crate::scenario::{Limits, NoFiles, Plan, load_str};
 use crate::study::{Options, execute};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use wire::ethernet::{Content, Frame as EthernetFrame, ether_type};
 use wire::{cnm, fcs, infiniband, mac_control, vlan};
@@ -190,6 +191,44 @@ fn links_with_credits_speak_infiniband() {
         }
     }
     assert!(data > 300 && credits > 100, "{data} {credits}");
+}
+
+/// A lane's flow control packets by the arithmetic of IBTA 7.9.4, in blocks of 64 octets modulo 4096: what a port says it
+/// has sent, what it grants, and that no limit is more than 2048 blocks beyond what the far end has sent.
+#[test]
+fn credit_limits_are_blocks_of_64_octets() {
+    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/infiniband-credits.toml"));
+    let plan = crate::scenario::load(&file, &["run.duration=600us".into(), "run.warm_up=0s".into()]).expect("sound");
+    let (names, packets, _) = captured(&plan, "blocks", 1);
+    let reverse = |name: &str| name.split_once("->").map(|(from, to)| format!("{to}->{from}")).expect("two ends");
+    // By direction and lane.
+    let mut sent: BTreeMap<(String, u8), u64> = BTreeMap::new();
+    let mut limits: BTreeMap<(String, u8), Vec<u64>> = BTreeMap::new();
+    for (interface, _, octets) in &packets {
+        let name = &names[*interface as usize];
+        let (header, packet) = octets.split_at(wire::pcapng::ERF_HEADER);
+        if header[8] == 21 {
+            let (route, ..) = infiniband::check(packet).expect("both checks are good");
+            // The packet is cut to a length that InfiniBand has; what was simulated is a multiple of 64.
+            *sent.entry((name.clone(), route.lane)).or_default() += (packet.len() as u64).div_ceil(64);
+            continue;
+        }
+        let credit = infiniband::FlowControl::parse(packet).expect("sound");
+        let mine = sent.get(&(name.clone(), credit.lane)).copied().unwrap_or(0);
+        assert_eq!(u64::from(credit.sent), mine % 4096, "{name}");
+        let theirs = sent.get(&(reverse(name), credit.lane)).copied().unwrap_or(0);
+        let room = (u64::from(credit.limit) + 4096 - theirs % 4096) % 4096;
+        // A buffer of 4 KiB has 64 blocks.
+        assert!(room <= 64, "{name}: a limit of {} for a sender that has sent {theirs}", credit.limit);
+        limits.entry((name.clone(), credit.lane)).or_default().push(credit.limit.into());
+    }
+    // Frames of 2 KiB: 32 blocks each, beyond the 64 that are free at first.
+    let storage = &limits[&("sw0->h0".to_owned(), 1)];
+    assert_eq!(storage[..3], [96, 128, 160]);
+    assert!(storage.windows(2).all(|pair| pair[1] == (pair[0] + 32) % 4096));
+    assert!(storage.len() > 128, "the count goes round: {}", storage.len());
+    let messages = &limits[&("sw0->h1".to_owned(), 0)];
+    assert!(messages[0] == 68 && messages.windows(2).all(|pair| (pair[1] + 4096 - pair[0]) % 4 == 0));
 }
 
 /// Marks go forward on data and backward on acknowledgements.
