@@ -30,6 +30,9 @@ pub struct Bcn {
     pub weight: f64,
     /// P: the part of the frames that are sampled.
     pub probability: f64,
+    /// What part of the mean gap between two samples the growth lags behind: 1 if frames are sampled at random, 1/2 if
+    /// at equal distances. The paper's equations leave it out.
+    pub sampling_lag: f64,
     /// Gi: how much a source increases.
     pub increase_gain: f64,
     /// Gd: how much a source decreases.
@@ -69,6 +72,7 @@ impl Bcn {
             set_point: 24_000.0,
             weight: 2.0,
             probability: 0.01,
+            sampling_lag: 1.0,
             increase_gain: 4.0,
             decrease_gain: 1.0 / 128.0,
             rate_unit: 1e6,
@@ -120,17 +124,24 @@ impl Bcn {
         DelayedLoop::double_integrator(self.pole(regime), self.stiffness(regime), self.delay)
     }
 
+    /// How far the growth that a message tells lies behind, on average, in seconds.
+    #[must_use]
+    pub fn lag(&self) -> f64 {
+        self.sampling_lag * self.gap()
+    }
+
     /// The same with the lag of sampling, which equations (1) to (5) leave out: the growth that a message tells is that
     /// since the last sample, `q(t) - q(t - h)`, and not `q' h`. With frames sampled at random the gap `h` is exponential,
-    /// and on average `e^(-s h)` is `1 / (1 + s h)`; so the lead is `1 + w s h / (1 + s h)` and not `1 + w s h`, and the
-    /// loop `s^2 (1 + s h) + K (1 + (1 + w) h s) e^(-s tau)`.
+    /// and on average `e^(-s h)` is `1 / (1 + s h)`; with samples at equal distances it is about `(1 - s h/2) / (1 + s h/2)`.
+    /// So with the lag `l` of `h` or `h/2` the lead is `1 + w s h / (1 + s l)` and not `1 + w s h`, and the loop
+    /// `s^2 (1 + s l) + K (1 + (l + w h) s) e^(-s tau)`.
     ///
     /// # Errors
     /// If the parameters make none.
     pub fn sampled_loop(&self, regime: Regime) -> Result<DelayedLoop, Error> {
-        let (gap, whole) = (self.gap(), self.stiffness(regime));
-        let own = Polynomial::new(&[0.0, 0.0, 1.0, gap]);
-        let late = Polynomial::new(&[whole, whole * (1.0 + self.weight) * gap]);
+        let (lag, whole) = (self.lag(), self.stiffness(regime));
+        let own = Polynomial::new(&[0.0, 0.0, 1.0, lag]);
+        let late = Polynomial::new(&[whole, whole * (lag + self.weight * self.gap())]);
         DelayedLoop::new(own, late, self.delay)
     }
 
@@ -155,6 +166,7 @@ impl Tunable for Bcn {
         "set_point",
         "weight",
         "probability",
+        "sampling_lag",
         "increase_gain",
         "decrease_gain",
         "rate_unit",
@@ -173,6 +185,7 @@ impl Tunable for Bcn {
             "set_point" => &mut self.set_point,
             "weight" => &mut self.weight,
             "probability" => &mut self.probability,
+            "sampling_lag" => &mut self.sampling_lag,
             "increase_gain" => &mut self.increase_gain,
             "decrease_gain" => &mut self.decrease_gain,
             "rate_unit" => &mut self.rate_unit,
@@ -192,6 +205,8 @@ impl Tunable for Bcn {
         demand(self.weight > 0.0, "weight", self.weight, ABOVE)?;
         let part = "a probability is above 0 and at most 1";
         demand(self.probability > 0.0 && self.probability <= 1.0, "probability", self.probability, part)?;
+        let lag = "growth lags behind by none to all of the gap between two samples: 0 to 1";
+        demand((0.0..=1.0).contains(&self.sampling_lag), "sampling_lag", self.sampling_lag, lag)?;
         demand(self.increase_gain > 0.0, "increase_gain", self.increase_gain, ABOVE)?;
         demand(self.decrease_gain > 0.0, "decrease_gain", self.decrease_gain, ABOVE)?;
         demand(self.rate_unit > 0.0, "rate_unit", self.rate_unit, ABOVE)?;
@@ -308,6 +323,11 @@ mod tests {
         // 27 us of delay without it, 1.3 us with it.
         assert!((increase.critical_delay() - 201.293e-6).abs() < 1e-9 && increase.is_stable());
         assert!((decrease.critical_delay() - 224.170e-6).abs() < 1e-9);
+        // Samples at equal distances lag by half of that, and cost about half as much.
+        let of = |sampling_lag| Bcn { sampling_lag, ..paper() }.sampled_loop(Regime::Increase).expect("a loop");
+        let [none, half, all] = [0.0, 0.5, 1.0].map(|lag| of(lag).critical_delay());
+        assert!((none - 227.42e-6).abs() < 1e-8 && half > all && half < none, "{none} {half} {all}");
+        assert!(((none - half) / (none - all) - 0.5).abs() < 0.1, "{none} {half} {all}");
     }
 
     #[test]
@@ -356,6 +376,7 @@ mod tests {
             ("probability", 0.0),
             ("probability", 1.5),
             ("probability", f64::NAN),
+            ("sampling_lag", 1.5),
             ("sources", 0.0),
             ("min_dec_factor", 1.0),
             ("buffer", 24_000.0),

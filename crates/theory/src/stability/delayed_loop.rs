@@ -34,6 +34,28 @@ pub struct Crossover {
     pub outward: bool,
 }
 
+/// How much the gain of a loop may change before its verdict does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GainMargin {
+    /// The verdict changes at this factor: above one the gain may grow by it, below one it must fall to it.
+    Factor(f64),
+    /// The loop is stable with any larger gain.
+    Unlimited,
+    /// There is no margin: the loop is unstable, and stays so with any smaller gain.
+    None,
+}
+
+impl GainMargin {
+    /// The factor, if there is one.
+    #[must_use]
+    pub fn factor(self) -> Option<f64> {
+        match self {
+            GainMargin::Factor(factor) => Some(factor),
+            GainMargin::Unlimited | GainMargin::None => None,
+        }
+    }
+}
+
 /// How far a loop is from the edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
@@ -45,9 +67,8 @@ pub struct Margins {
     pub crossover: Option<f64>,
     /// The phase that is left there, in radians; below zero if the loop is unstable.
     pub phase: f64,
-    /// The factor by which the gain may grow, or, below one, to which it must fall; infinite if it may grow without end,
-    /// zero if no gain is small enough.
-    pub gain: f64,
+    /// How much the gain may change.
+    pub gain: GainMargin,
     /// The delay from which on the loop is unstable: infinite if there is none, zero if it is so without delay.
     pub critical_delay: f64,
 }
@@ -208,9 +229,9 @@ impl DelayedLoop {
         outward.map(|crossover| crossover.room / crossover.frequency).fold(f64::INFINITY, f64::min)
     }
 
-    /// The factor by which the gain may grow or to which it must fall: where the verdict changes.
+    /// The factor of the gain at which the verdict changes, if there is one.
     #[must_use]
-    pub fn gain_margin(&self) -> f64 {
+    pub fn gain_margin(&self) -> GainMargin {
         const FURTHEST: f64 = 1e9;
         const STEP: f64 = 1.05;
         let stable = self.is_stable();
@@ -220,10 +241,10 @@ impl DelayedLoop {
             near = far;
             far = if stable { far * STEP } else { far / STEP };
             if far > FURTHEST {
-                return f64::INFINITY;
+                return GainMargin::Unlimited;
             }
             if far < 1.0 / FURTHEST {
-                return 0.0;
+                return GainMargin::None;
             }
         }
         for _ in 0..100 {
@@ -233,7 +254,7 @@ impl DelayedLoop {
             }
             *(if self.with_gain(middle).is_stable() == stable { &mut near } else { &mut far }) = middle;
         }
-        0.5 * (near + far)
+        GainMargin::Factor(0.5 * (near + far))
     }
 
     /// All margins together.
@@ -265,15 +286,19 @@ mod tests {
         (value - expected).abs() <= 0.5 * digits
     }
 
+    fn factor(margins: &Margins) -> f64 {
+        margins.gain.factor().expect("a gain margin")
+    }
+
     #[test]
     fn the_margins_of_the_papers_parameters() {
         let increase = double(INCREASE, TAU).margins();
         assert!(increase.stable && near(increase.phase.to_degrees(), 2.725, 1e-3), "{increase:?}");
-        assert!(near(increase.gain, 3.342, 1e-3), "{increase:?}");
+        assert!(near(factor(&increase), 3.342, 1e-3), "{increase:?}");
         assert!(near(increase.critical_delay, 227.42e-6, 1e-8), "{increase:?}");
         let decrease = double(DECREASE, TAU).margins();
         assert!(decrease.stable && near(decrease.phase.to_degrees(), 2.124, 1e-3), "{decrease:?}");
-        assert!(near(decrease.gain, 8.555, 1e-3), "{decrease:?}");
+        assert!(near(factor(&decrease), 8.555, 1e-3), "{decrease:?}");
         assert!(near(decrease.critical_delay, 235.03e-6, 1e-8), "{decrease:?}");
     }
 
@@ -299,7 +324,7 @@ mod tests {
             assert!(!double(INCREASE, 240e-6).with_gain(gain).is_stable());
             for delay in [241e-6, 300e-6, 2e-3] {
                 let of = double(INCREASE, delay).with_gain(gain);
-                assert!(!of.is_stable() && of.margins().gain == 0.0, "{gain} {delay}");
+                assert!(!of.is_stable() && of.margins().gain == GainMargin::None, "{gain} {delay}");
             }
         }
         assert!(double(INCREASE, 239e-6).with_gain(1e-3).is_stable());
@@ -308,7 +333,7 @@ mod tests {
     #[test]
     fn without_delay_every_gain_is_stable() {
         let margins = double(INCREASE, 0.0).margins();
-        assert!(margins.stable && margins.gain.is_infinite() && margins.critical_delay > 0.0, "{margins:?}");
+        assert!(margins.stable && margins.gain == GainMargin::Unlimited && margins.critical_delay > 0.0, "{margins:?}");
     }
 
     #[test]

@@ -1,18 +1,51 @@
-//! What a paper states of its loops, held against what follows from its parameters.
+//! What a paper states of its loops, compared with what follows from its parameters.
+//!
+//! A printed number has as many digits as it is printed with. It agrees with an exact one that rounds to it, or that is
+//! cut to it, at the last of these digits: 2.2 agrees with 2.164, and 666 with 666.67.
 
 use super::conditions::solve_b;
 use crate::fluid::bcn::Regime;
 use crate::fluid::{Bcn, Tunable};
 
+/// A number as it is printed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// Its value.
+    pub value: f64,
+    /// What one in its last digit is worth.
+    pub last: f64,
+}
+
+impl Printed {
+    /// Reads `666`, `2.20` or `1.5e3`; a zero at the end of a fraction is a digit like the others. `None` if it is no
+    /// number.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Printed> {
+        let text: String = text.trim().chars().filter(|&letter| letter != '_').collect();
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite())?;
+        let (digits, power) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+        let decimals = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i64);
+        let last = format!("1e{}", power.parse::<i64>().ok()? - decimals).parse().ok()?;
+        Some(Printed { value, last })
+    }
+
+    /// Whether an exact number is printed so, rounded or cut.
+    #[must_use]
+    pub fn prints(&self, exact: f64) -> bool {
+        let beyond = if self.value < 0.0 { self.value - exact } else { exact - self.value } / self.last;
+        (-0.5 - 1e-9..1.0 - 1e-9).contains(&beyond)
+    }
+}
+
 /// What a paper states; each may be left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stated {
     /// The pole of the increase loop, in radians per second.
-    pub increase_pole: Option<f64>,
+    pub increase_pole: Option<Printed>,
     /// The pole of the decrease loop, in radians per second.
-    pub decrease_pole: Option<f64>,
+    pub decrease_pole: Option<Printed>,
     /// The `b` that is said to belong to `a`.
-    pub b: Option<f64>,
+    pub b: Option<Printed>,
 }
 
 /// A number that a paper states and what it should be.
@@ -24,22 +57,18 @@ pub struct Claim {
     pub stated: f64,
     /// What follows from the parameters.
     pub follows: f64,
-    /// Whether the two are the same, as far as the stated number has digits.
+    /// Whether the two are the same at the digits of the stated number, rounded or cut.
     pub agrees: bool,
     /// Values of single parameters from which the stated number would follow.
     pub would_follow: Vec<(&'static str, f64)>,
 }
 
-/// A stated number is rounded or cut: half a percent is given.
-const GIVEN: f64 = 0.005;
-
-fn claim(what: &'static str, stated: f64, follows: f64) -> Claim {
-    let agrees = (stated - follows).abs() <= GIVEN * follows.abs();
-    Claim { what, stated, follows, agrees, would_follow: Vec::new() }
+fn claim(what: &'static str, stated: Printed, follows: f64) -> Claim {
+    Claim { what, stated: stated.value, follows, agrees: stated.prints(follows), would_follow: Vec::new() }
 }
 
-fn pole(of: &Bcn, regime: Regime, what: &'static str, stated: f64) -> Claim {
-    let mut claim = claim(what, stated, of.pole(regime));
+fn pole(of: &Bcn, regime: Regime, what: &'static str, printed: Printed) -> Claim {
+    let (mut claim, stated) = (claim(what, printed, of.pole(regime)), printed.value);
     if claim.agrees {
         return claim;
     }
@@ -80,10 +109,11 @@ mod tests {
 
     #[test]
     fn the_papers_numbers() {
-        let stated = Stated { increase_pole: Some(666.0), decrease_pole: Some(521.0), b: Some(2.2) };
+        let [increase_pole, decrease_pole, b] = ["666", "521", "2.2"].map(Printed::read);
+        let stated = Stated { increase_pole, decrease_pole, b };
         let claims = claims(&Bcn::of_the_paper(), 5.0, &stated);
         let agrees: Vec<bool> = claims.iter().map(|claim| claim.agrees).collect();
-        assert_eq!(agrees, [true, false, false]);
+        assert_eq!(agrees, [true, false, true], "2.164 rounds to 2.2");
         let decrease = &claims[1];
         assert!((decrease.follows - 260.417).abs() < 1e-3);
         let value = |wanted: &str| {
@@ -93,5 +123,19 @@ mod tests {
         // The increase gain has no part in it.
         assert!(!decrease.would_follow.iter().any(|(name, _)| *name == "increase_gain"));
         assert!((claims[2].follows - 2.164).abs() < 5e-4);
+    }
+
+    #[test]
+    fn a_number_has_the_digits_it_is_printed_with() {
+        let prints = |text: &str, exact: f64| Printed::read(text).expect(text).prints(exact);
+        // Rounded to the nearest.
+        assert!(prints("2.2", 2.164) && prints("2.2", 2.15) && prints("667", 666.667) && prints("-2.2", -2.164));
+        // Cut.
+        assert!(prints("666", 666.667) && prints("2.1", 2.164) && prints("666", 666.999));
+        // Neither.
+        assert!(!prints("2.2", 2.149) && !prints("2.2", 2.3) && !prints("521", 260.4) && !prints("666", 667.0));
+        // A zero at the end is a digit, and a power of ten moves all of them.
+        assert!(!prints("2.20", 2.164) && prints("2.16", 2.164) && prints("6.7e2", 666.667) && !prints("6.70e2", 666.667));
+        assert!(prints("1_000", 1000.4) && Printed::read("many").is_none() && Printed::read("1e400").is_none());
     }
 }
