@@ -35,6 +35,7 @@ interface Loop {
   crossover_rad_s: number | null;
   phase_margin_deg: number | null;
   gain_margin: number | null;
+  gain_margin_is: "a factor" | "unlimited" | "none";
   critical_delay_s: number | null;
   roots: [number, number][];
   open_loop_poles: [number, number][];
@@ -205,7 +206,12 @@ function loopTable(loops: Loop[]): HTMLElement {
       { name: "loop", value: (loop: Loop) => loop.name },
       number("crossover", (loop) => loop.crossover_rad_s, "plain", " rad/s"),
       number("phase margin", (loop) => loop.phase_margin_deg, "plain", "\u00b0"),
-      number("gain margin", (loop) => loop.gain_margin, "plain"),
+      {
+        name: "gain margin",
+        number: true,
+        value: (loop) => loop.gain_margin,
+        text: (loop) => (loop.gain_margin === null ? (loop.gain_margin_is === "none" ? "none" : "no limit") : show(loop.gain_margin, "plain")),
+      },
       number("critical delay", (loop) => loop.critical_delay_s, "time"),
       number("settles", (loop) => loop.settling_s, "time"),
       number("swings", (loop) => loop.frequency_hz, "plain", " Hz"),
@@ -263,15 +269,18 @@ function statedParts(about: Record<string, any>): HTMLElement[] {
 export async function stabilityPage(report: Report, into: HTMLElement): Promise<void> {
   const about = report.stability!;
   const loops = about["loops"] as Loop[];
+  const says = about["unstable_by"] as string[];
+  const unstable: [string, string][] = says.length === 0 ? [] : [["unstable by", says.join(", ")]];
   const parameters = Object.entries(about["parameters"] as Record<string, number | null>);
   into.append(
     section(
       "Verdict",
       "verdict",
       facts([
-        ["by the exact loops", el("span", { class: `verdict ${about["stable"] ? "good" : "bad"}` }, about["stable"] ? "stable" : "unstable")],
+        ["by all criteria", el("span", { class: `verdict ${about["stable"] ? "good" : "bad"}` }, String(about["verdict"]))],
+        ...unstable,
         ["model", String(about["model"])],
-        ["settles to 2 % in", about["settling_s"] === null ? "never" : show(about["settling_s"], "time")],
+        ["settles to 2 % in", about["settling_s"] === null ? "not claimed" : show(about["settling_s"], "time")],
         ["swings at", `${digits(about["frequency_hz"])} Hz`],
         ["queue at rest", show(about["equilibrium"]["queue_bytes"], "size")],
         ["rate of a source at rest", show(about["equilibrium"]["rate_bps"], "rate")],

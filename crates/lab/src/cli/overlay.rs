@@ -127,8 +127,9 @@ impl Overlay {
             None => "no swing that stands out".into(),
         };
         text.push_str(&format!("predicted {:.1} Hz", analysis.prediction().1));
-        if let Some(cycle) = analysis.bcn.as_ref().and_then(|bcn| bcn.sampled.measured) {
-            text.push_str(&format!(", with the lag of sampling {:.1} Hz", cycle.frequency));
+        let bcn = analysis.bcn.as_ref().filter(|bcn| bcn.sampled.measured.is_some());
+        if let Some(cycle) = bcn.and_then(|bcn| bcn.measured) {
+            text.push_str(&format!(", without the lag of sampling {:.1} Hz", cycle.frequency));
         }
         text.push_str(&format!("; measured on packets {measured}\n"));
         if let Some((cycle, critical)) = &self.unequal {

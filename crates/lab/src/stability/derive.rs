@@ -273,6 +273,14 @@ impl Maker<'_> {
             let from = format!("{}, a frame of {frame} bytes", point.from("sample_base"));
             put("probability", (frame / base).min(1.0), from);
         }
+        if model == "bcn" {
+            let even = point.number("sample_base").is_some() && point.text("sampling") != "flexible";
+            let (lag, from) = match even {
+                true => (0.5, "a sample every so many bytes"),
+                false => (1.0, "frames sampled at random"),
+            };
+            put("sampling_lag", lag, from.into());
+        }
         let largest = flows.iter().map(|&flow| self.network.source_rate(flow)).fold(f64::INFINITY, f64::min);
         if !values.iter().any(|origin| origin.name == "max_rate") {
             values.push(Origin {

@@ -81,6 +81,14 @@ fn congestion_point() -> Vec<Key> {
         key("probability", Kind::Number(0.0, 1.0), Default::Value("0.01", PAPER), "The part of the frames sampled.")
             .only("model", &["bcn"]),
         key(
+            "sampling_lag",
+            Kind::Number(0.0, 1.0),
+            Default::Value("1", "exact for frames sampled at random, each by itself"),
+            "What part of the mean gap between two samples their growth lags behind: 1 if frames are sampled at \
+             random, 0.5 if at equal distances.",
+        )
+        .only("model", &["bcn"]),
+        key(
             "sample_base",
             size(),
             Default::Value("150000B", "IEEE 802.1Q-2014, cnCpMinSampleBase"),
@@ -113,7 +121,8 @@ fn congestion_point() -> Vec<Key> {
 fn bcn_source() -> Vec<Key> {
     let bcn = |key: Key| key.only("model", &["bcn"]);
     let stated = Section {
-        about: "What a paper states of these loops: each number is held against what follows from the parameters.",
+        about: "What a paper states of these loops: each number is compared, at the digits it is given \
+                with, with what follows from the parameters.",
         keys: vec![
             key("increase_pole", above_zero(), Default::Absent("nothing is stated"), "In radians per second."),
             key("decrease_pole", above_zero(), Default::Absent("nothing is stated"), "In radians per second."),

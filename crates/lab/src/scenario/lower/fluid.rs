@@ -5,7 +5,7 @@ use crate::scenario::resolve::{Gathered, Node};
 use crate::stability::{Derived, FluidPlan, Kind, Model, NoFluid, Origin, derive, whence};
 use theory::Error;
 use theory::fluid::{Bcn, Qcn};
-use theory::stability::stated::Stated;
+use theory::stability::stated::{Printed, Stated};
 
 /// What a default is replaced by where the scenario says more.
 const SAID: Source = Source::Default("the scenario's own protocol, congestion point and network");
@@ -60,10 +60,10 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
         gathered.refuse(place, format!("`{about}` makes no fluid model"), message);
         return None;
     }
-    let stated = node.table("stated").map_or_else(Stated::default, |stated| Stated {
-        increase_pole: stated.number("increase_pole"),
-        decrease_pole: stated.number("decrease_pole"),
-        b: stated.number("b"),
+    let stated = node.table("stated").map_or_else(Stated::default, |stated| {
+        let [increase_pole, decrease_pole, b] =
+            ["increase_pole", "decrease_pole", "b"].map(|key| printed(gathered, stated, key));
+        Stated { increase_pole, decrease_pole, b }
     });
     let start_rate = value(node, "start_rate").unwrap_or_else(|| {
         let share = model.get("capacity").unwrap_or(0.0) / model.get("sources").unwrap_or(1.0);
@@ -90,6 +90,13 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
     };
     let (a, start_queue) = (node.number("a").unwrap_or(5.0), node.size("start_queue")?.get() as f64);
     Some(Ok(FluidPlan { model, a, stated, start_rate, start_queue, duration, origins, left_out, bottleneck }))
+}
+
+/// A number with the digits that the file gives it.
+fn printed(gathered: &Gathered<'_>, node: &Node, key: &str) -> Option<Printed> {
+    let (value, place) = (node.number(key)?, node.place_of(key));
+    let text = gathered.sources.get(place.source)?.text.get(place.start as usize..place.end as usize);
+    text.and_then(Printed::read).or_else(|| Printed::read(&value.to_string()))
 }
 
 /// A number of the section, in its base unit.
