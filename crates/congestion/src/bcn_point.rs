@@ -2,8 +2,9 @@
 //! of its later form, ECM, with the numbers of the IEEE 802.1au bake-off.
 //!
 //! Frames that join the queue of an output are sampled: each with a probability, or one every so many bytes. A sample
-//! compares the queue with its set point and with the last sample. The frame's source is told if it is to go slower; it
-//! is told to go faster only if the frame's tag says that it obeys this very point, or if a probe of it asks.
+//! compares the queue with its set point and with the last sample. Above the set point the frame's source is notified;
+//! below it only if the frame's tag says that the source obeys this very point, or if a probe of it asks. `signals` has
+//! other readings.
 
 use crate::feedback::{BASE_PROBABILITY, ORDINARY, SEVERE, Sample, Sampler, Sampling};
 use crate::guidance::Guide;
@@ -28,14 +29,14 @@ const WEIGHT: Parameter = Parameter {
 const SIGNALS: Parameter = Parameter {
     name: "signals",
     kind: ParameterKind::Choice(&[
-        ("feedback", "negative feedback to any source, positive to those with the tag; none at the set point"),
         ("queue", "above the set point to any source, below it to those with the tag; none at the set point"),
+        ("feedback", "negative feedback to any source, positive to those with the tag; none at the set point"),
         ("tagged", "above the set point to any source, to those with the tag always"),
         ("negative", "above the set point to any source, if the feedback is negative"),
     ]),
     default: ParameterDefault::Value(
-        "feedback",
-        "our reading of Lu et al. 2006, section II: no increase for who is not associated",
+        "queue",
+        "Lu et al. 2006, section II: a decrease signal above Qeq; below it signals only for the tag, else none",
     ),
     meaning: "Who is told. Of whoever is told, the sign of the feedback decides whether it goes slower or faster.",
 };
@@ -201,10 +202,10 @@ impl BcnPoint {
             _ => (u32::MAX, u32::MAX),
         };
         let signals = match values.choice("signals").as_str() {
-            "queue" => Signals::Queue,
             "tagged" => Signals::Tagged,
             "negative" => Signals::Negative,
-            _ => Signals::Feedback,
+            "feedback" => Signals::Feedback,
+            _ => Signals::Queue,
         };
         let weight = values.number("weight");
         Ok(Point::Bcn(BcnPoint {

@@ -93,33 +93,38 @@ fn said(values: &Values, queues: &[u32], tag: u16) -> Vec<Option<(u8, i32, i32)>
 /// Feedback in bytes with a weight of 2: -66000, 0, 5000, 2000, 12000, -5000, 1000.
 const QUEUES: [u32; 7] = [30_000, 28_000, 25_000, 24_000, 20_000, 23_000, 23_000];
 
+/// Of these queues those above the set point, whoever's frame it is.
+const ABOVE: [Option<(u8, i32, i32)>; 7] =
+    [Some((0, -6_000, 30_000)), Some((0, -4_000, -2_000)), Some((0, -1_000, -3_000)), None, None, None, None];
+
 #[test]
-fn the_sign_of_the_feedback_selects_and_every_sample_counts_as_the_last() {
-    let negative = [Some((0, -6_000, 30_000)), None, None, None, None, Some((0, 1_000, 3_000)), None];
-    assert_eq!(said(&every_frame(), &QUEUES, 0), negative);
-    let mut tagged = negative;
-    tagged[2] = Some((0, -1_000, -3_000));
-    tagged[4] = Some((0, 4_000, -4_000));
-    tagged[6] = Some((0, 1_000, 0));
+fn the_queue_selects_and_every_sample_counts_as_the_last() {
+    // Section II: below the set point no signal without the tag, not even one that asks for a decrease (23,000 after
+    // 20,000); above it any source is notified, of positive feedback too.
+    assert_eq!(said(&every_frame(), &QUEUES, 0), ABOVE);
+    let mut tagged = ABOVE;
+    tagged[4..].copy_from_slice(&[Some((0, 4_000, -4_000)), Some((0, 1_000, 3_000)), Some((0, 1_000, 0))]);
     assert_eq!(said(&every_frame(), &QUEUES, own_tag()), tagged);
     // The tag of another output, of another class, or of another switch is none.
     for other in [number(FIRST_PORT + 1, 1), number(FIRST_PORT + 2, 0), number(2, 1)] {
-        assert_eq!(said(&every_frame(), &QUEUES, tag_of(other)), negative);
+        assert_eq!(said(&every_frame(), &QUEUES, tag_of(other)), ABOVE);
     }
 }
 
 #[test]
 fn the_other_readings_of_who_is_told() {
-    let queue = every_frame().with("signals", choice("queue"));
-    let above =
-        [Some((0, -6_000, 30_000)), Some((0, -4_000, -2_000)), Some((0, -1_000, -3_000)), None, None, None, None];
-    assert_eq!(said(&queue, &QUEUES, 0), above);
-    let mut all = above;
-    all[4..].copy_from_slice(&[Some((0, 4_000, -4_000)), Some((0, 1_000, 3_000)), Some((0, 1_000, 0))]);
-    assert_eq!(said(&queue, &QUEUES, own_tag()), all);
+    let feedback = every_frame().with("signals", choice("feedback"));
+    let negative = [Some((0, -6_000, 30_000)), None, None, None, None, Some((0, 1_000, 3_000)), None];
+    assert_eq!(said(&feedback, &QUEUES, 0), negative);
+    let mut all = negative;
+    all[2] = Some((0, -1_000, -3_000));
+    all[4] = Some((0, 4_000, -4_000));
+    all[6] = Some((0, 1_000, 0));
+    assert_eq!(said(&feedback, &QUEUES, own_tag()), all);
     let tagged = every_frame().with("signals", choice("tagged"));
-    assert_eq!(said(&tagged, &QUEUES, 0), above);
-    all[3] = Some((0, 0, -1_000));
+    assert_eq!(said(&tagged, &QUEUES, 0), ABOVE);
+    let mut all = ABOVE;
+    all[3..].copy_from_slice(&[Some((0, 0, -1_000)), Some((0, 4_000, -4_000)), Some((0, 1_000, 3_000)), Some((0, 1_000, 0))]);
     assert_eq!(said(&tagged, &QUEUES, own_tag()), all);
     // Nothing off, nothing moved: it would look like severe congestion.
     assert_eq!(said(&tagged, &[24_000, 24_000], own_tag()), [Some((0, 0, 24_000)), None]);
@@ -209,18 +214,17 @@ fn ecm_samples_every_so_many_bytes() {
 }
 
 proptest! {
-    /// Positive feedback never goes to a frame without the tag, negative feedback always does, and what is said is the
-    /// difference to the set point and to the last sample.
+    /// Below the set point nothing goes to a frame without the tag, above it something always does, and what is said is
+    /// the difference to the set point and to the last sample.
     #[test]
-    fn positive_feedback_needs_the_tag(steps in prop::collection::vec((0..60_000_u32, 0..3_u8), 1..200), weight in 0.0..8.0) {
+    fn below_the_set_point_signals_need_the_tag(steps in prop::collection::vec((0..60_000_u32, 0..3_u8), 1..200), weight in 0.0..8.0) {
         let mut point = attached("bcn", &every_frame().with("weight", Value::Number(weight)));
         let mut old = 0;
         for (queue, kind) in steps {
             let tag = [0, own_tag(), own_tag() + 1][usize::from(kind)];
             let (offset, growth) = (24_000 - queue as i32, queue as i32 - old);
             old = queue as i32;
-            let feedback = f64::from(offset) - weight * f64::from(growth);
-            let told = queue != 24_000 && (feedback < 0.0 || feedback > 0.0 && kind == 1);
+            let told = queue > 24_000 || queue < 24_000 && kind == 1;
             prop_assert_eq!(see(&mut point, queue, tag), told.then_some((0, offset, growth)));
         }
     }
