@@ -124,7 +124,12 @@ fn the_other_readings_of_who_is_told() {
     let tagged = every_frame().with("signals", choice("tagged"));
     assert_eq!(said(&tagged, &QUEUES, 0), ABOVE);
     let mut all = ABOVE;
-    all[3..].copy_from_slice(&[Some((0, 0, -1_000)), Some((0, 4_000, -4_000)), Some((0, 1_000, 3_000)), Some((0, 1_000, 0))]);
+    all[3..].copy_from_slice(&[
+        Some((0, 0, -1_000)),
+        Some((0, 4_000, -4_000)),
+        Some((0, 1_000, 3_000)),
+        Some((0, 1_000, 0)),
+    ]);
     assert_eq!(said(&tagged, &QUEUES, own_tag()), all);
     // Nothing off, nothing moved: it would look like severe congestion.
     assert_eq!(said(&tagged, &[24_000, 24_000], own_tag()), [Some((0, 0, 24_000)), None]);

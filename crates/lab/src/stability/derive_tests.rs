@@ -128,6 +128,9 @@ fn the_narrowest_of_two_links_and_the_way_to_it() {
     let mean = hop(1e-6) + 2.0 / 5.0 * hop(5e-6);
     assert!(near(value(&of, "delay"), mean), "{} {mean}", value(&of, "delay"));
     assert!(near(value(&of, "probability"), 1500.0 / 75_000.0));
+    // A sample every so many bytes lags by half of the distance, one by chance by all of it.
+    let flexible = "switches[0].congestion_point.sampling=flexible";
+    assert_eq!([value(&of, "sampling_lag"), value(&fluid(text, &[flexible]), "sampling_lag")], [0.5, 1.0]);
     // In pages of 64 bytes.
     assert!(near(value(&of, "increase_gain"), 0.53333 * 1500.0 / 64.0));
     assert_eq!(value(&of, "buffer"), 4.0 * 100_000.0, "three inputs of hosts and one from a");

@@ -18,8 +18,8 @@ pub(crate) use derive::whence;
 pub use derive::{Derived, NoFluid, Origin, derive};
 pub use map::{Contour, Map, MapAxis, MapError};
 pub use model::{Kind, Model, NamedLoop};
-pub use verdict::{Criterion, Verdict};
 pub use packets::{Behaviour, Packets, packets, sampling, settled, within};
+pub use verdict::{Criterion, Verdict};
 
 use theory::Error;
 use theory::fluid::bcn::Regime;
@@ -276,7 +276,9 @@ mod tests {
     #[test]
     fn the_standard_is_analysed() {
         let analysis = analyse(&plan(Model::Qcn(Qcn::of_the_standard()))).expect("an analysis");
-        assert!(analysis.verdict() == Verdict::Stable && analysis.bcn.is_none() && analysis.loops[0].open_poles.len() == 3);
+        assert!(
+            analysis.verdict() == Verdict::Stable && analysis.bcn.is_none() && analysis.loops[0].open_poles.len() == 3
+        );
     }
 
     #[test]

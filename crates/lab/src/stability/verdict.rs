@@ -89,9 +89,11 @@ mod tests {
     use super::super::{FluidPlan, Model, analyse};
     use super::*;
     use theory::fluid::Bcn;
+    use theory::fluid::bcn::Regime;
     use units::Stream;
 
-    /// BCN loops drawn around the paper's, a factor of four either way, and delays up to the lead and beyond.
+    /// BCN loops drawn around the paper's, a factor of four either way, with delays from half of what the exact loops stand
+    /// to a little more.
     fn random_loops() -> Vec<Bcn> {
         let mut stream = Stream::new(15, 0, "random loops");
         let mut draw = |low: f64, high: f64| low * (high / low).powf(stream.unit_f64());
@@ -105,7 +107,9 @@ mod tests {
                     probability: draw(0.0025, 0.04),
                     ..Bcn::of_the_paper()
                 };
-                Bcn { delay: of.lead() * draw(0.2, 1.2), ..of }
+                let both = [Regime::Increase, Regime::Decrease].map(|regime| of.delayed_loop(regime).expect("a loop"));
+                let stands = both[0].critical_delay().min(both[1].critical_delay());
+                Bcn { delay: stands * draw(0.5, 1.1), ..of }
             })
             .collect()
     }

@@ -74,6 +74,18 @@ fn json_has_every_number() {
     assert!((value["stated"][1]["would_follow_from"]["sources"].as_f64().expect("a number") - 25.0).abs() < 0.01);
     assert!(value["map"]["boundary"][0].as_array().is_some_and(|line| line.len() > 20), "{value:#}");
     assert_eq!(scratch.names("p"), ["map.png", "map.svg", "stability.json"]);
+    assert_eq!((&value["verdict"], &value["stable"]), (&"stable".into(), &true.into()));
+    // 220 us are less than the exact loops stand; 300 us are beyond the lead, where no gain is small enough.
+    let at = |delay: &str| {
+        let delay = format!("fluid.delay={delay}");
+        scratch.run(&["stability", "bcn-stability.toml", "--json", "--set", &delay]).ends(0).json()
+    };
+    let lag = at("220us");
+    assert!(lag["loops"][0]["stable"] == true && lag["loops"][1]["stable"] == true, "{lag:#}");
+    assert_eq!((&lag["verdict"], &lag["stable"], &lag["settling_s"]), (&"unstable".into(), &false.into(), &().into()));
+    assert_eq!(lag["unstable_by"].as_array().map(Vec::len), Some(2), "{lag:#}");
+    let none = &at("300us")["loops"][0];
+    assert_eq!((&none["gain_margin"], &none["gain_margin_is"]), (&().into(), &"none".into()));
 }
 
 #[test]

@@ -261,12 +261,8 @@ mod tests {
         // k tau = 1.2 in both loops, so (i) and (iii) ask for an a of at most 1/1.2, and a is at least 1. The lead of
         // 4.8 ms is 24 delays. Both gains weigh the same, Gi Ru = Gd C/N, so that both systems are one linear loop,
         // there is nothing to switch, and the exact criterion is the whole truth.
-        let of = Bcn {
-            probability: 5e-4,
-            increase_gain: 36.0,
-            decrease_gain: 36e6 * 50.0 / 1e10,
-            ..Bcn::of_the_paper()
-        };
+        let of =
+            Bcn { probability: 5e-4, increase_gain: 36.0, decrease_gain: 36e6 * 50.0 / 1e10, ..Bcn::of_the_paper() };
         assert!(own_margins(&of).iter().all(|a| (a - 1.0 / 1.2).abs() < 1e-12), "{:?}", own_margins(&of));
         for a in (0..4000).map(|step| 1.0 + 0.01 * f64::from(step)) {
             assert!(!Theorem3::at(&of, a).expect("a choice").holds(), "{a}");

@@ -135,7 +135,9 @@ mod tests {
         // Neither.
         assert!(!prints("2.2", 2.149) && !prints("2.2", 2.3) && !prints("521", 260.4) && !prints("666", 667.0));
         // A zero at the end is a digit, and a power of ten moves all of them.
-        assert!(!prints("2.20", 2.164) && prints("2.16", 2.164) && prints("6.7e2", 666.667) && !prints("6.70e2", 666.667));
+        assert!(
+            !prints("2.20", 2.164) && prints("2.16", 2.164) && prints("6.7e2", 666.667) && !prints("6.70e2", 666.667)
+        );
         assert!(prints("1_000", 1000.4) && Printed::read("many").is_none() && Printed::read("1e400").is_none());
     }
 }

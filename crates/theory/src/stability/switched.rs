@@ -341,9 +341,8 @@ mod tests {
         for first in [60.0, 300.0, 1500.0, 6000.0] {
             for ratio in [0.02, 0.2, 0.6] {
                 let pair = [first, ratio * first].map(|k| (k, k / lead));
-                let stands = pair.map(|(k, whole)| {
-                    DelayedLoop::double_integrator(k, whole, 0.0).expect("a loop").critical_delay()
-                });
+                let stands = pair
+                    .map(|(k, whole)| DelayedLoop::double_integrator(k, whole, 0.0).expect("a loop").critical_delay());
                 for part in [0.3, 0.9, 0.99] {
                     let cycle = measure(pair, part * stands[0].min(stands[1])).expect("loops");
                     assert!(cycle.is_none_or(|cycle| cycle.is_stable()), "{pair:?} {part}: {cycle:?}");

@@ -73,8 +73,7 @@ pub(super) fn as_json(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
         })
     };
     let (settling, frequency) = analysis.prediction();
-    let unstable_by: Vec<String> =
-        analysis.criteria().into_iter().filter(|of| !of.stable).map(|of| of.name).collect();
+    let unstable_by: Vec<String> = analysis.criteria().into_iter().filter(|of| !of.stable).map(|of| of.name).collect();
     let mut value = json!({
         "model": model.name(),
         "parameters": parameters,

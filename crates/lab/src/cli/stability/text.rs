@@ -118,7 +118,10 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
     if let Some(map) = map {
         let points = map.points * map.points;
         let part = map.stable_part() * 100.0;
-        text.push_str(&format!("map of {} and {}: {points} points, {part:.1} % stable by the exact loops alone\n", map.x.name, map.y.name));
+        text.push_str(&format!(
+            "map of {} and {}: {points} points, {part:.1} % stable by the exact loops alone\n",
+            map.x.name, map.y.name
+        ));
     }
     text
 }
@@ -134,7 +137,9 @@ fn headline(analysis: &Analysis) -> String {
     let swings = format!("swings at {frequency:.1} Hz");
     let mut text = format!("\nverdict: {}", analysis.verdict().word());
     text.push_str(&match analysis.verdict() {
-        Verdict::Stable => format!(" by every criterion; predicted: settles in {} (to 2 %), {swings}\n", time(settling)),
+        Verdict::Stable => {
+            format!(" by every criterion; predicted: settles in {} (to 2 %), {swings}\n", time(settling))
+        }
         Verdict::Unstable => format!("; predicted: does not settle, {swings}\n"),
         Verdict::InDoubt => format!("; predicted: {swings}\n"),
     });
