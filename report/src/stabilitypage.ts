@@ -269,7 +269,7 @@ function statedParts(about: Record<string, any>): HTMLElement[] {
 export async function stabilityPage(report: Report, into: HTMLElement): Promise<void> {
   const about = report.stability!;
   const loops = about["loops"] as Loop[];
-  const says = about["unstable_by"] as string[];
+  const says = (about["unstable_by"] ?? []) as string[];
   const unstable: [string, string][] = says.length === 0 ? [] : [["unstable by", says.join(", ")]];
   const parameters = Object.entries(about["parameters"] as Record<string, number | null>);
   into.append(
@@ -277,7 +277,7 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
       "Verdict",
       "verdict",
       facts([
-        ["by all criteria", el("span", { class: `verdict ${about["stable"] ? "good" : "bad"}` }, String(about["verdict"]))],
+        ["by all criteria", el("span", { class: `verdict ${about["stable"] ? "good" : "bad"}` }, String(about["verdict"] ?? (about["stable"] ? "stable" : "unstable")))],
         ...unstable,
         ["model", String(about["model"])],
         ["settles to 2 % in", about["settling_s"] === null ? "not claimed" : show(about["settling_s"], "time")],
