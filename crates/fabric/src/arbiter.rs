@@ -86,6 +86,7 @@ impl<P: Probe> Network<P> {
                     arbiter.charge(choice, len);
                 }
                 self.ports[p as usize].moved |= 1 << choice.class;
+                self.note_passed_over(now, p, choice.class);
                 return self.start(now, p, place, ctx);
             }
             classes &= !(1 << choice.class);

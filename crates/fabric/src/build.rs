@@ -8,7 +8,7 @@ use crate::frame::{List, NIL, Pool};
 use crate::graph::{NodeId, Role};
 use crate::host::{Host, Service};
 use crate::monitor::Monitor;
-use crate::network::{Action, Device, Network, Node, Numbers, Received, Switch};
+use crate::network::{Action, Device, Gone, Network, Node, Numbers, Received, Switch};
 use crate::occupancy::Occupancy;
 use crate::order::Turns;
 use crate::partition::{Partition, assign};
@@ -173,6 +173,7 @@ impl Layout<'_> {
             flow_slot: vec![NIL; self.spec.flows.len()],
             homes: self.homes(),
             received: vec![Received::default(); self.spec.flows.len()],
+            gone: vec![Gone::default(); self.spec.flows.len()],
             totals: Totals::default(),
             loss: None,
             probe,

@@ -337,7 +337,7 @@ impl<P: Probe> Network<P> {
         let gate = &mut self.gates[lane];
         if granted > gate.limit {
             gate.limit = granted;
-            self.probe.on_credits(now, self.ports[p as usize].global);
+            self.probe.on_credits(now, self.ports[p as usize].global, 1 << class);
             self.kick(p, ctx);
         }
     }
@@ -417,7 +417,7 @@ impl<P: Probe> Network<P> {
                 let gate = &mut self.gates[p as usize * self.classes + class];
                 (gate.limit, gate.spent, gate.granted) = (0, 0, 0);
             }
-            self.probe.on_credits(now, self.ports[p as usize].global);
+            self.probe.on_credits(now, self.ports[p as usize].global, u8::MAX);
             return self.note_pauses(now, p, before, ctx);
         }
         port.flags &= !DOWN;

@@ -182,6 +182,8 @@ pub struct Network<P> {
     pub(crate) homes: Vec<u32>,
     /// For each flow of the network bytes received here.
     pub(crate) received: Vec<Received>,
+    /// For each flow of the network frames that were lost here for good.
+    pub(crate) gone: Vec<Gone>,
     pub(crate) totals: Totals,
     pub(crate) loss: Option<Loss>,
     pub(crate) probe: P,
@@ -198,6 +200,15 @@ pub(crate) struct Received {
     pub(crate) unacknowledged: u32,
     pub(crate) completed: Option<Time>,
     /// When the last frame was consumed.
+    pub(crate) last: Time,
+}
+
+/// Frames of a flow that were dropped or lost and are not sent again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gone {
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    /// When the last one was.
     pub(crate) last: Time,
 }
 

@@ -56,17 +56,20 @@ pub trait Probe: Send {
     /// A sender begins or ceases to obey a pause: bit n of `classes` stands for class n.
     #[inline]
     fn on_pause(&mut self, _now: Time, _port: u32, _classes: u8, _paused: bool) {}
-    /// Whether [`Probe::on_starve`] is wanted: it costs a look at what waits whenever a wire stands still.
+    /// Whether [`Probe::on_starve`] is wanted: it costs a look at what waits whenever a wire stands still and, where
+    /// there are several classes and credits, whenever a frame starts.
     #[inline]
     fn wants_starving(&self) -> bool {
         false
     }
-    /// A wire stands still while frames wait for it that lack credits: until it starts one, or credits come.
+    /// Frames of these classes, bit n for class n, wait at a port whose wire is free, and lack credits: until credits
+    /// of their class come, or one of them starts. `still` says whether the wire stands still for it; otherwise a frame
+    /// of another class starts.
     #[inline]
-    fn on_starve(&mut self, _now: Time, _port: u32) {}
-    /// Credits have come to a port, or its cable has failed.
+    fn on_starve(&mut self, _now: Time, _port: u32, _classes: u8, _still: bool) {}
+    /// Credits of these classes, bit n for class n, have come to a port, or its cable has failed.
     #[inline]
-    fn on_credits(&mut self, _now: Time, _port: u32) {}
+    fn on_credits(&mut self, _now: Time, _port: u32, _classes: u8) {}
     /// A congestion notice has reached the source it is for.
     #[inline]
     fn on_notice(&mut self, _now: Time, _frame: &Frame) {}

@@ -316,6 +316,12 @@ impl<P: Probe> Network<P> {
             return;
         }
         let payload = self.payload(&frame);
+        if cause != DropCause::Full || self.plan.flows[frame.flow as usize].requeue.is_none() {
+            let gone = &mut self.gone[frame.flow as usize];
+            gone.frames += 1;
+            gone.bytes += u64::from(payload);
+            gone.last = now;
+        }
         let (frames, bytes) = match cause {
             DropCause::Full | DropCause::Unreachable => {
                 (&mut self.totals.dropped_frames, &mut self.totals.dropped_bytes)

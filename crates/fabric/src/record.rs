@@ -16,6 +16,7 @@ mod window;
 pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
 pub use rows::{
     Cell, DropRow, FlowSample, FrameRow, LinkSample, NoticeRow, OccupancyRow, PauseRow, QueueRow, RateRow, Row, Rows,
+    StarvedRow,
 };
 pub use window::{Interval, sliding_window};
 
@@ -75,7 +76,7 @@ pub struct RecorderSpec {
     /// The time between two sampling instants. Without it, queues and rates leave no rows, and links and flow samples
     /// one row each for the whole run.
     pub sample_every: Option<Span>,
-    /// The table links.
+    /// The tables links and starved.
     pub links: bool,
     /// The table queues.
     pub queues: bool,
@@ -153,7 +154,7 @@ impl RecorderSpec {
         let sampled = self.sample_every.is_some();
         match table.name {
             "flow_samples" => self.flow_samples,
-            "links" => self.links,
+            "links" | "starved" => self.links,
             "queues" => self.queues && sampled,
             "occupancy" => self.occupancy && sampled,
             "rates" => self.rates && sampled,
@@ -171,6 +172,17 @@ impl RecorderSpec {
 struct Fresh {
     bytes: u64,
     frames: u64,
+}
+
+/// A class that lacks credits at a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Starving {
+    /// Since when, if it does now.
+    since: Option<Time>,
+    /// How long it has in this interval.
+    starved: Span,
+    /// Whether it is in the list of those with something to tell.
+    told: bool,
 }
 
 /// The last row of a flow's allowance.
@@ -193,6 +205,9 @@ pub struct Recorder {
     /// By port; those with something to tell are in `active_ports`.
     meters: Vec<Meter>,
     active_ports: Vec<u32>,
+    /// By port and class; those with something to tell are in `starving_lanes`.
+    starving: Vec<Starving>,
+    starving_lanes: Vec<usize>,
     /// By flow; those with something to tell are in `active_flows`.
     fresh: Vec<Fresh>,
     active_flows: Vec<u32>,
@@ -232,6 +247,8 @@ impl Recorder {
             latest: Time::ZERO,
             meters: Vec::new(),
             active_ports: Vec::new(),
+            starving: Vec::new(),
+            starving_lanes: Vec::new(),
             fresh: Vec::new(),
             active_flows: Vec::new(),
             deliveries: Vec::new(),
@@ -266,6 +283,16 @@ impl Recorder {
         meter
     }
 
+    /// Frames of a class at a port lack credits no more.
+    #[inline]
+    fn feed(&mut self, now: Time, port: u32, class: u8) {
+        if let Some(starving) = self.starving.get_mut(lane(port, class))
+            && let Some(since) = starving.since.take()
+        {
+            starving.starved += now.saturating_since(since);
+        }
+    }
+
     /// Writes the rows of links and flows for the interval that ends now. Sampling is the last thing to happen at an
     /// instant, so everything of this instant has been counted.
     fn close_interval(&mut self, now: Time) {
@@ -276,6 +303,20 @@ impl Recorder {
             let meter = &mut meters[port as usize];
             rows.links.extend(meter.close(now, port, interval));
             meter.active
+        });
+        let starving = &mut self.starving;
+        self.starving_lanes.retain(|&place| {
+            let Starving { since, starved, told } = &mut starving[place];
+            if let Some(since) = since {
+                *starved += now.saturating_since(*since);
+                *since = now;
+            }
+            if *starved > Span::ZERO {
+                let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
+                rows.starved.push(StarvedRow { time: now, port, class, interval, starved: std::mem::take(starved) });
+            }
+            *told = since.is_some();
+            *told
         });
         for flow in self.active_flows.drain(..) {
             let Fresh { bytes, frames } = std::mem::take(&mut self.fresh[flow as usize]);
@@ -321,6 +362,9 @@ impl Probe for Recorder {
         self.latest = now;
         if self.spec.links {
             self.meter(port).note(now, frame.len, busy);
+            if !frame.is_link_local() {
+                self.feed(now, port, frame.class);
+            }
         }
         if self.spec.waits && matches!(frame.kind, Kind::Data | Kind::Acknowledgement) {
             entry(&mut self.waits, lane(port, frame.class)).get_or_insert_default().note(waited);
@@ -331,16 +375,29 @@ impl Probe for Recorder {
         self.spec.links
     }
 
-    fn on_starve(&mut self, now: Time, port: u32) {
-        if self.spec.ports.contains(port) {
-            self.latest = now;
+    fn on_starve(&mut self, now: Time, port: u32, classes: u8, still: bool) {
+        if !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        if still {
             self.meter(port).starve(now);
+        }
+        for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
+            let starving = entry(&mut self.starving, lane(port, class));
+            starving.since.get_or_insert(now);
+            if !std::mem::replace(&mut starving.told, true) {
+                self.starving_lanes.push(lane(port, class));
+            }
         }
     }
 
-    fn on_credits(&mut self, now: Time, port: u32) {
+    fn on_credits(&mut self, now: Time, port: u32, classes: u8) {
         if let Some(meter) = self.meters.get_mut(port as usize) {
             meter.feed(now);
+        }
+        for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
+            self.feed(now, port, class);
         }
     }
 

@@ -105,6 +105,11 @@ pub struct FlowReport {
     pub completed: Option<Time>,
     /// When its destinations last consumed a frame; zero if they never did.
     pub last_received: Time,
+    /// Frames of it that were dropped or lost and are not sent again. A finite flow with any never completes.
+    pub lost_frames: u64,
+    /// When a finite flow was over: complete, or, if that cannot be any more, the last of its frames had arrived or was
+    /// lost.
+    pub ended: Option<Time>,
 }
 
 /// A network and its traffic, ready to run.
@@ -330,8 +335,13 @@ where
 {
     let report = |flow: usize| {
         let mut report = FlowReport::default();
+        let (mut size, mut lost_bytes, mut last) = (None, 0, Time::ZERO);
         for model in models() {
-            let received = model.received[flow];
+            let (received, gone) = (model.received[flow], model.gone[flow]);
+            size = model.plan.flows[flow].size;
+            report.lost_frames += gone.frames;
+            lost_bytes += gone.bytes;
+            last = last.max(gone.last);
             report.received_bytes += received.bytes;
             report.received_frames += received.frames;
             report.marked_frames += received.marked;
@@ -342,6 +352,8 @@ where
                 report.notices = state.notices;
             }
         }
+        let nothing_left = size.is_some_and(|size| report.received_bytes + lost_bytes >= size.get());
+        report.ended = report.completed.or(nothing_left.then(|| report.last_received.max(last)));
         report
     };
     (0..flows).map(report).collect()

@@ -88,11 +88,29 @@ impl<P: Probe> Network<P> {
             let class = self.choose_class(p, classes);
             if let Some(place) = self.take(now, p, class, ctx) {
                 self.ports[p as usize].moved |= 1 << class;
+                self.note_passed_over(now, p, class);
                 return self.start(now, p, place, ctx);
             }
             classes &= !(1 << class);
         }
         self.note_short_of_credits(now, p);
+    }
+
+    /// A frame of a class starts: tells which other classes have frames that wait for credits.
+    #[inline]
+    pub(crate) fn note_passed_over(&mut self, now: Time, p: u32, class: u8) {
+        if !self.probe.wants_starving() {
+            return;
+        }
+        let port = &self.ports[p as usize];
+        if port.waiting & port.credited & !(1 << class) == 0 {
+            return;
+        }
+        let global = port.global;
+        let short = self.short_of_credits(p) & !(1 << class);
+        if short != 0 {
+            self.probe.on_starve(now, global, short, false);
+        }
     }
 
     /// Nothing of what waits could start: tells whom it concerns which classes lack credits.
@@ -110,7 +128,7 @@ impl<P: Probe> Network<P> {
             self.monitor_blocked(now, p, short, true);
         }
         if starving {
-            self.probe.on_starve(now, self.ports[p as usize].global);
+            self.probe.on_starve(now, self.ports[p as usize].global, short, true);
         }
     }
 

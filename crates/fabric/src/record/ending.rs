@@ -131,11 +131,15 @@ pub struct FlowRow {
     pub class: u8,
     /// When it may begin.
     pub start: Time,
+    /// When its source stops, if that was set.
+    pub stop: Option<Time>,
     /// Bytes to send, if it has an end.
     pub size: Option<u64>,
     /// What became of it.
     pub report: FlowReport,
-    /// Bits per second, if it has begun.
+    /// When it was no longer under way, if that was before the end of the run.
+    pub ended: Option<Time>,
+    /// Bits per second, if it was measured.
     pub throughput: Option<f64>,
     /// What its destinations saw; no frames if that was not recorded.
     pub delivery: Delivery,
@@ -151,14 +155,17 @@ impl Row for FlowRow {
         put(self.destination.as_deref().map_or(Cell::Null, Cell::Text));
         put(Cell::count(self.class));
         put(Cell::at(self.start));
+        put(Cell::maybe(self.stop, Cell::at));
         put(Cell::maybe(self.size, Cell::count));
         put(Cell::count(self.report.made_frames));
+        put(Cell::count(self.report.lost_frames));
         put(Cell::count(self.report.received_frames));
         put(Cell::count(self.report.received_bytes));
         put(Cell::count(self.report.marked_frames));
         put(Cell::count(self.report.notices));
         put(Cell::maybe(self.report.completed, Cell::at));
         put(Cell::maybe(self.report.completed, |at| Cell::span(at.saturating_since(self.start))));
+        put(Cell::maybe(self.ended, Cell::at));
         put(Cell::maybe(self.throughput, Cell::Real));
         put(Cell::maybe(seen, |seen| Cell::at(seen.first)));
         put(Cell::maybe(seen, |seen| Cell::at(seen.last)));
@@ -167,7 +174,8 @@ impl Row for FlowRow {
     }
 }
 
-/// The flows of a network that ran until `end`. `deliveries` may be shorter than the flows, or empty.
+/// The flows of a network that ran until `end`. `deliveries` may be shorter than the flows, or empty. What throughput is
+/// belongs to whoever measures it: none is stated here.
 #[must_use]
 pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowReport], deliveries: &[Delivery], end: Time) -> Vec<FlowRow> {
     let hosts = spec.graph.hosts();
@@ -178,8 +186,7 @@ pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowReport], deliveries: &[Deliv
             Destination::Host(host) => Some(name(host.0)),
             Destination::Uniform(_) => None,
         };
-        let over = report.completed.unwrap_or(end).saturating_since(flow.start);
-        let throughput = (over > Span::ZERO).then(|| report.received_bytes as f64 * 8e12 / over.as_picos() as f64);
+        let ended = report.ended.into_iter().chain(flow.stop.filter(|&stop| stop < end)).min();
         FlowRow {
             flow: place as u32,
             name: format!("{source}->{}", destination.as_deref().unwrap_or("any")),
@@ -187,9 +194,11 @@ pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowReport], deliveries: &[Deliv
             destination,
             class: flow.class,
             start: flow.start,
+            stop: flow.stop,
             size: flow.size.map(units::Bytes::get),
             report,
-            throughput,
+            ended,
+            throughput: None,
             delivery: deliveries.get(place).copied().unwrap_or_default(),
         }
     };

@@ -121,6 +121,32 @@ impl Row for LinkSample {
     }
 }
 
+/// See [`schema::STARVED`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StarvedRow {
+    /// The sampling instant.
+    pub time: Time,
+    /// The sending port.
+    pub port: u32,
+    /// Class.
+    pub class: u8,
+    /// What is summed.
+    pub interval: Span,
+    /// Time in it during which frames of the class lacked credits.
+    pub starved: Span,
+}
+
+impl Row for StarvedRow {
+    const TABLE: &'static Table = &schema::STARVED;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::at(self.time));
+        put(Cell::count(self.port));
+        put(Cell::count(self.class));
+        put(Cell::span(self.interval));
+        put(Cell::span(self.starved));
+    }
+}
+
 /// See [`schema::QUEUES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueRow {
@@ -313,6 +339,8 @@ pub struct Rows {
     pub flow_samples: Vec<FlowSample>,
     /// Of the table links.
     pub links: Vec<LinkSample>,
+    /// Of the table starved.
+    pub starved: Vec<StarvedRow>,
     /// Of the table queues.
     pub queues: Vec<QueueRow>,
     /// Of the table rates.
@@ -339,6 +367,7 @@ impl Rows {
         for mut rows in shards {
             all.flow_samples.append(&mut rows.flow_samples);
             all.links.append(&mut rows.links);
+            all.starved.append(&mut rows.starved);
             all.queues.append(&mut rows.queues);
             all.rates.append(&mut rows.rates);
             all.pauses.append(&mut rows.pauses);
@@ -357,6 +386,7 @@ impl Rows {
             same
         });
         all.links.sort_by_key(|row| (row.time, row.port));
+        all.starved.sort_by_key(|row| (row.time, row.port, row.class));
         all.queues.sort_by_key(|row| (row.time, row.queue.port, row.queue.class));
         all.rates.sort_by_key(|row| (row.time, row.flow));
         all.pauses.sort_by_key(|row| (row.end, row.port, row.class));
@@ -374,6 +404,7 @@ impl Rows {
     pub fn len(&self) -> usize {
         self.flow_samples.len()
             + self.links.len()
+            + self.starved.len()
             + self.queues.len()
             + self.rates.len()
             + self.pauses.len()
@@ -425,6 +456,7 @@ mod tests {
         fits(&FlowSample { interval: Span::ZERO, ..sample(5, 1, 1500) });
         let (interval, busy) = (Span::from_picos(8), Span::from_picos(4));
         fits(&LinkSample { time, port: 0, interval, bytes: 1, frames: 1, busy, total_bytes: 1, starved: busy });
+        fits(&StarvedRow { time, port: 0, class: 7, interval, starved: busy });
         fits(&QueueRow { time, queue });
         fits(&RateRow { time, flow: 0, rate: None, window: Some(u64::MAX) });
         fits(&PauseRow { start: time, end: time, port: 1, class: 7, cut_off: true });

@@ -154,19 +154,26 @@ pub const FLOWS: Table = Table {
         maybe(text("destination", "name of the receiving host; empty if each frame draws its own")),
         CLASS,
         integer("start", Unit::Picoseconds, "instant at which it may begin"),
+        maybe(integer("stop", Unit::Picoseconds, "instant at which its source stops; empty if none was set")),
         maybe(integer("size", Unit::Bytes, "what it has to send; empty if it has no end")),
         integer("made_frames", Unit::Frames, "frames its source has made"),
+        integer("lost_frames", Unit::Frames, "frames of it that were dropped or lost and are not sent again"),
         integer("frames", Unit::Frames, "frames its destination has consumed"),
         integer("bytes", Unit::Bytes, "bytes its destination has consumed"),
         integer("marked_frames", Unit::Frames, "frames its destination has consumed that carried a congestion mark"),
         integer("notices", Unit::None, "congestion notices its source has had"),
         maybe(integer("completed", Unit::Picoseconds, "instant at which the last byte arrived; empty if it did not")),
         maybe(integer("duration", Unit::Picoseconds, "from the start to the arrival of the last byte")),
+        maybe(integer(
+            "ended",
+            Unit::Picoseconds,
+            "instant from which on it was no longer under way: it was complete, it was stopped, or the last of its frames had arrived or was lost; empty if it was under way when the run ended",
+        )),
         maybe(column(
             "throughput",
             Kind::Real,
             Unit::BitsPerSecond,
-            "mean of the consumed bytes from the start to the last byte, or to the end of the run if that came first",
+            "mean of the bytes consumed from the later of its start and the end of the warm-up to the earliest of its completion, its stop and the end of the run; empty if that is no time",
         )),
         maybe(integer("first_delivery", Unit::Picoseconds, "instant at which the first frame was consumed")),
         maybe(integer("last_delivery", Unit::Picoseconds, "instant at which the latest frame was consumed")),
@@ -193,6 +200,23 @@ pub const FLOW_SAMPLES: Table = Table {
         integer("bytes", Unit::Bytes, "bytes consumed by the destination in the interval"),
         integer("frames", Unit::Frames, "frames consumed by the destination in the interval"),
         column("throughput", Kind::Real, Unit::BitsPerSecond, "those bytes over the interval"),
+    ],
+};
+
+/// What would have been fair.
+pub const FAIR_SHARES: Table = Table {
+    name: "fair_shares",
+    meaning: "One row per flow at each instant at which its max-min fair share among the flows then under way changed. Computed from the plan and from when flows ended, not measured; no rows if there are too many flows or changes.",
+    order: &[0, 1],
+    time: Some(0),
+    columns: &[
+        integer("time", Unit::Picoseconds, "from when on"),
+        FLOW,
+        integer(
+            "share",
+            Unit::BitsPerSecond,
+            "bits of frames per second, overhead not counted; zero while the flow asks for nothing; the least where links that weigh classes differently leave several divisions fair",
+        ),
     ],
 };
 
@@ -224,6 +248,25 @@ pub const LINKS: Table = Table {
             "starved",
             Unit::Picoseconds,
             "time in the interval during which the wire stood still while frames waited for it that lacked credits",
+        ),
+    ],
+};
+
+/// How long classes lacked credits.
+pub const STARVED: Table = Table {
+    name: "starved",
+    meaning: "One row per sampling instant, port and class whose frames have lacked credits since the one before. A missing row means that they did not.",
+    order: &[0, 1, 2],
+    time: Some(0),
+    columns: &[
+        SAMPLED,
+        integer("port", Unit::None, "number of the sending port, see the table ports"),
+        CLASS,
+        INTERVAL,
+        integer(
+            "starved",
+            Unit::Picoseconds,
+            "time in the interval during which frames of the class waited and lacked credits, from an instant at which the wire was free to the one at which credits came; the wire may have been in use by other classes",
         ),
     ],
 };
@@ -356,11 +399,13 @@ pub const WAIT_BUCKETS: Table = Table {
 };
 
 /// All tables.
-pub const TABLES: [&Table; 12] = [
+pub const TABLES: [&Table; 14] = [
     &PORTS,
     &FLOWS,
     &FLOW_SAMPLES,
+    &FAIR_SHARES,
     &LINKS,
+    &STARVED,
     &QUEUES,
     &OCCUPANCY,
     &RATES,

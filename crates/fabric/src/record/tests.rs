@@ -7,7 +7,7 @@ use crate::spec::{
     NetworkSpec, PauseSpec, Queueing, SwitchSpec,
 };
 use crate::topology::{self, Links};
-use crate::workload::{self, Destination, FlowSpec, Gaps};
+use crate::workload::{self, Destination, FlowSpec, Gaps, Pattern};
 use crate::{BuildOptions, Partition, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate};
@@ -84,6 +84,7 @@ fn record(spec: &NetworkSpec, recorder: &RecorderSpec, shards: usize, checkpoint
     for rows in all {
         joined.flow_samples.extend(rows.flow_samples);
         joined.links.extend(rows.links);
+        joined.starved.extend(rows.starved);
         joined.queues.extend(rows.queues);
         joined.rates.extend(rows.rates);
         joined.pauses.extend(rows.pauses);
@@ -119,6 +120,7 @@ fn a_source_that_always_has_frames_sends_or_starves() {
     for shards in [2, 4] {
         let (several, _) = record(&spec, &everything(), shards, Span::from_micros(70));
         assert_eq!(several.rows.links, one.rows.links, "{shards} shards");
+        assert_eq!(several.rows.starved, one.rows.starved, "{shards} shards");
     }
     assert!(one.rows.pauses.is_empty() && one.rows.drops.is_empty());
     // The farthest source of the incast, once it has started: its wire is never free without a reason.
@@ -137,6 +139,53 @@ fn a_source_that_always_has_frames_sends_or_starves() {
         assert_eq!(row.busy + row.starved, row.interval, "at {}", row.time);
     }
     assert!(rows.iter().filter(|row| row.starved > row.busy).count() > 50);
+    // With one class, it starves exactly while the wire stands still.
+    let still =
+        one.rows.links.iter().filter(|row| row.starved > Span::ZERO).map(|row| (row.time, row.port, row.starved));
+    assert!(one.rows.starved.iter().map(|row| (row.time, row.port, row.starved)).eq(still));
+}
+
+/// Host 0 is overloaded in the first class; one flow of the second shares its trunk and has all the credits it needs.
+#[test]
+fn a_class_starves_while_another_uses_the_wire() {
+    let mut spec = credited();
+    spec.classes.push(ClassSpec { name: "other".into(), lossless: true });
+    spec.switches[0].buffer =
+        Buffer::Static(vec![ClassBuffer::drop_tail(Bytes::new(4)), ClassBuffer::drop_tail(Bytes::new(400))]);
+    spec.adapters[0].buffer = vec![ClassBuffer::UNLIMITED; 2];
+    spec.flows.truncate(7);
+    // From the last switch to the first, but to the other host, at a rate that leaves most of the trunk to the others.
+    let pattern = Pattern::Paced { rate: Rate::from_gigabits(3), gaps: Gaps::Constant, backlog: None };
+    spec.flows.push(FlowSpec { class: 1, pattern, ..FlowSpec::greedy(HostId(7), HostId(1)) });
+    let (ending, flows) = record(&spec, &everything(), 2, Span::from_micros(100));
+    let ports = port_rows(&spec.graph);
+    let trunk = ports.iter().find(|row| row.node == "sw1" && row.peer == "sw0").expect("a trunk").port;
+    let at_trunk = |class: u8| ending.rows.starved.iter().filter(move |row| (row.port, row.class) == (trunk, class));
+    let part = |class: u8| at_trunk(class).map(|row| row.starved.as_picos()).sum::<u64>() as f64 / 1e9;
+    // Host 1 has half of the link to host 0, so the trunk sends that class half of the time at most.
+    assert!(part(0) > 0.4 && part(0) < 0.6, "{}", part(0));
+    assert!(part(1) < 0.02, "{}", part(1));
+    assert!(at_trunk(0).all(|row| row.starved <= row.interval));
+    // The wire itself stands still for less: the second class uses it meanwhile.
+    let links = ending.rows.links.iter().filter(|row| row.port == trunk);
+    let still = links.map(|row| row.starved.as_picos()).sum::<u64>() as f64 / 1e9;
+    assert!(still < part(0) - 0.1, "{still} of {}", part(0));
+    assert!(flows[7].report.received_bytes * 8 > 2_800_000, "{}", flows[7].report.received_bytes);
+}
+
+#[test]
+fn a_finite_flow_that_lost_a_frame_is_over_without_being_complete() {
+    let (ending, flows) = record(&network(false), &everything(), 3, Span::from_micros(100));
+    for flow in &flows[..7] {
+        let drops = || ending.rows.drops.iter().filter(|row| row.flow == Some(flow.flow));
+        assert_eq!(flow.report.lost_frames, drops().count() as u64, "{}", flow.name);
+        assert_eq!(flow.report.completed.is_some(), flow.report.lost_frames == 0);
+        let last = drops().map(|row| row.time).max().unwrap_or_default().max(flow.report.last_received);
+        assert_eq!(flow.ended, Some(last), "{}", flow.name);
+    }
+    assert!(flows[..7].iter().filter(|flow| flow.report.lost_frames > 0).count() > 3);
+    // The eighth has no end.
+    assert_eq!(flows[7].ended, None);
 }
 
 #[test]
@@ -161,7 +210,7 @@ fn samples_add_up_to_the_totals() {
         assert!(rows.iter().all(|row| row.busy <= row.interval));
     }
     let finite: Vec<_> = flows.iter().filter(|flow| flow.size.is_some()).collect();
-    assert!(finite.iter().all(|flow| flow.report.completed.is_some() && flow.throughput.is_some()));
+    assert!(finite.iter().all(|flow| flow.report.completed.is_some() && flow.ended == flow.report.completed));
 }
 
 /// Every frame of a captured port, of whatever kind, and no other.
