@@ -36,6 +36,25 @@ pub fn colored() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal()
 }
 
+/// Something doubtful on standard output, in the colour of a warning if that may be coloured.
+pub fn doubtful(text: &str) -> String {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || !std::io::stdout().is_terminal();
+    if plain { text.to_owned() } else { format!("\u{1b}[1;33m{text}\u{1b}[0m") }
+}
+
+/// A count with its thousands apart.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Says what is wrong.
 pub fn error(text: &str) {
     let mark = if colored() { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };

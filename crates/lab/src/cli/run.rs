@@ -18,6 +18,9 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
+/// Failed cables that a summary names.
+const MOST_CABLES: usize = 8;
+
 /// A name that can be a directory.
 pub fn slug(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c.to_ascii_lowercase() } else { '-' };
@@ -200,10 +203,43 @@ fn circle(plan: &Plan, deadlock: &fabric::Deadlock) -> String {
     text
 }
 
+/// How a run ended; that it finished is not all there is to say if frames were dropped.
+fn outcome_words(outcome: &str, totals: &fabric::Totals) -> String {
+    let count = |frames: u64, what: &str| {
+        let plural = if frames == 1 { "" } else { "s" };
+        (frames > 0).then(|| format!("{} frame{plural} {what}", console::grouped(frames)))
+    };
+    let again = totals.requeued_frames;
+    let dropped = count(totals.dropped_frames, "dropped").map(|text| match again {
+        0 => text,
+        _ => format!("{text} ({} of them sent again)", console::grouped(again)),
+    });
+    let losses: Vec<String> = dropped.into_iter().chain(count(totals.lost_frames, "lost on cables")).collect();
+    if outcome != "finished" || losses.is_empty() {
+        return outcome.to_owned();
+    }
+    console::doubtful(&format!("{outcome}, {}", losses.join(", ")))
+}
+
+/// Cables that failed before the run ended, and for how long.
+fn failed_cables(plan: &Plan, end: units::Time) -> Option<String> {
+    let name = |node: fabric::graph::NodeId| plan.spec.graph.nodes[node.0 as usize].name.as_str();
+    let fault = |fault: &fabric::spec::Fault| {
+        let cable = &plan.spec.graph.cables[fault.cable as usize];
+        let at = |time: units::Time| console::seconds(time.as_secs_f64());
+        let until = fault.up.filter(|&up| up < end).map_or("to the end".into(), |up| format!("to {}", at(up)));
+        format!("{} - {} from {} {until}", name(cable.a), name(cable.b), at(fault.down))
+    };
+    let failed: Vec<String> = plan.spec.faults.iter().filter(|fault| fault.down < end).map(fault).collect();
+    let more =
+        if failed.len() > MOST_CABLES { format!(" and {} more", failed.len() - MOST_CABLES) } else { String::new() };
+    (!failed.is_empty()).then(|| format!("failed cables: {}{more}", failed[..failed.len().min(MOST_CABLES)].join(", ")))
+}
+
 fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> String {
     let report = &execution.report;
     let totals = &report.totals;
-    let mut text = format!("{}: {}", plan.name, execution.measures.outcome);
+    let mut text = format!("{}: {}", plan.name, outcome_words(execution.measures.outcome, totals));
     text.push_str(&match &report.outcome {
         fabric::Outcome::Deadlock(deadlock) => format!("\n{}", circle(plan, deadlock)),
         fabric::Outcome::LossInLosslessClass(loss) => {
@@ -228,6 +264,10 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         totals.pause_frames,
         totals.credit_frames,
     ));
+    if let Some(failed) = failed_cables(plan, report.now) {
+        text.truncate(text.trim_end().len());
+        text.push_str(&format!("\n{failed}\n\n"));
+    }
     let rows: Vec<Vec<String>> = execution
         .measures
         .workloads(plan)
@@ -235,8 +275,11 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         .map(|line| {
             let of =
                 |pick: fn((f64, f64, f64)) -> f64| line.throughput.map(|t| console::rate(pick(t))).unwrap_or_default();
-            let done =
+            let mut done =
                 if line.completed.1 > 0 { format!("{}/{}", line.completed.0, line.completed.1) } else { String::new() };
+            if line.never > 0 {
+                done.push_str(&format!(" ({} never will)", line.never));
+            }
             vec![
                 line.name.clone(),
                 line.flows.to_string(),
@@ -352,6 +395,7 @@ fn summary_json(plan: &Plan, execution: &Execution, judgements: &[Judgement]) ->
                 "jain_index": line.fairness,
                 "completed": line.completed.0,
                 "finite": line.completed.1,
+                "never_complete": line.never,
                 "mean_completion_seconds": line.completion,
             })
         })

@@ -54,6 +54,8 @@ fn series() -> Vec<Wish> {
     vec![
         wish(&schema::FLOW_SAMPLES, "time", &["flow"], &["interval", "bytes"], Join::Amounts),
         wish(&schema::LINKS, "time", &["port"], &["interval", "bytes", "busy", "starved"], Join::Amounts),
+        wish(&schema::STARVED, "time", &["port", "class"], &["interval", "starved"], Join::Amounts),
+        wish(&schema::FAIR_SHARES, "time", &["flow"], &["share"], Join::Levels),
         wish(&schema::QUEUES, "time", &["port", "class"], &["output_bytes", "input_held"], Join::Levels),
         wish(&schema::OCCUPANCY, "time", &["port", "class", "flow"], &["bytes"], Join::Levels),
         wish(&schema::RATES, "time", &["flow"], &["rate", "window"], Join::Levels),

@@ -161,6 +161,7 @@ impl ResultWriter {
     pub fn append(&mut self, rows: &Rows) -> Result<(), ResultsError> {
         self.write(&rows.flow_samples)?;
         self.write(&rows.links)?;
+        self.write(&rows.starved)?;
         self.write(&rows.queues)?;
         self.write(&rows.rates)?;
         self.write(&rows.pauses)?;

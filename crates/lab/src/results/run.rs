@@ -44,11 +44,13 @@ pub fn record_run(
     let ending = finish(&mut probes, report.now);
     // A run in which nothing is left to do ends at the last checkpoint, which may lie before the last frame.
     report.now = ending.end;
-    let flows = write_ending(spec, &simulation.flows(), &ending, report.now, names, writer)?;
+    let names: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), f64::NAN)).collect();
+    let flows = write_ending(spec, &simulation.flows(), &ending, report.now, &names, writer)?;
     Ok(Recorded { report, flows })
 }
 
-/// Writes what is left when a run has ended, and what became of each flow.
+/// Writes what is left when a run has ended, and what became of each flow. `known` gives flows in order their names and
+/// throughputs; a throughput that is not a number was not measured.
 ///
 /// # Errors
 /// If a table cannot be written.
@@ -57,13 +59,14 @@ pub fn write_ending(
     reports: &[FlowReport],
     ending: &Ending,
     now: Time,
-    names: &[String],
+    known: &[(&str, f64)],
     writer: &mut ResultWriter,
 ) -> Result<Vec<FlowRow>, ResultsError> {
     writer.end(ending)?;
     let mut flows = flow_rows(spec, reports, &ending.deliveries, now);
-    for (flow, name) in flows.iter_mut().zip(names) {
-        flow.name.clone_from(name);
+    for (flow, &(name, throughput)) in flows.iter_mut().zip(known) {
+        name.clone_into(&mut flow.name);
+        flow.throughput = Some(throughput).filter(|rate| !rate.is_nan());
     }
     writer.write(&flows)?;
     Ok(flows)

@@ -31,7 +31,10 @@ mod tree;
 mod value;
 mod variants;
 
-pub use check::{FairPhase, FairShare, Finding, Severity, check, fair_phases, fair_shares, flow_paths};
+pub use check::{
+    FairPhase, FairShare, Finding, Severity, check, each_fair_phase, fair_phases, fair_phases_of_run, fair_shares,
+    flow_paths,
+};
 pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_str};

@@ -1,11 +1,12 @@
 //! One run of a plan: built, run, measured and, if asked, recorded.
 
-use super::measure::{Course, Measures, Snapshot, boundaries};
+use super::measure::{Course, Measures, Snapshot, boundaries, instants};
 use super::network::{NETWORK_FILE, network_json};
+use super::shares::{ended, shares_of_run};
 use super::watch::{Needs, Watch};
 use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
 use crate::results::{Input, Manifest, ResultWriter, ResultsError, write_ending};
-use crate::scenario::{Metric, Plan, Source, explain, fair_phases};
+use crate::scenario::{Metric, Plan, Source, explain, fair_phases, fair_phases_of_run};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
 use fabric::{BuildError, BuildOptions, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
@@ -205,6 +206,8 @@ pub fn execute(
     let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
     let mut sink = Sink { writer, capture, watches, failed: None };
     let mut marks = Vec::new();
+    let windows = boundaries(plan);
+    let mut stopped = vec![None; plan.spec.flows.len()];
     let limits = RunLimits {
         threads: options.threads,
         events: plan.run.max_events,
@@ -213,7 +216,7 @@ pub fn execute(
     };
     let report = simulation.run_marked(
         &limits,
-        &boundaries(plan),
+        &instants(plan),
         |seen, probes| {
             sink.take(&drain(probes));
             progress(seen);
@@ -221,8 +224,15 @@ pub fn execute(
             if over || sink.failed.is_some() { Wish::Enough } else { Wish::GoOn }
         },
         |mark| {
-            let busy = busy(plan, mark.probes, mark.now);
-            marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, busy });
+            for ((spec, stopped), report) in plan.spec.flows.iter().zip(&mut stopped).zip(&mark.flows) {
+                if spec.stop == Some(mark.now) {
+                    *stopped = Some(*report);
+                }
+            }
+            if windows.binary_search(&mark.now).is_ok() {
+                let busy = busy(plan, mark.probes, mark.now);
+                marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, busy });
+            }
         },
     );
     let flows = simulation.flows();
@@ -235,15 +245,26 @@ pub fn execute(
         return Err(error.into());
     }
     let end = Snapshot { at: report.now, flows, totals: report.totals, busy };
-    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, fair };
+    // How long a flow with a size was under way is known only now.
+    let fair = if about_fair && plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
+        fair_phases_of_run(plan, &ended(plan, &end.flows)).unwrap_or_default()
+    } else {
+        fair
+    };
+    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, stopped, fair };
     let measures = Measures::new(&course, sink.watches);
+    let reached = course.reached();
     let flows = course.end.flows;
     let captured = sink.capture.map(CaptureFile::finish).transpose()?;
     let mut recorded = None;
     if let Some(mut writer) = sink.writer {
-        write_ending(&plan.spec, &flows, &ending, report.now, &plan.flow_names, &mut writer)?;
+        let names: Vec<(&str, f64)> =
+            plan.flow_names.iter().map(String::as_str).zip(measures.throughput.iter().copied()).collect();
+        write_ending(&plan.spec, &flows, &ending, report.now, &names, &mut writer)?;
+        let shares = shares_of_run(plan, &flows, reached);
+        writer.write(&shares.rows)?;
         writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
-        writer.attach(NETWORK_FILE, network_json(plan).to_string().as_bytes())?;
+        writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
         recorded = Some(writer.commit(manifest(plan, &report, options.threads, start.elapsed()))?);
     }
     let captured = captured.zip(options.capture).map(|((frames, too_short), capture)| {

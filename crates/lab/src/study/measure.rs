@@ -10,9 +10,9 @@ use units::{Span, Time};
 /// Measurements of one run.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    /// Per flow: bits per second delivered, frame bytes without overhead, from the later of its start and the end of
-    /// the warm-up to its completion, or, if it was stopped, to its last delivery, or to the end of the run. Not a
-    /// number if that is no time.
+    /// Per flow: bits per second of frames delivered, overhead not counted, from the later of its start and the end of
+    /// the warm-up to the earliest of its completion, its stop and the end of the run. Not a number if that is no time.
+    /// The table flows, the summary, expectations, sweeps and reports all state this number.
     pub throughput: Vec<f64>,
     /// The same with preamble and gap counted for every frame: what the flow takes of its link.
     pub raw_throughput: Vec<f64>,
@@ -20,6 +20,8 @@ pub struct Measures {
     pub delivered: Vec<u64>,
     /// Per flow: seconds from its start to its last byte, if it is finite and completed.
     pub completion: Vec<Option<f64>>,
+    /// Per flow: whether it is finite and can never complete, because a frame was lost that is not sent again.
+    pub never_completes: Vec<bool>,
     /// Per expectation of the plan: the number it speaks of; `None` if there is none, as for an outcome or a flow that
     /// never completed.
     pub values: Vec<Option<f64>>,
@@ -42,6 +44,8 @@ pub struct WorkloadSummary {
     pub fairness: Option<f64>,
     /// How many of its finite flows completed, of how many.
     pub completed: (usize, usize),
+    /// How many of the others never can: a frame of theirs was lost and is not sent again.
+    pub never: usize,
     /// Mean completion time in seconds.
     pub completion: Option<f64>,
 }
@@ -87,6 +91,8 @@ pub(super) struct Course<'a> {
     pub(super) marks: Vec<Snapshot>,
     /// At its end.
     pub(super) end: Snapshot,
+    /// What had become of each flow when it was stopped, for those that were.
+    pub(super) stopped: Vec<Option<FlowReport>>,
     /// The fair shares, if an expectation is about them and they can be told.
     pub(super) fair: Vec<FairPhase>,
 }
@@ -97,6 +103,15 @@ pub(super) fn boundaries(plan: &Plan) -> Vec<Time> {
     let all = windows.flat_map(|window| [window.from, window.until]).chain([plan.run.warm_up]);
     let inner: BTreeSet<Span> = all.filter(|&at| at > Span::ZERO && at < plan.run.duration).collect();
     inner.into_iter().map(|at| Time::ZERO + at).collect()
+}
+
+/// Those instants, and the ones at which flows are stopped: whatever arrives of a flow later is not counted in its
+/// throughput.
+pub(super) fn instants(plan: &Plan) -> Vec<Time> {
+    let end = Time::ZERO + plan.run.duration;
+    let stops = plan.spec.flows.iter().filter_map(|flow| flow.stop).filter(|&stop| stop < end);
+    let all: BTreeSet<Time> = boundaries(plan).into_iter().chain(stops).collect();
+    all.into_iter().collect()
 }
 
 impl Course<'_> {
@@ -123,12 +138,17 @@ impl Course<'_> {
     /// Bits per second of a flow in a window, without and with preamble and gap. Not a number over no time.
     fn throughput(&self, window: Window, flow: usize) -> (f64, f64) {
         let Some((slot, before, after)) = self.lived(window) else { return (f64::NAN, f64::NAN) };
-        let (spec, before, after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
-        let stopped = spec.stop.filter(|&stop| stop < slot.until).map(|stop| stop.max(after.last_received));
-        let until = after.completed.or(stopped).map_or(slot.until, |until| until.min(slot.until));
+        let (spec, before, mut after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
+        let mut until = slot.until;
+        if let (Some(stop), Some(then)) = (spec.stop, self.stopped.get(flow).copied().flatten())
+            && stop < until
+        {
+            (until, after) = (stop, then);
+        }
+        until = after.completed.map_or(until, |completed| completed.min(until));
         let span = until.saturating_since(spec.start.max(slot.from));
-        let bits = (after.received_bytes - before.received_bytes) as f64 * 8.0;
-        let frames = (after.received_frames - before.received_frames) as f64;
+        let bits = after.received_bytes.saturating_sub(before.received_bytes) as f64 * 8.0;
+        let frames = after.received_frames.saturating_sub(before.received_frames) as f64;
         let around = frames * self.plan.spec.overhead.bits() as f64;
         let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
         (rate(bits), rate(bits + around))
@@ -139,7 +159,8 @@ impl Course<'_> {
     fn fair(&self, window: Window, flow: u32) -> f64 {
         let spec = &self.plan.spec.flows[flow as usize];
         let Some((slot, _, _)) = self.lived(window) else { return f64::NAN };
-        let slot = Slot { from: slot.from.max(spec.start), until: spec.stop.map_or(slot.until, |s| s.min(slot.until)) };
+        let over = self.end.flow(flow as usize).completed.into_iter().chain(spec.stop);
+        let slot = Slot { from: slot.from.max(spec.start), until: over.fold(slot.until, Time::min) };
         fair_share(&self.fair, slot, flow)
     }
 
@@ -302,7 +323,13 @@ impl Measures {
             throughput,
             raw_throughput,
             delivered: flows.clone().map(|flow| end.flow(flow).received_bytes).collect(),
-            completion: flows.map(|flow| completion(plan, end, flow)).collect(),
+            completion: flows.clone().map(|flow| completion(plan, end, flow)).collect(),
+            never_completes: flows
+                .map(|flow| {
+                    let report = end.flow(flow);
+                    plan.spec.flows[flow].size.is_some() && report.completed.is_none() && report.lost_frames > 0
+                })
+                .collect(),
             values: plan.expectations.iter().zip(seen).map(|(one, seen)| course.value(one, &seen)).collect(),
             totals: course.report.totals,
             outcome: outcome_word(&course.report.outcome),
@@ -329,6 +356,7 @@ impl Measures {
                 throughput: (!rates.is_empty()).then(|| (mean(&rates), least, most)),
                 fairness: jain_index(&rates),
                 completed: (times.len(), finite),
+                never: flows.iter().filter(|&&flow| self.never_completes[flow]).count(),
                 completion: (!times.is_empty()).then(|| mean(&times)),
             });
         }

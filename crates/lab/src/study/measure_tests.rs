@@ -300,3 +300,135 @@ fn parallel_cables_are_averaged() {
     let values = run(&plan, 1, None).measures.values;
     assert_eq!(values, [Some(0.5), Some(1.0), Some(0.0)]);
 }
+
+/// One flow that is stopped while its frames wait in a switch, one that completes, one that begins before the warm-up is
+/// over and one after it: each alone in its workload.
+const LIVES: &str = r#"
+    schema_version = 1
+    [network]
+    topology = "single-switch"
+    hosts = 6
+    link = { rate = "10Gb/s", latency = "500ns" }
+    [[switches]]
+    flow_control = "pfc"
+    buffers = { capacity = "400KB", xoff = "300KB", xon = "297KB" }
+    [[workloads]]
+    name = "stopped"
+    kind = "greedy"
+    from = "h0"
+    to = "h4"
+    start = "300us"
+    stop = "700us"
+    [[workloads]]
+    name = "lasting"
+    kind = "greedy"
+    from = "h1"
+    to = "h4"
+    start = "300us"
+    [[workloads]]
+    name = "complete"
+    kind = "greedy"
+    from = "h2"
+    to = "h5"
+    size = "500KB"
+    start = "400us"
+    [[workloads]]
+    name = "late"
+    kind = "greedy"
+    from = "h3"
+    to = "h5"
+    start = "850us"
+    size = "10MB"
+    [run]
+    duration = "1ms"
+    warm_up = "500us"
+    [[expectations]]
+    metric = "throughput"
+    of = "stopped"
+    [[expectations]]
+    metric = "throughput"
+    of = "lasting"
+    [[expectations]]
+    metric = "throughput"
+    of = "complete"
+    [[expectations]]
+    metric = "throughput"
+    of = "late"
+    [[expectations]]
+    metric = "fair-share"
+    of = "complete"
+    [[expectations]]
+    metric = "fair-share"
+    of = "late"
+"#;
+
+#[test]
+fn the_summary_the_tables_and_expectations_state_one_throughput() {
+    use fabric::record::schema;
+    let plan = load_str("test", LIVES, &[], &NoFiles, Limits::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let out = std::env::temp_dir().join(format!("tailback-one-throughput-{}", std::process::id()));
+    let execution = run(&plan, 1, Some(&Recording { out: out.clone(), overwrite: true }));
+    let measures = &execution.measures;
+    let results = crate::results::Results::open(&out).unwrap();
+    let flows = results.read(&schema::FLOWS).unwrap();
+    let lines = measures.workloads(&plan);
+    for (flow, name) in ["stopped", "lasting", "complete", "late"].iter().enumerate() {
+        let rate = measures.throughput[flow];
+        assert_eq!(flows.reals("throughput")[flow], rate, "{name}: the table flows");
+        assert_eq!(measured(&plan.expectations[flow], measures), Some(rate), "{name}: the expectation");
+        assert_eq!(lines[flow].throughput, Some((rate, rate, rate)), "{name}: the summary");
+    }
+    // And it is the one that docs/verdicts.md states. What was in the switch when the first was stopped is not counted.
+    let line = 10e9 * 1500.0 / 1520.0;
+    let completed = flows.integers("completed")[2] as f64 / 1e12;
+    let samples = results.read(&schema::FLOW_SAMPLES).unwrap();
+    let bytes = |flow: i64, from: i64, to: i64| {
+        let rows = samples.integers("flow").iter().zip(samples.integers("time")).zip(samples.integers("bytes"));
+        let inside = rows.filter(|((number, time), _)| **number == flow && **time > from && **time <= to);
+        inside.map(|(_, bytes)| *bytes).sum::<i64>() as f64
+    };
+    let micros = |micros: i64| micros * 1_000_000;
+    let expected = [
+        bytes(0, micros(500), micros(700)) * 8.0 / 200e-6,
+        bytes(1, micros(500), micros(1000)) * 8.0 / 500e-6,
+        bytes(2, micros(500), micros(1000)) * 8.0 / (completed - 500e-6),
+        bytes(3, 0, micros(1000)) * 8.0 / 150e-6,
+    ];
+    for (flow, expected) in expected.iter().enumerate() {
+        let rate = measures.throughput[flow];
+        assert!((rate / expected - 1.0).abs() < 1e-9, "flow {flow}: {rate}, not {expected}");
+        // A window that ends with an arrival counts the frame whole.
+        assert!(rate < line * 1.01 && rate > line * 0.45, "flow {flow}: {rate}");
+    }
+    assert!(bytes(0, micros(700), micros(1000)) > 100_000.0, "its frames went on arriving");
+    // Neither of the last two ever shared a link with the other, although both have the same receiver.
+    for place in [4, 5] {
+        let share = measured(&plan.expectations[place], measures).expect("a share");
+        assert!((share - 1.0).abs() < 0.02, "{share}");
+    }
+    let network: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("network.json")).unwrap()).unwrap();
+    for flow in [2, 3] {
+        let share = network["flows"]["fair_share"][flow].as_f64().expect("a share");
+        assert!((share / line - 1.0).abs() < 1e-6, "flow {flow}: {share}");
+    }
+    std::fs::remove_dir_all(&out).unwrap();
+}
+
+#[test]
+fn a_flow_that_lost_a_frame_is_said_to_never_complete() {
+    let text = LIVES
+        .replace("[[switches]]", "[[classes]]\nname = \"data\"\nlossless = false\n[[switches]]")
+        .replace("flow_control = \"pfc\"", "")
+        .replace("capacity = \"400KB\", xoff = \"300KB\", xon = \"297KB\"", "capacity = \"30KB\"");
+    let text = text.replace("start = \"850us\"", "start = \"450us\"").replace("size = \"10MB\"", "size = \"200KB\"");
+    let plan = load_str("test", &text, &[], &NoFiles, Limits::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let execution = run(&plan, 1, None);
+    let lines = execution.measures.workloads(&plan);
+    let told: Vec<(usize, usize, usize)> =
+        lines[2..].iter().map(|line| (line.completed.0, line.completed.1, line.never)).collect();
+    assert!(execution.report.totals.dropped_frames > 0);
+    assert_eq!(told, [(0, 1, 1), (0, 1, 1)]);
+}

@@ -1,29 +1,27 @@
 //! What a run's network was, beside its tables: who is a host and where it stands, which way each flow goes, what a fair
 //! network would give it, and how much room there is. `network.json` in a results directory.
 
-use crate::scenario::{FairShare, Plan, fair_shares, flow_paths};
+use super::shares::Shares;
+use crate::scenario::{Plan, flow_paths};
 use fabric::graph::Role;
-use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl};
+use fabric::spec::{Buffer, ClassBuffer, CreditUnit, Fault, FlowControl};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Its name in a results directory.
 pub const NETWORK_FILE: &str = "network.json";
 
-/// Beyond so many flows neither ways nor fair shares are written down.
+/// Beyond so many flows ways are not written down.
 const MOST_FLOWS: usize = 20_000;
 
 /// See the module.
 #[must_use]
-pub fn network_json(plan: &Plan) -> Value {
+pub(super) fn network_json(plan: &Plan, shares: &Shares) -> Value {
     let spec = &plan.spec;
     let nodes = &spec.graph.nodes;
     let role = |role: Role| if role == Role::Host { "host" } else { "switch" };
     let told = spec.flows.len() <= MOST_FLOWS;
-    let mut fair: Vec<Option<FairShare>> = vec![None; spec.flows.len()];
-    for share in told.then(|| fair_shares(plan)).flatten().into_iter().flatten() {
-        let place = share.flow as usize;
-        fair[place] = Some(share);
-    }
+    let fair = &shares.of_flow;
     let paths = if told { flow_paths(plan) } else { Vec::new() };
     let topology = plan.entries.iter().find(|entry| entry.path == "network.topology");
     let topology = topology.map(|entry| entry.value.trim_matches('"')).filter(|name| *name != "not set");
@@ -45,9 +43,21 @@ pub fn network_json(plan: &Plan) -> Value {
             "bottleneck": fair.iter().map(|share| share.as_ref().and_then(|share| share.bottleneck.clone())).collect::<Vec<_>>(),
         },
         "buffers": buffers(plan),
+        "faults": faults(plan),
         "warm_up_ps": plan.run.warm_up.as_picos(),
         "throughput_window_ps": plan.probes.throughput_window.as_picos(),
     })
+}
+
+/// Cables that fail: the ports at both ends as results number them, and from when to when.
+fn faults(plan: &Plan) -> Vec<Value> {
+    let ports = plan.spec.graph.ports();
+    let mut ends: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (port, end) in (0..).zip(ports.iter().flatten()) {
+        ends.entry(end.cable).or_default().push(port);
+    }
+    let fault = |fault: &Fault| json!({ "ports": ends.get(&fault.cable), "down_ps": fault.down.as_picos(), "up_ps": fault.up.map(|up| up.as_picos()) });
+    plan.spec.faults.iter().map(fault).collect()
 }
 
 /// The room of every node: its kind, and the kinds.
@@ -91,8 +101,10 @@ mod tests {
     #[test]
     fn ways_shares_and_room_are_told() {
         let text = include_str!("../../../../scenarios/victim.toml");
-        let network =
-            network_json(&load_str("victim.toml", text, &[], &NoFiles, Limits::default()).expect("a scenario"));
+        let plan = load_str("victim.toml", text, &[], &NoFiles, Limits::default()).expect("a scenario");
+        let lasting = vec![fabric::FlowReport::default(); plan.spec.flows.len()];
+        let shares = super::super::shares::shares_of_run(&plan, &lasting, units::Time::ZERO + plan.run.duration);
+        let network = network_json(&plan, &shares);
         assert_eq!(network["topology"], "two-switches");
         let roles = network["nodes"]["role"].as_array().expect("roles");
         assert_eq!((roles.len(), roles.iter().filter(|role| **role == "switch").count()), (9, 2));

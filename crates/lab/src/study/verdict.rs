@@ -184,6 +184,7 @@ mod tests {
             raw_throughput: vec![rate * 1e9],
             delivered: vec![0],
             completion: vec![None],
+            never_completes: vec![false],
             values: vec![Some(rate * 1e9)],
             totals: fabric::Totals::default(),
             outcome: "finished",

@@ -1,9 +1,8 @@
-//! The shares that a network fair to all would give: max-min, computed from the plan, as it changes over the run.
+//! The shares that a network fair to all would give: max-min, computed from the plan. How they change over a run is in
+//! [`super::phases`].
 //!
-//! A phase is a stretch of the run in which the same flows are on and every receiver consumes at the same rate. A flow
-//! asks for its rate while it is on, or for all there is, but never for more than the rate limit that its congestion
-//! control states. Bursts of random lengths are no phases: such a flow asks for its mean. A finite flow counts from its
-//! start to its stop, whether or not it is done before.
+//! A flow asks for its rate while it is on, or for all there is, but never for more than the rate limit that its
+//! congestion control states. Bursts of random lengths count by their mean.
 //!
 //! Where flows of several classes share a link, the link's scheduler says what each class has ([`theory::classes`]).
 
@@ -21,11 +20,8 @@ use units::{Bytes, Rate, Span, Time};
 /// Beyond so many flows the fair shares are not computed.
 pub(super) const MOST_FLOWS: usize = 50_000;
 
-/// Beyond so many phases, times flows, they are not computed.
-const MOST_WORK: usize = 20_000_000;
-
-/// The same where links tell classes apart, which takes many rounds.
-const MOST_CLASSED_WORK: usize = 200_000;
+/// Beyond so many instants at which bursts begin or end no others are looked for.
+const MOST_CHANGES: usize = 20_000_000;
 
 /// What a flow would get of a network that is fair to all.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,17 +35,6 @@ pub struct FairShare {
     pub most: f64,
     /// The link that stops it from getting more, as `from -> to`; `None` if it has all that it offers.
     pub bottleneck: Option<String>,
-}
-
-/// A stretch of the run in which the fair shares stay the same.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FairPhase {
-    /// Where it begins.
-    pub from: Time,
-    /// Where it ends.
-    pub until: Time,
-    /// The shares of the flows that are on, in the order of the plan.
-    pub shares: Vec<FairShare>,
 }
 
 /// Bytes on the wire for one byte of a flow's frames.
@@ -103,7 +88,7 @@ fn bursts(flow: &FlowSpec) -> Option<(Time, Span, Span)> {
 }
 
 /// What a flow asks for from an instant on, until something changes: nothing, a rate, or all there is.
-fn asks(plan: &Plan, flow: &FlowSpec, at: Time) -> Option<Option<f64>> {
+pub(super) fn asks(plan: &Plan, flow: &FlowSpec, at: Time) -> Option<Option<f64>> {
     if at < flow.start || flow.stop.is_some_and(|stop| at >= stop) {
         return None;
     }
@@ -119,10 +104,10 @@ fn service(adapter: &AdapterSpec, at: Time) -> Option<Rate> {
 }
 
 /// The flows of a plan on its links.
-struct Ground<'a> {
+pub(super) struct Ground<'a> {
     plan: &'a Plan,
     /// For every flow with one destination: its number and its links.
-    flows: Vec<(usize, Vec<u32>)>,
+    pub(super) flows: Vec<(usize, Vec<u32>)>,
     /// Every link: its rate, and the adapter it leads to.
     links: Vec<(u32, Rate, Option<&'a AdapterSpec>)>,
     names: BTreeMap<u32, String>,
@@ -132,7 +117,7 @@ struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     /// `None` if a flow has no path or there are too many of them.
-    fn new(plan: &'a Plan, walker: &Walker<'_>) -> Option<Ground<'a>> {
+    pub(super) fn new(plan: &'a Plan, walker: &Walker<'_>) -> Option<Ground<'a>> {
         let spec = &plan.spec;
         if spec.flows.is_empty() || spec.flows.len() > MOST_FLOWS {
             return None;
@@ -155,12 +140,21 @@ impl<'a> Ground<'a> {
         Some(Ground { plan, flows, links, names, classed })
     }
 
-    /// The shares if each flow asks for that much, and receivers are as they are at that instant.
-    fn shares(&self, at: Time, asks: impl Fn(&FlowSpec) -> Option<Option<f64>>) -> Option<Vec<FairShare>> {
+    /// Whether links tell classes apart, which takes more rounds.
+    pub(super) fn is_classed(&self) -> bool {
+        self.classed.is_some()
+    }
+
+    /// The shares if each flow, by its number, asks for that much, and receivers are as they are at that instant.
+    pub(super) fn shares(
+        &self,
+        at: Time,
+        asks: impl Fn(usize, &FlowSpec) -> Option<Option<f64>>,
+    ) -> Option<Vec<FairShare>> {
         let mut numbers = Vec::new();
         let mut flows = Vec::new();
         for (number, links) in &self.flows {
-            let Some(demand) = asks(&self.plan.spec.flows[*number]) else { continue };
+            let Some(demand) = asks(*number, &self.plan.spec.flows[*number]) else { continue };
             let demand = demand.map(|demand| Rate::from_bits_per_sec(demand as u64));
             numbers.push(*number);
             flows.push(Flow { links: links.clone(), demand, weight: 1.0 });
@@ -169,7 +163,10 @@ impl<'a> Ground<'a> {
             let consumed = adapter.and_then(|adapter| service(adapter, at));
             (*channel, consumed.map_or(*rate, |consumed| consumed.min(*rate)))
         };
-        let capacities: Vec<(u32, Rate)> = self.links.iter().map(capacity).collect();
+        // Of a large network a few flows cross few links.
+        let crossed: BTreeSet<u32> = flows.iter().flat_map(|flow| flow.links.iter().copied()).collect();
+        let capacities: Vec<(u32, Rate)> =
+            self.links.iter().filter(|link| crossed.contains(&link.0)).map(capacity).collect();
         if let Some((schedulers, of_flow)) = &self.classed {
             return Some(self.classed_shares(schedulers, of_flow, &capacities, &numbers, &flows));
         }
@@ -223,7 +220,7 @@ impl<'a> Ground<'a> {
     }
 
     /// The instants at which what flows ask for or receivers consume may change, the start of the run among them.
-    fn changes(&self) -> BTreeSet<Time> {
+    pub(super) fn changes(&self) -> BTreeSet<Time> {
         let end = Time::ZERO + self.plan.run.duration;
         let mut all = BTreeSet::from([Time::ZERO]);
         for (number, _) in &self.flows {
@@ -232,7 +229,7 @@ impl<'a> Ground<'a> {
             all.extend(flow.stop);
             let Some((start, on, off)) = bursts(flow) else { continue };
             let mut at = start;
-            while at < flow.stop.unwrap_or(end).min(end) && all.len() < MOST_WORK {
+            while at < flow.stop.unwrap_or(end).min(end) && all.len() < MOST_CHANGES {
                 all.extend([at, at + on]);
                 at = at + on + off;
             }
@@ -313,31 +310,12 @@ pub fn fair_shares(plan: &Plan) -> Option<Vec<FairShare>> {
     Some(shares)
 }
 
+/// The same with those whose share is open.
 pub(super) fn steady_shares(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<FairShare>> {
-    Ground::new(plan, walker)?.shares(Time::ZERO, |flow| Some(demand(plan, flow)))
+    Ground::new(plan, walker)?.shares(Time::ZERO, |_, flow| Some(demand(plan, flow)))
 }
 
-/// The max-min fair shares phase by phase, from the start of the run to its end. `None` if there are too many, or if one
-/// is open.
-#[must_use]
-pub fn fair_phases(plan: &Plan) -> Option<Vec<FairPhase>> {
-    let ground = Ground::new(plan, &Walker::new(&plan.spec.graph))?;
-    let changes: Vec<Time> = ground.changes().into_iter().collect();
-    let most = if ground.classed.is_some() { MOST_CLASSED_WORK } else { MOST_WORK };
-    if changes.len().saturating_mul(plan.spec.flows.len()) > most {
-        return None;
-    }
-    let ends = changes.iter().copied().skip(1).chain([Time::ZERO + plan.run.duration]);
-    let mut phases: Vec<FairPhase> = Vec::new();
-    for (&from, until) in changes.iter().zip(ends) {
-        let shares = ground.shares(from, |flow| asks(plan, flow, from))?;
-        if shares.iter().any(|share| share.throughput < share.most) {
-            return None;
-        }
-        match phases.last_mut() {
-            Some(last) if last.shares == shares => last.until = until,
-            _ => phases.push(FairPhase { from, until, shares }),
-        }
-    }
-    Some(phases)
+/// The same as if only flows without a size were there.
+pub(super) fn lasting_shares(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<FairShare>> {
+    Ground::new(plan, walker)?.shares(Time::ZERO, |_, flow| flow.size.is_none().then(|| demand(plan, flow)))
 }

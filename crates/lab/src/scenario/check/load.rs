@@ -1,6 +1,6 @@
 //! Offered load against capacity, and a word on fair shares.
 
-use super::fair::{FairShare, MOST_FLOWS, demand, expansion, is_untold, steady_shares};
+use super::fair::{FairShare, MOST_FLOWS, demand, expansion, is_untold, lasting_shares, steady_shares};
 use super::paths::Walker;
 use super::{Findings, Severity};
 use crate::scenario::plan::Plan;
@@ -23,13 +23,20 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         }
         return;
     };
+    let sized = plan.spec.flows.iter().filter(|flow| flow.size.is_some()).count();
+    let (shares, when) = if sized == 0 {
+        (shares, "")
+    } else if meet(plan, &shares) {
+        (shares, " while all are under way")
+    } else {
+        // How long they last is a result of the run, and so is what they leave to the others.
+        let message = format!("{sized} flows with a size come and go: what is fair is computed after the run");
+        findings.add(Severity::Note, "workloads", message, "");
+        (lasting_shares(plan, walker).unwrap_or_default(), " without the flows that come and go")
+    };
     let mut by_workload: BTreeMap<u32, Vec<&FairShare>> = BTreeMap::new();
     for share in &shares {
-        // Finite flows that come and go have no steady share.
-        let flow = &plan.spec.flows[share.flow as usize];
-        if flow.size.is_none() || shares.len() <= 1000 {
-            by_workload.entry(plan.workload_of_flow[share.flow as usize]).or_default().push(share);
-        }
+        by_workload.entry(plan.workload_of_flow[share.flow as usize]).or_default().push(share);
     }
     for (workload, shares) in by_workload {
         let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
@@ -38,18 +45,25 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         let open = shares.iter().any(|share| share.most > share.throughput);
         let worst = shares.iter().min_by(|a, b| a.throughput.total_cmp(&b.throughput));
         let bottleneck = worst.and_then(|share| share.bottleneck.as_ref());
-        let because = bottleneck.map_or("it gets all it offers".into(), |link| format!("limited by {link}"));
+        let because = bottleneck.map_or("all it offers".into(), |link| format!("bottleneck: {link}"));
         let amount = if most - least < 1.0 { show(least) } else { format!("{} to {}", show(least), show(most)) };
-        let whose = if shares.len() == 1 {
-            "its fair share".into()
-        } else {
-            format!("fair share of each of its {} flows", shares.len())
-        };
+        let whose = if shares.len() == 1 { String::new() } else { format!(" for each of {} flows", shares.len()) };
         // Two links may weigh two classes the other way round.
-        let because = if open { "links weigh its class differently, and any of it is fair".into() } else { because };
-        let message = format!("{whose}, if all last: {amount}; {because}");
+        let because = if open { "links weigh its class differently: all of this is fair".into() } else { because };
+        let message = format!("fair share: {amount}{whose}{when} ({because})");
         findings.add(Severity::Note, format!("workload {name}"), message, "");
     }
+}
+
+/// Whether there is a time at which all flows are under way, if each gets the share it would have then: nobody is
+/// stopped, or done, before the last has started.
+fn meet(plan: &Plan, shares: &[FairShare]) -> bool {
+    let flows = || shares.iter().map(|share| (share, &plan.spec.flows[share.flow as usize]));
+    let last = flows().map(|(_, flow)| flow.start).max().unwrap_or_default().as_secs_f64();
+    flows().all(|(share, flow)| {
+        let done = flow.size.map(|size| flow.start.as_secs_f64() + size.bits() as f64 / share.most.max(1.0));
+        done.into_iter().chain(flow.stop.map(Time::as_secs_f64)).all(|end| end > last)
+    })
 }
 
 /// Links that are offered more than they carry by flows that do not hold back.

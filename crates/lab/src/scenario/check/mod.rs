@@ -8,12 +8,14 @@ mod deadlock;
 mod fair;
 mod load;
 mod paths;
+mod phases;
 mod scheduler;
 mod strict;
 mod transient;
 
-pub use fair::{FairPhase, FairShare, fair_phases, fair_shares};
+pub use fair::{FairShare, fair_shares};
 pub use paths::flow_paths;
+pub use phases::{FairPhase, each_fair_phase, fair_phases, fair_phases_of_run};
 
 use super::plan::Plan;
 use fabric::spec::{Egress, FlowControl, NetworkSpec};
