@@ -7,7 +7,7 @@ import { layoutOf, type Layout } from "./layout";
 import type { Run } from "./run";
 import type { Surface } from "./surface";
 import { LIGHT, loadColour, type Theme } from "./theme";
-import { CongestionReader, type Congestion } from "./tree";
+import { CongestionReader, type Blocked, type Congestion } from "./tree";
 
 interface Place {
   x: number;
@@ -20,6 +20,13 @@ const SHADES = 20;
 const MANY = 1500;
 /** Less than this is a phone, or one of several drawings. */
 const NARROW = 480;
+
+/** A cross on its own ground. */
+function cross(surface: Surface, x: number, y: number, size: number, colour: string, ground: string): void {
+  const strokes = [[x - size, y - size, x + size, y + size], [x - size, y + size, x + size, y - size]];
+  for (const stroke of strokes) surface.line(stroke, { colour: ground, width: 5 });
+  for (const stroke of strokes) surface.line(stroke, { colour, width: 2.5 });
+}
 
 export class NetworkDrawing implements Painter {
   readonly title: string;
@@ -96,6 +103,9 @@ export class NetworkDrawing implements Painter {
     const lanes = (count: number) => `${count} ${count === 1 ? "lane" : "lanes"}`;
     const text: Node[] = [el("b", {}, `${showTime(seen.at)}: `)];
     const add = (part: string, kind = "") => text.push(kind === "" ? document.createTextNode(part) : el("span", { class: kind }, part));
+    const named = ({ port, class: of }: Blocked) => run.laneOf(port, of);
+    const down = [...new Set(seen.failed.map((port) => [run.ports[port].node, run.ports[port].peerNode].sort((a, b) => a - b).map((node) => run.nodes[node].name).join(" \u2013 ")))];
+    if (down.length > 0) add(`${down.slice(0, 3).join(", ")}${down.length > 3 ? ` and ${down.length - 3} more` : ""} ${down.length === 1 ? "has" : "have"} failed; `, "failed");
     if (seen.trees.length === 0 && seen.stray.length === 0) {
       const { waiting } = seen.state;
       const longest = waiting.indexOf(waiting.reduce((a, b) => Math.max(a, b), 0));
@@ -105,8 +115,9 @@ export class NetworkDrawing implements Painter {
     }
     seen.trees.slice(0, 3).forEach((tree, i) => {
       if (i > 0) add(" ");
-      const lane = run.ports[tree.root].lane;
-      add(tree.receiver ? `root ${lane}, held back by the receiver` : `root ${lane}`, "root");
+      const lane = run.laneOf(tree.root, tree.class);
+      const why = tree.receiver ? ", held back by the receiver" : seen.failed.includes(tree.root) ? ", whose cable has failed" : "";
+      add(`root ${lane}${why}`, "root");
       add(`, ${show(seen.state.waiting[tree.root], "size", 3)} waiting, holds back ${lanes(tree.lanes.length)}`);
       if (tree.victims.length > 0) {
         add("; ");
@@ -117,11 +128,14 @@ export class NetworkDrawing implements Painter {
     if (seen.trees.length > 3) add(` And ${seen.trees.length - 3} smaller ${seen.trees.length === 4 ? "tree" : "trees"}.`);
     if (seen.circle.length > 0) {
       add(" ");
-      add(`deadlock: ${seen.circle.map((port) => run.ports[port].lane).join(", ")} wait for each other in a circle.`, "root");
+      add(`deadlock: ${seen.circle.map(named).join(", ")} wait for each other in a circle.`, "root");
     } else if (seen.stray.length > 0 && seen.stray.length <= 3) {
-      const named = seen.stray.map((port) => `${run.ports[port].lane} (${digits(this.reader.heldBack(seen.state, port) * 100, 2)} % of the last four samples)`);
-      add(`${seen.trees.length > 0 ? " " : ""}held back without a root in sight: ${named.join(", ")}.`);
-    } else if (seen.stray.length > 0) add(` ${lanes(seen.stray.length)} held back without a root in sight.`);
+      const strays = seen.stray.map((lane) => {
+        const of = run.usedClasses.size > 1 ? `${run.className(lane.class)}, ` : "";
+        return `${run.ports[lane.port].lane} (${of}${digits(this.reader.blockedIn(seen.state, lane) * 100, 2)} % of the last four samples)`;
+      });
+      add(`${seen.trees.length > 0 ? " " : ""}held back without a root in sight: ${strays.join(", ")}.`);
+    } else if (seen.stray.length > 0) add(` ${lanes(new Set(seen.stray.map(({ port }) => port)).size)} held back without a root in sight.`);
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     for (const flow of this.followed) {
       const { name, start, end } = run.flows[flow];
@@ -133,7 +147,7 @@ export class NetworkDrawing implements Painter {
   /** What a flow gets now, and what it should. */
   private fate(flow: number, at: number): string {
     if (!this.run.has("flow_samples")) return "";
-    const fair = this.reader.shareOf(flow);
+    const fair = this.reader.shareOf(flow, at);
     return `gets ${show(this.reader.rateOf(flow, at), "rate", 3)}${fair === null ? "" : `; its fair share is ${show(fair, "rate", 3)}`}`;
   }
 
@@ -234,6 +248,7 @@ export class NetworkDrawing implements Painter {
       }
     }
     this.held(surface, of, seen, ends, wide);
+    this.failed(surface, of, seen, ends, wide);
     if (!this.dense() || this.zoom > 2.5) this.fills(surface, of, seen, ends, size);
     this.victims(surface, of, seen, size);
     this.nodesDrawn(surface, of, seen, size);
@@ -261,13 +276,24 @@ export class NetworkDrawing implements Painter {
   }
 
   private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
-    const held = [...seen.trees.flatMap((tree) => tree.lanes.map(({ port }) => port)), ...seen.stray];
+    const held = new Set([...seen.trees.flatMap((tree) => tree.lanes), ...seen.stray].map(({ port }) => port));
     const wide = (port: number) => Math.max(lane(port), this.dense() ? 2.5 : 4);
-    const circle = new Set(seen.circle);
+    const circle = new Set(seen.circle.map(({ port }) => port));
     for (const port of held) {
       surface.line(ends[port], { colour: circle.has(port) ? of.root : of.pause, width: wide(port), dash: this.dense() ? [3, 2] : [7, 5] });
     }
     for (const tree of seen.trees) surface.line(ends[tree.root], { colour: of.root, width: wide(tree.root) });
+  }
+
+  /** A cable that is down is neither idle nor busy: it is broken, with a cross on it. */
+  private failed(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
+    for (const port of seen.failed) {
+      surface.line(ends[port], { colour: of.paper, width: lane(port) + 1.5 });
+      surface.line(ends[port], { colour: of.failed, width: Math.max(1.2, lane(port) * 0.5), dash: [2, 4] });
+      if (this.run.ports[port].peerPort < port) continue;
+      const [x, y] = [(ends[port][0] + ends[port][2]) / 2, (ends[port][1] + ends[port][3]) / 2];
+      cross(surface, x, y, this.dense() ? 4 : 7, of.failed, of.paper);
+    }
   }
 
   /** What waits at the foot of a lane, and what the far buffer holds at its head: the tailback itself. */
@@ -420,6 +446,12 @@ export class NetworkDrawing implements Painter {
       sample(of.root, "root", 4);
       sample(of.victim, "victim", 2, [2, 3]);
     }
+    if (this.run.failures().length > 0) {
+      add("failed", 22, (surface, x, y) => {
+        surface.line([x, y, x + 18, y], { colour: of.failed, width: 2, dash: [2, 4] });
+        cross(surface, x + 9, y, 4, of.failed, of.paper);
+      });
+    }
     return parts;
   }
 
@@ -483,8 +515,14 @@ export class NetworkDrawing implements Painter {
       this.run.has("links") ? `busy ${digits(state.busy[port] * 100, 3)} %` : "how busy it was is not recorded",
       `${show(state.waiting[port], "size")} waiting to leave`,
       `far buffer holds ${held}${of}`,
-      back > 0 ? `held back ${digits(back * 100, 3)} %` : "not held back",
+      this.seen.failed.includes(port) ? "its cable has failed" : back > 0 ? `held back ${digits(back * 100, 3)} %${this.inClasses(state, port)}` : "not held back",
     ].join("\n");
+  }
+
+  /** In which classes a lane is held back, where flows are of several. */
+  private inClasses(state: Congestion["state"], port: number): string {
+    if (this.run.usedClasses.size < 2) return "";
+    return `: ${this.reader.blockedClasses(state, port).map((of) => this.run.className(of)).join(", ")}`;
   }
 
   private listen(): void {
@@ -582,10 +620,11 @@ export class NetworkDrawing implements Painter {
   csv(): string {
     const { ports } = this.run;
     const rows: (string | number)[][] = [
-      ["time (s)", "port", "lane", "utilisation", "paused", "without credits", "held back", "waiting (B)", "input held at the far end", "root", "depth in tree"],
+      ["time (s)", "port", "lane", "utilisation", "paused", "without credits", "held back", "waiting (B)", "input held at the far end", "root", "depth in tree", "failed"],
     ];
     if (!this.seen) return csvLines(rows);
     const { state, at, trees } = this.seen;
+    const failed = new Set(this.seen.failed);
     const depth = new Map(trees.flatMap((tree) => [[tree.root, [tree.root, 0]] as const, ...tree.lanes.map((lane) => [lane.port, [tree.root, lane.depth]] as const)]));
     ports.forEach((port, i) => {
       const found = depth.get(i);
@@ -601,6 +640,7 @@ export class NetworkDrawing implements Painter {
         state.held[port.peerPort],
         found ? ports[found[0]].lane : "",
         found ? found[1] : "",
+        failed.has(i) ? 1 : 0,
       ]);
     });
     return csvLines(rows);

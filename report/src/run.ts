@@ -20,9 +20,15 @@ export interface Flow {
   name: string;
   source: string;
   destination: string;
+  /** Priority or virtual lane. */
+  class: number;
   start: number;
-  /** When it ended or was stopped; the end of the run if neither. */
+  /** When it was no longer under way: complete, stopped, or all of it arrived or lost; the end of the run if neither. */
   end: number;
+  /** Whether it has a size. */
+  finite: boolean;
+  /** Whether it can never complete: a frame of it was lost that is not sent again. */
+  never: boolean;
   completed: number | null;
   throughput: number | null;
   workload: number;
@@ -63,6 +69,7 @@ export class Run {
   private readonly loading = new Map<string, Promise<void>>();
   private readonly tables = new Map<string, Table>();
   private readonly places = new Map<string, Map<string, number>>();
+  private used: Set<number> | null = null;
 
   /** With `drawn`, a run that has the series that a figure draws of it and no others. */
   constructor(
@@ -160,8 +167,11 @@ export class Run {
         name: names[i],
         source: String(flows["source"]?.[i] ?? ""),
         destination: String(flows["destination"]?.[i] ?? "any"),
+        class: Number(flows["class"]?.[i] ?? 0),
         start: Number(flows["start"]?.[i] ?? 0),
-        end: Math.min(completed ?? Infinity, about?.stop_ps?.[i] ?? Infinity, this.end),
+        end: Math.min(completed ?? Infinity, maybe(flows["ended"]?.[i]) ?? Infinity, about?.stop_ps?.[i] ?? Infinity, this.end),
+        finite: maybe(flows["size"]?.[i]) !== null,
+        never: maybe(flows["size"]?.[i]) !== null && completed === null && Number(flows["lost_frames"]?.[i] ?? 0) > 0,
         completed,
         throughput: maybe(flows["throughput"]?.[i]),
         workload: about?.workload[i] ?? 0,
@@ -286,6 +296,31 @@ export class Run {
     const groups = this.workloads.map((name) => ({ name, members: [] as number[] }));
     for (const flow of this.flows) groups[flow.workload]?.members.push(flow.number);
     return groups.filter((group) => group.members.length > 0);
+  }
+
+  /** Lanes whose cable is down at some time from one instant to another. */
+  failed(from: number, to: number): number[] {
+    const faults = this.network?.faults ?? [];
+    return faults.filter(({ down_ps, up_ps }) => down_ps < to && (up_ps ?? Infinity) > from).flatMap(({ ports }) => ports ?? []);
+  }
+
+  /** Cables that failed before the end, each with its two ends and when. */
+  failures(): { cable: string; from: number; to: number | null }[] {
+    const name = (port: number) => `${this.nodes[this.ports[port].node].name} \u2013 ${this.nodes[this.ports[port].peerNode].name}`;
+    const faults = (this.network?.faults ?? []).filter(({ ports, down_ps }) => (ports?.length ?? 0) > 0 && down_ps < this.end);
+    return faults.map(({ ports, down_ps, up_ps }) => ({ cable: name(ports![0]), from: down_ps, to: up_ps !== null && up_ps < this.end ? up_ps : null }));
+  }
+
+  /** The classes that flows are of. */
+  get usedClasses(): Set<number> {
+    this.used ??= new Set(this.flows.map((flow) => flow.class));
+    return this.used;
+  }
+
+  /** A lane, with its class where flows are of several. */
+  laneOf(port: number, of: number): string {
+    const { lane } = this.ports[port];
+    return this.usedClasses.size > 1 ? `${lane} (${this.className(of)})` : lane;
   }
 
   className(number: number): string {

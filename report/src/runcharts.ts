@@ -95,7 +95,7 @@ export function throughputChart(runs: Run[], link: TimeLink, small?: { title: st
   const lines = () => {
     const made = flowLines(all, grouping, (of, members) => () => of.throughput("flow_samples", members, window), (of, flow) => of.flows[flow].bytes);
     // A fair share means something for flows that last, not for what comes and goes.
-    const lasting = run.flows.every((flow) => flow.completed === null);
+    const lasting = run.flows.every((flow) => !flow.finite);
     if (!lasting) made.forEach((line) => delete line.level);
     return made;
   };

@@ -1,7 +1,7 @@
 // The report of one run.
 import { el, whenSeen } from "./dom";
 import { show, showTime } from "./format";
-import { Run } from "./run";
+import { Run, type Flow } from "./run";
 import { chartMakers } from "./runcharts";
 import { flowTable, joinedNote, linkTable, planTable, queueTable, totalsTable } from "./runtables";
 import { section, facts } from "./shell";
@@ -17,15 +17,38 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;
 }
 
+/** How a run ended, and how that looks: finished is not good if frames were dropped. */
+function outcome(run: Run): HTMLElement {
+  const { kind } = run.about.manifest.outcome;
+  const { totals } = run.about.manifest;
+  const frames = (number: number, what: string) => (number > 0 ? [`${number.toLocaleString("en")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);
+  const again = totals["requeued_frames"] ?? 0;
+  const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${again.toLocaleString("en")} of them sent again)` : text));
+  const losses = kind === "finished" ? [...dropped, ...frames(totals["lost_frames"] ?? 0, "lost on cables")] : [];
+  const look = losses.length > 0 ? "doubt" : (GOOD[kind] ?? "");
+  return el("span", { class: `verdict ${look}` }, [kind, ...losses].join(", "));
+}
+
+/** Cables that failed, and when. */
+function failures(run: Run): string {
+  const told = run.failures().map(({ cable, from, to }) => `${cable} from ${showTime(from, 3)} ${to === null ? "to the end" : `to ${showTime(to, 3)}`}`);
+  const most = 8;
+  return told.length > most ? `${told.slice(0, most).join(", ")} and ${told.length - most} more` : told.join(", ");
+}
+
 /** How a run ended and what it was. */
 export function summary(run: Run): HTMLElement {
   const { manifest } = run.about;
   const { totals } = manifest;
+  const failed = failures(run);
+  const never = run.flows.filter((flow) => flow.never).length;
   const hosts = run.nodes.filter((node) => node.host).length;
   const list = facts([
-    ["outcome", el("span", { class: `verdict ${GOOD[manifest.outcome.kind] ?? ""}` }, manifest.outcome.kind)],
+    ["outcome", outcome(run)],
     ["simulated", showTime(manifest.simulated_ps)],
     ["network", [count(hosts, "host"), count(run.nodes.length - hosts, "switch"), count(run.flows.length, "flow")].join(", ")],
+    ...(failed === "" ? [] : [["failed cables", failed] as [string, string]]),
+    ...(never === 0 ? [] : [["never complete", `${count(never, "flow")}: frames were lost and are not sent again`] as [string, string]]),
     ["delivered", show(totals["delivered_bytes"], "size")],
     ["dropped frames", show((totals["dropped_frames"] ?? 0) + (totals["lost_frames"] ?? 0), "count")],
     ["pause frames", show(totals["pause_frames"], "count")],
@@ -49,21 +72,24 @@ export function story(run: Run, course: Course): HTMLElement | null {
   if (!worst) return null;
   if (worst.trees.length === 0) {
     if (worst.circle.length === 0) return null;
-    const lanes = worst.circle.map((port) => run.ports[port].lane).join(", ");
+    const lanes = worst.circle.map(({ port, class: of }) => run.laneOf(port, of)).join(", ");
     return el("p", { class: "story" }, `From ${showTime(course.stretch[0])} these wait for each other, the last for the first: ${lanes}. Nothing can move again.`);
   }
   const part = (share: number) => `${Math.round(share * 100)} %`;
+  const share = (of: number) => (of < 0.005 ? "less than 1 %" : part(of));
+  // One that has caught up by the end has no less than its share over its life.
+  const gets = ({ throughput, fairShare }: Flow) => (throughput !== null && fairShare !== null && throughput < fairShare ? [`${show(throughput, "rate", 3)} of ${show(fairShare, "rate", 3)}`] : []);
   const tree = worst.trees.reduce((a, b) => (b.lanes.length > a.lanes.length ? b : a));
   const victims = [...course.suffered.entries()].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
-  const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${part(count)} of its time)`);
+  const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${[`${share(count)} of its time`, ...gets(run.flows[flow])].join("; ")})`);
   const lanes = tree.lanes.length === 1 ? "one lane" : `${tree.lanes.length} lanes`;
   const [from, to] = course.stretch;
   const when = to > from ? `from ${showTime(from, 3)} to ${showTime(to, 3)}` : `at ${showTime(worst.at)}`;
   const often = course.part > 0.995 ? "always" : course.part < 0.005 ? "less than 1 % of the time" : `${part(course.part)} of the time`;
-  const sentences = [`Something is held back ${often}, most ${when}: ${run.ports[tree.root].lane} then holds back ${lanes}.`];
+  const sentences = [`Something is held back ${often}, most ${when}: ${run.laneOf(tree.root, tree.class)} then holds back ${lanes}.`];
   if (victims.length > 0) {
     const more = victims.length > 5 ? ` and ${victims.length - 5} more` : "";
-    sentences.push(`Victims, which cross the tree but no root: ${names.join(", ")}${more}.`);
+    sentences.push(`Victims, which get less than their fair share and have no part in the tree: ${names.join(", ")}${more}.`);
   }
   return el("p", { class: "story" }, sentences.join(" "));
 }
@@ -74,7 +100,7 @@ export async function runPage(about: RunAbout, into: HTMLElement): Promise<void>
   const top = summary(run);
   into.append(section("Outcome", "outcome", top));
   // What the network and the first chart need; the rest is unpacked while they are looked at.
-  await run.load(["links", "queues", "pauses", "flow_samples", "notices"]);
+  await run.load(["links", "starved", "queues", "pauses", "flow_samples", "fair_shares", "notices"]);
   const made = stage([run], run.link);
   into.append(section("Network", "network", made.root));
   const time = section("Over time", "time");

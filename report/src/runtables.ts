@@ -23,16 +23,16 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
     },
     text: (flow) => show((raw(column)(flow) ?? NaN) / 1e12, "time"),
   });
-  // Of finished flows the throughput is over their life, so the share that the network had for them is another one.
   const distance = (flow: Flow) => (flow.fairShare && flow.throughput !== null ? flow.throughput / flow.fairShare - 1 : null);
+  const completion = time("completion", "duration", "from its start to the arrival of the last byte; never, if a frame was lost that is not sent again");
   const columns: Column<Flow>[] = [
     { name: "flow", value: (flow) => flow.name },
     { name: "workload", value: (flow) => run.workloads[flow.workload] ?? "" },
     { name: "from", value: (flow) => flow.source },
     { name: "to", value: (flow) => flow.destination },
     time("start", "start", "instant at which it may begin"),
-    { name: "throughput", number: true, meaning: "from its start to its last byte or the end of the run", value: (flow) => flow.throughput, text: (flow) => show(flow.throughput, "rate") },
-    { name: "fair share", number: true, meaning: "max-min fair share if all flows lasted", value: (flow) => flow.fairShare, text: (flow) => show(flow.fairShare, "rate") },
+    { name: "throughput", number: true, meaning: "from the later of its start and the end of the warm-up to the earliest of its completion, its stop and the end of the run", value: (flow) => flow.throughput, text: (flow) => show(flow.throughput, "rate") },
+    { name: "fair share", number: true, meaning: "max-min fair share among the flows under way with it, over the same time", value: (flow) => flow.fairShare, text: (flow) => show(flow.fairShare, "rate") },
     {
       name: "from fair",
       number: true,
@@ -42,15 +42,16 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
       kind: (flow) => ((distance(flow) ?? 0) < -0.2 ? "less" : (distance(flow) ?? 0) > 0.2 ? "moreof" : ""),
     },
     { name: "limited by", value: (flow) => flow.bottleneck ?? "" },
-    { name: "victim", number: true, meaning: "part of its life in which it crossed a congestion tree but no root", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
-    time("completion", "duration", "from its start to the arrival of the last byte"),
+    { name: "victim", number: true, meaning: "part of its life in which a lane of its path was held back in its class, it got less than its fair share, and it had no part in the congestion", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
+    { ...completion, text: (flow) => (flow.never ? "never" : completion.text!(flow)) },
+    { name: "lost", number: true, meaning: "frames that were dropped or lost and are not sent again", value: raw("lost_frames"), text: (flow) => show(raw("lost_frames")(flow), "count") },
     { name: "delivered", number: true, value: (flow) => flow.bytes, text: (flow) => show(flow.bytes, "size") },
     { name: "marked", number: true, meaning: "frames that arrived with a congestion mark", value: raw("marked_frames"), text: (flow) => show(raw("marked_frames")(flow), "count") },
     { name: "notices", number: true, value: raw("notices"), text: (flow) => show(raw("notices")(flow), "count") },
     time("mean delay", "mean_delay", "from a frame's making to its consumption"),
     time("longest delay", "max_delay", "from a frame's making to its consumption"),
   ];
-  const any = (column: Column<Flow>) => run.flows.some((flow) => ![null, 0, ""].includes(column.value(flow) as never));
+  const any = (column: Column<Flow>) => run.flows.some((flow) => ![null, 0, ""].includes(column.value(flow) as never) || (column.name === completion.name && flow.never));
   return dataTable("Flows", columns.filter((column, place) => place === 0 || any(column)), run.flows);
 }
 

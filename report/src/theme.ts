@@ -11,6 +11,7 @@ export interface Theme {
   pause: string;
   root: string;
   victim: string;
+  failed: string;
   queue: string;
   buffer: string;
   palette: string[];
@@ -27,6 +28,7 @@ export const LIGHT: Theme = {
   pause: "#d55e00",
   root: "#b2182b",
   victim: "#a0308c",
+  failed: "#1b1f24",
   queue: "#e69f00",
   buffer: "#a86f00",
   palette: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#4d4d4d"],
@@ -43,6 +45,7 @@ export const DARK: Theme = {
   pause: "#f28030",
   root: "#ff5a5a",
   victim: "#e58ad8",
+  failed: "#e8ebee",
   queue: "#f0b030",
   buffer: "#b98a2b",
   palette: ["#4fa9dd", "#f28030", "#2fc79b", "#e39cc4", "#f0b030", "#8fd0f5", "#b9a0dc", "#c4c4c4"],

@@ -1,22 +1,31 @@
-// Congestion trees: which lanes are held back, by which root, and which flows suffer without using it.
+// Congestion trees: which lanes are blocked in which class, by which root, and which flows suffer without a part in it.
 //
-// A lane is one direction of a cable, named by the port that sends. It is held back when its sender obeys a pause, or
-// stands still with frames waiting and no credits for them. A root is a lane with frames waiting that sends as fast as it can, or one whose receiving
-// host holds it back. From there upstream: a held lane belongs to the tree if a flow crosses it and then a lane of the
-// tree. A flow that crosses the tree but no root is a victim, unless it gets its fair share all the same.
+// A lane is one direction of a cable, named by the port that sends. It is blocked in a class when its sender obeys a
+// pause of the class, or has frames of the class waiting and no credits for them. Classes are judged apart: flow control
+// stops one and not the others. A root is a lane with frames of a class waiting that sends as fast as it can or whose cable
+// has failed, or one whose receiving host blocks it. From there upstream: a blocked lane belongs to the tree if a flow of the class crosses
+// it and then a lane of the tree.
+//
+// A flow is a victim of a tree if it is under way, crosses a blocked lane of the tree in its own class, gets less than its
+// fair share, and has no part in it: its own path does not lead from there over blocked lanes to a root.
 import type { Run } from "./run";
 import type { Series } from "./series";
 
-/** Parts of the interval before an instant. */
+/** Parts of the interval before an instant, by port; where it says so by port and class. */
 export interface LaneState {
   busy: Float32Array;
+  /** Of the class that was paused longest. */
   paused: Float32Array;
-  /** Frames waited, and lacked credits. */
+  /** The wire stood still, frames waited, and lacked credits. */
   starved: Float32Array;
-  /** Paused or starved, of a few intervals: senders are stopped and started in turns. */
+  /** Paused or without credits, of a few intervals: senders are stopped and started in turns. The class most blocked. */
   lately: Float32Array;
+  /** The same by port and class. */
+  blocked: Float32Array;
   /** Bytes waiting to leave by the port. */
   waiting: Float64Array;
+  /** The same by port and class. */
+  queued: Float64Array;
   /** Held of what came in by the port: bytes or frames. */
   held: Float64Array;
   /** The same as a part of the room there is. */
@@ -25,26 +34,37 @@ export interface LaneState {
 
 export interface Tree {
   root: number;
-  /** Whether a host holds it back, rather than the lane being full. */
+  class: number;
+  /** Whether a host blocks it, rather than the lane being full. */
   receiver: boolean;
   lanes: { port: number; depth: number }[];
   victims: number[];
+}
+
+/** A lane in a class. */
+export interface Blocked {
+  port: number;
+  class: number;
 }
 
 export interface Congestion {
   at: number;
   state: LaneState;
   trees: Tree[];
-  /** Lanes held back that no root explains: they wait in a circle, or for a root between two samples. */
-  stray: number[];
+  /** Blocked lanes that no root explains: they wait in a circle, or for a root between two samples. */
+  stray: Blocked[];
   /** Lanes of them each of which waits for the next, and the last for the first. */
-  circle: number[];
+  circle: Blocked[];
+  /** Lanes whose cable is down. */
+  failed: number[];
 }
 
 /** More of the interval than this is as good as all of it. */
 const FULL = 0.85;
 const HELD = 0.05;
-/** Intervals over which a lane that is stopped in turns counts as held back. */
+/** A flow that gets this part of its fair share has it. */
+const FAIR = 0.95;
+/** Intervals over which a lane that is stopped in turns counts as blocked. */
 const LATELY = 4;
 
 interface Cursor {
@@ -52,40 +72,72 @@ interface Cursor {
   place: number;
 }
 
+type Sums = Cursor & { intervals: Float64Array; starved: Float64Array };
+
+/** The mean over a stretch of a level that holds from each time on; nothing before the first. */
+export function meanLevel(times: ArrayLike<number>, values: ArrayLike<number>, from: number, to: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] > from) high = middle;
+    else low = middle + 1;
+  }
+  let sum = 0;
+  for (let i = Math.max(0, low - 1); i < times.length && times[i] < to; i++) {
+    const until = i + 1 < times.length ? Math.min(to, times[i + 1]) : to;
+    sum += values[i] * Math.max(0, until - Math.max(from, times[i]));
+  }
+  return to > from ? sum / (to - from) : 0;
+}
+
 export class CongestionReader {
+  /** Lanes are numbered by port and class here. */
   private readonly feeds = new Map<number, Map<number, number[]>>();
   private readonly crossing = new Map<number, number[]>();
+  private readonly classes: number;
   private readonly capacity: Float64Array;
   private readonly pathsKnown: boolean;
   private readonly queueKeys: number[][];
-  private readonly linkCursors: (Cursor & { busy: Float64Array; intervals: Float64Array; starved: Float64Array })[] = [];
+  private readonly linkCursors: (Sums & { busy: Float64Array })[] = [];
   private readonly linkPorts: number[];
+  private readonly starvedCursors: Sums[] = [];
+  private readonly starvedKeys: number[][];
   private readonly queueCursors: (Cursor & { out: Float64Array; held: Float64Array })[] = [];
   private readonly pauseCursors: (Cursor & { starts: Float64Array; covered: Float64Array })[] = [];
   private readonly pauseKeys: number[][];
 
   constructor(private readonly run: Run) {
     const { ports } = run;
+    this.window = run.windows().own;
+    this.queueKeys = run.keys("queues");
+    this.pauseKeys = run.keys("pauses");
+    this.starvedKeys = run.keys("starved");
+    const known = [...this.queueKeys, ...this.pauseKeys, ...this.starvedKeys].reduce((most, [, of]) => Math.max(most, of + 1), 1);
+    this.classes = run.flows.reduce((most, flow) => Math.max(most, flow.class + 1), Math.max(known, run.network?.classes.length ?? 1));
     this.pathsKnown = run.flows.length > 0 && run.flows.every((flow) => flow.path !== null);
     for (const flow of run.flows) {
-      const path = flow.path ?? [];
-      path.forEach((port, i) => {
-        const crossing = this.crossing.get(port);
+      const path = this.pathOf(flow.number);
+      path.forEach((cell, i) => {
+        const crossing = this.crossing.get(cell);
         if (crossing) crossing.push(flow.number);
-        else this.crossing.set(port, [flow.number]);
+        else this.crossing.set(cell, [flow.number]);
         if (i + 1 === path.length) return;
-        const next = this.feeds.get(port) ?? new Map<number, number[]>();
-        this.feeds.set(port, next);
+        const next = this.feeds.get(cell) ?? new Map<number, number[]>();
+        this.feeds.set(cell, next);
         const flows = next.get(path[i + 1]);
         if (flows) flows.push(flow.number);
         else next.set(path[i + 1], [flow.number]);
       });
     }
-    this.queueKeys = run.keys("queues");
     this.linkPorts = run.keys("links").map(([port]) => port);
     for (const port of this.linkPorts) {
       const column = (name: string) => run.column("links", name, port);
       this.linkCursors.push({ times: column("time"), place: 0, busy: column("busy"), intervals: column("interval"), starved: column("starved") });
+    }
+    for (const key of this.starvedKeys) {
+      const column = (name: string) => run.column("starved", name, ...key);
+      this.starvedCursors.push({ times: column("time"), place: 0, intervals: column("interval"), starved: column("starved") });
     }
     const most = new Float64Array(ports.length);
     for (const key of this.queueKeys) {
@@ -94,7 +146,6 @@ export class CongestionReader {
       this.queueCursors.push({ times: column("time"), place: 0, out: column("output_bytes"), held });
       if (key[1] === 0 || !run.network) held.forEach((value) => (most[key[0]] = Math.max(most[key[0]], value)));
     }
-    this.pauseKeys = run.keys("pauses");
     for (const key of this.pauseKeys) {
       const column = (name: string) => run.column("pauses", name, ...key);
       this.pauseCursors.push({ times: column("end"), place: 0, starts: column("start"), covered: column("covered") });
@@ -108,9 +159,23 @@ export class CongestionReader {
     });
   }
 
+  private cell(port: number, of: number): number {
+    return port * this.classes + of;
+  }
+
+  private portOf(cell: number): number {
+    return Math.floor(cell / this.classes);
+  }
+
+  /** The lanes that a flow crosses, in its class. */
+  private pathOf(flow: number): number[] {
+    const { path, class: of } = this.run.flows[flow];
+    return (path ?? []).map((port) => this.cell(port, of));
+  }
+
   private busiestClass(): number {
     const classes = new Map<number, number>();
-    for (const cell of this.run.about.flows["class"] ?? []) classes.set(Number(cell), (classes.get(Number(cell)) ?? 0) + 1);
+    for (const { class: of } of this.run.flows) classes.set(of, (classes.get(of) ?? 0) + 1);
     return [...classes].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
   }
 
@@ -156,6 +221,17 @@ export class CongestionReader {
     return Math.min(end, Math.max(sample, Math.ceil(time / sample - 1e-9) * sample));
   }
 
+  /** The part of the last few intervals during which credits lacked. */
+  private lacked(cursor: Sums, row: number, at: number): number {
+    const span = LATELY * this.run.sample;
+    let lacked = 0;
+    for (let r = Math.min(row, cursor.times.length - 1); r >= 0 && cursor.times[r] > at - span; r--) {
+      const shared = Math.min(at, cursor.times[r]) - Math.max(at - span, cursor.times[r] - cursor.intervals[r]);
+      if (shared > 0) lacked += (cursor.starved[r] * shared) / (cursor.intervals[r] || 1);
+    }
+    return Math.min(1, lacked / span);
+  }
+
   lanes(at: number): LaneState {
     const count = this.run.ports.length;
     const state: LaneState = {
@@ -163,36 +239,39 @@ export class CongestionReader {
       paused: new Float32Array(count),
       starved: new Float32Array(count),
       lately: new Float32Array(count),
+      blocked: new Float32Array(count * this.classes),
       waiting: new Float64Array(count),
+      queued: new Float64Array(count * this.classes),
       held: new Float64Array(count),
       fill: new Float32Array(count),
     };
     const { sample } = this.run;
     this.linkCursors.forEach((cursor, i) => {
+      const port = this.linkPorts[i];
       const row = this.seek(cursor, at);
       if (row < cursor.times.length && cursor.times[row] - cursor.intervals[row] < at) {
-        state.busy[this.linkPorts[i]] = cursor.busy[row] / (cursor.intervals[row] || 1);
-        state.starved[this.linkPorts[i]] = (cursor.starved[row] ?? 0) / (cursor.intervals[row] || 1);
+        state.busy[port] = cursor.busy[row] / (cursor.intervals[row] || 1);
+        state.starved[port] = (cursor.starved[row] ?? 0) / (cursor.intervals[row] || 1);
       }
-      const before = at - LATELY * sample;
-      let lacked = 0;
-      for (let r = Math.min(row, cursor.times.length - 1); r >= 0 && cursor.times[r] > before; r--) {
-        const shared = Math.min(at, cursor.times[r]) - Math.max(before, cursor.times[r] - cursor.intervals[r]);
-        if (shared > 0) lacked += (cursor.starved[r] * shared) / (cursor.intervals[r] || 1);
-      }
-      state.lately[this.linkPorts[i]] = Math.min(1, lacked / (LATELY * sample));
+      // Without room for the table starved, want of credits is that of all classes.
+      if (!this.run.series["starved"]) state.blocked.fill(this.lacked(cursor, row, at), this.cell(port, 0), this.cell(port + 1, 0));
+    });
+    this.starvedCursors.forEach((cursor, i) => {
+      const [port, of] = this.starvedKeys[i];
+      state.blocked[this.cell(port, of)] = this.lacked(cursor, this.seek(cursor, at), at);
     });
     this.queueCursors.forEach((cursor, i) => {
       let row = this.seek(cursor, at);
       if (row === cursor.times.length || cursor.times[row] > at) row -= 1;
       if (row < 0) return;
-      const port = this.queueKeys[i][0];
+      const [port, of] = this.queueKeys[i];
       state.waiting[port] += cursor.out[row];
+      state.queued[this.cell(port, of)] = cursor.out[row];
       // Room is counted class by class; acknowledgements and other small things must not hide the data.
       state.held[port] = Math.max(state.held[port], cursor.held[row]);
     });
     this.pauseCursors.forEach((cursor, i) => {
-      const port = this.pauseKeys[i][0];
+      const [port, of] = this.pauseKeys[i];
       const from = at - sample;
       const before = at - LATELY * sample;
       let row = this.seek(cursor, before);
@@ -204,37 +283,57 @@ export class CongestionReader {
         all += Math.max(0, end - Math.max(cursor.starts[row], before)) * dense;
       }
       state.paused[port] = Math.max(state.paused[port], Math.min(1, sum / sample));
-      state.lately[port] = Math.max(state.lately[port], Math.min(1, all / (LATELY * sample)));
+      const cell = this.cell(port, of);
+      state.blocked[cell] = Math.max(state.blocked[cell], Math.min(1, all / (LATELY * sample)));
     });
     for (let port = 0; port < count; port++) {
+      for (let of = 0; of < this.classes; of++) state.lately[port] = Math.max(state.lately[port], state.blocked[this.cell(port, of)]);
       state.fill[port] = this.capacity[port] > 0 ? Math.min(1, state.held[port] / this.capacity[port]) : 0;
     }
     return state;
   }
 
-  /** How much a lane is held back: a part of the interval, zero if it is not. */
+  /** How much a lane is blocked, in the class that is most: a part of the interval, zero if it is not. */
   heldBack(state: LaneState, port: number): number {
     return state.lately[port] > HELD ? state.lately[port] : 0;
   }
 
+  /** How much a lane is blocked in a class. */
+  blockedIn(state: LaneState, lane: Blocked): number {
+    return state.blocked[this.cell(lane.port, lane.class)];
+  }
+
+  /** The classes in which a lane is blocked. */
+  blockedClasses(state: LaneState, port: number): number[] {
+    return Array.from({ length: this.classes }, (_, of) => of).filter((of) => state.blocked[this.cell(port, of)] > HELD);
+  }
+
   private readonly got = new Map<number, Series>();
+  private readonly window: number;
 
   /** What a flow gets around an instant. */
   rateOf(flow: number, at: number): number {
-    const known = this.got.get(flow) ?? this.run.throughput("flow_samples", [flow], this.run.windows().own);
+    const known = this.got.get(flow) ?? this.run.throughput("flow_samples", [flow], this.window);
     this.got.set(flow, known);
     return known.at(at);
   }
 
-  /** The fair share of a flow that lasts; of one that comes and goes it says nothing. */
-  shareOf(flow: number): number | null {
-    return this.run.about.flows["size"]?.[flow] === null ? this.run.flows[flow].fairShare : null;
+  /**
+   * The fair share of a flow over the same window, among the flows under way. Null if it is not known; without room for
+   * the table fair_shares, only the mean over its life is, of a flow that lasts.
+   */
+  shareOf(flow: number, at: number): number | null {
+    const { fairShare, finite } = this.run.flows[flow];
+    if (!this.run.series["fair_shares"]) return finite ? null : fairShare;
+    const times = this.run.column("fair_shares", "time", flow);
+    if (times.length === 0) return null;
+    return meanLevel(times, this.run.column("fair_shares", "share", flow), at - this.window, at);
   }
 
-  /** Whether a flow gets less than it should, as far as that is known. */
+  /** Whether a flow gets less than its fair share, which is never more than it offers. What is not known is not less. */
   private wants(flow: number, at: number): boolean {
-    const share = this.shareOf(flow);
-    return share === null || !this.run.has("flow_samples") || !(this.rateOf(flow, at) > share * 0.95);
+    const share = this.run.has("flow_samples") ? this.shareOf(flow, at) : null;
+    return share !== null && this.rateOf(flow, at) < share * FAIR;
   }
 
   private active(flow: number, at: number): boolean {
@@ -252,31 +351,34 @@ export class CongestionReader {
     const at = this.instant(time);
     const state = this.lanes(at);
     const { ports, nodes } = this.run;
-    const held: number[] = [];
-    for (let port = 0; port < ports.length; port++) if (this.heldBack(state, port) > 0) held.push(port);
-    const isHeld = new Set(held);
-    const roots: { port: number; receiver: boolean }[] = [];
-    for (let port = 0; port < ports.length; port++) {
-      const receiver = isHeld.has(port) && nodes[ports[port].peerNode].host;
-      const full = !isHeld.has(port) && state.waiting[port] > 0 && state.busy[port] >= FULL;
-      if (receiver || full) roots.push({ port, receiver });
+    const failed = new Set(this.run.failed(at - this.run.sample, at));
+    const held = new Set<number>();
+    state.blocked.forEach((part, cell) => part > HELD && held.add(cell));
+    const roots: { cell: number; receiver: boolean }[] = [];
+    for (let cell = 0; cell < state.blocked.length; cell++) {
+      const port = this.portOf(cell);
+      const receiver = held.has(cell) && nodes[ports[port].peerNode].host;
+      const full = !held.has(cell) && state.queued[cell] > 0 && (state.busy[port] >= FULL || failed.has(port));
+      if (receiver || full) roots.push({ cell, receiver });
     }
-    const all = new Set(roots.map(({ port }) => port));
-    roots.sort((a, b) => state.waiting[b.port] - state.waiting[a.port]);
+    const all = new Set(roots.map(({ cell }) => cell));
+    roots.sort((a, b) => state.queued[b.cell] - state.queued[a.cell]);
     const taken = new Set<number>();
     const trees: Tree[] = [];
-    for (const { port: root, receiver } of roots) {
+    for (const { cell: root, receiver } of roots) {
+      const of = root % this.classes;
       const lanes: Tree["lanes"] = [];
       let edge = [root];
       for (let depth = 1; edge.length > 0; depth++) {
         const next: number[] = [];
         for (const lane of edge) {
-          for (const input of nodes[ports[lane].node].ports) {
-            const upstream = ports[input].peerPort;
-            if (input === lane || !isHeld.has(upstream) || taken.has(upstream) || upstream === root) continue;
+          const out = this.portOf(lane);
+          for (const input of nodes[ports[out].node].ports) {
+            const upstream = this.cell(ports[input].peerPort, of);
+            if (input === out || !held.has(upstream) || taken.has(upstream) || upstream === root) continue;
             if (!this.leads(upstream, lane, at)) continue;
             taken.add(upstream);
-            lanes.push({ port: upstream, depth });
+            lanes.push({ port: ports[input].peerPort, depth });
             next.push(upstream);
           }
         }
@@ -284,10 +386,11 @@ export class CongestionReader {
       }
       if (lanes.length === 0 && !receiver) continue;
       taken.add(root);
-      trees.push({ root, receiver, lanes, victims: this.victims(lanes, all, at) });
+      trees.push({ root: this.portOf(root), class: of, receiver, lanes, victims: this.victims(lanes, of, held, all, at) });
     }
-    const stray = held.filter((port) => !taken.has(port));
-    return { at, state, trees, stray, circle: this.circle(stray, at) };
+    const stray = [...held].filter((cell) => !taken.has(cell));
+    const named = (cell: number) => ({ port: this.portOf(cell), class: cell % this.classes });
+    return { at, state, trees, stray: stray.map(named), circle: this.circle(stray, at).map(named), failed: [...failed] };
   }
 
   /** A circle of lanes that wait for each other; empty if there is none. */
@@ -295,20 +398,24 @@ export class CongestionReader {
     const inside = new Set(stray);
     const done = new Set<number>();
     const { ports, nodes } = this.run;
-    const onward = (port: number) => nodes[ports[port].peerNode].ports.filter((next) => inside.has(next) && next !== ports[port].peerPort && this.leads(port, next, at));
+    const onward = (cell: number) => {
+      const { peerNode, peerPort } = ports[this.portOf(cell)];
+      const outputs = nodes[peerNode].ports.filter((next) => next !== peerPort).map((next) => this.cell(next, cell % this.classes));
+      return outputs.filter((next) => inside.has(next) && this.leads(cell, next, at));
+    };
     for (const start of stray) {
       const path: number[] = [];
-      const walk = (port: number): number[] | null => {
-        const place = path.indexOf(port);
+      const walk = (cell: number): number[] | null => {
+        const place = path.indexOf(cell);
         if (place >= 0) return path.slice(place);
-        if (done.has(port)) return null;
-        path.push(port);
-        for (const next of onward(port)) {
+        if (done.has(cell)) return null;
+        path.push(cell);
+        for (const next of onward(cell)) {
           const found = walk(next);
           if (found) return found;
         }
         path.pop();
-        done.add(port);
+        done.add(cell);
         return null;
       };
       const found = walk(start);
@@ -317,20 +424,34 @@ export class CongestionReader {
     return [];
   }
 
-  /** Flows that cross lanes of a tree, and no root: whoever crosses one has a part in it. */
-  private victims(lanes: Tree["lanes"], roots: Set<number>, at: number): number[] {
-    const found = new Set<number>();
-    for (const { port } of lanes) {
-      for (const flow of this.crossing.get(port) ?? []) {
-        if (found.has(flow) || !this.active(flow, at)) continue;
-        if (!this.run.flows[flow].path?.some((lane) => roots.has(lane)) && this.wants(flow, at)) found.add(flow);
+  /** Flows that cross blocked lanes of a tree, have no part in it, and get less than their fair share. */
+  private victims(lanes: Tree["lanes"], of: number, held: Set<number>, roots: Set<number>, at: number): number[] {
+    const judged = new Set<number>();
+    const found: number[] = [];
+    const tree = new Set(lanes.map(({ port }) => this.cell(port, of)));
+    for (const lane of tree) {
+      for (const flow of this.crossing.get(lane) ?? []) {
+        if (judged.has(flow) || !this.active(flow, at)) continue;
+        judged.add(flow);
+        const path = this.pathOf(flow);
+        if (path.some((cell, place) => tree.has(cell) && !this.hasPart(path, place, held, roots)) && this.wants(flow, at)) found.push(flow);
       }
     }
-    return [...found].sort((a, b) => a - b);
+    return found.sort((a, b) => a - b);
+  }
+
+  /** Whether a path leads from a blocked lane of it, over blocked lanes, to a root: then its flow is among those that fill it. */
+  private hasPart(path: number[], place: number, held: Set<number>, roots: Set<number>): boolean {
+    if (roots.has(path[place])) return true;
+    for (let next = place + 1; next < path.length; next++) {
+      if (roots.has(path[next])) return true;
+      if (!held.has(path[next])) return false;
+    }
+    return false;
   }
 }
 
-/** How trees grow and shrink: held lanes and victims at up to so many instants. */
+/** How trees grow and shrink: blocked lanes and victims at up to so many instants. */
 export interface Course {
   times: Float64Array;
   lanes: Float64Array;
@@ -338,11 +459,11 @@ export interface Course {
   /** For every flow at which part of the instants of its life it was a victim. */
   suffered: Float64Array;
   worst: Congestion | null;
-  /** How bad it was then: lanes held back and, twice, victims. */
+  /** How bad it was then: blocked lanes and, twice, victims. */
   weight: number;
   /** The stretch during which it was as bad. */
   stretch: [number, number];
-  /** The part of the instants at which anything was held back. */
+  /** The part of the instants at which anything was blocked. */
   part: number;
 }
 
@@ -364,7 +485,8 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
   let rest = performance.now();
   for (let i = 0; i < count; i++) {
     const seen = reader.read((i + 1) * every * run.sample);
-    const lanes = seen.trees.reduce((sum, tree) => sum + tree.lanes.length, 0) + seen.stray.length;
+    // A lane that is blocked in two classes is one lane.
+    const lanes = new Set([...seen.trees.flatMap((tree) => tree.lanes), ...seen.stray].map(({ port }) => port)).size;
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     made.times[i] = seen.at;
     made.lanes[i] = lanes;

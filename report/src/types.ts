@@ -63,6 +63,8 @@ export interface NetworkAbout {
     stop_ps?: (number | null)[];
   };
   buffers: { kind_of: number[]; switches: BufferKind[]; adapters: BufferKind[] };
+  /** Cables that fail: the ports at both ends, and from when to when. */
+  faults?: { ports: number[] | null; down_ps: number; up_ps: number | null }[];
   warm_up_ps: number;
   throughput_window_ps: number;
 }

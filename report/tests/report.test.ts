@@ -226,12 +226,65 @@ test("congestion spreads to the victim, and marking dissolves it", async () => {
   await close();
 });
 
+test("victims are of the class that is held back; finite flows and losses", async () => {
+  const results = place("two-classes");
+  rmSync(results, { recursive: true, force: true });
+  tailback(["run", "report/tests/two-classes.toml", "--quiet", "--report", "--csv", "--out", results]);
+  const { page, close } = await open(join(results, "report.html"));
+  await page.waitForSelector(".growth canvas");
+  const told = (await page.locator(".story").first().textContent()) ?? "";
+  const named = told.slice(told.indexOf("Victims"));
+  // The headline: the one flow that suffers, and no other.
+  assert.match(told, /sw1 \u2192 h6 \(storage\) then holds back/);
+  assert.match(named, /^Victims, .*: victim \((9\d|100) % of its time; 1\.\d+ Gb\/s of 9\.87 Gb\/s\)\.$/);
+  await moveTo(page, 0.9);
+  const status = (await page.locator(".status").first().textContent()) ?? "";
+  assert.match(status, /root sw1 \u2192 h6 \(storage\).*; victim: victim \(gets/);
+  // Voice gets all it offers; the bursts were dropped from, so they are over and never complete.
+  const flows = rows(String(await saved(page, () => page.locator("section.table", { has: page.locator('h3:text-is("Flows")') }).locator("button", { hasText: "CSV" }).click())));
+  const flow = (name: string) => flows.filter((row) => row["workload"] === name);
+  assert.deepEqual([...flow("voice"), ...flow("bursts"), ...flow("hot")].map((row) => row["victim"]), Array(7).fill("0"));
+  assert.ok(Number(flow("victim")[0]["victim"]) > 0.9);
+  const lost = flow("bursts").filter((row) => Number(row["lost"]) > 0);
+  assert.ok(lost.length > 0 && lost.every((row) => row["completion"] === ""));
+  const recordedFlows = table(results, "flows");
+  for (const row of flows) assert.equal(Number(row["throughput"]), Number(recordedFlows.find((one) => one["name"] === row["flow"])!["throughput"]));
+  // What was lost is said with the outcome, and not in the colour of success.
+  const outcome = page.locator("#outcome .facts .verdict");
+  assert.match((await outcome.textContent()) ?? "", /^finished, [\d,]+ frames dropped$/);
+  assert.match((await outcome.getAttribute("class")) ?? "", /doubt/);
+  assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /never complete\d flows?: frames were lost/);
+  await shot(page, "two-classes", true);
+  await close();
+});
+
+test("a failed cable is drawn as failed, and named", async () => {
+  const results = recorded("reconvergence", "reconvergence");
+  const { page, close } = await open(join(results, "report.html"));
+  assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /failed cables\S+ \u2013 \S+ from /);
+  const faults = (JSON.parse(readFileSync(join(results, "network.json"), "utf8")) as { faults: { ports: number[]; down_ps: number; up_ps: number | null }[] }).faults;
+  const end = (JSON.parse(readFileSync(join(results, "manifest.json"), "utf8")) as { simulated_ps: number }).simulated_ps;
+  const lanes = async (at: number) => {
+    await moveTo(page, at / end);
+    const shown = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
+    return shown.flatMap((lane, port) => (lane["failed"] === "1" ? [port] : []));
+  };
+  const { ports, down_ps, up_ps } = faults[0];
+  assert.deepEqual(await lanes(down_ps * 0.8), []);
+  assert.deepEqual(await lanes((down_ps + (up_ps ?? end)) / 2), [...ports].sort((a, b) => a - b));
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /has failed; /);
+  const drawing = String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "SVG" }).click()));
+  assert.ok(drawing.includes(">failed<"));
+  await shot(page, "reconvergence");
+  await close();
+});
+
 test("credits: a lane is held back for as long as it starved, and says so", async () => {
   const results = recorded("infiniband-credits", "credits");
   const { page, close } = await open(join(results, "report.html"));
   await page.waitForSelector(".growth canvas");
   await moveTo(page, 0.5);
-  assert.match((await page.locator(".status").first().textContent()) ?? "", /held back without a root in sight: h0 \u2192 sw0 \(\d+ % of the last four samples\)/);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /held back without a root in sight: h0 \u2192 sw0 \(storage, \d+ % of the last four samples\)/);
   const lanes = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
   const time = Math.round(Number(lanes[0]["time (s)"]) * 1e12);
   const starved = new Map(table(results, "links").filter((row) => Number(row["time"]) === time).map((row) => [Number(row["port"]), Number(row["starved"]) / Number(row["interval"])]));
