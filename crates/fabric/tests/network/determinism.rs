@@ -155,6 +155,16 @@ fn incast_is_the_same_everywhere() {
 }
 
 #[test]
+fn pauses_obeyed_after_a_drawn_time_are_the_same_everywhere() {
+    let mut spec = incast();
+    let pause = PauseSpec { response_jitter: Span::from_nanos(500), ..PauseSpec::default() };
+    spec.switches[0].flow_control = FlowControl::Pfc(pause);
+    let prints = [&incast(), &spec].map(|spec| fingerprint(spec, 1, Partition::One, 1, None).fingerprint);
+    assert_ne!(prints[0], prints[1], "the time is drawn");
+    same_everywhere(&spec);
+}
+
+#[test]
 fn a_fat_tree_is_the_same_everywhere() {
     same_everywhere(&fat_tree());
 }

@@ -39,7 +39,7 @@ fn control(r: &mut R, known: bool) -> (FlowControl, bool, bool) {
         quanta: r.of(&[65535, 400, 2000]),
         refresh_before: r.of(&[100, 300]),
         response: r.of(&[Span::ZERO, us(1)]),
-        response_jitter: r.of(&[Span::ZERO, us(2)]),
+        response_jitter: Span::ZERO,
         holds: 255,
     };
     match r.n(if known { 5 } else { 4 }) {
