@@ -105,7 +105,11 @@ impl<'a> Section<'a> {
 
     fn entry(&self, key: &str) -> Option<&'a Entry> {
         let path = format!("{}.{key}", self.path);
-        self.plan.entries.iter().find(|entry| entry.path == path).filter(|entry| entry.value != "not set")
+        self.plan
+            .entries
+            .iter()
+            .find(|entry| entry.path == path)
+            .filter(|entry| !["not set", "none"].contains(&entry.value.as_str()))
     }
 
     fn text(&self, key: &str) -> &'a str {
@@ -168,7 +172,12 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let model = model_of(source.text("name")).expect("a controlled flow has a model");
     let network = Network::new(plan);
     let points: Vec<Option<Section<'_>>> = (0..plan.spec.switches.len())
-        .map(|number| Section::first(plan, [format!("switches[{number}].congestion_point"), "congestion_point".into()]))
+        .map(|number| {
+            let watch = plan.spec.switches[number].watch.as_ref();
+            let paths = [format!("switches[{number}].congestion_point"), "congestion_point".into()];
+            // A switch can be without what [congestion_point] gives to all others.
+            Section::first(plan, paths).filter(|_| watch.is_some_and(|watch| watch.point.is_some()))
+        })
         .collect();
     let heard = |kind: usize| points[kind].as_ref().filter(|point| model_of(point.text("name")) == Some(model));
     let watched = |kind: usize| heard(kind).is_some_and(|point| point.text("placed") != "inputs");

@@ -197,6 +197,9 @@ fn what_has_no_fluid_model_says_why() {
     assert!(none(&other, &[]).contains("the protocol `none` has no fluid model"), "{}", none(&other, &[]));
     let unwatched = LOOP.replace("[congestion_point]\n    name = \"bcn\"", "");
     assert!(none(&unwatched, &[]).contains("no flow of `bcn` passes a congestion point"));
+    for removed in ["congestion_point=none", "switches[0].congestion_point=none"] {
+        assert!(none(LOOP, &[removed]).contains("no flow of `bcn` passes a congestion point"), "{removed}");
+    }
     let arrivals = LOOP.replace(
         "kind = \"incast\"",
         "kind = \"poisson-flows\"\nmean_gap = \"1ms\"\nsizes=\"fixed\"\nflow_size=\"1MB\"",
