@@ -11,7 +11,7 @@ import { inTurn } from "./turns";
 import type { RunAbout } from "./types";
 import { expectationTable } from "./verdicts";
 
-const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", loss: "bad", limit: "doubt", interrupted: "doubt" };
+const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", stalled: "bad", loss: "bad", limit: "doubt", interrupted: "doubt" };
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;

@@ -1,7 +1,7 @@
 //! Cables that fail, come back and damage frames; routes that change.
 
 use crate::kit::*;
-use fabric::Outcome;
+use fabric::{Outcome, StallCause, StallRoot};
 use fabric::graph::{NodeId, Role};
 use fabric::routing::Routes;
 use fabric::spec::*;
@@ -46,7 +46,9 @@ fn traffic_waits_at_a_failed_cable_and_goes_round_it_when_routes_change() {
     spec.flows = vec![greedy(0, 1, 1000)];
     spec.faults = vec![Fault { cable: trunk("spine0"), down: at(Span::from_millis(1)), up: None }];
     let (stuck, report) = run(&spec, Span::from_millis(3));
-    assert_eq!(report.outcome, Outcome::Finished, "a failed cable is not a deadlock");
+    let Outcome::Stalled(stall) = report.outcome else { panic!("a failed cable is a stall: {:?}", report.outcome) };
+    let root = StallRoot { node: "leaf0".into(), output: 0, peer: "spine0".into(), cause: StallCause::FailedCable };
+    assert_eq!(stall.roots, [root]);
     let carried = |bytes: u64| bytes as f64 * 8.0 * 1.02 / 10e9;
     assert!(carried(stuck.totals().delivered_bytes) < 0.00101);
     spec.route_changes = vec![RouteChange::everywhere(at(Span::from_millis(2)), right)];

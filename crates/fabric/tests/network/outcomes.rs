@@ -5,7 +5,7 @@ use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
-use fabric::{BuildOptions, Limit, Outcome, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Limit, Outcome, RunLimits, Simulation, StallCause, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
@@ -45,7 +45,7 @@ fn shortest_ways_round_a_small_ring_do_not_deadlock() {
     assert_eq!(run(&spec, Span::from_millis(20)).1.outcome, Outcome::Finished);
 }
 
-/// A receiver that takes nothing stops the network behind it; that is a stop, not a deadlock.
+/// A receiver that takes nothing stops the network behind it; that is a stall, not a deadlock.
 #[test]
 fn a_dead_receiver_is_not_a_deadlock() {
     let graph = topology::chain(3, 1, Links::same(link(10, Span::from_nanos(500)))).unwrap();
@@ -60,7 +60,10 @@ fn a_dead_receiver_is_not_a_deadlock() {
     spec.kind_of[last.0 as usize] = 1;
     spec.flows = vec![greedy(0, 2, 1000), greedy(1, 2, 1000), greedy(0, 1, 1000)];
     let (simulation, report) = run(&spec, Span::from_millis(10));
-    assert_eq!(report.outcome, Outcome::Finished);
+    let Outcome::Stalled(stall) = report.outcome else { panic!("{:?}", report.outcome) };
+    let causes: Vec<_> = stall.roots.iter().map(|root| (root.peer.as_str(), root.cause.clone())).collect();
+    assert_eq!(causes, [("h2", StallCause::DeadReceiver)]);
+    assert!(stall.frames > 0 && simulation.census().in_switches >= stall.frames, "{stall:?}");
     assert!(simulation.congestion_tree().iter().all(|held| held.depth.is_none()));
 }
 

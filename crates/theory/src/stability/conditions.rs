@@ -307,7 +307,8 @@ mod tests {
         // near w = 1.3/tau, at the paper's own a = 5 by 23 %.
         assert!((worst(1.0) - 3.875).abs() < 0.01, "{}", worst(1.0));
         assert!((worst(0.2) - 1.231).abs() < 0.005, "{}", worst(0.2));
-        assert!(worst(0.01) < 1.01);
+        // For small a it is too small by a part of a tau.
+        assert!((worst(0.01) - 1.0101).abs() < 0.0002, "{}", worst(0.01));
     }
 
     #[test]
