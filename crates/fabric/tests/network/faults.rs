@@ -47,7 +47,7 @@ fn traffic_waits_at_a_failed_cable_and_goes_round_it_when_routes_change() {
     spec.faults = vec![Fault { cable: trunk("spine0"), down: at(Span::from_millis(1)), up: None }];
     let (stuck, report) = run(&spec, Span::from_millis(3));
     let Outcome::Stalled(stall) = report.outcome else { panic!("a failed cable is a stall: {:?}", report.outcome) };
-    let root = StallRoot { node: "leaf0".into(), output: 0, peer: "spine0".into(), cause: StallCause::FailedCable };
+    let root = StallRoot { node: "leaf0".into(), output: 1, peer: "spine0".into(), cause: StallCause::FailedCable };
     assert_eq!(stall.roots, [root]);
     let carried = |bytes: u64| bytes as f64 * 8.0 * 1.02 / 10e9;
     assert!(carried(stuck.totals().delivered_bytes) < 0.00101);

@@ -301,7 +301,7 @@ mod tests {
         let rows = vec![Row { values: vec!["4".into()], outcomes: vec![("finished".into(), 2)], summaries }];
         let text = Table { axes: vec!["network.k".into()], metrics: metrics.to_vec(), units, rows }.text();
         for wanted in
-            ["966.05 Mb/s ± 635.30 kb/s", "0.5460 [0, 1]", "1 GB ± 0 B", "13 [0, 38.4124]", "all: throughput  "]
+            ["966.05 Mb/s ± 635.30 kb/s", "0.5460 [0, 1]", "1 GB ± 0 B", "13 [0, 38.4120]", "all: throughput  "]
         {
             assert!(text.contains(wanted), "{wanted} in\n{text}");
         }
