@@ -1,12 +1,12 @@
 //! Cables that fail, come back and damage frames; routes that change.
 
 use crate::kit::*;
-use fabric::{Outcome, StallCause, StallRoot};
 use fabric::graph::{NodeId, Role};
 use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec, Gaps, Pattern};
+use fabric::{Outcome, StallCause, StallRoot};
 use units::{Bytes, Rate, Span, Stream, Time};
 
 #[test]
