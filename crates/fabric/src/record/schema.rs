@@ -173,7 +173,7 @@ pub const FLOWS: Table = Table {
             "throughput",
             Kind::Real,
             Unit::BitsPerSecond,
-            "mean of the bytes consumed from the later of its start and the end of the warm-up to the earliest of its completion, its stop and the end of the run; empty if that is no time",
+            "mean of the bytes consumed from the later of its start and the end of the warm-up to the earliest of its end (complete, or nothing left after a loss), its stop and the end of the run; empty if that is no time",
         )),
         maybe(integer("first_delivery", Unit::Picoseconds, "instant at which the first frame was consumed")),
         maybe(integer("last_delivery", Unit::Picoseconds, "instant at which the latest frame was consumed")),

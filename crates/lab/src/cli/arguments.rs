@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 const CODES: &str = "\
-Exit codes: 0 success, 1 the system refused, 2 bad input, 3 loss in a lossless class, 4 deadlock, 5 limit reached, \
+Exit codes: 0 success, 1 the system refused, 2 bad input, 3 loss in a lossless class, 4 deadlock or stall, 5 limit reached, \
 6 not as expected, 130 interrupted.";
 
 /// A laboratory for congestion in lossless networks.

@@ -239,12 +239,18 @@ impl Expectation {
     }
 
     /// The least and the largest number it can be: nothing that is measured is negative, and a part of a whole or an index
-    /// is at most one. Of flows that are known, Jain's index is at least one over their number.
+    /// is at most one. Of flows that are known, Jain's index is at least one over their number. A time within a window is
+    /// at most as long as the window.
     #[must_use]
     pub fn bounds(&self) -> (f64, f64) {
         let of_parts = matches!(self.statistic, Statistic::Mean | Statistic::Least | Statistic::Most);
         let plain = of_parts && self.subjects.over.is_none() && self.metric.ends_at_one();
-        let most = if plain { 1.0 } else { f64::INFINITY };
+        let within = of_parts && self.unit() == Unit::Time && self.metric.is_within_window();
+        let most = match (plain, within) {
+            (true, _) => 1.0,
+            (false, true) => (self.window.until - self.window.from).as_secs_f64(),
+            (false, false) => f64::INFINITY,
+        };
         let index = plain && matches!(self.metric, Metric::Fairness | Metric::FairIndex);
         match self.subjects.flows.len() {
             flows @ 1.. if index => (1.0 / flows as f64, most),

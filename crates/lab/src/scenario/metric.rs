@@ -493,7 +493,13 @@ impl Metric {
         )
     }
 
-    /// Whether it is held against max-min fair shares.
+    /// Whether it is a time that ends with its window at the latest.
+    pub(crate) fn is_within_window(self) -> bool {
+        use Metric::{BacklogSettling, DrainTime, PausePhase, RecoveryTime, SettlingTime};
+        matches!(self, SettlingTime | BacklogSettling | RecoveryTime | DrainTime | PausePhase)
+    }
+
+    /// Whether it is compared with max-min fair shares.
     pub(crate) fn is_about_fair_shares(self) -> bool {
         use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, FairUse, RecoveryTime};
         matches!(self, FairRate | FairShare | FairTotal | FairUse | FairIndex | FairDistance | RecoveryTime)

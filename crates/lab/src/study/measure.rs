@@ -11,7 +11,7 @@ use units::{Span, Time};
 #[derive(Clone, Debug)]
 pub struct Measures {
     /// Per flow: bits per second of frames delivered, overhead not counted, from the later of its start and the end of
-    /// the warm-up to the earliest of its completion, its stop and the end of the run. Not a number if that is no time.
+    /// the warm-up to the earliest of its end, its stop and the end of the run. Not a number if that is no time.
     /// The table flows, the summary, expectations, sweeps and reports all state this number.
     pub throughput: Vec<f64>,
     /// The same with preamble and gap counted for every frame: what the flow takes of its link.
@@ -146,7 +146,7 @@ impl Course<'_> {
         {
             (until, after) = (stop, then);
         }
-        until = after.completed.map_or(until, |completed| completed.min(until));
+        until = after.ended.map_or(until, |ended| ended.min(until));
         let span = until.saturating_since(spec.start.max(slot.from));
         let bits = after.received_bytes.saturating_sub(before.received_bytes) as f64 * 8.0;
         let frames = after.received_frames.saturating_sub(before.received_frames) as f64;
@@ -160,7 +160,7 @@ impl Course<'_> {
     fn fair(&self, window: Window, flow: u32) -> f64 {
         let spec = &self.plan.spec.flows[flow as usize];
         let Some((slot, _, _)) = self.lived(window) else { return f64::NAN };
-        let over = self.end.flow(flow as usize).completed.into_iter().chain(spec.stop);
+        let over = self.end.flow(flow as usize).ended.into_iter().chain(spec.stop);
         let slot = Slot { from: slot.from.max(spec.start), until: over.fold(slot.until, Time::min) };
         fair_share(&self.fair, slot, flow)
     }

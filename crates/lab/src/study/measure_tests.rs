@@ -554,7 +554,7 @@ fn a_flow_that_lost_a_frame_is_said_to_never_complete() {
         .replace("[[switches]]", "[[classes]]\nname = \"data\"\nlossless = false\n[[switches]]")
         .replace("flow_control = \"pfc\"", "")
         .replace("capacity = \"400KB\", xoff = \"300KB\", xon = \"297KB\"", "capacity = \"30KB\"");
-    let text = text.replace("start = \"850us\"", "start = \"450us\"").replace("size = \"10MB\"", "size = \"200KB\"");
+    let text = text.replace("start = \"850us\"", "start = \"450us\"").replace("size = \"10MB\"", "size = \"100KB\"");
     let plan = load_str("test", &text, &[], &NoFiles, Limits::default())
         .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     let execution = run(&plan, 1, None);
@@ -563,4 +563,15 @@ fn a_flow_that_lost_a_frame_is_said_to_never_complete() {
         lines[2..].iter().map(|line| (line.completed.0, line.completed.1, line.never)).collect();
     assert!(execution.report.totals.dropped_frames > 0);
     assert_eq!(told, [(0, 1, 1), (0, 1, 1)]);
+    // It is over when nothing of it is left: divided by the rest of the run, what it got would be a tenth of this.
+    let late = lines[3].throughput.unwrap().0;
+    assert!(late > 1.5e9, "{late}");
+}
+
+#[test]
+fn a_time_within_a_window_is_at_most_as_long() {
+    let more = "[[expectations]]\nmetric = \"pause-phase\"\nof = \"h0->sw0\"\nbetween = [\"300us\", \"700us\"]\n";
+    let plan = load_str("test", &format!("{LIVES}{more}"), &[], &NoFiles, Limits::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    assert_eq!(plan.expectations.last().unwrap().bounds(), (0.0, 400e-6));
 }

@@ -57,11 +57,11 @@ pub(super) fn ended(plan: &Plan, flows: &[FlowReport]) -> Vec<Option<Time>> {
 }
 
 /// The time over which the throughput of a flow is measured without a window: from the later of its start and the end of
-/// the warm-up to the earliest of its completion, its stop and the end of the run.
+/// the warm-up to the earliest of its end, its stop and the end of the run.
 fn measured(plan: &Plan, flow: usize, report: &FlowReport, reached: Time) -> (Time, Time) {
     let spec = &plan.spec.flows[flow];
     let from = spec.start.max(Time::ZERO + plan.run.warm_up);
-    (from, report.completed.into_iter().chain(spec.stop).fold(reached, Time::min).max(from))
+    (from, report.ended.into_iter().chain(spec.stop).fold(reached, Time::min).max(from))
 }
 
 /// What is added up for a flow.
