@@ -115,6 +115,10 @@ impl Loader<'_> {
             Ok(text) => {
                 chain.push(identity);
                 let below = self.file(path.to_string_lossy().into_owned(), text, chain);
+                for (path, key) in variants::empty_over(&tree, &below) {
+                    let (message, help) = variants::changes_nothing(&path);
+                    self.problems.push(Problem::new(key, message, help));
+                }
                 tree.over(below)
             }
             Err(reason) => {

@@ -1,8 +1,8 @@
 //! Variants: named sets of changes, laid over a scenario before it means anything.
 
 use super::figure::VARIANT;
-use super::key::{Kind, near};
-use super::overrides::{Path, kind_at, set};
+use super::key::{Kind, NONE, near};
+use super::overrides::{Path, kind_at, set, takes_none};
 use super::problem::Problem;
 use super::source::{Place, SourceKind, Sources};
 use super::tree::{Data, Item, Table};
@@ -34,6 +34,30 @@ pub(crate) fn empty_changes(changes: &Table) -> impl Iterator<Item = (&str, Plac
     let empty = |item: &Item| matches!(&item.data, Data::Table(inner) if inner.entries.is_empty());
     let sections = changes.entries.iter().filter(move |(path, entry)| empty(&entry.item) && is_section(path));
     sections.map(|(path, entry)| (path.as_str(), entry.key))
+}
+
+/// The tables of a file that have no keys, where its base has a table of the same path: what is laid over that changes
+/// nothing. Paths, and where they stand.
+pub(crate) fn empty_over(mine: &Table, base: &Table) -> Vec<(String, Place)> {
+    let mut all = Vec::new();
+    for (name, entry) in &mine.entries {
+        let below = base.get(name).map(|entry| &entry.item.data);
+        let (Data::Table(inner), Some(Data::Table(below))) = (&entry.item.data, below) else { continue };
+        if inner.entries.is_empty() {
+            all.push((name.clone(), entry.key));
+        }
+        all.extend(empty_over(inner, below).into_iter().map(|(path, key)| (format!("{name}.{path}"), key)));
+    }
+    all
+}
+
+/// What is said of an empty table that changes nothing: the message and the help.
+pub(crate) fn changes_nothing(path: &str) -> (String, String) {
+    let help = match Path::parse(path).is_ok_and(|path| takes_none(&path)) {
+        true => format!("write {path} = \"{NONE}\" to remove the table, or the keys to change"),
+        false => "write the keys to change".into(),
+    };
+    (format!("`{path} = {{}}` changes nothing"), help)
 }
 
 /// Whether a path is one word, and a section.

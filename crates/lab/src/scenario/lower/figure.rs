@@ -8,15 +8,14 @@ use crate::scenario::expect::{Expected, expected, kind};
 use crate::scenario::figure::{
     ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within,
 };
-use crate::scenario::key::NONE;
 use crate::scenario::metric::METRICS;
-use crate::scenario::overrides::{Path, kind_at, takes_none};
+use crate::scenario::overrides::{Path, kind_at};
 use crate::scenario::plan::Axis;
 use crate::scenario::resolve::{Gathered, Node, join};
 use crate::scenario::source::Place;
 use crate::scenario::tree::{Data, Item, Table};
 use crate::scenario::value::written;
-use crate::scenario::variants::{assignments, empty_changes};
+use crate::scenario::variants::{assignments, changes_nothing, empty_changes};
 use fabric::graph::Graph;
 
 /// What names in these sections may stand for.
@@ -84,11 +83,8 @@ fn named_set(gathered: &mut Gathered<'_>, node: &Node) -> Option<ChoiceOption> {
     let mut set = Vec::new();
     let mut good = true;
     for (path, key) in empty_changes(changes) {
-        let help = match Path::parse(path).is_ok_and(|path| takes_none(&path)) {
-            true => format!("write {path} = \"{NONE}\" to remove the table, or the keys to change"),
-            false => "write the keys to change".into(),
-        };
-        gathered.refuse(key, format!("`{path} = {{}}` changes nothing"), help);
+        let (message, help) = changes_nothing(path);
+        gathered.refuse(key, message, help);
         good = false;
     }
     for (path, key, value) in assignments(changes) {

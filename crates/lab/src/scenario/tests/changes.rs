@@ -34,9 +34,11 @@ set = { congestion_point = "none", "run.quick" = "none" }
 
 fn load_with(text: &str, overrides: &[&str]) -> Result<Plan, Vec<String>> {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
-    load_str("a.toml", text, &overrides, &NoFiles, Limits::default()).map_err(|errors| {
-        errors.complaints().map(|it| format!("{}:{}: {} / {}", it.file, it.line, it.message, it.help)).collect()
-    })
+    load_str("a.toml", text, &overrides, &NoFiles, Limits::default()).map_err(told)
+}
+
+fn told(errors: Errors) -> Vec<String> {
+    errors.complaints().map(|it| format!("{}:{}: {} / {}", it.file, it.line, it.message, it.help)).collect()
 }
 
 fn plan(text: &str, overrides: &[&str]) -> Plan {
@@ -85,20 +87,39 @@ fn the_flows_of_a_permutation_start_apart() {
     assert!(drawn.iter().all(|start| (1..=1_216_000).contains(start)) && drawn[0] != drawn[1], "{drawn:?}");
 }
 
-#[test]
-fn a_file_removes_what_its_base_has() {
-    struct Base;
-    impl FileReader for Base {
+/// A file over a base.
+fn load_over(base: &str, changes: &str) -> Result<Plan, Vec<String>> {
+    struct Base<'a>(&'a str);
+    impl FileReader for Base<'_> {
         fn read(&self, _: &std::path::Path) -> Result<String, String> {
-            Ok(WATCHED.to_owned())
+            Ok(self.0.to_owned())
         }
         fn identity(&self, path: &std::path::Path) -> std::path::PathBuf {
             path.to_path_buf()
         }
     }
-    let child = "schema_version = 1\nbase = \"b.toml\"\ncongestion_point = \"none\"\n";
-    let plan = load_str("a.toml", child, &[], &Base, Limits::default());
-    assert_eq!(has(&plan.unwrap_or_else(|errors| panic!("{errors}"))), (false, true, 2));
+    let child = format!("schema_version = 1\nbase = \"b.toml\"\n{changes}");
+    load_str("a.toml", &child, &[], &Base(base), Limits::default()).map_err(told)
+}
+
+#[test]
+fn a_file_removes_what_its_base_has() {
+    let plan = load_over(WATCHED, "congestion_point = \"none\"\n");
+    assert_eq!(has(&plan.unwrap_or_else(|errors| panic!("{errors:#?}"))), (false, true, 2));
+}
+
+#[test]
+fn an_empty_section_over_a_base_is_refused() {
+    let refused = |changes: &str| load_over(WATCHED, changes).err().unwrap_or_default();
+    let words = "`congestion_point = {}` changes nothing / write congestion_point = \"none\" to remove the table, or the keys to change";
+    assert_eq!(refused("[congestion_point]\n"), [format!("a.toml:3: {words}")]);
+    assert_eq!(refused("congestion_point = {}\n"), [format!("a.toml:3: {words}")]);
+    // Tables inside of sections are laid over those of the base, too.
+    let nested = refused("[run]\n[network]\nlink = {}\n");
+    let both = ["a.toml:3: `run = {}`", "a.toml:5: `network.link = {}`"];
+    assert_eq!(nested, both.map(|table| format!("{table} changes nothing / write the keys to change")));
+    // Where the base has none, a table of defaults is a change.
+    assert!(load_over(WATCHED, "[sweep]\n").is_ok());
 }
 
 #[test]
