@@ -270,6 +270,9 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
   const about = report.stability!;
   const loops = about["loops"] as Loop[];
   const says = (about["unstable_by"] ?? []) as string[];
+  const all = says.length + ((about["stable_by"] ?? []) as string[]).length;
+  const doubt = about["verdict"] === "in doubt" ? "in doubt: " : "";
+  const verdict = about["stable"] ? "stable by every criterion" : `${doubt}unstable by ${says.length} of ${all} criteria`;
   const unstable: [string, string][] = says.length === 0 ? [] : [["unstable by", says.join(", ")]];
   const parameters = Object.entries(about["parameters"] as Record<string, number | null>);
   into.append(
@@ -277,7 +280,7 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
       "Verdict",
       "verdict",
       facts([
-        ["by all criteria", el("span", { class: `verdict ${about["stable"] ? "good" : "bad"}` }, String(about["verdict"] ?? (about["stable"] ? "stable" : "unstable")))],
+        ["verdict", el("span", { class: `verdict ${about["stable"] ? "good" : "bad"}` }, verdict)],
         ...unstable,
         ["model", String(about["model"])],
         ["settles to 2 % in", about["settling_s"] === null ? "not claimed" : show(about["settling_s"], "time")],

@@ -48,16 +48,17 @@ impl Analysis {
             add("theorem 2 without delay".into(), bcn.undelayed.is_stable());
         }
         for of in &self.loops {
-            add(format!("the loop \"{}\" alone", of.name), of.margins.stable);
+            let without = if self.bcn.is_some() { " without the lag of sampling" } else { "" };
+            add(format!("the loop \"{}\" alone{without}", of.name), of.margins.stable);
         }
         if let Some(bcn) = &self.bcn {
             for (what, cycle) in [("by their dominant roots", &bcn.estimate), ("as measured", &bcn.measured)] {
                 if let Some(cycle) = cycle {
-                    add(format!("the loops in turn {what}"), cycle.is_stable());
+                    add(format!("the loops in turn {what} without the lag of sampling"), cycle.is_stable());
                 }
             }
             for (of, margins) in self.loops.iter().zip(&bcn.sampled.margins) {
-                add(format!("the loop \"{}\" with the lag of sampling", of.name), margins.stable);
+                add(format!("the loop \"{}\" alone with the lag of sampling", of.name), margins.stable);
             }
             if let Some(cycle) = &bcn.sampled.measured {
                 add("the loops in turn with the lag of sampling".into(), cycle.is_stable());
@@ -66,21 +67,30 @@ impl Analysis {
         all
     }
 
+    /// What decides where criteria differ: the one that leaves out the least.
+    #[must_use]
+    pub fn decisive(&self) -> Criterion {
+        let (name, stable) = match &self.bcn {
+            Some(bcn) => match &bcn.sampled.measured {
+                Some(cycle) => ("the loops in turn with the lag of sampling", cycle.is_stable()),
+                // Loops that do not swing in turn are judged alone.
+                None => (
+                    "each loop alone with the lag of sampling",
+                    bcn.sampled.margins.iter().all(|margins| margins.stable),
+                ),
+            },
+            None => ("each loop alone", self.loops_are_stable()),
+        };
+        Criterion { name: name.into(), stable }
+    }
+
     /// What all criteria say together.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if self.criteria().iter().all(|criterion| criterion.stable) {
             return Verdict::Stable;
         }
-        let decides = match &self.bcn {
-            Some(bcn) => match &bcn.sampled.measured {
-                Some(cycle) => cycle.is_stable(),
-                // Loops that do not swing in turn are judged alone.
-                None => bcn.sampled.margins.iter().all(|margins| margins.stable),
-            },
-            None => self.loops_are_stable(),
-        };
-        if decides { Verdict::InDoubt } else { Verdict::Unstable }
+        if self.decisive().stable { Verdict::InDoubt } else { Verdict::Unstable }
     }
 }
 

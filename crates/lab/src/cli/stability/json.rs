@@ -1,6 +1,6 @@
 //! An analysis of stability for programs.
 
-use lab::stability::{Analysis, FluidPlan, LoopAnalysis, Map, MapAxis, Verdict};
+use lab::stability::{Analysis, Criterion, FluidPlan, LoopAnalysis, Map, MapAxis, Verdict};
 use serde_json::{Value, json};
 use theory::stability::switched::Cycle;
 use theory::stability::{Condition, GainMargin, Theorem3};
@@ -73,7 +73,8 @@ pub(super) fn as_json(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
         })
     };
     let (settling, frequency) = analysis.prediction();
-    let unstable_by: Vec<String> = analysis.criteria().into_iter().filter(|of| !of.stable).map(|of| of.name).collect();
+    let (stable_by, unstable_by): (Vec<_>, Vec<_>) = analysis.criteria().into_iter().partition(|of| of.stable);
+    let names = |of: Vec<Criterion>| of.into_iter().map(|of| of.name).collect::<Vec<String>>();
     let mut value = json!({
         "model": model.name(),
         "parameters": parameters,
@@ -84,7 +85,9 @@ pub(super) fn as_json(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
         "loops": analysis.loops.iter().map(each).collect::<Vec<_>>(),
         "stable": analysis.verdict() == Verdict::Stable,
         "verdict": analysis.verdict().word(),
-        "unstable_by": unstable_by,
+        "decided_by": analysis.decisive().name,
+        "unstable_by": names(unstable_by),
+        "stable_by": names(stable_by),
         "settling_s": finite(settling),
         "frequency_hz": finite(frequency),
     });
@@ -107,11 +110,14 @@ pub(super) fn as_json(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
             "critical_delay_s": bcn.in_turn,
         });
         let sampled = &bcn.sampled;
+        let modes = sampled.roots.each_ref().map(|roots| roots.dominant());
         value["sampled"] = json!({
             "gap_s": finite(sampled.gap),
             "critical_delays_s": sampled.margins.map(|margins| finite(margins.critical_delay)),
             "stable": sampled.margins.map(|margins| margins.stable),
             "phase_margins_deg": sampled.margins.map(|margins| finite(margins.phase.to_degrees())),
+            "settling_s": modes.map(|mode| mode.map_or(Value::Null, |mode| finite(mode.settling))),
+            "frequency_hz": modes.map(|mode| mode.map_or(Value::Null, |mode| finite(mode.frequency))),
             "in_turn": sampled.measured.as_ref().map(cycle_json),
             "in_turn_critical_delay_s": sampled.in_turn,
         });

@@ -3,7 +3,7 @@
 use super::super::console;
 use lab::stability::{Analysis, BcnAnalysis, FluidPlan, Kind, LoopAnalysis, Map, Model, Origin, Verdict};
 use theory::stability::switched::Cycle;
-use theory::stability::{Condition, GainMargin, Theorem3};
+use theory::stability::{Condition, GainMargin, Margins, Roots, Theorem3};
 
 /// A number for people: four digits that matter.
 fn short(value: f64) -> String {
@@ -24,6 +24,10 @@ fn time(seconds: f64) -> String {
     if seconds.is_infinite() { "never".into() } else { console::seconds(seconds) }
 }
 
+fn limit(delay: f64) -> String {
+    if delay.is_infinite() { "no limit".into() } else { console::seconds(delay) }
+}
+
 fn gain(margin: GainMargin) -> String {
     match margin {
         GainMargin::Factor(factor) => short(factor),
@@ -34,6 +38,16 @@ fn gain(margin: GainMargin) -> String {
 
 fn verdict(stable: bool) -> &'static str {
     if stable { "stable" } else { "unstable" }
+}
+
+/// The root that rules a loop.
+fn root(roots: &Roots) -> String {
+    let root = roots.dominant().map(|mode| format!("{:.2} +- {:.2}j", mode.root.re, mode.root.im));
+    match (roots.complete, root) {
+        (true, root) => root.unwrap_or_default(),
+        (false, None) => "not found".into(),
+        (false, Some(root)) => format!("{root} (not proven)"),
+    }
 }
 
 pub(super) fn in_unit(name: &str, value: f64) -> String {
@@ -73,7 +87,8 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
     if matches!(model, Model::Bcn(_)) {
         text.push_str("\ntheorem 1: all rates that fill the link are at rest; the equal share is taken\n");
     }
-    text.push_str("\nexact, with the delay:\n");
+    let lag = if analysis.bcn.is_some() { ", without the lag of sampling" } else { "" };
+    text.push_str(&format!("\nexact, with the delay{lag}:\n"));
     let head = [
         "loop",
         "pole",
@@ -92,19 +107,14 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
             || of.open_poles.iter().map(|pole| short(pole.re)).collect::<Vec<_>>().join(", "),
             |pole| format!("{pole:.1} rad/s"),
         );
-        let root = mode.map_or_else(String::new, |mode| format!("{:.2} +- {:.2}j", mode.root.re, mode.root.im));
         vec![
             of.name.to_owned(),
             pole,
             of.margins.crossover.map_or_else(|| "none".into(), |crossover| format!("{crossover:.1} rad/s")),
             format!("{:.3} deg", of.margins.phase.to_degrees()),
             gain(of.margins.gain),
-            if of.margins.critical_delay.is_infinite() { "no limit".into() } else { time(of.margins.critical_delay) },
-            match (of.roots.complete, root.is_empty()) {
-                (true, _) => root,
-                (false, true) => "not found".into(),
-                (false, false) => format!("{root} (not proven)"),
-            },
+            limit(of.margins.critical_delay),
+            root(&of.roots),
             mode.map_or_else(String::new, |mode| time(mode.settling)),
             mode.map_or_else(String::new, |mode| format!("{:.1} Hz", mode.frequency)),
             verdict(of.margins.stable).to_owned(),
@@ -135,19 +145,21 @@ fn headline(analysis: &Analysis) -> String {
     };
     let (settling, frequency) = analysis.prediction();
     let swings = format!("swings at {frequency:.1} Hz");
+    let decisive = format!("the criterion that leaves out the least ({})", analysis.decisive().name);
     let mut text = format!("\nverdict: {}", analysis.verdict().word());
     text.push_str(&match analysis.verdict() {
         Verdict::Stable => {
             format!(" by every criterion; predicted: settles in {} (to 2 %), {swings}\n", time(settling))
         }
-        Verdict::Unstable => format!("; predicted: does not settle, {swings}\n"),
-        Verdict::InDoubt => format!("; predicted: {swings}\n"),
+        Verdict::Unstable => format!(" by {decisive}; predicted: does not settle, {swings}\n"),
+        Verdict::InDoubt => format!(": stable by {decisive}, but not by every criterion; predicted: {swings}\n"),
     });
-    if analysis.verdict() != Verdict::Stable {
-        text.push_str(&format!("    unstable by: {}\n", who(false)));
-        if criteria.iter().any(|of| of.stable) {
-            text.push_str(&format!("    not so by: {}\n", who(true)));
-        }
+    let (unstable, all) = (criteria.iter().filter(|of| !of.stable).count(), criteria.len());
+    if unstable > 0 {
+        text.push_str(&format!("    unstable by {unstable} of {all} criteria: {}\n", who(false)));
+    }
+    if unstable > 0 && unstable < all {
+        text.push_str(&format!("    stable by {} of {all}: {}\n", all - unstable, who(true)));
     }
     text
 }
@@ -193,10 +205,12 @@ fn bcn_text(bcn: &BcnAnalysis, analysis: &Analysis) -> String {
         short(a),
         bcn.edge_phase.to_degrees()
     ));
+    text.push_str("the paper means the theorem as sufficient, not as necessary; the verdict below does not count it\n");
     if bcn.at_own.holds() != analysis.loops_are_stable() {
         text.push_str(&format!(
-            "the theorem and the exact loops disagree here: the loops are {}\n",
-            verdict(analysis.loops_are_stable())
+            "at each pole's own a the theorem and the exact loops disagree: each alone, without the lag of sampling, they \
+             are {}\n",
+            if analysis.loops_are_stable() { "stable" } else { "not all stable" }
         ));
     }
     text.push_str("\ntheorem 2, the loops in turn:\n");
@@ -220,25 +234,42 @@ fn bcn_text(bcn: &BcnAnalysis, analysis: &Analysis) -> String {
     let head = ["", "left after a cycle", "settles", "swings", "critical delay", "verdict"];
     text.push_str(&console::table(&head, &rows));
     if lagging.is_none() {
-        text.push_str("with the lag of sampling there is no cycle to measure\n");
+        text.push_str("with the lag of sampling the loops in turn have no cycle to measure\n");
     }
-    text.push_str(&format!(
-        "growth is told by samples {} apart on average: with that lag the loops alone stand {} (increase) and {} \
-         (decrease): {} and {}\n",
-        time(sampled.gap),
-        time(sampled.margins[0].critical_delay),
-        time(sampled.margins[1].critical_delay),
-        verdict(sampled.margins[0].stable),
-        verdict(sampled.margins[1].stable)
-    ));
     if bcn.measured.is_none() {
-        text.push_str("no swing of the delayed loops to measure\n");
+        text.push_str("without the lag of sampling the delayed loops in turn have no cycle to measure\n");
     }
     if let Some(cycle) = bcn.measured.as_ref().filter(|cycle| cycle.is_stable() != analysis.loops_are_stable()) {
         let (alone, together) =
-            if cycle.is_stable() { ("not all stable", "settle") } else { ("stable", "do not settle") };
-        text.push_str(&format!("the loops are {alone} one by one, but in turn they {together}\n"));
+            if cycle.is_stable() { ("not all stable", "settle") } else { ("all stable", "do not settle") };
+        let lagging = match lagging.map(Cycle::is_stable) {
+            Some(true) => "with it they settle in turn",
+            Some(false) => "with it they do not settle in turn",
+            None => "with it they have no cycle",
+        };
+        text.push_str(&format!(
+            "without the lag of sampling the loops are {alone} alone, but {together} in turn; {lagging}\n"
+        ));
     }
+    text.push_str(&format!(
+        "\nwith the lag of sampling, growth told by samples {} apart on average, each loop alone:\n",
+        time(sampled.gap)
+    ));
+    let row = |((of, margins), roots): ((&LoopAnalysis, &Margins), &Roots)| {
+        let mode = roots.dominant();
+        vec![
+            of.name.to_owned(),
+            format!("{:.3} deg", margins.phase.to_degrees()),
+            limit(margins.critical_delay),
+            root(roots),
+            mode.map_or_else(String::new, |mode| time(mode.settling)),
+            mode.map_or_else(String::new, |mode| format!("{:.1} Hz", mode.frequency)),
+            verdict(margins.stable).to_owned(),
+        ]
+    };
+    let each = analysis.loops.iter().zip(&sampled.margins).zip(&sampled.roots);
+    let head = ["loop", "phase margin", "critical delay", "root", "settles", "swings", "verdict"];
+    text.push_str(&console::table(&head, &each.map(row).collect::<Vec<_>>()));
     if !bcn.claims.is_empty() {
         text.push_str("\nwhat is stated:\n");
     }
@@ -275,8 +306,42 @@ mod tests {
             assert_eq!(headline.contains("settles in"), !unstable, "{delay}: {headline}");
         }
         let (_, headline) = said(220e-6);
-        assert!(headline.starts_with("unstable; predicted: does not settle"), "{headline}");
-        assert!(headline.contains("unstable by: the loop \"increase\" with the lag of sampling"), "{headline}");
+        let by = "the criterion that leaves out the least (the loops in turn with the lag of sampling)";
+        assert!(headline.starts_with(&format!("unstable by {by}; predicted: does not settle")), "{headline}");
+        let which = "unstable by 2 of 8 criteria: the loop \"increase\" alone with the lag of sampling";
+        assert!(headline.contains(which), "{headline}");
+        let (_, headline) = said(205e-6);
+        assert!(headline.starts_with(&format!("in doubt: stable by {by}, but not by every criterion")), "{headline}");
+    }
+
+    #[test]
+    fn each_line_names_what_it_judges() {
+        let said = |of: Bcn| {
+            let fluid = FluidPlan::new(Model::Bcn(of));
+            as_text(&fluid, &analyse(&fluid).expect("an analysis"), None)
+        };
+        for of in [Bcn { delay: 229e-6, ..Bcn::of_the_paper() }, Bcn { sources: 5.0, ..Bcn::of_the_paper() }] {
+            let text = said(of);
+            let line = "without the lag of sampling the loops are not all stable alone, but settle in turn; with it they do \
+                        not settle in turn\n";
+            assert!(text.contains(line), "{text}");
+        }
+        // Without a cycle the headline's numbers are those of the decrease loop with the lag, and that row is there.
+        let of = Bcn {
+            delay: 48e-6,
+            sources: 2.0,
+            increase_gain: 0.5,
+            weight: 4.0,
+            probability: 0.002,
+            ..Bcn::of_the_paper()
+        };
+        let text = said(of);
+        let (rows, headline) = text.split_once("\nverdict: ").expect("a headline");
+        let (_, alone) = rows.split_once("with the lag of sampling, growth told").expect("a table");
+        let row = alone.lines().find(|line| line.starts_with("decrease ")).expect("a row");
+        for number in ["209.80 ms", "809.6 Hz"] {
+            assert!(headline.contains(number) && row.contains(number), "{text}");
+        }
     }
 
     #[test]
