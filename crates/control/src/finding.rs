@@ -273,7 +273,7 @@ fn between(settings: &Settings, address: Address, operating: &Operating, peer: &
     ]
 }
 
-/// What a table does to each priority: its class, its algorithm, its share. Classes that nobody uses do not count.
+/// What a table does to each priority: its class, its algorithm, its share. Unused classes do not count.
 fn effective(table: &EtsTable) -> [Option<(u8, Selection, u8)>; 8] {
     table.classes.map(|class| {
         let class = class?;

@@ -5,7 +5,7 @@ use wire::lldp::Identifier;
 
 /// Octets of two identifiers with their subtypes and lengths.
 const LONGEST: usize = 2 * (2 + 255);
-/// Others that are told apart.
+/// Neighbours that can be identified.
 const APART: usize = 4;
 
 /// Chassis and port of a sender.
@@ -43,7 +43,7 @@ impl Identity {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Others {
     known: [Option<(u64, Time)>; APART],
-    /// Until when there are others that could not be told apart.
+    /// Until when there are neighbours that could not be identified.
     beyond: Option<Time>,
 }
 

@@ -225,7 +225,7 @@ impl<P: Probe> Network<P> {
         self.send_by_host(self.hosts[host as usize].port, frame, ctx);
     }
 
-    /// Sends a probe back to the source of its flow. One for a congestion point that is not on its way comes to nothing.
+    /// Sends a probe back to the source of its flow. A probe for a congestion point that is not on its path is discarded.
     fn answer(&mut self, now: Time, p: u32, probe: &Frame, ctx: &mut Ctx) {
         let spec = &self.plan.flows[probe.flow as usize];
         let Some(how) = spec.probe.filter(|_| probe.tag == 0) else { return };

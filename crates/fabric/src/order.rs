@@ -1,4 +1,4 @@
-//! Which destination an output serves next, where frames for several wait in one buffer and are told apart: virtual
+//! Which destination an output serves next, where one buffer holds frames for several and keeps them separate: virtual
 //! output queues of a fabric whose outputs are not those of the switch itself.
 //!
 //! Frames stay in the one list of their output; a choice looks through it. That costs a step per frame that waits, and

@@ -280,7 +280,7 @@ impl<P: Probe> Network<P> {
         self.switches[switch as usize].shared_used -= u64::from(before - held.saturating_sub(guaranteed));
     }
 
-    /// A frame that its switch has taken in comes to nothing after all: the room it held is given back.
+    /// A switch drops a frame that it has admitted: the room it held is released.
     #[cold]
     fn drop_inside(&mut self, now: Time, switch: u32, place: u32, cause: DropCause, ctx: &mut Ctx) {
         let frame = self.pool[place];

@@ -7,7 +7,7 @@ use std::process::Command;
 use units::Span;
 use wire::pcapng::{self, Interface, LinkType, Resolution};
 
-#[allow(clippy::disallowed_macros)] // A test that asks nobody has to say so.
+#[allow(clippy::disallowed_macros)] // A skipped check says so.
 fn tshark(path: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.args(["-n", "-T", "fields", "-E", "occurrence=a", "-E", "separator=/t", "-r"]).arg(path);

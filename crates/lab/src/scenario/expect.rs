@@ -119,7 +119,7 @@ pub enum Expected {
     Count(u64),
     /// A number.
     Number(f64),
-    /// A way to end: finished, deadlock, loss, limit or interrupted.
+    /// A way to end: finished, deadlock, stalled, loss, limit or interrupted.
     Outcome(String),
 }
 

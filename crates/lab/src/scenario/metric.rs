@@ -460,7 +460,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Outcome,
         Usual::Never,
-        "how the run ended: finished, deadlock, loss, limit or interrupted",
+        "how the run ended: finished, deadlock, stalled, loss, limit or interrupted",
     ),
 ];
 
