@@ -1,0 +1,455 @@
+//! From a description to shards that can run.
+
+pub mod partition;
+pub(crate) mod plan;
+pub(crate) mod planning;
+
+use crate::build::partition::{Partition, assign};
+use crate::build::plan::{EgressKind, Hold, Plan, PortPlan, WaitingRoom};
+use crate::build::planning::{node_rules, plan, rows};
+use crate::describe::graph::{NodeId, Role};
+use crate::describe::spec::{MAX_CLASSES, NetworkSpec, Order, SwitchSpec, WatchSpec};
+use crate::describe::validate::{BuildError, adapter_of, largest_frame, validate};
+use crate::describe::workload::FlowSpec;
+use crate::machine::frame::{List, NIL, Pool};
+use crate::machine::host::flow::Flow;
+use crate::machine::host::{Host, Service};
+use crate::machine::network::{Action, Device, Gone, Network, Node, Numbers, Received, Switch};
+use crate::machine::port::arbiter::Arbiter;
+use crate::machine::port::egress::Schedule;
+use crate::machine::port::{
+    ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, TIMED, WATCHED,
+};
+use crate::machine::switch::crossbar::Crossbar;
+use crate::machine::switch::monitor::Monitor;
+use crate::machine::switch::occupancy::Occupancy;
+use crate::machine::switch::order::Turns;
+use crate::observe::outcome::Totals;
+use crate::observe::probe::Probe;
+use congestion::CongestionPoint;
+use congestion::point::Surroundings;
+use engine::{Shard, Wheel};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::{Rate, Span, Stream, Time, Wire};
+
+/// How a network is cut and laid out. None of it changes a result.
+#[derive(Clone, Debug, Default)]
+pub struct BuildOptions {
+    /// How nodes are dealt out to shards.
+    pub partition: Partition,
+    /// How many shards to aim for; 0 counts as 1.
+    pub shards: usize,
+    /// Lays nodes out in a random order drawn from this seed, which changes the order of simultaneous events of
+    /// different nodes. For tests that this changes nothing.
+    pub shuffle: Option<u64>,
+}
+
+/// What building yields beside the shards.
+pub(crate) struct Built<P: Probe> {
+    pub(crate) shards: Vec<Shard<Network<P>>>,
+    pub(crate) plan: Arc<Plan>,
+    /// Global port -> (shard, port of the shard).
+    pub(crate) port_at: Vec<(u32, u32)>,
+    /// Node -> (shard, node of the shard).
+    pub(crate) node_at: Vec<(u32, u32)>,
+    pub(crate) lookahead: Span,
+}
+
+pub(crate) fn build<P: Probe>(
+    spec: &NetworkSpec,
+    options: &BuildOptions,
+    mut probe: impl FnMut(usize) -> P,
+) -> Result<Built<P>, Vec<BuildError>> {
+    let errors = validate(spec);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    options.partition.check(&spec.graph).map_err(|e| vec![BuildError::Network { reason: e.to_string() }])?;
+    let plan = Arc::new(plan(spec).map_err(|reason| vec![BuildError::Network { reason }])?);
+    let shard_of = assign(&spec.graph, &options.partition, options.shards.max(1));
+    let shard_count = shard_of.iter().map(|&shard| shard as usize + 1).max().unwrap_or(1);
+    let nodes = spec.graph.nodes.len();
+    let mut order: Vec<usize> = (0..nodes).collect();
+    if let Some(seed) = options.shuffle {
+        Stream::new(seed, 0, "layout").shuffle(&mut order);
+    }
+    let degrees: Vec<usize> = spec.graph.ports().iter().map(Vec::len).collect();
+    let first_global: Vec<u32> = degrees
+        .iter()
+        .scan(0, |sum, &degree| {
+            let first = *sum;
+            *sum += degree as u32;
+            Some(first)
+        })
+        .collect();
+    // Where everything lies.
+    let mut port_at = vec![(0, 0); plan.ports.len()];
+    let mut node_at = vec![(0, 0); nodes];
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); shard_count];
+    let mut port_counts = vec![0u32; shard_count];
+    for &node in &order {
+        let shard = shard_of[node] as usize;
+        node_at[node] = (shard as u32, members[shard].len() as u32);
+        members[shard].push(node);
+        for number in 0..degrees[node] {
+            port_at[first_global[node] as usize + number] = (shard as u32, port_counts[shard]);
+            port_counts[shard] += 1;
+        }
+    }
+    let layout = Layout { spec, plan: &plan, first_global: &first_global, degrees: &degrees, port_at: &port_at };
+    let delay = longest_delay(spec);
+    let shards = (0..shard_count)
+        .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, delay, probe(shard)))
+        .collect();
+    let lookahead = lookahead(spec, &shard_of, &plan);
+    Ok(Built { shards, plan, port_at, node_at, lookahead })
+}
+
+/// The longest a frame usually takes from its start on a wire to its arrival: what the wheel should cover.
+fn longest_delay(spec: &NetworkSpec) -> Span {
+    let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class)).max().unwrap_or_default();
+    let delays = spec.graph.cables.iter().map(|cable| {
+        let wire = Wire::new(cable.link.rate);
+        cable.link.latency.as_picos().saturating_add(wire.at_most(largest + spec.overhead).as_picos())
+    });
+    Span::from_picos(delays.max().unwrap_or(0).max(1000))
+}
+
+/// The smallest delay of anything that crosses shards.
+fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &Plan) -> Span {
+    let crosses =
+        |port: &&PortPlan| shard_of[port.node as usize] != shard_of[plan.ports[port.peer as usize].node as usize];
+    let mut least = Span::MAX;
+    if shard_of.iter().any(|&shard| shard > 0) {
+        least = spec.flows.iter().filter_map(|flow| flow.requeue).min().unwrap_or(Span::MAX);
+    }
+    for port in plan.ports.iter().filter(crosses) {
+        // A frame takes at least the latency; a credit signal its own delay, whatever the cable.
+        least = least.min(spec.graph.cables[port.cable as usize].link.latency);
+        let node = port.node as usize;
+        for rule in &plan.rules[node_rules(spec, node)] {
+            if let Hold::CreditSignal { delay } = rule.hold {
+                least = least.min(delay);
+            }
+        }
+    }
+    least
+}
+
+/// What the parts of one shard are laid out from.
+struct Layout<'a> {
+    spec: &'a NetworkSpec,
+    plan: &'a Arc<Plan>,
+    first_global: &'a [u32],
+    degrees: &'a [usize],
+    port_at: &'a [(u32, u32)],
+}
+
+impl Layout<'_> {
+    fn shard<P: Probe>(
+        &self,
+        shard: usize,
+        members: &[usize],
+        ports: usize,
+        delay: Span,
+        probe: P,
+    ) -> Shard<Network<P>> {
+        let classes = self.spec.classes.len();
+        let numbers = Numbers::new(ports, members.len());
+        let network = Network {
+            plan: Arc::clone(self.plan),
+            numbers,
+            classes,
+            pool: Pool::new(),
+            ports: Vec::with_capacity(ports),
+            lanes: vec![Lane::EMPTY; ports * classes],
+            gates: vec![Gate::OPEN; ports * classes],
+            signals: vec![VecDeque::new(); ports],
+            noise: vec![None; ports],
+            responses: vec![None; ports],
+            schedules: vec![None; ports],
+            arbiters: vec![None; ports],
+            nodes: Vec::with_capacity(members.len()),
+            fingerprints: vec![engine::Fingerprint::default(); members.len()],
+            switches: Vec::new(),
+            hosts: Vec::new(),
+            flows: Vec::new(),
+            flow_slot: vec![NIL; self.spec.flows.len()],
+            homes: self.homes(),
+            received: vec![Received::default(); self.spec.flows.len()],
+            gone: vec![Gone::default(); self.spec.flows.len()],
+            totals: Totals::default(),
+            loss: None,
+            probe,
+        };
+        let mut shard_state = Shard::new(network, numbers.end as usize, Wheel::covering(delay));
+        let by_host = self.flows_by_host();
+        let [switch_rows, host_numbers] = [Role::Switch, Role::Host].map(|role| rows(&self.spec.graph, role));
+        for &node in members {
+            let network = &mut shard_state.model;
+            let first_port = network.ports.len() as u32;
+            let device = match self.spec.graph.nodes[node].role {
+                Role::Switch => Device::Switch(network.switches.len() as u32),
+                Role::Host => Device::Host(network.hosts.len() as u32),
+            };
+            for number in 0..self.degrees[node] {
+                self.port(network, shard as u32, node, device, number);
+            }
+            match self.spec.graph.nodes[node].role {
+                Role::Switch => self.switch(network, node, first_port, switch_rows[node]),
+                Role::Host => self.host(network, node, first_port, host_numbers[node], &by_host),
+            }
+            network.nodes.push(Node {
+                device,
+                first_port,
+                ports: self.degrees[node] as u16,
+                script: self.script(node),
+            });
+        }
+        self.first_alarms(&mut shard_state);
+        shard_state
+    }
+
+    fn port<P: Probe>(&self, network: &mut Network<P>, shard: u32, node: usize, device: Device, number: usize) {
+        let global = self.first_global[node] + number as u32;
+        let plan = &self.plan.ports[global as usize];
+        let link = &self.spec.graph.cables[plan.cable as usize].link;
+        let peer_node = self.plan.ports[plan.peer as usize].node as usize;
+        let place = network.ports.len();
+        let first_port = (place - number) as u32;
+        let mut port = Port::new(link.rate, network.nodes.len() as u32, device, first_port, number as u16, global);
+        port.flight = link.latency;
+        port.rules = plan.rules;
+        let (peer_shard, peer) = self.port_at[plan.peer as usize];
+        port.peer = peer;
+        port.peer_shard = if peer_shard == shard { NIL } else { peer_shard };
+        if plan.cuts_through {
+            port.flags |= CUT_THROUGH;
+        }
+        if self.spec.graph.nodes[node].role == Role::Switch {
+            port.flags |= match self.plan.switches[self.spec.kind_of[node] as usize].room {
+                WaitingRoom::Output => OUTPUT_QUEUED,
+                WaitingRoom::Input => INPUT_QUEUED,
+                WaitingRoom::Both => 0,
+            };
+        }
+        if link.bit_error_rate > 0.0 {
+            port.flags |= NOISY;
+            network.noise[place] = Some(Box::new(Stream::new(self.plan.seed, u64::from(global), "bit errors")));
+        }
+        if self.plan.ports[global as usize].pause_jitter > Span::ZERO {
+            let stream = Stream::new(self.plan.seed, u64::from(global), "pause response");
+            network.responses[place] = Some(Box::new(stream));
+        }
+        // Credits: what the far end grants before anything moves, and what this end grants.
+        for (class, rule) in self.plan.rules[node_rules(self.spec, peer_node)].iter().enumerate() {
+            if matches!(rule.hold, Hold::CreditFrame { .. } | Hold::CreditSignal { .. }) {
+                port.flags |= CREDITS;
+                port.credited |= 1 << class;
+                port.credit_unit = rule.unit;
+                network.gates[place * network.classes + class].limit = u64::from(rule.capacity);
+            }
+        }
+        for (class, rule) in self.plan.rules[port.rules as usize].iter().enumerate() {
+            if let Hold::CreditFrame { refresh, .. } = rule.hold {
+                network.gates[place * network.classes + class].refresh = refresh.map_or(Time::MAX, |r| Time::ZERO + r);
+            }
+            network.gates[place * network.classes + class].granted = u64::from(rule.capacity);
+            let shared = self.plan.shared_rules[port.rules as usize];
+            let largest = self.plan.largest_frames[class];
+            rule.watch(&mut network.lanes[place * network.classes + class], class, shared, largest);
+        }
+        match plan.egress {
+            EgressKind::Strict => {}
+            EgressKind::Groups(plan) => {
+                let groups = self.plan.egress[plan as usize].weighted.len();
+                network.schedules[place] = Some(Box::new(Schedule::new(plan, groups)));
+            }
+            EgressKind::Tables(plan) => {
+                port.flags |= ARBITRATED;
+                network.arbiters[place] = Some(Box::new(Arbiter::new(plan, &self.plan.vl[plan as usize])));
+            }
+        }
+        network.ports.push(port);
+    }
+
+    fn switch<P: Probe>(&self, network: &mut Network<P>, node: usize, first_port: u32, row: u32) {
+        let kind = self.spec.kind_of[node];
+        let crossbar = self.spec.switches[kind as usize].crossbar.map(|crossbar| {
+            let (numerator, denominator) = crossbar.speedup;
+            let ports = &network.ports[first_port as usize..];
+            let speed = |port: &Port| {
+                let rate = u128::from(port.wire.rate().as_bits_per_sec()) * u128::from(numerator);
+                Wire::new(Rate::from_bits_per_sec(((rate / u128::from(denominator)) as u64).max(1)))
+            };
+            let fifo = self.plan.switches[kind as usize].fifo.is_some();
+            Box::new(Crossbar::new(ports.iter().map(speed).collect(), network.classes, fifo))
+        });
+        let SwitchSpec { watch, order, .. } = &self.spec.switches[kind as usize];
+        let monitor = watch.as_ref().map(|watch| Box::new(self.monitor(network, node, first_port, watch)));
+        let order = (*order != Order::Arrival)
+            .then(|| Box::new(Turns::new(*order, network.ports.len() - first_port as usize, network.classes)));
+        if monitor.is_some() || order.is_some() {
+            network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= WATCHED);
+        }
+        let room = self.plan.switches[kind as usize].room;
+        network.switches.push(Switch {
+            kind,
+            room,
+            plain: room == WaitingRoom::Output && monitor.is_none() && order.is_none(),
+            latency: self.plan.switches[kind as usize].pipeline,
+            first_port,
+            row,
+            tables: 0,
+            salt: self.spec.routes.salt(NodeId(node as u32)),
+            pipeline: List::EMPTY,
+            shared_used: 0,
+            crossbar,
+            monitor,
+            order,
+        });
+    }
+
+    fn monitor<P: Probe>(&self, network: &mut Network<P>, node: usize, first_port: u32, watch: &WatchSpec) -> Monitor {
+        let ports = &network.ports[first_port as usize..];
+        let to_host = |port: &Port| {
+            let peer = self.plan.ports[self.plan.ports[port.global as usize].peer as usize].node;
+            self.spec.graph.nodes[peer as usize].role == Role::Host
+        };
+        let to_host: Vec<bool> = ports.iter().map(to_host).collect();
+        let kind = &self.spec.switches[self.spec.kind_of[node] as usize];
+        let largest_frame: Vec<u32> = self.plan.largest_frames.iter().map(|&len| u32::from(len)).collect();
+        let classes = self.spec.classes.iter();
+        let held_by_inputs = classes.map(|class| kind.held_by_inputs(class.lossless)).collect();
+        let buffer = (0..).zip(&largest_frame).map(|(class, &len)| kind.input_room(class, len)).collect();
+        let surroundings = Surroundings {
+            rates: ports.iter().map(|port| port.wire.rate()).collect(),
+            to_host: to_host.clone(),
+            classes: network.classes,
+            buffer,
+            held_by_inputs,
+            largest_frame,
+            seed: self.spec.seed,
+            node: node as u32,
+            first_port: self.first_global[node],
+        };
+        let mut point = watch.point.clone();
+        if let Some(point) = &mut point {
+            point.attach(&surroundings);
+        }
+        let draws = watch.occupancy || point.as_ref().is_some_and(CongestionPoint::draws);
+        let occupancy = draws.then(|| {
+            let stream = Stream::new(self.spec.seed, node as u64, "occupancy");
+            Occupancy::new(ports.len(), &self.plan.largest_frames, watch.unit.get() as u32, stream)
+        });
+        let notice = (watch.notice_class, watch.notice_size.get() as u16);
+        let sizes = (ports.len(), network.classes, self.spec.flows.len());
+        let mut monitor =
+            Monitor::new(point, occupancy, if watch.reliable { to_host } else { Vec::new() }, sizes, notice);
+        monitor.samples_dropped = watch.sample_dropped;
+        monitor
+    }
+
+    fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32, by_host: &[Vec<u32>]) {
+        let place = network.hosts.len() as u32;
+        let first_flow = network.flows.len() as u32;
+        for &flow in &by_host[number as usize] {
+            let spec = &self.spec.flows[flow as usize];
+            let entropy = self.spec.entropy(flow);
+            network.flow_slot[flow as usize] = network.flows.len() as u32;
+            let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
+            let flow = Flow::new(flow, place, spec, entropy, &adapter);
+            if !(flow.plain && flow.greedy) {
+                network.ports[port as usize].flags |= TIMED;
+            }
+            network.flows.push(flow);
+        }
+        let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
+        network.hosts.push(Host {
+            number,
+            port,
+            first_flow,
+            flows: network.flows.len() as u32 - first_flow,
+            started: 0,
+            timers: engine::IndexedHeap::new(0),
+            last_sender: [NIL; MAX_CLASSES],
+            service: kind.served.then(|| Box::new(Service::new(kind.service))),
+        });
+    }
+
+    /// For every flow the shard of its source, if any flow needs to be told of drops.
+    fn homes(&self) -> Vec<u32> {
+        if self.spec.flows.iter().all(|flow| flow.requeue.is_none()) {
+            return Vec::new();
+        }
+        let hosts = self.spec.graph.hosts();
+        let shard =
+            |flow: &FlowSpec| self.port_at[self.first_global[hosts[flow.source.0 as usize].0 as usize] as usize].0;
+        self.spec.flows.iter().map(shard).collect()
+    }
+
+    /// Every host's flows in the order in which they start.
+    fn flows_by_host(&self) -> Vec<Vec<u32>> {
+        let mut by_host = vec![Vec::new(); self.spec.graph.hosts().len()];
+        for (flow, spec) in (0..).zip(&self.spec.flows) {
+            by_host[spec.source.0 as usize].push(flow);
+        }
+        for flows in &mut by_host {
+            flows.sort_by_key(|&flow: &u32| (self.spec.flows[flow as usize].start, flow));
+        }
+        by_host
+    }
+
+    fn script(&self, node: usize) -> VecDeque<(Time, Action)> {
+        let mut script = Vec::new();
+        for fault in &self.spec.faults {
+            for number in 0..self.degrees[node] {
+                if self.plan.ports[self.first_global[node] as usize + number].cable == fault.cable {
+                    let port = number as u16;
+                    script.push((fault.down, Action::Cable { port, up: false }));
+                    script.extend(fault.up.map(|up| (up, Action::Cable { port, up: true })));
+                }
+            }
+        }
+        match self.spec.graph.nodes[node].role {
+            Role::Switch => {
+                for (tables, change) in (1..).zip(&self.spec.route_changes) {
+                    script.extend(change.times(NodeId(node as u32)).map(|at| (at, Action::Routes(tables))));
+                }
+            }
+            Role::Host => {
+                for &(at, rate) in &self.spec.adapters[self.spec.kind_of[node] as usize].service_changes {
+                    script.push((at, Action::Service(rate)));
+                }
+            }
+        }
+        script.sort_by_key(|&(at, _)| at);
+        script.into()
+    }
+
+    fn first_alarms<P: Probe>(&self, shard: &mut Shard<Network<P>>) {
+        let (network, alarms) = (&shard.model, &mut shard.context.alarms);
+        let numbers = network.numbers;
+        for (place, node) in (0..).zip(&network.nodes) {
+            if let Some(&(at, _)) = node.script.front() {
+                alarms.arm(numbers.script + place, at);
+            }
+            if let Some(every) = network.probe.sample_every() {
+                alarms.arm(numbers.sample + place, Time::ZERO + every);
+            }
+            if let Device::Host(host) = node.device
+                && network.hosts[host as usize].flows > 0
+            {
+                let first = &network.flows[network.hosts[host as usize].first_flow as usize];
+                alarms.arm(numbers.workload + place, self.spec.flows[first.number as usize].start);
+            }
+        }
+        for port in 0..network.ports.len() {
+            let gates = &network.gates[port * network.classes..(port + 1) * network.classes];
+            if let Some(first) = gates.iter().map(|gate| gate.refresh).min().filter(|&at| at != Time::MAX) {
+                alarms.arm(numbers.timer + port as u32, first);
+            }
+        }
+    }
+}

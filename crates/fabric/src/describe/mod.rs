@@ -1,0 +1,12 @@
+//! Describing a network: plain data and pure functions. Nothing here runs.
+//!
+//! A [`spec::NetworkSpec`] names a [`graph`], routes, kinds of switches and adapters, and flows. [`topology`],
+//! [`routing`] and [`workload`] compute parts of one; [`validate`] says what is wrong with one.
+
+pub mod graph;
+pub mod lanes;
+pub mod routing;
+pub mod spec;
+pub mod topology;
+pub(crate) mod validate;
+pub mod workload;

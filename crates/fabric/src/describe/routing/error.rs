@@ -1,0 +1,100 @@
+//! What can be wrong with a route.
+
+use std::fmt;
+
+use crate::describe::graph::{HostId, NodeId};
+
+/// An entry that cannot be made, or a path that does not arrive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RouteError {
+    /// Only switches forward.
+    NotASwitch {
+        /// The node that was given as one.
+        node: NodeId,
+    },
+    /// A destination that is not there.
+    NoSuchHost {
+        /// The number given.
+        host: HostId,
+        /// How many hosts there are.
+        hosts: usize,
+    },
+    /// An output port that is not there.
+    NoSuchPort {
+        /// The switch.
+        switch: NodeId,
+        /// The port given.
+        port: u16,
+        /// How many ports the switch has.
+        ports: u16,
+    },
+    /// A switch that knows no port toward the destination.
+    NoRoute {
+        /// Name of the switch, or of the source if it is not cabled.
+        at: String,
+        /// Name of the destination.
+        to: String,
+    },
+    /// A path that comes back to a switch and so never ends.
+    Loop {
+        /// Name of the first switch met again.
+        at: String,
+        /// Name of the destination.
+        to: String,
+    },
+    /// A path that ends at a host which is not the destination.
+    WrongHost {
+        /// Name of the host that is reached.
+        at: String,
+        /// Name of the destination.
+        to: String,
+    },
+    /// A routing that would need more lanes than there are.
+    TooManyLanes {
+        /// How many there are.
+        lanes: usize,
+    },
+}
+
+impl fmt::Display for RouteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotASwitch { node } => {
+                write!(f, "node number {} is no switch; give routes to switches only, hosts do not forward", node.0)
+            }
+            Self::NoSuchHost { host, hosts } => {
+                write!(f, "there is no host number {}; the network has {hosts}, numbered from 0", host.0)
+            }
+            Self::NoSuchPort { switch, port, ports } => write!(
+                f,
+                "node number {} has no port {port}; it has {ports}, numbered from 0 in the order of its cables",
+                switch.0
+            ),
+            Self::NoRoute { at, to } => {
+                write!(f, "\"{at}\" knows no way to \"{to}\"; add a route or repair the cables between them")
+            }
+            Self::Loop { at, to } => {
+                write!(f, "frames for \"{to}\" come back to \"{at}\" for ever; correct the tables on that path")
+            }
+            Self::WrongHost { at, to } => {
+                write!(f, "frames for \"{to}\" end at host \"{at}\"; correct the table of the switch before it")
+            }
+            Self::TooManyLanes { lanes } => {
+                write!(f, "{lanes} lanes do not suffice to keep this network free of circles; use up*/down* routing")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RouteError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_place() {
+        let error = RouteError::NoRoute { at: "sw3".into(), to: "h7".into() };
+        assert!(error.to_string().starts_with("\"sw3\" knows no way to \"h7\"; "));
+    }
+}

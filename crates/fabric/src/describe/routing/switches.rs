@@ -1,0 +1,140 @@
+//! Switches and the cables between them, as every algorithm here wants them: by row, with failed cables left out.
+
+use super::{Groups, NO_ROW, Routes};
+use crate::describe::graph::{Graph, Role};
+
+/// Not reached by a search.
+pub(super) const FAR: u32 = u32::MAX;
+
+/// One end of a cable between two switches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trunk {
+    /// Own port.
+    pub(super) port: u16,
+    /// Row of the peer.
+    pub(super) row: u32,
+    /// Position of the cable in [`Graph::cables`].
+    pub(super) cable: u32,
+}
+
+/// See the module.
+pub(super) struct Switches {
+    starts: Vec<usize>,
+    ends: Vec<Trunk>,
+    /// Of each host the row of its switch and the port there; `None` if its cable is down or leads to no switch.
+    pub(super) homes: Vec<Option<(u32, u16)>>,
+    /// Rows with hosts, ascending.
+    pub(super) edges: Vec<u32>,
+}
+
+impl Switches {
+    /// `routes` are those of the graph, whatever they say.
+    pub(super) fn of(graph: &Graph, routes: &Routes, down: &[u32]) -> Switches {
+        let mut is_down = vec![false; graph.cables.len()];
+        for &cable in down {
+            if let Some(mark) = is_down.get_mut(cable as usize) {
+                *mark = true;
+            }
+        }
+        let mut switches = Switches { starts: vec![0], ends: Vec::new(), homes: Vec::new(), edges: Vec::new() };
+        for (node, ends) in graph.nodes.iter().zip(graph.ports()) {
+            let up = ends.iter().zip(0_u16..).filter(|(end, _)| !is_down[end.cable as usize]);
+            let row_of = |node: crate::describe::graph::NodeId| routes.rows[node.0 as usize];
+            if node.role == Role::Host {
+                let mut home = up.map(|(end, _)| (row_of(end.peer), end.peer_port));
+                switches.homes.push(home.find(|(row, _)| *row != NO_ROW));
+            } else {
+                switches.ends.extend(up.filter_map(|(end, port)| {
+                    let row = row_of(end.peer);
+                    (row != NO_ROW).then_some(Trunk { port, row, cable: end.cable })
+                }));
+                switches.starts.push(switches.ends.len());
+            }
+        }
+        switches.edges = switches.homes.iter().flatten().map(|(row, _)| *row).collect();
+        switches.edges.sort_unstable();
+        switches.edges.dedup();
+        switches
+    }
+
+    /// How many switches there are.
+    pub(super) fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many ends of trunks there are: channels, numbered row by row in port order.
+    pub(super) fn channels(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The trunks of a switch in port order.
+    pub(super) fn trunks(&self, row: u32) -> &[Trunk] {
+        &self.ends[self.starts[row as usize]..self.starts[row as usize + 1]]
+    }
+
+    /// The channel that leaves a switch by that port.
+    pub(super) fn channel(&self, row: u32, port: u16) -> Option<u32> {
+        let place = self.trunks(row).binary_search_by_key(&port, |trunk| trunk.port).ok()?;
+        Some((self.starts[row as usize] + place) as u32)
+    }
+
+    /// The row a channel leads to.
+    pub(super) fn far(&self, channel: u32) -> u32 {
+        self.ends[channel as usize].row
+    }
+
+    /// Hops from every row to the nearest of these.
+    pub(super) fn distances(&self, from: &[u32]) -> Vec<u32> {
+        let mut distance = vec![FAR; self.rows()];
+        from.iter().for_each(|&row| distance[row as usize] = 0);
+        let mut queue = from.to_vec();
+        let mut head = 0;
+        while let Some(&row) = queue.get(head) {
+            head += 1;
+            for trunk in self.trunks(row) {
+                if distance[trunk.row as usize] == FAR {
+                    distance[trunk.row as usize] = distance[row as usize] + 1;
+                    queue.push(trunk.row);
+                }
+            }
+        }
+        distance
+    }
+
+    /// Sets the ports of every host at its own switch.
+    pub(super) fn last_hops(&self, routes: &mut Routes) {
+        for (host, home) in self.homes.iter().enumerate() {
+            if let Some((row, port)) = *home {
+                let row = row as usize;
+                routes.entries[row * routes.hosts + host] = intern(&mut routes.groups[row], &[port]);
+            }
+        }
+    }
+
+    /// Fills tables from lists toward each edge switch, given by (position among the edges, row), and the last hops.
+    pub(super) fn fill(&self, routes: &mut Routes, mut toward: impl FnMut(usize, u32, &mut Vec<u16>)) {
+        let mut ports = Vec::new();
+        let column_of: Vec<Option<usize>> =
+            self.homes.iter().map(|home| home.and_then(|(row, _)| self.edges.binary_search(&row).ok())).collect();
+        for row in 0..self.rows() {
+            let groups = &mut routes.groups[row];
+            let columns: Vec<u16> = (0..self.edges.len())
+                .map(|column| {
+                    ports.clear();
+                    toward(column, row as u32, &mut ports);
+                    intern(groups, &ports)
+                })
+                .collect();
+            let table = &mut routes.entries[row * routes.hosts..(row + 1) * routes.hosts];
+            for (entry, column) in table.iter_mut().zip(&column_of) {
+                *entry = column.map_or(0, |column| columns[column]);
+            }
+        }
+        self.last_hops(routes);
+    }
+}
+
+/// The number of a list of ports.
+pub(super) fn intern(groups: &mut Groups, ports: &[u16]) -> u16 {
+    groups.intern(ports).expect("at most one group per host and MAX_HOSTS hosts")
+}

@@ -1,0 +1,666 @@
+//! What cannot be built, and why.
+
+use crate::describe::graph::{GraphError, NodeId, Role};
+use crate::describe::routing::Routes;
+use crate::describe::spec::{
+    AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
+    Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec, Queueing, RouteChange, Share,
+    SwitchSpec, VlArbitration,
+};
+use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
+use crate::machine::switch::crossbar::MAX_PORTS;
+use congestion::{Adapter, CongestionPoint, Reaction, ReactionPoint};
+use units::{Bytes, Rate, Span, Time};
+
+/// Why a network cannot be built: what is wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BuildError {
+    /// The drawing itself is wrong.
+    Graph(GraphError),
+    /// A kind of switch contradicts itself or its surroundings.
+    Switch {
+        /// Position in [`NetworkSpec::switches`].
+        kind: usize,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A kind of adapter does.
+    Adapter {
+        /// Position in [`NetworkSpec::adapters`].
+        kind: usize,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A flow does.
+    Flow {
+        /// Position in [`NetworkSpec::flows`].
+        flow: usize,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// Anything else.
+    Network {
+        /// What is wrong and what to do.
+        reason: String,
+    },
+}
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BuildError::Graph(error) => error.fmt(f),
+            BuildError::Switch { kind, reason } => write!(f, "switch kind {kind}: {reason}"),
+            BuildError::Adapter { kind, reason } => write!(f, "adapter kind {kind}: {reason}"),
+            BuildError::Flow { flow, reason } => write!(f, "flow {flow}: {reason}"),
+            BuildError::Network { reason } => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// All that is wrong with a network: nothing, if it can be built.
+#[must_use]
+pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
+    let mut errors = Vec::new();
+    let mut network = |reason: String| errors.push(BuildError::Network { reason });
+    let classes = spec.classes.len();
+    if classes == 0 || classes > MAX_CLASSES {
+        network(format!("{classes} classes: there must be 1 to {MAX_CLASSES}"));
+    }
+    if spec.kind_of.len() != spec.graph.nodes.len() {
+        network(format!("{} nodes but {} entries in kind_of", spec.graph.nodes.len(), spec.kind_of.len()));
+    }
+    for (node, &kind) in spec.graph.nodes.iter().zip(&spec.kind_of) {
+        let kinds = if node.role == Role::Host { spec.adapters.len() } else { spec.switches.len() };
+        if kind as usize >= kinds {
+            network(format!("{}: there is no kind {kind} of {kinds}", node.name));
+        }
+    }
+    if spec.overhead.get() > 1000 || spec.smallest_frame.get() > 9000 {
+        network("frame overhead above 1000 B or a smallest frame above 9000 B: check the units".into());
+    }
+    for fault in &spec.faults {
+        if fault.cable as usize >= spec.graph.cables.len() {
+            network(format!("a fault of cable {}, but there are {}", fault.cable, spec.graph.cables.len()));
+        }
+        if fault.up.is_some_and(|up| up <= fault.down) {
+            network(format!("cable {} comes up before it goes down: swap the times", fault.cable));
+        }
+    }
+    for cable in (0..spec.graph.cables.len() as u32).filter(|&cable| overlap(spec, cable)) {
+        network(format!("the faults of cable {cable} overlap: let one end before the next begins"));
+    }
+    let times = spec.faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten();
+    if times.chain(spec.route_changes.iter().map(RouteChange::last)).any(|at| at > LATEST) {
+        network(format!("a fault or route change after {LATEST}: no run gets that far"));
+    }
+    if let Err(error) = spec.graph.validate() {
+        // Nothing below can be judged on a drawing that does not hold together.
+        errors.push(BuildError::Graph(error));
+        return errors;
+    }
+    for cable in &spec.graph.cables {
+        let role = |end: crate::describe::graph::NodeId| spec.graph.nodes[end.0 as usize].role;
+        let names = [cable.a, cable.b].map(|end| spec.graph.nodes[end.0 as usize].name.as_str());
+        if role(cable.a) == Role::Host && role(cable.b) == Role::Host {
+            let reason = format!("hosts {} and {} are joined directly: put a switch between them", names[0], names[1]);
+            errors.push(BuildError::Network { reason });
+        }
+        if cable.link.latency > LONGEST || cable.link.rate > FASTEST {
+            let reason = format!("{} to {}: above {LONGEST} or {FASTEST}; check the units", names[0], names[1]);
+            errors.push(BuildError::Network { reason });
+        }
+    }
+    let is_switch = |node: NodeId| spec.graph.nodes.get(node.0 as usize).is_some_and(|it| it.role == Role::Switch);
+    for &(node, _) in spec.route_changes.iter().flat_map(|change| &change.switches).filter(|it| !is_switch(it.0)) {
+        let reason = format!("node {} gets new tables, but it is no switch: name switches", node.0);
+        errors.push(BuildError::Network { reason });
+    }
+    if errors.is_empty() {
+        let tables = std::iter::once(&spec.routes).chain(spec.route_changes.iter().map(|change| &change.routes));
+        errors.extend(tables.filter_map(|routes| check_routes(spec, routes)));
+        if spec.route_changes.iter().any(|change| change.routes.trees() != spec.routes.trees()) {
+            let reason = "later tables have other trees to choose among than the first: compute all of them alike";
+            errors.push(BuildError::Network { reason: reason.into() });
+        }
+    }
+    if errors.is_empty() {
+        for (kind, switch) in spec.switches.iter().enumerate() {
+            let mut reasons = Vec::new();
+            check_switch(spec, kind, switch, &mut reasons);
+            errors.extend(reasons.into_iter().map(|reason| BuildError::Switch { kind, reason }));
+        }
+        for (kind, adapter) in spec.adapters.iter().enumerate() {
+            let mut reasons = Vec::new();
+            check_adapter(spec, adapter, &mut reasons);
+            errors.extend(reasons.into_iter().map(|reason| BuildError::Adapter { kind, reason }));
+        }
+        errors.extend(check_ports(spec));
+        let hosts = host_rates(spec);
+        for (flow, entry) in spec.flows.iter().enumerate() {
+            let mut reasons = Vec::new();
+            let link = hosts.get(entry.source.0 as usize).copied().unwrap_or_default();
+            let mut reaction = entry.reaction.clone();
+            if let Err(invalid) = reaction.attach(&adapter_of(spec, flow as u32, link)) {
+                reasons.push(invalid.to_string());
+            }
+            if reaction.tags() && 2 * spec.graph.cables.len() > congestion::point::MOST_TAGGED_PORTS {
+                reasons.push(format!("its tags tell {} ports apart", congestion::point::MOST_TAGGED_PORTS));
+            }
+            check_flow(spec, hosts.len(), entry, &reaction, &mut reasons);
+            errors.extend(reasons.into_iter().map(|reason| BuildError::Flow { flow, reason }));
+        }
+    }
+    errors
+}
+
+/// No cable is longer: a second of light is 300 000 km.
+const LONGEST: Span = Span::from_secs(1);
+/// No cable is faster: a petabit per second.
+const FASTEST: Rate = Rate::from_gigabits(1_000_000);
+/// Nothing that is planned is later: 53 days, so that sums of times never overflow.
+const LATEST: Time = Time::from_picos(1 << 62);
+
+/// Whether a cable fails again before it has come up.
+fn overlap(spec: &NetworkSpec, cable: u32) -> bool {
+    let mut faults: Vec<_> = spec.faults.iter().filter(|fault| fault.cable == cable).collect();
+    faults.sort_by_key(|fault| fault.down);
+    faults.windows(2).any(|pair| pair[0].up.is_none_or(|up| up >= pair[1].down))
+}
+
+/// Whether tables fit the graph: of its size, with ports that exist, and never to a host that is not the destination.
+fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
+    let wrong = |reason: String| Some(BuildError::Network { reason });
+    let hosts = spec.graph.hosts();
+    let mut number = vec![None; spec.graph.nodes.len()];
+    hosts.iter().enumerate().for_each(|(place, host)| number[host.0 as usize] = Some(place));
+    for (node, ends) in spec.graph.ports().iter().enumerate() {
+        if spec.graph.nodes[node].role != Role::Switch {
+            continue;
+        }
+        let (id, name) = (NodeId(node as u32), &spec.graph.nodes[node].name);
+        if routes.hosts() != hosts.len() || routes.table(id).len() != hosts.len() {
+            return wrong(format!(
+                "the routes are those of another network: {name} has none for its {} hosts",
+                hosts.len()
+            ));
+        }
+        // What each group of ports leads to: nothing wrong, one host, or something that is not there.
+        let groups: Vec<Result<Option<usize>, u16>> = routes
+            .groups(id)
+            .iter()
+            .map(|ports| {
+                // A table entry holds no more.
+                if let Some(&port) = ports.get(255) {
+                    return Err(port);
+                }
+                let mut host = None;
+                for &port in ports {
+                    let end = ends.get(usize::from(port)).ok_or(port)?;
+                    host = host.or(number[end.peer.0 as usize]);
+                }
+                Ok(host)
+            })
+            .collect();
+        for (destination, &group) in routes.table(id).iter().enumerate() {
+            match groups.get(usize::from(group)) {
+                Some(Err(port)) if usize::from(*port) < ends.len() => {
+                    return wrong(format!("{name} has more than 255 equal ways to one host: use fewer"));
+                }
+                Some(Err(port)) => return wrong(format!("{name} has no port {port}: its routes use it")),
+                Some(Ok(Some(host))) if *host != destination => {
+                    let names = [destination, *host].map(|host| spec.graph.nodes[hosts[host].0 as usize].name.clone());
+                    return wrong(format!("{name} sends what is for {} to {}: correct its routes", names[0], names[1]));
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+/// Ports that are set apart: that they are there, each once, and send every class.
+fn check_ports(spec: &NetworkSpec) -> Vec<BuildError> {
+    let ends = spec.graph.ports();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut wrong = Vec::new();
+    for port in &spec.ports {
+        let there = ends.get(port.node.0 as usize).is_some_and(|ends| usize::from(port.port) < ends.len());
+        if !there {
+            wrong.push(format!("node {} has no port {}: set one there is", port.node.0, port.port));
+        } else if !seen.insert((port.node, port.port)) {
+            let name = &spec.graph.nodes[port.node.0 as usize].name;
+            wrong.push(format!("port {} of {name} is set twice: leave it in once", port.port));
+        }
+        if let Some(egress) = &port.egress {
+            check_egress(egress, spec.classes.len(), &mut wrong);
+        }
+    }
+    wrong.into_iter().map(|reason| BuildError::Network { reason }).collect()
+}
+
+/// The largest frame of any flow, with its tag, or acknowledgement in a class.
+pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
+    let data = spec.flows.iter().filter(|flow| usize::from(flow.class) == class);
+    let data = data.map(|flow| flow.frame + flow.reaction.tag_size());
+    let acks = spec.flows.iter().filter_map(|flow| flow.acknowledge);
+    let acks = acks.filter(|ack| usize::from(ack.class) == class).map(|ack| ack.size);
+    data.chain(acks).max().unwrap_or(Bytes::ZERO)
+}
+
+/// The largest frame of a class that any buffer must take: notices and receipts are frames as well.
+fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
+    let watches = spec.switches.iter().filter_map(|switch| switch.watch.as_ref());
+    let notices = watches.filter(|watch| watch.tells() && usize::from(watch.notice_class) == class);
+    notices.map(|watch| watch.notice_size).chain([largest_frame(spec, class)]).max().unwrap_or_default()
+}
+
+/// The adapter a flow's reaction point is told of.
+pub(crate) fn adapter_of(spec: &NetworkSpec, flow: u32, link: Rate) -> Adapter {
+    let frame = spec.flows[flow as usize].frame;
+    Adapter { link, frame, overhead: spec.overhead, seed: spec.seed, flow }
+}
+
+/// For every host the rate of its cable.
+fn host_rates(spec: &NetworkSpec) -> Vec<Rate> {
+    let ends = spec.graph.ports();
+    let rate = |host: &NodeId| {
+        let cable = ends[host.0 as usize].first().map(|end| end.cable as usize);
+        cable.and_then(|cable| spec.graph.cables.get(cable)).map_or(Rate::ZERO, |cable| cable.link.rate)
+    };
+    spec.graph.hosts().iter().map(rate).collect()
+}
+
+/// Whether all switches with hosts, which are the far sides of the fabric, send receipts.
+fn reliable_at_hosts(spec: &NetworkSpec) -> bool {
+    let role = |node: NodeId| spec.graph.nodes[node.0 as usize].role;
+    let silent = |node: NodeId| {
+        let watch = &spec.switches[spec.kind_of[node.0 as usize] as usize].watch;
+        role(node) == Role::Switch && !watch.as_ref().is_some_and(|watch| watch.reliable)
+    };
+    let ends = spec.graph.cables.iter().flat_map(|cable| [(cable.a, cable.b), (cable.b, cable.a)]);
+    !ends.into_iter().any(|(near, far)| role(far) == Role::Host && silent(near))
+}
+
+fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mut Vec<String>) {
+    if let Queueing::InputFifo { bypass, reading: BypassReading::PerPacket } = switch.queueing
+        && bypass > crate::machine::frame::MOST_OVERTAKEN
+    {
+        let most = crate::machine::frame::MOST_OVERTAKEN;
+        wrong.push(format!(
+            "a frame may be overtaken {most} times at most: give a smaller bypass, or read it as lookahead"
+        ));
+    }
+    if switch.order != Order::Arrival && switch.queueing != Queueing::Output {
+        wrong.push("destinations take turns in output queues only: use output queueing, or order of arrival".into());
+    }
+    let Some(watch) = &switch.watch else { return };
+    if usize::from(watch.notice_class) >= spec.classes.len() {
+        wrong.push(format!("notices in class {} of {}", watch.notice_class, spec.classes.len()));
+    }
+    if watch.tells() && (watch.notice_size < spec.smallest_frame || watch.notice_size.get() > 65_000) {
+        let (size, least) = (watch.notice_size, spec.smallest_frame);
+        wrong.push(format!("notices of {size}: {least} to 65000 B"));
+    }
+    if watch.unit == Bytes::ZERO || watch.unit.get() > 65_000 {
+        wrong.push(format!("units of {}: 1 B to 65000 B", watch.unit));
+    }
+    if watch.reliable && matches!(switch.buffer, Buffer::Shared { .. }) {
+        wrong.push("copies are kept in an input's own buffer: use a static one".into());
+    }
+    if watch.reliable && !reliable_at_hosts(spec) {
+        wrong
+            .push("copies are kept until the far side says it has the frame: let all switches with hosts do so".into());
+    }
+    if ports >= 1 << 16 {
+        wrong.push(format!("{ports} ports: a congestion point watches up to 65535"));
+    }
+    let direct = matches!(switch.queueing, Queueing::InputFifo { .. } | Queueing::VirtualOutput);
+    let marking = watch.point.as_ref().is_some_and(CongestionPoint::judges_joining);
+    if marking && switch.pipeline > Span::ZERO {
+        wrong.push("this congestion point judges a buffer by the frame that joins it: leave the pipeline out".into());
+    }
+    if marking && !direct {
+        wrong.push(
+            "this congestion point watches input buffers from which outputs send: use input-fifo or virtual-output queueing"
+                .into(),
+        );
+    }
+}
+
+fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mut Vec<String>) {
+    let mut degree = vec![0usize; spec.graph.nodes.len()];
+    for cable in &spec.graph.cables {
+        degree[cable.a.0 as usize] += 1;
+        degree[cable.b.0 as usize] += 1;
+    }
+    let mine = |node: usize| spec.graph.nodes[node].role == Role::Switch && spec.kind_of[node] as usize == kind;
+    let ports = (0..degree.len()).filter(|&node| mine(node)).map(|node| degree[node]).max().unwrap_or(0);
+    let shared = matches!(switch.buffer, Buffer::Shared { .. });
+    match (switch.queueing, &switch.crossbar) {
+        (Queueing::Output, Some(_)) => {
+            wrong.push("output queueing has no crossbar to configure: leave it out, or queue at the inputs".into());
+        }
+        (Queueing::Output, None) => {}
+        (_, None) => wrong.push("queues at the inputs need a crossbar: say how outputs choose among inputs".into()),
+        (queueing, Some(crossbar)) => {
+            if ports > MAX_PORTS {
+                wrong.push(format!("{ports} ports: queues at the inputs work up to {MAX_PORTS}; use output queueing"));
+            }
+            if shared {
+                wrong.push("a shared memory is read by all outputs: it goes with output queueing only".into());
+            }
+            let (numerator, denominator) = crossbar.speedup;
+            if numerator == 0 || denominator == 0 {
+                wrong.push("a crossbar speedup of zero moves nothing: give at least 1".into());
+            } else if numerator != denominator && !matches!(queueing, Queueing::Combined { .. }) {
+                wrong.push("a speedup needs queues behind the crossbar: use combined queueing".into());
+            }
+        }
+    }
+    if let (Some(Crossbar { speedup: (numerator, denominator), .. }), Forwarding::CutThrough { .. }) =
+        (switch.crossbar, switch.forwarding)
+        && numerator > denominator
+    {
+        wrong.push(
+            "a crossbar faster than the input would need bytes that cut-through has not yet received: store".into(),
+        );
+    }
+    if switch.crossbar.is_some_and(|crossbar| crossbar.speedup.0 / crossbar.speedup.1.max(1) > 1000) {
+        wrong.push("a speedup above 1000: check the numbers".into());
+    }
+    if switch.pipeline > LONGEST {
+        wrong.push(format!("a pipeline of {}: check the unit", switch.pipeline));
+    }
+    if let Queueing::Combined { output_buffer } = switch.queueing {
+        let largest = (0..spec.classes.len()).map(|class| largest_taken(spec, class)).max().unwrap_or_default();
+        if output_buffer < largest {
+            wrong.push(format!("an output buffer of {output_buffer} never takes a frame of {largest}: enlarge it"));
+        }
+    }
+    if let Forwarding::CutThrough { header_delay } = switch.forwarding {
+        let touches = |cable: &&crate::describe::graph::Cable| mine(cable.a.0 as usize) || mine(cable.b.0 as usize);
+        let instant = spec.graph.cables.iter().filter(touches).any(|cable| cable.link.latency == Span::ZERO);
+        if header_delay == Span::ZERO && instant {
+            wrong.push("cut-through in no time over a cable of no length: give a header delay or a latency".into());
+        }
+    }
+    check_egress(&switch.egress, spec.classes.len(), wrong);
+    check_watch(spec, switch, ports, wrong);
+    let buffers = match &switch.buffer {
+        Buffer::Static(buffers) => buffers,
+        Buffer::Shared { classes, alpha, total } => {
+            if alpha.0 == 0 || alpha.1 == 0 || *total == Bytes::ZERO {
+                wrong.push("a shared buffer needs a size and an alpha above zero".into());
+            }
+            if matches!(switch.flow_control, FlowControl::Credits(_)) {
+                wrong.push("credits promise fixed room: a shared buffer cannot; use PFC or a static buffer".into());
+            }
+            classes
+        }
+    };
+    check_buffers(spec, buffers, switch.flow_control, shared, wrong);
+    if let (FlowControl::Pause(_), Some(class)) = (switch.flow_control, spec.classes.iter().find(|c| !c.lossless)) {
+        wrong.push(format!("PAUSE stops every class, so class {} cannot be lossy: use PFC", class.name));
+    }
+    // An output queue can hold what all inputs may.
+    let held = buffers.iter().zip(&spec.classes).filter(|(_, class)| class.lossless).map(|(buffer, _)| buffer.capacity);
+    if held.max().is_some_and(|most| most.get().saturating_mul(ports as u64) > u64::from(u32::MAX / 2)) {
+        wrong.push(format!("{ports} lossless inputs of this capacity hold more than 2 GB: use less"));
+    }
+}
+
+fn check_adapter(spec: &NetworkSpec, adapter: &AdapterSpec, wrong: &mut Vec<String>) {
+    check_egress(&adapter.egress, spec.classes.len(), wrong);
+    let slow = adapter.service.is_some() || !adapter.service_changes.is_empty();
+    if adapter.service_changes.iter().any(|&(at, _)| at > LATEST) {
+        wrong.push(format!("a change of service after {LATEST}: no run gets that far"));
+    }
+    if slow || matches!(adapter.flow_control, FlowControl::Credits(_)) {
+        check_buffers(spec, &adapter.buffer, adapter.flow_control, false, wrong);
+    } else if adapter.flow_control != FlowControl::None {
+        wrong.push("it consumes at once, so its PAUSE or PFC would never act: limit its service rate".into());
+    }
+}
+
+fn check_egress(egress: &Egress, classes: usize, wrong: &mut Vec<String>) {
+    let groups = match egress {
+        Egress::Strict => return,
+        Egress::Groups(groups) => groups,
+        Egress::Tables(tables) => return check_tables(tables, classes, wrong),
+    };
+    let mut seen = 0u8;
+    for group in groups {
+        if group.classes & seen != 0 {
+            wrong.push("a class is in two egress groups: leave it in one".into());
+        }
+        seen |= group.classes;
+        if group.share == (Share::Weighted { quantum: Bytes::ZERO }) {
+            wrong.push("a weighted group with a quantum of zero never sends: give it bytes".into());
+        }
+    }
+    let all = ((1u16 << classes) - 1) as u8;
+    if groups.len() > 8 || seen & all != all {
+        wrong.push("every class must be in an egress group, and there are at most 8 groups".into());
+    }
+}
+
+fn check_tables(tables: &VlArbitration, classes: usize, wrong: &mut Vec<String>) {
+    if tables.high.len().max(tables.low.len()) > MAX_VL_ENTRIES {
+        wrong.push(format!("a table of virtual-lane arbitration has at most {MAX_VL_ENTRIES} entries: use fewer"));
+    }
+    let entries = || tables.high.iter().chain(&tables.low);
+    if let Some(entry) = entries().find(|entry| usize::from(entry.class) >= classes) {
+        wrong.push(format!("virtual-lane arbitration names class {} of {classes}: name one there is", entry.class));
+    }
+    let weighs = |class: &usize| entries().any(|entry| usize::from(entry.class) == *class && entry.weight > 0);
+    for class in (0..classes).filter(|class| !weighs(class)) {
+        wrong.push(format!("class {class} has no weight in either arbitration table and never sends: give it some"));
+    }
+}
+
+fn check_pause(pause: PauseSpec, wrong: &mut Vec<String>) {
+    if pause.quanta == 0 || pause.refresh_before >= pause.quanta {
+        wrong.push(format!(
+            "a pause of {} quanta renewed {} before its end would lapse: renew earlier than it ends, quanta above zero",
+            pause.quanta, pause.refresh_before
+        ));
+    }
+}
+
+fn check_buffers(
+    spec: &NetworkSpec,
+    buffers: &[ClassBuffer],
+    control: FlowControl,
+    shared: bool,
+    wrong: &mut Vec<String>,
+) {
+    if buffers.len() != spec.classes.len() {
+        wrong.push(format!("{} classes but {} class buffers: give one each", spec.classes.len(), buffers.len()));
+        return;
+    }
+    match control {
+        FlowControl::Pfc(pause) => check_pause(pause, wrong),
+        FlowControl::Pause(pause) => {
+            check_pause(pause, wrong);
+            if buffers.windows(2).any(|pair| pair[0] != pair[1]) {
+                wrong.push("PAUSE counts all classes of a port together: give every class the same buffer".into());
+            }
+            if pause.holds & ((1u16 << spec.classes.len()) - 1) as u8 == 0 {
+                wrong.push("a PAUSE that holds no class holds nobody back".into());
+            }
+        }
+        FlowControl::Credits(credits) => {
+            if let CreditReturn::Frame { size, refresh } = credits.give_back {
+                if refresh == Some(Span::ZERO) {
+                    wrong.push(
+                        "credits repeated every 0 s would never end: leave the refresh out, or give it a time".into(),
+                    );
+                }
+                if size.get() > 65_000 {
+                    wrong.push(format!("a credit frame of {size}: at most 65000 B"));
+                }
+            }
+            if credits.unit == CreditUnit::Block(Bytes::ZERO) {
+                wrong.push("credits of zero bytes: InfiniBand uses 64 B".into());
+            }
+            if credits.give_back == (CreditReturn::Signal { delay: Span::ZERO }) {
+                wrong.push("credits cannot be back before they are given: a signal takes time, give it a delay".into());
+            }
+            if matches!(credits.give_back, CreditReturn::Frame { size, .. } if size == Bytes::ZERO) {
+                wrong.push("a credit frame of zero bytes: give it a size".into());
+            }
+        }
+        FlowControl::None => {}
+    }
+    for (number, (class, buffer)) in spec.classes.iter().zip(buffers).enumerate() {
+        let name = &class.name;
+        let largest = largest_taken(spec, number);
+        if buffer.capacity.get() > u64::from(u32::MAX / 2) {
+            wrong.push(format!("class {name}: a buffer above 2 GB; use {}", Bytes::new(u64::from(u32::MAX / 2))));
+        }
+        match control {
+            FlowControl::None if class.lossless => {
+                wrong.push(format!("class {name} is lossless but nothing holds back its senders: add flow control"));
+            }
+            FlowControl::Pause(_) | FlowControl::Pfc(_)
+                if (class.lossless || matches!(control, FlowControl::Pause(_))) && !shared =>
+            {
+                if buffer.xon > buffer.xoff {
+                    wrong.push(format!("class {name}: XON {} lies above XOFF {}: swap them", buffer.xon, buffer.xoff));
+                }
+                if buffer.xoff >= buffer.capacity {
+                    wrong.push(format!(
+                        "class {name}: XOFF {} leaves no headroom in a buffer of {}: lower XOFF",
+                        buffer.xoff, buffer.capacity
+                    ));
+                }
+            }
+            FlowControl::Credits(credits) if class.lossless => {
+                let enough = match credits.unit {
+                    CreditUnit::Frame => buffer.capacity >= Bytes::new(1),
+                    CreditUnit::Block(block) => {
+                        let block = block.get().max(1);
+                        buffer.capacity.get() >= largest.get().div_ceil(block) * block
+                    }
+                };
+                if !enough {
+                    wrong.push(format!(
+                        "class {name}: a buffer of {} never takes a frame of {largest}",
+                        buffer.capacity
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reaction, wrong: &mut Vec<String>) {
+    let known = |host: u32| (host as usize) < hosts;
+    let destinations: &[crate::describe::graph::HostId] = match &flow.destination {
+        Destination::Host(host) => std::slice::from_ref(host),
+        Destination::Uniform(hosts) => hosts,
+    };
+    if destinations.is_empty() {
+        wrong.push("no destination".into());
+    }
+    if !known(flow.source.0) || destinations.iter().any(|host| !known(host.0)) {
+        wrong.push(format!("source or destination is not one of the {hosts} hosts"));
+    }
+    if destinations.contains(&flow.source) {
+        wrong.push("its destination is its source".into());
+    }
+    if usize::from(flow.class) >= spec.classes.len() {
+        wrong.push(format!("class {} of {}", flow.class, spec.classes.len()));
+    }
+    if flow.frame == Bytes::ZERO || flow.frame.get() > 65_000 {
+        wrong.push(format!("frames of {}: 1 B to 65000 B", flow.frame));
+    }
+    let acknowledgement = flow.acknowledge.map(|how| how.size);
+    if let Some(size) =
+        [Some(flow.frame), acknowledgement].into_iter().flatten().find(|&size| size < spec.smallest_frame)
+    {
+        wrong.push(format!("frames of {size} are below the smallest of this network, {}", spec.smallest_frame));
+    }
+    if flow.start > LATEST || flow.stop.is_some_and(|stop| stop > LATEST) {
+        wrong.push(format!("it starts or stops after {LATEST}: no run gets that far"));
+    }
+    if let Some(probe) = flow.probe {
+        let classes = spec.classes.len();
+        if usize::from(probe.class.max(probe.answer_class)) >= classes {
+            wrong.push(format!("probes in a class that is not there: there are {classes}"));
+        }
+        if probe.size < spec.smallest_frame || probe.size.get() > 65_000 {
+            wrong.push(format!("probes of {}: {} to 65000 B", probe.size, spec.smallest_frame));
+        }
+        if matches!(flow.destination, Destination::Uniform(_)) {
+            wrong.push("probes go to one destination, and this flow has many: give it one".into());
+        }
+    } else if reaction.probes().is_some() {
+        wrong.push("its congestion control sends probes: say how they travel".into());
+    }
+    let trees = spec.routes.trees();
+    match flow.tree {
+        Some(tree) if tree >= trees => wrong.push(format!(
+            "tree {tree} of {trees}: name one there is, numbered from 0; only bridging by trees has any"
+        )),
+        Some(_) if spec.multipath == Multipath::Spray => {
+            wrong.push("frames sprayed over all trees, and one tree named: leave one of the two out".into());
+        }
+        _ => {}
+    }
+    if flow.requeue.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {
+        wrong.push("it knows of drops in no time, or after any run: give a time above zero".into());
+    }
+    if flow.size == Some(Bytes::ZERO) {
+        wrong.push("a flow of zero bytes".into());
+    }
+    if flow.stop.is_some_and(|stop| stop <= flow.start) {
+        wrong.push("it stops before it starts".into());
+    }
+    if let Pattern::Paced { rate, gaps, .. } = flow.pattern {
+        if rate == Rate::ZERO {
+            wrong.push("a paced source of rate zero".into());
+        }
+        if matches!(gaps, Gaps::Jittered(fraction) if !(0.0..=1.0).contains(&fraction)) {
+            wrong.push("a jitter outside 0 to 1".into());
+        }
+    }
+    if let Activity::OnOff { on, off, .. } = flow.activity
+        && (on == Span::ZERO || off == Span::ZERO || on.max(off) > LATEST - Time::ZERO)
+    {
+        wrong.push("a burst or silence of no length, or longer than any run".into());
+    }
+    if let (Some(how), Destination::Uniform(_)) = (flow.acknowledge, &flow.destination)
+        && how.every > 1
+    {
+        wrong.push("frames to many destinations are acknowledged one by one: set every to 1".into());
+    }
+    if let (Some(how), Some(window)) = (flow.acknowledge, reaction.allowance().window)
+        && window.get() < u64::from(how.every).saturating_mul(flow.frame.get())
+        && how.every > 1
+    {
+        let needed = Bytes::new(u64::from(how.every).saturating_mul(flow.frame.get()));
+        wrong.push(format!(
+            "a window of {window} closes before {} frames are there to be acknowledged: {needed} at least",
+            how.every
+        ));
+    }
+    if reaction.allowance().window.is_some() && spec.classes.get(usize::from(flow.class)).is_some_and(|c| !c.lossless) {
+        wrong
+            .push("a window in a lossy class would close for ever: nothing is sent again; use a lossless class".into());
+    }
+    match flow.acknowledge {
+        None if reaction.allowance().window.is_some() => {
+            wrong.push("a window needs acknowledgements".into());
+        }
+        Some(how) if usize::from(how.class) >= spec.classes.len() || how.size == Bytes::ZERO || how.every == 0 => {
+            wrong
+                .push("acknowledgements need a size, a class that exists, and to come at least once in a while".into());
+        }
+        Some(how) if how.size.get() > 65_000 => wrong.push("acknowledgements above 65000 B".into()),
+        _ => {}
+    }
+}

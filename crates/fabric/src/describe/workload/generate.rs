@@ -1,0 +1,181 @@
+//! Sets of flows made by rule: each a pure function of its arguments and the seed.
+
+use super::{Destination, FlowSpec, Gaps, Pattern};
+use crate::describe::graph::HostId;
+use std::sync::Arc;
+use units::{Bytes, EmpiricalCdf, Rate, Span, Stream, Time};
+
+/// How large finite flows are.
+#[derive(Clone, Debug)]
+pub enum FlowSize {
+    /// All alike.
+    Fixed(Bytes),
+    /// Pareto with that shape (above 1) and mean.
+    Pareto {
+        /// The exponent of the tail.
+        shape: f64,
+        /// The mean.
+        mean: Bytes,
+    },
+    /// Drawn from a table of a measured distribution.
+    Empirical(EmpiricalCdf),
+}
+
+impl FlowSize {
+    fn draw(&self, stream: &mut Stream) -> Bytes {
+        match self {
+            FlowSize::Fixed(size) => *size,
+            FlowSize::Pareto { shape, mean } => stream.pareto(*shape, *mean),
+            FlowSize::Empirical(cdf) => cdf.sample_bytes(stream),
+        }
+    }
+}
+
+/// When flows arrive and how many.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrivals {
+    /// The first may come from here on.
+    pub from: Time,
+    /// The mean of the exponential gap between two.
+    pub mean_gap: Span,
+    /// No flow starts at or after this.
+    pub until: Time,
+}
+
+/// Every one of `senders` sends to `receiver`, starting within `jitter` of the template's start.
+#[must_use]
+pub fn incast(senders: &[HostId], receiver: HostId, template: &FlowSpec, jitter: Span, seed: u64) -> Vec<FlowSpec> {
+    let mut stream = Stream::new(seed, u64::from(receiver.0), "incast jitter");
+    let flow = |&source: &HostId| FlowSpec {
+        source,
+        destination: Destination::Host(receiver),
+        start: template.start + stream.span_between(Span::ZERO, jitter),
+        ..template.clone()
+    };
+    senders.iter().filter(|&&source| source != receiver).map(flow).collect()
+}
+
+/// Every host sends to one other, every host receives from one other, drawn at random among those without a host
+/// that sends to itself.
+#[must_use]
+pub fn permutation(hosts: &[HostId], template: &FlowSpec, seed: u64) -> Vec<FlowSpec> {
+    if hosts.len() < 2 {
+        return Vec::new();
+    }
+    let mut stream = Stream::new(seed, 0, "permutation");
+    let mut targets = hosts.to_vec();
+    // About one permutation in e has no fixed point, so this ends after three tries on average.
+    loop {
+        stream.shuffle(&mut targets);
+        if hosts.iter().zip(&targets).all(|(source, target)| source != target) {
+            break;
+        }
+    }
+    let flow = |(&source, target)| FlowSpec { source, destination: Destination::Host(target), ..template.clone() };
+    hosts.iter().zip(targets).map(flow).collect()
+}
+
+/// Every host sends to every other.
+#[must_use]
+pub fn all_to_all(hosts: &[HostId], template: &FlowSpec) -> Vec<FlowSpec> {
+    let pairs = hosts.iter().flat_map(|&source| hosts.iter().map(move |&target| (source, target)));
+    let flow = |(source, target)| FlowSpec { source, destination: Destination::Host(target), ..template.clone() };
+    pairs.filter(|(source, target)| source != target).map(flow).collect()
+}
+
+/// Every host sends Poisson or otherwise spaced frames, each to another host drawn uniformly.
+#[must_use]
+pub fn uniform_frames(hosts: &[HostId], rate: Rate, gaps: Gaps, template: &FlowSpec) -> Vec<FlowSpec> {
+    let flow = |&source: &HostId| {
+        let others: Arc<[HostId]> = hosts.iter().copied().filter(|&host| host != source).collect();
+        let pattern = Pattern::Paced { rate, gaps, backlog: None };
+        FlowSpec { source, destination: Destination::Uniform(others), pattern, ..template.clone() }
+    };
+    hosts.iter().map(flow).collect()
+}
+
+/// Finite flows that arrive as a Poisson process over the whole network, each between two hosts drawn uniformly:
+/// the source from `sources`, the destination from `sinks`, never the same.
+#[must_use]
+pub fn poisson(
+    sources: &[HostId],
+    sinks: &[HostId],
+    arrivals: Arrivals,
+    size: &FlowSize,
+    template: &FlowSpec,
+    seed: u64,
+) -> Vec<FlowSpec> {
+    let possible = sources.iter().any(|source| sinks.iter().any(|sink| sink != source));
+    if !possible || arrivals.mean_gap == Span::ZERO {
+        return Vec::new();
+    }
+    let mut gaps = Stream::new(seed, 0, "flow arrivals");
+    let mut sizes = Stream::new(seed, 0, "flow sizes");
+    let mut ends = Stream::new(seed, 0, "flow ends");
+    let mut flows = Vec::new();
+    let mut start = arrivals.from;
+    loop {
+        start = start.saturating_add(gaps.exponential(arrivals.mean_gap));
+        if start >= arrivals.until {
+            return flows;
+        }
+        let (source, sink) = loop {
+            let source = sources[ends.below(sources.len() as u64) as usize];
+            let sink = sinks[ends.below(sinks.len() as u64) as usize];
+            if source != sink {
+                break (source, sink);
+            }
+        };
+        let size = Some(size.draw(&mut sizes));
+        flows.push(FlowSpec { source, destination: Destination::Host(sink), start, size, ..template.clone() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(n: u32) -> Vec<HostId> {
+        (0..n).map(HostId).collect()
+    }
+
+    fn target(flow: &FlowSpec) -> HostId {
+        match &flow.destination {
+            Destination::Host(host) => *host,
+            Destination::Uniform(_) => panic!("one destination expected"),
+        }
+    }
+
+    #[test]
+    fn a_permutation_uses_every_host_once_each_way() {
+        let hosts = hosts(50);
+        let flows = permutation(&hosts, &FlowSpec::greedy(HostId(0), HostId(1)), 7);
+        let mut targets: Vec<_> = flows.iter().map(target).collect();
+        assert!(flows.iter().all(|flow| flow.source != target(flow)));
+        targets.sort();
+        assert_eq!(targets, hosts);
+    }
+
+    #[test]
+    fn all_to_all_and_incast_have_the_right_pairs() {
+        let template = FlowSpec::greedy(HostId(0), HostId(1));
+        assert_eq!(all_to_all(&hosts(5), &template).len(), 20);
+        let flows = incast(&hosts(5), HostId(2), &template, Span::from_micros(1), 3);
+        assert_eq!(flows.len(), 4);
+        assert!(flows.iter().all(|flow| target(flow) == HostId(2) && flow.start <= Time::ZERO + Span::from_micros(1)));
+    }
+
+    #[test]
+    fn poisson_flows_have_the_rate_and_mean_asked_for() {
+        let template = FlowSpec::greedy(HostId(0), HostId(1));
+        let until = Time::ZERO + Span::from_secs(10);
+        let arrivals = Arrivals { from: Time::ZERO, mean_gap: Span::from_millis(1), until };
+        let size = FlowSize::Pareto { shape: 2.5, mean: Bytes::new(100_000) };
+        let flows = poisson(&hosts(8), &hosts(8), arrivals, &size, &template, 11);
+        // 10000 expected, deviation 100.
+        assert!((9_600..10_400).contains(&flows.len()), "{}", flows.len());
+        let mean = flows.iter().map(|flow| flow.size.unwrap().get() as f64).sum::<f64>() / flows.len() as f64;
+        assert!((mean - 100_000.0).abs() < 4_000.0, "{mean}");
+        assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
+    }
+}

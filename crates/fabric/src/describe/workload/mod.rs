@@ -1,0 +1,164 @@
+//! Traffic as plain data: flows, and pure functions that make sets of them.
+//!
+//! Arrivals do not depend on the state of the network, so every flow is known when the network is built, whatever
+//! drew its start, size and destination. The same seed gives the same flows on any partitioning.
+
+mod generate;
+
+pub use generate::{Arrivals, FlowSize, all_to_all, incast, permutation, poisson, uniform_frames};
+
+use crate::describe::graph::HostId;
+use congestion::{NoControl, Reaction};
+use std::sync::Arc;
+use units::{Bytes, Rate, Span, Time};
+
+/// Where a flow's frames go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// All to one host.
+    Host(HostId),
+    /// Each to one of these, drawn uniformly.
+    Uniform(Arc<[HostId]>),
+}
+
+/// How a source makes frames while it is on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pattern {
+    /// There is always a frame to send.
+    Greedy,
+    /// At a mean rate, whether the network takes them or not.
+    Paced {
+        /// Bits per second, frame overhead counted.
+        rate: Rate,
+        /// What lies between two frames.
+        gaps: Gaps,
+        /// Frames that may wait at the adapter; `None` is without end.
+        backlog: Option<Backlog>,
+    },
+}
+
+/// The gap between two frames of a paced source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gaps {
+    /// Always the same.
+    Constant,
+    /// Uniform within this fraction (0 to 1) below and above the mean.
+    Jittered(f64),
+    /// Exponential: Poisson arrivals.
+    Exponential,
+}
+
+/// What a paced source does when the network does not take its frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Frames that may wait.
+    pub frames: u32,
+    /// What happens to the next one.
+    pub overflow: Overflow,
+}
+
+/// See [`Backlog`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// It is not sent; counted as discarded at the source.
+    Discard,
+    /// The source waits until there is room.
+    Stall,
+}
+
+/// When a source is on between its start and its stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// All the time.
+    Always,
+    /// In turns, beginning with on.
+    OnOff {
+        /// Mean length of a burst.
+        on: Span,
+        /// Mean length of a silence.
+        off: Span,
+        /// Whether lengths are drawn from an exponential distribution; else they are exact.
+        random: bool,
+        /// Whether what is waiting at the adapter is thrown away when the source turns off.
+        discard: bool,
+    },
+}
+
+/// That the receiver acknowledges, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledge {
+    /// Size of the acknowledging frame, overhead not counted.
+    pub size: Bytes,
+    /// Its class.
+    pub class: u8,
+    /// One for every so many data frames; marked frames and the last of a flow are always acknowledged.
+    pub every: u32,
+}
+
+/// How a flow's probes travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeSpec {
+    /// Size of a probe and of the answer to it, overhead not counted.
+    pub size: Bytes,
+    /// Class on the way to the destination: that of the flow keeps it behind the flow's frames.
+    pub class: u8,
+    /// Class on the way back.
+    pub answer_class: u8,
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// The sending host.
+    pub source: HostId,
+    /// Where its frames go.
+    pub destination: Destination,
+    /// Priority or virtual lane.
+    pub class: u8,
+    /// When it may begin.
+    pub start: Time,
+    /// When it ends at the latest; what waits at the adapter then is thrown away.
+    pub stop: Option<Time>,
+    /// How much it sends; `None` is without end.
+    pub size: Option<Bytes>,
+    /// Size of its frames, overhead not counted; the last one may be shorter.
+    pub frame: Bytes,
+    /// How frames come to be.
+    pub pattern: Pattern,
+    /// When it is on.
+    pub activity: Activity,
+    /// Whether the receiver acknowledges. A window needs it.
+    pub acknowledge: Option<Acknowledge>,
+    /// How its probes travel, if its reaction point sends any.
+    pub probe: Option<ProbeSpec>,
+    /// A frame dropped for want of room is queued again at the source, which knows of it after that time: what a
+    /// transport above would do. `None` leaves it lost.
+    pub requeue: Option<Span>,
+    /// Which tree it goes by, where the source chooses among several; `None` is by a hash of the flow.
+    pub tree: Option<u8>,
+    /// Its reaction point as it is at the start.
+    pub reaction: Reaction,
+}
+
+impl FlowSpec {
+    /// A greedy flow without end, from time zero, in class 0, with 1500-byte frames.
+    #[must_use]
+    pub fn greedy(source: HostId, destination: HostId) -> FlowSpec {
+        FlowSpec {
+            source,
+            destination: Destination::Host(destination),
+            class: 0,
+            start: Time::ZERO,
+            stop: None,
+            size: None,
+            frame: Bytes::new(1500),
+            pattern: Pattern::Greedy,
+            activity: Activity::Always,
+            acknowledge: None,
+            probe: None,
+            requeue: None,
+            tree: None,
+            reaction: Reaction::None(NoControl::default()),
+        }
+    }
+}

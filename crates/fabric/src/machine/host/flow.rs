@@ -1,0 +1,282 @@
+//! A flow at its source: what it has to send, and whether it may.
+
+use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
+use crate::machine::frame::{Frame, Kind, LAST, List, NIL};
+use congestion::{Adapter, Allowance, HALTED, Pacing, Reaction, ReactionPoint};
+use std::collections::VecDeque;
+use units::{Bytes, Rate, Span, Stream, Time, Wire};
+
+/// The timers a flow may have, as numbers in its host's heap.
+pub(crate) const TIMERS: u32 = 5;
+/// The rate limiter lets the next frame go.
+pub(crate) const LIMITER: u32 = 0;
+/// The source makes the next frame.
+pub(crate) const SOURCE: u32 = 1;
+/// The reaction point wants to be asked.
+pub(crate) const DEADLINE: u32 = 2;
+/// The source turns on or off, or stops.
+pub(crate) const ACTIVITY: u32 = 3;
+/// The source learns of a frame that was dropped.
+pub(crate) const LOST: u32 = 4;
+
+/// How long so many bits take at a rate.
+fn span_of(bits: u64, rate: Rate) -> Span {
+    let span = u128::from(bits) * 1_000_000_000_000 / u128::from(rate.as_bits_per_sec().max(1));
+    Span::from_picos(u64::try_from(span).unwrap_or(u64::MAX / 2))
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    /// Number in the network.
+    pub(crate) number: u32,
+    /// Position of its host in the shard.
+    pub(crate) host: u32,
+    /// Its neighbours in the ring of those that may send.
+    pub(crate) previous_ready: u32,
+    pub(crate) next_ready: u32,
+    pub(crate) in_ring: bool,
+    /// Turns it had had when it began to wait in the ring; see [`Flow::has_had_turn`].
+    turns_before: u32,
+    /// Between start and stop, and not in a silence.
+    pub(crate) on: bool,
+    pub(crate) stopped: bool,
+    pub(crate) class: u8,
+    /// Bytes still to be made into frames; `u64::MAX` is without end.
+    pub(crate) remaining: u64,
+    /// Frames made.
+    pub(crate) made: u64,
+    /// Frames sent, where sending is more than making.
+    pub(crate) sent: u32,
+    /// Frames waiting at the adapter (paced sources only).
+    pub(crate) backlog: List,
+    pub(crate) backlogged: u32,
+    /// A paced source waits for room.
+    pub(crate) stalled: bool,
+    /// Frames sent that are covered by an acknowledgement, or were before one that is: their bytes are not on their way
+    /// any more, whether they arrived or were lost. Lost acknowledgements are made good by later ones.
+    pub(crate) settled: u32,
+    /// Bytes sent and not settled.
+    pub(crate) outstanding: u64,
+    /// The rate limiter holds the next frame until then.
+    pub(crate) not_before: Time,
+    /// When the last frame started, its bits on the wire, and the rate that `not_before` follows from.
+    last_start: Time,
+    last_bits: u64,
+    paced_at: Option<Rate>,
+    pub(crate) entropy: u32,
+    pub(crate) destination: u32,
+    pub(crate) frame: u16,
+    pub(crate) greedy: bool,
+    /// Its frames are limited by a rate or window, acknowledged, or otherwise not simply sent.
+    pub(crate) plain: bool,
+    pub(crate) reaction: Reaction,
+    /// What a tag adds to a frame.
+    tag_size: u16,
+    pub(crate) pace: Option<Wire>,
+    pub(crate) stream: Stream,
+    /// Congestion notices it has had.
+    pub(crate) notices: u64,
+    /// Frames that were dropped and will be queued again: when the source knows, and their bytes, in order of time.
+    pub(crate) lost: VecDeque<(Time, u16)>,
+}
+
+impl Flow {
+    pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, adapter: &Adapter) -> Flow {
+        let (greedy, pace) = match spec.pattern {
+            Pattern::Greedy => (true, None),
+            Pattern::Paced { rate, .. } => (false, Some(Wire::new(rate))),
+        };
+        let destination = match &spec.destination {
+            Destination::Host(host) => host.0,
+            Destination::Uniform(_) => NIL,
+        };
+        let mut reaction = spec.reaction.clone();
+        // What does not fit was refused before.
+        let _ = reaction.attach(adapter);
+        let unlimited = reaction.allowance() == Allowance::default() && reaction.deadline().is_none();
+        Flow {
+            number,
+            host,
+            previous_ready: NIL,
+            next_ready: NIL,
+            in_ring: false,
+            turns_before: 0,
+            on: false,
+            stopped: false,
+            class: spec.class,
+            remaining: spec.size.map_or(u64::MAX, Bytes::get),
+            made: 0,
+            sent: 0,
+            backlog: List::EMPTY,
+            backlogged: 0,
+            stalled: false,
+            settled: 0,
+            outstanding: 0,
+            not_before: Time::ZERO,
+            last_start: Time::ZERO,
+            last_bits: 0,
+            paced_at: None,
+            entropy,
+            destination,
+            frame: spec.frame.get() as u16,
+            greedy,
+            plain: unlimited && matches!(spec.reaction, Reaction::None(_)) && spec.acknowledge.is_none(),
+            tag_size: reaction.tag_size().get() as u16,
+            reaction,
+            pace,
+            stream: Stream::new(adapter.seed, u64::from(number), "flow"),
+            notices: 0,
+            lost: VecDeque::new(),
+        }
+    }
+
+    /// What a tag adds to the frame that it would send now.
+    #[inline]
+    pub(crate) fn tag_len(&self) -> u16 {
+        if self.tag_size != 0 && self.reaction.tag() != 0 { self.tag_size } else { 0 }
+    }
+
+    /// Length of the next frame it would make.
+    pub(crate) fn next_len(&self, smallest: u16) -> u16 {
+        (self.remaining.min(u64::from(self.frame)) as u16).max(smallest)
+    }
+
+    /// Makes the next frame. There must be bytes left.
+    #[inline]
+    pub(crate) fn make(&mut self, now: Time, smallest: u16, spray: bool, spec: &FlowSpec) -> Frame {
+        let len = self.next_len(smallest);
+        let mut flags = 0;
+        if self.remaining != u64::MAX {
+            self.remaining = self.remaining.saturating_sub(u64::from(self.frame));
+            if self.remaining == 0 {
+                flags = LAST;
+            }
+        }
+        let dst = match &spec.destination {
+            Destination::Host(_) => self.destination,
+            Destination::Uniform(hosts) => hosts[self.stream.below(hosts.len() as u64) as usize].0,
+        };
+        let entropy = if spray { self.stream.next_u64() as u32 } else { self.entropy };
+        let seq = self.made as u32;
+        self.made += 1;
+        Frame {
+            next: NIL,
+            flow: self.number,
+            at: now,
+            born: now,
+            dst,
+            seq,
+            entropy,
+            len,
+            input: 0,
+            output: 0,
+            class: self.class,
+            kind: Kind::Data,
+            flags,
+            epoch: 0,
+            tag: 0,
+        }
+    }
+
+    /// How often it has been its turn, modulo 2^32.
+    fn turns(&self) -> u32 {
+        if self.greedy { self.made as u32 } else { self.sent }
+    }
+
+    /// It takes a place in the ring without having sent.
+    pub(crate) fn begin_wait(&mut self) {
+        self.turns_before = self.turns();
+    }
+
+    /// Whether it has sent since it began to wait.
+    pub(crate) fn has_had_turn(&self) -> bool {
+        self.turns() != self.turns_before
+    }
+
+    /// Whether it has something to send and nothing of its own holds it.
+    pub(crate) fn may_send(&self, now: Time) -> bool {
+        let has = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
+        has && self.not_before <= now && self.may_start()
+    }
+
+    /// Whether the rate is more than a stop, and the window has room for another frame. One frame may always go when
+    /// nothing is on its way.
+    fn may_start(&self) -> bool {
+        let allowance = self.reaction.allowance();
+        match allowance.window {
+            _ if allowance.rate == Some(HALTED) => false,
+            Some(window) => self.outstanding == 0 || self.outstanding + u64::from(self.frame) <= window.get(),
+            None => true,
+        }
+    }
+
+    /// The frame of that position in the flow is acknowledged. Returns how many bytes that settles.
+    pub(crate) fn acknowledged(&mut self, seq: u32) -> u64 {
+        let frames = seq.wrapping_add(1).wrapping_sub(self.settled);
+        if frames > u32::MAX / 2 {
+            // An older one that was overtaken.
+            return 0;
+        }
+        self.settled = seq.wrapping_add(1);
+        // All frames are alike but the last of a finite flow; when all is settled, so is that.
+        let last = self.settled == self.sent;
+        let bytes =
+            if last { self.outstanding } else { self.outstanding.min(u64::from(frames) * u64::from(self.frame)) };
+        self.outstanding -= bytes;
+        bytes
+    }
+
+    /// A frame of that length (overhead counted in `size`) starts now.
+    pub(crate) fn on_sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool) {
+        self.sent = self.sent.wrapping_add(1);
+        self.reaction.on_sent(now, Bytes::new(u64::from(len)));
+        if acknowledged {
+            self.outstanding += u64::from(len);
+        }
+        self.paced_at = self.reaction.allowance().rate;
+        if let Some(rate) = self.paced_at {
+            (self.last_start, self.last_bits) = (now, size.bits());
+            self.not_before = now.saturating_add(span_of(self.last_bits, rate));
+        }
+    }
+
+    /// Brings a wait that has begun in line with the rate that holds now.
+    pub(crate) fn repace(&mut self, now: Time) {
+        let rate = self.reaction.allowance().rate;
+        if rate == self.paced_at || self.not_before <= now {
+            return;
+        }
+        self.not_before = match (self.reaction.pacing(), self.paced_at, rate) {
+            (_, _, None) => now,
+            (Pacing::Remaining, Some(before), Some(rate)) => {
+                let left = u128::from((self.not_before - now).as_picos()) * u128::from(before.as_bits_per_sec());
+                let left = left / u128::from(rate.as_bits_per_sec().max(1));
+                now.saturating_add(Span::from_picos(u64::try_from(left).unwrap_or(u64::MAX / 2)))
+            }
+            (_, _, Some(rate)) => self.last_start.saturating_add(span_of(self.last_bits, rate)),
+        };
+        self.paced_at = rate;
+    }
+
+    /// The time until a paced source makes its next frame.
+    pub(crate) fn gap(&mut self, spec: &FlowSpec, overhead: Bytes) -> Span {
+        let (Pattern::Paced { gaps, .. }, Some(pace)) = (spec.pattern, &mut self.pace) else { return Span::ZERO };
+        let mean = pace.serialise(spec.frame + overhead);
+        match gaps {
+            Gaps::Constant => mean,
+            Gaps::Exponential => self.stream.exponential(mean),
+            Gaps::Jittered(fraction) => {
+                let factor = 1.0 + fraction * (2.0 * self.stream.unit_f64() - 1.0);
+                Span::from_picos((mean.as_picos() as f64 * factor) as u64)
+            }
+        }
+    }
+
+    /// The length of the burst or silence that begins now, if it ends.
+    pub(crate) fn phase(&mut self, spec: &FlowSpec) -> Option<Span> {
+        let Activity::OnOff { on, off, random, .. } = spec.activity else { return None };
+        let mean = if self.on { on } else { off };
+        Some(if random { self.stream.exponential(mean) } else { mean })
+    }
+}

@@ -1,0 +1,313 @@
+//! One shard of a running network: its state, the numbering of its alarms, and what each alarm leads to.
+//!
+//! The devices' behaviour lives in the modules beside this one, each as methods of [`Network`]: [`crate::machine::port::transmit`]
+//! sends, [`crate::machine::port::receive`] takes in, [`crate::machine::port::gate`] holds back and lets go, [`crate::machine::switch::crossbar`] matches inputs and
+//! outputs, [`crate::machine::host`] runs the adapters.
+
+use crate::build::plan::{Plan, WaitingRoom};
+use crate::machine::frame::{Frame, List, Pool};
+use crate::machine::host::Host;
+use crate::machine::host::flow::Flow;
+use crate::machine::port::{Gate, Lane, Port, Signal};
+use crate::machine::switch::crossbar::Crossbar;
+use crate::machine::switch::monitor::Monitor;
+use crate::machine::switch::order::Turns;
+use crate::observe::outcome::{Loss, Totals};
+use crate::observe::probe::Probe;
+use engine::{Context, Fingerprint, Model};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::{Rate, Span, Stream, Time};
+
+/// What crosses shards.
+#[derive(Debug)]
+pub enum Message {
+    /// A frame is on its way to that port of the receiving shard.
+    Frame {
+        /// Port of the receiving shard.
+        port: u32,
+        /// The frame, with its time of arrival.
+        frame: Frame,
+    },
+    /// Room was freed at the far end of that port.
+    Credit {
+        /// Port of the receiving shard.
+        port: u32,
+        /// Class.
+        class: u8,
+        /// Units granted in total.
+        granted: u64,
+        /// The cable's epoch.
+        epoch: u8,
+        /// When it takes effect.
+        at: Time,
+    },
+    /// A frame was dropped; its source is in the receiving shard.
+    Lost {
+        /// Its flow.
+        flow: u32,
+        /// Its bytes.
+        len: u16,
+        /// When the source knows.
+        at: Time,
+    },
+}
+
+/// The alarms of a shard, numbered phase by phase: signal, arrival, transmit, timer, workload, sample.
+///
+/// Within a phase they are numbered by the order in which nodes and ports are laid out, which is the same for every
+/// partitioning; so the order of a node's alarms within an instant is too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    /// How many ports there are: the length of every range that has one per port.
+    pub(crate) ports: u32,
+    pub(crate) signal: u32,
+    pub(crate) script: u32,
+    pub(crate) arrival: u32,
+    pub(crate) pipeline: u32,
+    pub(crate) crossbar: u32,
+    pub(crate) transmit: u32,
+    pub(crate) timer: u32,
+    pub(crate) flow: u32,
+    pub(crate) workload: u32,
+    pub(crate) sample: u32,
+    pub(crate) end: u32,
+}
+
+impl Numbers {
+    pub(crate) fn new(ports: usize, nodes: usize) -> Numbers {
+        let (p, n) = (ports as u32, nodes as u32);
+        Numbers {
+            ports: p,
+            signal: 0,
+            script: p,
+            arrival: p + n,
+            pipeline: 2 * p + n,
+            crossbar: 2 * p + 2 * n,
+            transmit: 3 * p + 2 * n,
+            timer: 4 * p + 2 * n,
+            flow: 5 * p + 2 * n,
+            workload: 5 * p + 3 * n,
+            sample: 5 * p + 4 * n,
+            end: 5 * p + 5 * n,
+        }
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Device {
+    /// Position in [`Network::hosts`].
+    Host(u32),
+    /// Position in [`Network::switches`].
+    Switch(u32),
+}
+
+/// A host or switch of the shard.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) device: Device,
+    pub(crate) first_port: u32,
+    pub(crate) ports: u16,
+    /// What will happen to it, in order of time.
+    pub(crate) script: VecDeque<(Time, Action)>,
+}
+
+/// Something that a node's script does.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// The cable of that port fails or works again.
+    Cable { port: u16, up: bool },
+    /// The tables of that position in [`Plan::tables`] hold.
+    Routes(u32),
+    /// The host consumes at that rate.
+    Service(Option<Rate>),
+}
+
+/// A switch of the shard.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    /// Position of its kind in [`Plan::switches`].
+    pub(crate) kind: u32,
+    pub(crate) room: WaitingRoom,
+    /// Frames wait in output queues and nobody watches them: the short path.
+    pub(crate) plain: bool,
+    /// Between arrival and queue.
+    pub(crate) latency: Span,
+    pub(crate) first_port: u32,
+    /// Its row in the current [`Plan::tables`].
+    pub(crate) row: u32,
+    /// Which tables hold.
+    pub(crate) tables: u32,
+    /// So that two switches choose differently among equal paths.
+    pub(crate) salt: u32,
+    /// Frames in the pipeline.
+    pub(crate) pipeline: List,
+    /// Shared buffer: bytes in the shared part.
+    pub(crate) shared_used: u64,
+    /// Inputs, outputs and who serves whom; absent with output queues.
+    pub(crate) crossbar: Option<Box<Crossbar>>,
+    /// Its congestion point, and what else is watched.
+    pub(crate) monitor: Option<Box<Monitor>>,
+    /// Turns of the destinations that share an output, if they are not served in order of arrival.
+    pub(crate) order: Option<Box<Turns>>,
+}
+
+/// One shard of a network.
+#[derive(Debug)]
+pub struct Network<P> {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) numbers: Numbers,
+    /// Classes in use: the stride of `lanes` and `gates`.
+    pub(crate) classes: usize,
+    pub(crate) pool: Pool,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) signals: Vec<VecDeque<(Time, Signal)>>,
+    pub(crate) noise: Vec<Option<Box<Stream>>>,
+    /// How long ports take to obey pauses, where that differs from one to the next.
+    pub(crate) responses: Vec<Option<Box<Stream>>>,
+    /// Deficits and turns of weighted scheduling, one per port that has it.
+    pub(crate) schedules: Vec<Option<Box<crate::machine::port::egress::Schedule>>>,
+    /// Turns of virtual-lane arbitration, one per port that has it.
+    pub(crate) arbiters: Vec<Option<Box<crate::machine::port::arbiter::Arbiter>>>,
+    pub(crate) nodes: Vec<Node>,
+    /// Of each node, apart because every arrival touches it.
+    pub(crate) fingerprints: Vec<Fingerprint>,
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) flows: Vec<Flow>,
+    /// For each flow of the network its position in `flows`, if its source is here.
+    pub(crate) flow_slot: Vec<u32>,
+    /// For each flow of the network the shard of its source; empty if none queues again what was dropped.
+    pub(crate) homes: Vec<u32>,
+    /// For each flow of the network bytes received here.
+    pub(crate) received: Vec<Received>,
+    /// For each flow of the network frames that were lost here for good.
+    pub(crate) gone: Vec<Gone>,
+    pub(crate) totals: Totals,
+    pub(crate) loss: Option<Loss>,
+    pub(crate) probe: P,
+}
+
+/// What a destination has seen of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Received {
+    pub(crate) bytes: u64,
+    pub(crate) frames: u64,
+    /// Frames that carried a congestion mark.
+    pub(crate) marked: u64,
+    /// Frames not yet acknowledged.
+    pub(crate) unacknowledged: u32,
+    pub(crate) completed: Option<Time>,
+    /// When the last frame was consumed.
+    pub(crate) last: Time,
+}
+
+/// Frames of a flow that were dropped or lost and are not sent again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gone {
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    /// When the last one was.
+    pub(crate) last: Time,
+}
+
+/// What a device acts with.
+pub(crate) type Ctx = Context<Message>;
+
+impl<P: Probe> Network<P> {
+    #[inline]
+    pub(crate) fn lane(&self, port: u32, class: u8) -> usize {
+        port as usize * self.classes + class as usize
+    }
+
+    /// Makes an idle transmitter look for work at this instant, after all arrivals of the instant.
+    #[inline]
+    pub(crate) fn kick(&self, port: u32, ctx: &mut Ctx) {
+        ctx.alarms.arm_now_if_idle(self.numbers.transmit + port);
+    }
+
+    /// Likewise for the crossbar's column of an output, or a host's receive service.
+    #[inline]
+    pub(crate) fn kick_crossbar(&self, port: u32, ctx: &mut Ctx) {
+        ctx.alarms.arm_now_if_idle(self.numbers.crossbar + port);
+    }
+
+    fn on_rare_alarm(&mut self, now: Time, alarm: u32, ctx: &mut Ctx) {
+        let n = self.numbers;
+        if alarm < n.script {
+            self.on_signal(now, alarm - n.signal, ctx);
+        } else if alarm < n.arrival {
+            self.on_script(now, alarm - n.script, ctx);
+        } else if alarm < n.crossbar {
+            self.on_pipeline(now, alarm - n.pipeline, ctx);
+        } else if alarm < n.transmit {
+            self.on_crossbar(now, alarm - n.crossbar, ctx);
+        } else if alarm < n.flow {
+            self.on_timer(now, alarm - n.timer, ctx);
+        } else if alarm < n.workload {
+            self.on_flow_timers(now, alarm - n.flow, ctx);
+        } else if alarm < n.sample {
+            self.on_workload(now, alarm - n.workload, ctx);
+        } else {
+            self.on_sample(now, alarm - n.sample, ctx);
+        }
+    }
+
+    fn on_script(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        while let Some(&(at, _)) = self.nodes[node as usize].script.front() {
+            if at > now {
+                ctx.alarms.arm(self.numbers.script + node, at);
+                break;
+            }
+            let (_, action) = self.nodes[node as usize].script.pop_front().expect("it has a front");
+            self.fingerprints[node as usize].fold(now.as_picos());
+            match (action, self.nodes[node as usize].device) {
+                (Action::Cable { port, up }, _) => {
+                    let port = self.nodes[node as usize].first_port + u32::from(port);
+                    self.set_cable(now, port, up, ctx);
+                }
+                (Action::Routes(tables), Device::Switch(switch)) => {
+                    self.switches[switch as usize].tables = tables;
+                    self.reroute(now, switch, node, ctx);
+                }
+                (Action::Service(rate), Device::Host(host)) => self.set_service(host, rate, ctx),
+                (Action::Routes(_), Device::Host(_)) | (Action::Service(_), Device::Switch(_)) => {}
+            }
+        }
+    }
+}
+
+impl<P: Probe> Model for Network<P> {
+    type Message = Message;
+
+    #[inline(always)]
+    fn on_alarm(&mut self, now: Time, alarm: u32, ctx: &mut Ctx) {
+        let n = &self.numbers;
+        // The two alarms of a hop first.
+        let arrival = alarm.wrapping_sub(n.arrival);
+        if arrival < n.ports {
+            return self.on_arrival(now, arrival, ctx);
+        }
+        let transmit = alarm.wrapping_sub(n.transmit);
+        if transmit < n.ports {
+            return self.on_transmit(now, transmit, ctx);
+        }
+        self.on_rare_alarm(now, alarm, ctx);
+    }
+
+    fn on_message(&mut self, message: Message, ctx: &mut Ctx) {
+        match message {
+            Message::Frame { port, frame } => self.accept(port, frame, ctx),
+            Message::Credit { port, class, granted, epoch, at } => {
+                // If the cable has failed since, the signal is gone, as it would be if it had been here before.
+                if epoch == self.ports[port as usize].epoch {
+                    self.push_signal(port, at, Signal::Credit { class, granted, epoch }, ctx);
+                }
+            }
+            Message::Lost { flow, len, at } => self.hear_of_loss(flow, len, at, ctx),
+        }
+    }
+}

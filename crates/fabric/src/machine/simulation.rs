@@ -1,0 +1,375 @@
+//! A network that runs: built from a description, run to an outcome, asked for its results.
+
+use crate::build::plan::Hold;
+use crate::build::{BuildOptions, Built, build};
+use crate::describe::graph::Graph;
+use crate::describe::spec::NetworkSpec;
+use crate::describe::validate::{BuildError, largest_frame};
+use crate::machine::network::Network;
+use crate::observe::census::Census;
+use crate::observe::outcome::{Limit, Loss, LossReport, Outcome, Totals};
+use crate::observe::probe::{NoProbe, Probe};
+use crate::observe::watchdog::rest::{Rest, Whole};
+use crate::observe::watchdog::{Held, Movement, Snapshot};
+use engine::{End, Fingerprint, RunPlan, Verdict};
+use std::sync::atomic::AtomicBool;
+use theory::headroom::{HeadroomSpec, headroom};
+use units::{Bytes, Span, Time};
+
+/// How far to run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunLimits<'a> {
+    /// The last simulated instant.
+    pub until: Time,
+    /// Ends the run at the next checkpoint after so many alarms.
+    pub events: Option<u64>,
+    /// How many threads to use, at most one per shard.
+    pub threads: usize,
+    /// Simulated time between two looks at the whole network: deadlock, loss and limits are judged then, at
+    /// instants that do not depend on threads or partitioning.
+    pub checkpoint: Span,
+    /// Whether deadlocks and stalls are looked for. Without it a run goes on whatever waits for whom.
+    pub watchdog: bool,
+    /// Set from outside to end the run.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl<'a> RunLimits<'a> {
+    /// One thread, a look every 100 us of simulated time, no limit but the time.
+    #[must_use]
+    pub fn until(until: Time, interrupt: &'a AtomicBool) -> RunLimits<'a> {
+        RunLimits { until, events: None, threads: 1, checkpoint: Span::from_micros(100), watchdog: true, interrupt }
+    }
+}
+
+/// What the caller sees at a checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Alarms fired.
+    pub events: u64,
+    /// Frames that crossed a cable.
+    pub hops: u64,
+}
+
+/// What the caller sees at an instant it asked for: everything up to and including it has happened.
+pub struct Mark<'a, 'b, P> {
+    /// The instant.
+    pub now: Time,
+    /// What has become of each flow, in the order of the description.
+    pub flows: Vec<FlowReport>,
+    /// Sums so far.
+    pub totals: Totals,
+    /// The probes, shard by shard.
+    pub probes: &'a mut [&'b mut P],
+}
+
+/// What the caller wants at a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Go on.
+    GoOn,
+    /// The caller's clock has run out.
+    Enough,
+}
+
+/// How a run went.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Simulated time reached.
+    pub now: Time,
+    /// The same for the same description and seed, on any number of threads and any partitioning.
+    pub fingerprint: u64,
+    /// Sums.
+    pub totals: Totals,
+    /// Alarms fired.
+    pub events: u64,
+    /// Windows it took; one per checkpoint with a single shard.
+    pub windows: u64,
+}
+
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowReport {
+    /// Frames its source has made.
+    pub made_frames: u64,
+    /// Bytes its destinations have consumed.
+    pub received_bytes: u64,
+    /// Frames its destinations have consumed.
+    pub received_frames: u64,
+    /// Those of them that carried a congestion mark.
+    pub marked_frames: u64,
+    /// Congestion notices its source has had.
+    pub notices: u64,
+    /// When the last byte of a finite flow arrived.
+    pub completed: Option<Time>,
+    /// When its destinations last consumed a frame; zero if they never did.
+    pub last_received: Time,
+    /// Frames of it that were dropped or lost and are not sent again. A finite flow with any never completes.
+    pub lost_frames: u64,
+    /// When a finite flow was over: complete, or, if that cannot be any more, the last of its frames had arrived or was
+    /// lost.
+    pub ended: Option<Time>,
+}
+
+/// A network and its traffic, ready to run.
+pub struct Simulation<P: Probe = NoProbe> {
+    built: Built<P>,
+    graph: Graph,
+    largest: Vec<u32>,
+    /// Simulated time reached.
+    now: Time,
+}
+
+impl Simulation<NoProbe> {
+    /// Builds a network that nobody watches.
+    pub fn build(spec: &NetworkSpec, options: &BuildOptions) -> Result<Simulation<NoProbe>, Vec<BuildError>> {
+        Simulation::build_with(spec, options, |_| NoProbe)
+    }
+}
+
+impl<P: Probe> Simulation<P> {
+    /// Builds a network with a probe for each shard.
+    pub fn build_with(
+        spec: &NetworkSpec,
+        options: &BuildOptions,
+        probe: impl FnMut(usize) -> P,
+    ) -> Result<Simulation<P>, Vec<BuildError>> {
+        let built = build(spec, options, probe)?;
+        let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
+        Ok(Simulation { built, graph: spec.graph.clone(), largest, now: Time::ZERO })
+    }
+
+    /// How many shards it was cut into.
+    #[must_use]
+    pub fn shards(&self) -> usize {
+        self.built.shards.len()
+    }
+
+    /// Runs on from where it is. At every checkpoint the caller sees the progress and the probes of all shards, and
+    /// may take out what they have recorded.
+    pub fn run<F>(&mut self, limits: &RunLimits<'_>, progress: F) -> Report
+    where
+        F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
+    {
+        self.run_marked(limits, &[], progress, |_| {})
+    }
+
+    /// The same, and shows what there is at each of the instants in `marks`, which ascend. That changes nothing. An
+    /// instant after which nothing happens any more is not shown: what there is at the end serves.
+    pub fn run_marked<F, G>(&mut self, limits: &RunLimits<'_>, marks: &[Time], mut progress: F, mut show: G) -> Report
+    where
+        F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
+        G: FnMut(Mark<'_, '_, P>) + Send,
+    {
+        let plan = RunPlan {
+            from: self.now,
+            until: limits.until,
+            checkpoint: limits.checkpoint,
+            lookahead: self.built.lookahead,
+            threads: limits.threads,
+            marks,
+            interrupt: limits.interrupt,
+        };
+        let (network_plan, graph, port_at) = (&self.built.plan, &self.graph, &self.built.port_at);
+        let name = |node: u32| graph.nodes[node as usize].name.clone();
+        let mut ended: Option<Outcome> = None;
+        let mut lost: Option<Loss> = None;
+        let report = engine::run(&mut self.built.shards, plan, |look| {
+            if look.mark {
+                let models = || look.models.iter().map(|model| &**model);
+                let flows = flow_reports(network_plan.flows.len(), models);
+                let totals = sum_of_totals(models());
+                let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
+                show(Mark { now: look.now, flows, totals, probes: &mut probes });
+                return Verdict::Continue;
+            }
+            lost = earliest_loss(look.models.iter().map(|model| &**model));
+            let mut movement = Movement::default();
+            for model in look.models.iter_mut() {
+                let Movement { stuck, some } = model.anything_stuck();
+                (movement.stuck, movement.some) = (movement.stuck | stuck, movement.some | some);
+            }
+            let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
+            if limits.watchdog && lost.is_none() && movement.stuck {
+                let whole = Whole { plan: network_plan, models: &models, port_at };
+                // A stall is told at the end: until then there is something to record, if only that nothing moves.
+                ended = match whole.judge(look.now, !movement.some, &name) {
+                    Some(Rest::Deadlock(deadlock)) => Some(Outcome::Deadlock(deadlock)),
+                    Some(Rest::Stall(_)) | None => None,
+                };
+            }
+            let hops = models.iter().map(|model| model.totals.hops).sum();
+            let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
+            let wish = progress(Progress { now: look.now, events: look.fired, hops }, &mut probes);
+            if ended.is_none() && lost.is_none() {
+                if limits.events.is_some_and(|most| look.fired >= most) {
+                    ended = Some(Outcome::LimitReached(Limit::Events(look.fired)));
+                } else if wish == Wish::Enough {
+                    ended = Some(Outcome::LimitReached(Limit::WallClock));
+                }
+            }
+            if ended.is_some() || lost.is_some() { Verdict::Stop } else { Verdict::Continue }
+        });
+        lost = lost.or_else(|| earliest_loss(self.built.shards.iter().map(|shard| &shard.model)));
+        let outcome = match (lost, ended, report.end) {
+            (Some(loss), _, _) => Outcome::LossInLosslessClass(self.explain(loss)),
+            (None, Some(outcome), _) => outcome,
+            (None, None, End::Interrupted) => Outcome::Interrupted,
+            (None, None, End::Until | End::Quiet | End::Stopped) if limits.watchdog => {
+                let models: Vec<&Network<P>> = self.models().collect();
+                let whole = Whole { plan: network_plan, models: &models, port_at };
+                match whole.judge(report.now, true, &name) {
+                    Some(Rest::Deadlock(deadlock)) => Outcome::Deadlock(deadlock),
+                    Some(Rest::Stall(stall)) => Outcome::Stalled(stall),
+                    None => Outcome::Finished,
+                }
+            }
+            (None, None, End::Until | End::Quiet | End::Stopped) => Outcome::Finished,
+        };
+        self.now = report.now;
+        Report {
+            outcome,
+            now: report.now,
+            fingerprint: self.fingerprint(),
+            totals: self.totals(),
+            events: report.fired,
+            windows: report.windows,
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
+        let models: Vec<&Network<P>> = self.built.shards.iter().map(|shard| &shard.model).collect();
+        Snapshot::new(&self.built.plan, &models, &self.built.port_at)
+    }
+
+    /// Who is held back by whom at this instant, from the roots outwards.
+    #[must_use]
+    pub fn congestion_tree(&self) -> Vec<Held> {
+        self.snapshot().tree()
+    }
+
+    /// The fingerprint so far.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let node = |&(shard, node): &(u32, u32)| self.built.shards[shard as usize].model.fingerprints[node as usize];
+        Fingerprint::combine(self.built.node_at.iter().map(node)).value()
+    }
+
+    /// Sums over all shards.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        sum_of_totals(self.models())
+    }
+
+    fn models(&self) -> impl Iterator<Item = &Network<P>> {
+        self.built.shards.iter().map(|shard| &shard.model)
+    }
+
+    /// Counts every frame that is in the network now by looking at each.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        let mut census = Census::default();
+        self.built.shards.iter().for_each(|shard| census.count(&shard.model));
+        census
+    }
+
+    /// What became of each flow, in the order of the description.
+    #[must_use]
+    pub fn flows(&self) -> Vec<FlowReport> {
+        flow_reports(self.built.plan.flows.len(), || self.models())
+    }
+
+    /// Number of ports in the network; ports are numbered node by node.
+    #[must_use]
+    pub fn ports(&self) -> usize {
+        self.built.plan.ports.len()
+    }
+
+    /// The node and the number on it of a global port.
+    #[must_use]
+    pub fn port(&self, global: u32) -> (crate::describe::graph::NodeId, u16) {
+        let port = &self.built.plan.ports[global as usize];
+        (crate::describe::graph::NodeId(port.node), port.number)
+    }
+
+    /// The probes, shard by shard.
+    pub fn probes_mut(&mut self) -> impl Iterator<Item = &mut P> {
+        self.built.shards.iter_mut().map(|shard| &mut shard.model.probe)
+    }
+
+    /// Puts names and arithmetic to a loss.
+    fn explain(&self, loss: Loss) -> LossReport {
+        let port = &self.built.plan.ports[loss.port as usize];
+        let sender = &self.built.plan.ports[port.peer as usize];
+        let cable = &self.graph.cables[port.cable as usize];
+        let rule = &self.built.plan.rules[usize::from(port.rules)][usize::from(loss.class)];
+        let reverse = self.largest.iter().copied().max().unwrap_or(0);
+        let largest = self.largest.get(loss.class as usize).copied().unwrap_or(0);
+        let spec = HeadroomSpec::simulated(
+            cable.link.rate,
+            cable.link.latency,
+            sender.pause_response + sender.pause_jitter,
+            Bytes::new(u64::from(reverse)),
+            Bytes::new(u64::from(largest)),
+        );
+        // The far end of each direction may take frames by their headers.
+        let header_delay = self.built.plan.header_delay(loss.port) + self.built.plan.header_delay(port.peer);
+        let breakdown = headroom(&HeadroomSpec { overhead: self.built.plan.overhead, header_delay, ..spec });
+        LossReport {
+            loss,
+            node: self.graph.nodes[port.node as usize].name.clone(),
+            port: port.number,
+            sender: self.graph.nodes[sender.node as usize].name.clone(),
+            pauses: rule.hold != Hold::Nothing,
+            obeyed: sender.obeys >> loss.class & 1 == 1,
+            needed: breakdown.above_threshold().get(),
+            arithmetic: breakdown.to_string(),
+        }
+    }
+}
+
+/// The first loss in the order (time, port).
+fn earliest_loss<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>) -> Option<Loss> {
+    models.filter_map(|model| model.loss).min_by_key(|loss| (loss.at, loss.port))
+}
+
+fn sum_of_totals<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>) -> Totals {
+    let mut totals = Totals::default();
+    models.for_each(|model| totals.add(&model.totals));
+    totals
+}
+
+/// What became of each flow, put together from all shards.
+fn flow_reports<'a, P: Probe + 'a, I>(flows: usize, models: impl Fn() -> I) -> Vec<FlowReport>
+where
+    I: Iterator<Item = &'a Network<P>>,
+{
+    let report = |flow: usize| {
+        let mut report = FlowReport::default();
+        let (mut size, mut lost_bytes, mut last) = (None, 0, Time::ZERO);
+        for model in models() {
+            let (received, gone) = (model.received[flow], model.gone[flow]);
+            size = model.plan.flows[flow].size;
+            report.lost_frames += gone.frames;
+            lost_bytes += gone.bytes;
+            last = last.max(gone.last);
+            report.received_bytes += received.bytes;
+            report.received_frames += received.frames;
+            report.marked_frames += received.marked;
+            report.completed = report.completed.or(received.completed);
+            report.last_received = report.last_received.max(received.last);
+            if let Some(state) = model.flows.get(model.flow_slot[flow] as usize) {
+                report.made_frames = state.made;
+                report.notices = state.notices;
+            }
+        }
+        let nothing_left = size.is_some_and(|size| report.received_bytes + lost_bytes >= size.get());
+        report.ended = report.completed.or(nothing_left.then(|| report.last_received.max(last)));
+        report
+    };
+    (0..flows).map(report).collect()
+}

@@ -1,0 +1,8 @@
+//! Observing a running network: probes and the tables they fill, the outcome of a run, the watchdog that recognises a
+//! deadlock, and the census of frames. Nothing here changes a result.
+
+pub(crate) mod census;
+pub(crate) mod outcome;
+pub(crate) mod probe;
+pub mod record;
+pub(crate) mod watchdog;

@@ -1,0 +1,211 @@
+//! How a run ended and what it added up to.
+
+use units::{Span, Time};
+
+/// Sums over a run. Bytes count frames without overhead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Frames of any kind that crossed a cable.
+    pub hops: u64,
+    /// Data frames made by sources.
+    pub made_frames: u64,
+    /// Their bytes.
+    pub made_bytes: u64,
+    /// Data frames consumed by their destination.
+    pub delivered_frames: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Data frames dropped for want of room or route.
+    pub dropped_frames: u64,
+    /// Their bytes.
+    pub dropped_bytes: u64,
+    /// Those of them that were queued again at their source.
+    pub requeued_frames: u64,
+    /// Data frames lost on a cable: damaged, or under way when it failed.
+    pub lost_frames: u64,
+    /// Their bytes.
+    pub lost_bytes: u64,
+    /// Data frames their source threw away before sending.
+    pub discarded_frames: u64,
+    /// Their bytes.
+    pub discarded_bytes: u64,
+    /// Control frames that did not arrive.
+    pub lost_control: u64,
+    /// PAUSE and PFC frames sent.
+    pub pause_frames: u64,
+    /// Credit frames sent.
+    pub credit_frames: u64,
+    /// Acknowledgements sent.
+    pub acknowledgements: u64,
+    /// Congestion marks put on data frames; a frame may be marked by several switches.
+    pub marked_frames: u64,
+    /// Congestion notices sent.
+    pub notices: u64,
+    /// Probes that sources have sent.
+    pub probes: u64,
+    /// Receipts sent from the far to the near side of a fabric.
+    pub receipts: u64,
+    /// Bytes of all frames that are not data, each counted once, and of tags on data; overhead not counted.
+    pub control_bytes: u64,
+}
+
+impl Totals {
+    #[inline]
+    pub(crate) fn made(&mut self, len: u16) {
+        self.made_frames += 1;
+        self.made_bytes += u64::from(len);
+    }
+
+    pub(crate) fn add(&mut self, other: &Totals) {
+        self.hops += other.hops;
+        self.made_frames += other.made_frames;
+        self.made_bytes += other.made_bytes;
+        self.delivered_frames += other.delivered_frames;
+        self.delivered_bytes += other.delivered_bytes;
+        self.dropped_frames += other.dropped_frames;
+        self.dropped_bytes += other.dropped_bytes;
+        self.requeued_frames += other.requeued_frames;
+        self.lost_frames += other.lost_frames;
+        self.lost_bytes += other.lost_bytes;
+        self.discarded_frames += other.discarded_frames;
+        self.discarded_bytes += other.discarded_bytes;
+        self.lost_control += other.lost_control;
+        self.pause_frames += other.pause_frames;
+        self.credit_frames += other.credit_frames;
+        self.acknowledgements += other.acknowledgements;
+        self.marked_frames += other.marked_frames;
+        self.notices += other.notices;
+        self.probes += other.probes;
+        self.receipts += other.receipts;
+        self.control_bytes += other.control_bytes;
+    }
+}
+
+/// What a shard noted of the first frame it had to drop in a lossless class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// When.
+    pub at: Time,
+    /// Global number of the port by which the frame came.
+    pub port: u32,
+    /// Its class.
+    pub class: u8,
+    /// Its flow.
+    pub flow: u32,
+    /// Its length in bytes.
+    pub frame: u32,
+    /// Bytes (or credit units) held for that port and class before it came.
+    pub held: u32,
+    /// Shared buffer: the part of them in headroom.
+    pub headroom_held: u32,
+    /// What could be held; with a shared buffer the guaranteed part.
+    pub capacity: u32,
+    /// Where the sender was told to stop.
+    pub xoff: u32,
+    /// Shared buffer: the headroom there was.
+    pub headroom: u32,
+    /// Whether the sender had been told to stop.
+    pub stopped: bool,
+}
+
+/// Which limit a run reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// That many alarms.
+    Events(u64),
+    /// The caller's clock.
+    WallClock,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The time asked for was simulated, or nothing was left to do.
+    Finished,
+    /// Frames wait for each other in a circle and will for ever.
+    Deadlock(crate::observe::watchdog::Deadlock),
+    /// The time asked for was simulated; frames of a lossless class wait, nothing will move them, and there is no circle.
+    Stalled(crate::observe::watchdog::Stall),
+    /// A frame of a lossless class was dropped for want of room.
+    LossInLosslessClass(LossReport),
+    /// A limit was reached before the time asked for.
+    LimitReached(Limit),
+    /// The run was told to stop.
+    Interrupted,
+}
+
+/// A loss with names and the arithmetic of the room that was missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LossReport {
+    /// The bare facts.
+    pub loss: Loss,
+    /// Name of the node that had no room.
+    pub node: String,
+    /// Number of the port on that node.
+    pub port: u16,
+    /// Name of the sender at the far end.
+    pub sender: String,
+    /// Whether the port pauses that class at all: PFC may be off there.
+    pub pauses: bool,
+    /// Whether the sender would obey: PFC may be off at its end.
+    pub obeyed: bool,
+    /// Bytes above the threshold that the cable and the frame sizes call for.
+    pub needed: u64,
+    /// The sum that gives `needed`.
+    pub arithmetic: String,
+}
+
+impl std::fmt::Display for LossReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Loss { at, class, flow, frame, held, capacity, xoff, headroom, headroom_held, stopped, .. } = self.loss;
+        let since = Span::from_picos(at.as_picos());
+        writeln!(
+            f,
+            "{since}: {node} port {port} had no room for {frame} B of flow {flow} in lossless class {class} from {sender}",
+            node = self.node,
+            port = self.port,
+            sender = self.sender,
+        )?;
+        match (self.pauses, self.obeyed) {
+            (true, true) => {}
+            (false, obeyed) => {
+                let (node, sender) = (&self.node, &self.sender);
+                let there = if obeyed { "on" } else { "off as well" };
+                writeln!(
+                    f,
+                    "  cause: PFC of class {class} is off at {node} port {port}, so it never told the sender to stop (at {sender} it is {there})",
+                    port = self.port
+                )?;
+                return write!(f, "  held {held} B + {frame} B > {capacity} B: no size of buffer suffices without PFC",);
+            }
+            (true, false) => {
+                let sender = &self.sender;
+                writeln!(
+                    f,
+                    "  cause: PFC of class {class} is off at {sender}, so it went on when it was told to stop"
+                )?;
+                return write!(
+                    f,
+                    "  held {held} B + {frame} B > {capacity} B: XOFF was sent at {xoff} B and not obeyed"
+                );
+            }
+        }
+        let room = if headroom > 0 || headroom_held > 0 {
+            writeln!(f, "  headroom {headroom} B, of which {headroom_held} B in use")?;
+            headroom
+        } else {
+            let room = capacity.saturating_sub(xoff);
+            writeln!(f, "  capacity {capacity} B - XOFF {xoff} B = headroom {room} B; held {held} B")?;
+            room
+        };
+        if !stopped {
+            writeln!(f, "  the sender had not been told to stop: the threshold lies above what the buffer holds")?;
+        } else if u64::from(room) >= self.needed {
+            writeln!(
+                f,
+                "  enough for a stop that arrives and holds: it was lost on its way, or ran out before it was renewed"
+            )?;
+        }
+        write!(f, "  needed above XOFF: {} B\n{}", self.needed, self.arithmetic)
+    }
+}

@@ -1,0 +1,346 @@
+//! What is known once a run has ended, and what is known before it began: flows, waits, ports.
+
+use super::rows::{Cell, Row};
+use super::schema::{self, Table};
+use crate::describe::graph::Graph;
+use crate::describe::spec::NetworkSpec;
+use crate::describe::workload::Destination;
+use crate::machine::simulation::FlowReport;
+use units::{Span, Time};
+
+/// See [`schema::PORTS`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortRow {
+    /// Global number.
+    pub port: u32,
+    /// Node and number on it.
+    pub name: String,
+    /// Name of its node.
+    pub node: String,
+    /// Number on that node.
+    pub number: u16,
+    /// Global number of the far end.
+    pub peer_port: u32,
+    /// Name of the node there.
+    pub peer: String,
+    /// Bits per second.
+    pub rate: u64,
+    /// Propagation delay.
+    pub latency: Span,
+}
+
+impl Row for PortRow {
+    const TABLE: &'static Table = &schema::PORTS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::count(self.port));
+        put(Cell::Text(&self.name));
+        put(Cell::Text(&self.node));
+        put(Cell::count(self.number));
+        put(Cell::count(self.peer_port));
+        put(Cell::Text(&self.peer));
+        put(Cell::count(self.rate));
+        put(Cell::span(self.latency));
+    }
+}
+
+/// The ports of a network, in order.
+#[must_use]
+pub fn port_rows(graph: &Graph) -> Vec<PortRow> {
+    let ports = graph.ports();
+    let mut first = 0;
+    let firsts: Vec<u32> = ports
+        .iter()
+        .map(|ends| {
+            let here = first;
+            first += ends.len() as u32;
+            here
+        })
+        .collect();
+    let mut rows = Vec::with_capacity(first as usize);
+    for (node, ends) in ports.iter().enumerate() {
+        let name = &graph.nodes[node].name;
+        for (number, end) in (0u16..).zip(ends) {
+            let link = &graph.cables[end.cable as usize].link;
+            let peer = end.peer.0 as usize;
+            rows.push(PortRow {
+                port: rows.len() as u32,
+                name: format!("{name}:{number}"),
+                node: name.clone(),
+                number,
+                peer_port: firsts[peer] + u32::from(end.peer_port),
+                peer: graph.nodes[peer].name.clone(),
+                rate: link.rate.as_bits_per_sec(),
+                latency: link.latency,
+            });
+        }
+    }
+    rows
+}
+
+/// What destinations saw of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Frames consumed.
+    pub frames: u64,
+    /// When the first was.
+    pub first: Time,
+    /// When the latest was.
+    pub last: Time,
+    /// Sum of the times from making to consumption, in picoseconds.
+    pub delays: u128,
+    /// The longest of them.
+    pub longest: Span,
+}
+
+impl Delivery {
+    #[inline]
+    pub(super) fn note(&mut self, now: Time, delay: Span) {
+        if self.frames == 0 {
+            self.first = now;
+        }
+        self.frames += 1;
+        self.last = now;
+        self.delays += u128::from(delay.as_picos());
+        self.longest = self.longest.max(delay);
+    }
+
+    pub(super) fn add(&mut self, other: &Delivery) {
+        if other.frames == 0 {
+            return;
+        }
+        self.first = if self.frames == 0 { other.first } else { self.first.min(other.first) };
+        self.last = self.last.max(other.last);
+        self.frames += other.frames;
+        self.delays += other.delays;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
+/// See [`schema::FLOWS`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowRow {
+    /// Number.
+    pub flow: u32,
+    /// Name; "source->destination" unless the caller knows better.
+    pub name: String,
+    /// Name of the sending host.
+    pub source: String,
+    /// Name of the receiving host, if it is one.
+    pub destination: Option<String>,
+    /// Class.
+    pub class: u8,
+    /// When it may begin.
+    pub start: Time,
+    /// When its source stops, if that was set.
+    pub stop: Option<Time>,
+    /// Bytes to send, if it has an end.
+    pub size: Option<u64>,
+    /// What became of it.
+    pub report: FlowReport,
+    /// When it was no longer under way, if that was before the end of the run.
+    pub ended: Option<Time>,
+    /// Bits per second, if it was measured.
+    pub throughput: Option<f64>,
+    /// What its destinations saw; no frames if that was not recorded.
+    pub delivery: Delivery,
+}
+
+impl Row for FlowRow {
+    const TABLE: &'static Table = &schema::FLOWS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        let seen = (self.delivery.frames > 0).then_some(&self.delivery);
+        put(Cell::count(self.flow));
+        put(Cell::Text(&self.name));
+        put(Cell::Text(&self.source));
+        put(self.destination.as_deref().map_or(Cell::Null, Cell::Text));
+        put(Cell::count(self.class));
+        put(Cell::at(self.start));
+        put(Cell::maybe(self.stop, Cell::at));
+        put(Cell::maybe(self.size, Cell::count));
+        put(Cell::count(self.report.made_frames));
+        put(Cell::count(self.report.lost_frames));
+        put(Cell::count(self.report.received_frames));
+        put(Cell::count(self.report.received_bytes));
+        put(Cell::count(self.report.marked_frames));
+        put(Cell::count(self.report.notices));
+        put(Cell::maybe(self.report.completed, Cell::at));
+        put(Cell::maybe(self.report.completed, |at| Cell::span(at.saturating_since(self.start))));
+        put(Cell::maybe(self.ended, Cell::at));
+        put(Cell::maybe(self.throughput, Cell::Real));
+        put(Cell::maybe(seen, |seen| Cell::at(seen.first)));
+        put(Cell::maybe(seen, |seen| Cell::at(seen.last)));
+        put(Cell::maybe(seen, |seen| Cell::Real(seen.delays as f64 / seen.frames as f64)));
+        put(Cell::maybe(seen, |seen| Cell::span(seen.longest)));
+    }
+}
+
+/// The flows of a network that ran until `end`. `deliveries` may be shorter than the flows, or empty. What throughput is
+/// belongs to whoever measures it: none is stated here.
+#[must_use]
+pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowReport], deliveries: &[Delivery], end: Time) -> Vec<FlowRow> {
+    let hosts = spec.graph.hosts();
+    let name = |host: u32| spec.graph.nodes[hosts[host as usize].0 as usize].name.clone();
+    let row = |(place, (flow, &report)): (usize, (&crate::describe::workload::FlowSpec, &FlowReport))| {
+        let source = name(flow.source.0);
+        let destination = match &flow.destination {
+            Destination::Host(host) => Some(name(host.0)),
+            Destination::Uniform(_) => None,
+        };
+        let ended = report.ended.into_iter().chain(flow.stop.filter(|&stop| stop < end)).min();
+        FlowRow {
+            flow: place as u32,
+            name: format!("{source}->{}", destination.as_deref().unwrap_or("any")),
+            source,
+            destination,
+            class: flow.class,
+            start: flow.start,
+            stop: flow.stop,
+            size: flow.size.map(units::Bytes::get),
+            report,
+            ended,
+            throughput: None,
+            delivery: deliveries.get(place).copied().unwrap_or_default(),
+        }
+    };
+    spec.flows.iter().zip(reports).enumerate().map(row).collect()
+}
+
+/// How long frames waited at one port in one class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Frames sent.
+    pub frames: u64,
+    /// Sum of their waits in picoseconds.
+    pub sum: u128,
+    /// The longest.
+    pub longest: Span,
+    /// Bucket 0 counts waits of zero, bucket n those of at least 2^(n-1) and less than 2^n picoseconds.
+    pub buckets: Vec<u64>,
+}
+
+impl Waits {
+    #[inline]
+    pub(super) fn note(&mut self, wait: Span) {
+        let bucket = (u64::BITS - wait.as_picos().leading_zeros()) as usize;
+        if self.buckets.len() <= bucket {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        self.buckets[bucket] += 1;
+        self.frames += 1;
+        self.sum += u128::from(wait.as_picos());
+        self.longest = self.longest.max(wait);
+    }
+}
+
+/// See [`schema::WAITS`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitRow {
+    /// Port.
+    pub port: u32,
+    /// Class.
+    pub class: u8,
+    /// What was counted.
+    pub waits: Waits,
+}
+
+impl Row for WaitRow {
+    const TABLE: &'static Table = &schema::WAITS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::count(self.port));
+        put(Cell::count(self.class));
+        put(Cell::count(self.waits.frames));
+        put(Cell::Real(self.waits.sum as f64 / (self.waits.frames.max(1)) as f64));
+        put(Cell::span(self.waits.longest));
+    }
+}
+
+/// See [`schema::WAIT_BUCKETS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitBucket {
+    /// Port.
+    pub port: u32,
+    /// Class.
+    pub class: u8,
+    /// Shortest wait counted.
+    pub at_least: Span,
+    /// First wait no longer counted.
+    pub below: Span,
+    /// Frames.
+    pub frames: u64,
+}
+
+impl Row for WaitBucket {
+    const TABLE: &'static Table = &schema::WAIT_BUCKETS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::count(self.port));
+        put(Cell::count(self.class));
+        put(Cell::span(self.at_least));
+        put(Cell::span(self.below));
+        put(Cell::count(self.frames));
+    }
+}
+
+impl WaitRow {
+    /// Its buckets that are not empty.
+    pub fn buckets(&self) -> impl Iterator<Item = WaitBucket> {
+        let counted = self.waits.buckets.iter().enumerate().filter(|(_, frames)| **frames > 0);
+        counted.map(|(bucket, &frames)| WaitBucket {
+            port: self.port,
+            class: self.class,
+            at_least: Span::from_picos(if bucket == 0 { 0 } else { 1 << (bucket - 1) }),
+            below: Span::from_picos(1u64.checked_shl(bucket as u32).unwrap_or(u64::MAX)),
+            frames,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::fits;
+    use super::*;
+    use crate::describe::graph::LinkSpec;
+    use units::Rate;
+
+    fn link() -> LinkSpec {
+        LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_nanos(500), bit_error_rate: 0.0 }
+    }
+
+    #[test]
+    fn ports_are_numbered_node_by_node_and_know_their_peers() {
+        let graph = crate::describe::topology::single_switch(3, link()).expect("a switch with three hosts");
+        let rows = port_rows(&graph);
+        assert_eq!(rows.len(), 6);
+        for row in &rows {
+            fits(row);
+            assert_eq!(rows[row.peer_port as usize].peer_port, row.port);
+            assert_eq!(rows[row.peer_port as usize].node, row.peer);
+            assert_eq!(row.name, format!("{}:{}", row.node, row.number));
+        }
+    }
+
+    #[test]
+    fn waits_are_counted_by_powers_of_two() {
+        let mut waits = Waits::default();
+        [0, 1, 2, 3, 4, 1000].into_iter().for_each(|picos| waits.note(Span::from_picos(picos)));
+        let row = WaitRow { port: 2, class: 1, waits };
+        fits(&row);
+        let buckets: Vec<_> = row.buckets().map(|b| (b.at_least.as_picos(), b.below.as_picos(), b.frames)).collect();
+        assert_eq!(buckets, [(0, 1, 1), (1, 2, 1), (2, 4, 2), (4, 8, 1), (512, 1024, 1)]);
+        row.buckets().for_each(|bucket| fits(&bucket));
+        assert_eq!(row.waits.longest, Span::from_picos(1000));
+    }
+
+    #[test]
+    fn deliveries_add_up_in_any_order() {
+        let mut one = Delivery::default();
+        one.note(Time::from_picos(50), Span::from_picos(5));
+        let mut two = Delivery::default();
+        two.note(Time::from_picos(20), Span::from_picos(9));
+        let (mut left, mut right) = (one, two);
+        left.add(&two);
+        right.add(&one);
+        right.add(&Delivery::default());
+        assert_eq!(left, right);
+        assert_eq!((left.first, left.last), (Time::from_picos(20), Time::from_picos(50)));
+    }
+}

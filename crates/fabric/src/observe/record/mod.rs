@@ -1,0 +1,548 @@
+//! The recorder: a probe that turns what happens into rows of tables.
+//!
+//! One recorder watches one shard. What it has recorded is taken out at every checkpoint with [`drain`], so memory
+//! stays as small as what happens between two checkpoints; [`finish`] closes what is still open when the run has ended.
+//! Rows leave in an order that depends neither on threads nor on partitioning. What does not change and what stands
+//! idle leaves no rows.
+//!
+//! It writes nothing itself: files belong to the caller.
+
+mod ending;
+mod meter;
+mod rows;
+pub mod schema;
+mod window;
+
+pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
+pub use rows::{
+    Cell, DropRow, FlowSample, FrameRow, LinkSample, NoticeRow, OccupancyRow, PauseRow, QueueRow, RateRow, Row, Rows,
+    StarvedRow,
+};
+pub use window::{Interval, sliding_window};
+
+use crate::describe::spec::MAX_CLASSES;
+use crate::machine::frame::{Frame, Kind, NIL};
+use crate::observe::probe::{DropCause, Probe, QueueSample};
+use meter::Meter;
+use units::{Span, Time};
+
+/// Which ports or flows are watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    #[default]
+    All,
+    /// Those whose bit is set: bit n of word m stands for number 64 m + n.
+    Only(Vec<u64>),
+}
+
+impl Selection {
+    /// None of them.
+    #[must_use]
+    pub const fn none() -> Selection {
+        Selection::Only(Vec::new())
+    }
+
+    /// Those numbers.
+    #[must_use]
+    pub fn only(numbers: impl IntoIterator<Item = u32>) -> Selection {
+        let mut words = Vec::new();
+        for number in numbers {
+            let word = number as usize / 64;
+            if words.len() <= word {
+                words.resize(word + 1, 0);
+            }
+            words[word] |= 1u64 << (number % 64);
+        }
+        Selection::Only(words)
+    }
+
+    /// Whether a number is among them.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, number: u32) -> bool {
+        match self {
+            Selection::All => true,
+            Selection::Only(words) => {
+                words.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+            }
+        }
+    }
+}
+
+/// What to record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecorderSpec {
+    /// The time between two sampling instants. Without it, queues and rates leave no rows, and links and flow samples
+    /// one row each for the whole run.
+    pub sample_every: Option<Span>,
+    /// The tables links and starved.
+    pub links: bool,
+    /// The table queues.
+    pub queues: bool,
+    /// The table occupancy.
+    pub occupancy: bool,
+    /// The table rates.
+    pub rates: bool,
+    /// The table pauses.
+    pub pauses: bool,
+    /// The table drops.
+    pub drops: bool,
+    /// The table notices.
+    pub notices: bool,
+    /// The tables waits and wait_buckets.
+    pub waits: bool,
+    /// The table flow_samples.
+    pub flow_samples: bool,
+    /// First and last delivery and delays in the table flows.
+    pub deliveries: bool,
+    /// The ports that links, queues, pauses, drops and waits are about.
+    pub ports: Selection,
+    /// The flows that flow_samples, rates, notices and deliveries are about.
+    pub flows: Selection,
+    /// The ports whose every frame is kept as it starts on the wire, for captures; these are no table.
+    pub frames: Selection,
+}
+
+impl Default for RecorderSpec {
+    /// Every 10 us, everything but waits and frames.
+    fn default() -> RecorderSpec {
+        RecorderSpec {
+            sample_every: Some(Span::from_micros(10)),
+            links: true,
+            queues: true,
+            occupancy: true,
+            rates: true,
+            pauses: true,
+            drops: true,
+            notices: true,
+            waits: false,
+            flow_samples: true,
+            deliveries: true,
+            ports: Selection::All,
+            flows: Selection::All,
+            frames: Selection::none(),
+        }
+    }
+}
+
+impl RecorderSpec {
+    /// Nothing: a place to start from.
+    #[must_use]
+    pub fn nothing() -> RecorderSpec {
+        RecorderSpec {
+            sample_every: None,
+            links: false,
+            queues: false,
+            occupancy: false,
+            rates: false,
+            pauses: false,
+            drops: false,
+            notices: false,
+            waits: false,
+            flow_samples: false,
+            deliveries: false,
+            ports: Selection::All,
+            flows: Selection::All,
+            frames: Selection::none(),
+        }
+    }
+
+    /// Whether a table gets its rows. The tables of ports and flows always do.
+    #[must_use]
+    pub fn records(&self, table: &schema::Table) -> bool {
+        let sampled = self.sample_every.is_some();
+        match table.name {
+            "flow_samples" => self.flow_samples,
+            "links" | "starved" => self.links,
+            "queues" => self.queues && sampled,
+            "occupancy" => self.occupancy && sampled,
+            "rates" => self.rates && sampled,
+            "pauses" => self.pauses,
+            "drops" => self.drops,
+            "waits" | "wait_buckets" => self.waits,
+            "notices" => self.notices,
+            _ => true,
+        }
+    }
+}
+
+/// What a flow has delivered in this shard since the last sampling instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fresh {
+    bytes: u64,
+    frames: u64,
+}
+
+/// A class that lacks credits at a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Starving {
+    /// Since when, if it does now.
+    since: Option<Time>,
+    /// How long it has in this interval.
+    starved: Span,
+    /// Whether it is in the list of those with something to tell.
+    told: bool,
+}
+
+/// The last row of a flow's allowance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Allowed {
+    seen: bool,
+    rate: Option<u64>,
+    window: Option<u64>,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    spec: RecorderSpec,
+    rows: Rows,
+    /// The latest sampling instant.
+    sampled: Time,
+    /// The latest instant at which anything was seen.
+    latest: Time,
+    /// By port; those with something to tell are in `active_ports`.
+    meters: Vec<Meter>,
+    active_ports: Vec<u32>,
+    /// By port and class; those with something to tell are in `starving_lanes`.
+    starving: Vec<Starving>,
+    starving_lanes: Vec<usize>,
+    /// By flow; those with something to tell are in `active_flows`.
+    fresh: Vec<Fresh>,
+    active_flows: Vec<u32>,
+    deliveries: Vec<Delivery>,
+    /// By port and class: what was last seen.
+    queues: Vec<(u32, u32)>,
+    /// By port and class: which flows held how much.
+    occupancy: Vec<Vec<(u32, u32)>>,
+    allowed: Vec<Allowed>,
+    /// By port and class: since when it has been paused.
+    paused: Vec<Option<Time>>,
+    /// By port and class.
+    waits: Vec<Option<Box<Waits>>>,
+}
+
+/// The entry of a table that grows as it is needed.
+#[inline]
+fn entry<T: Clone + Default>(table: &mut Vec<T>, place: usize) -> &mut T {
+    if table.len() <= place {
+        table.resize(place + 1, T::default());
+    }
+    &mut table[place]
+}
+
+fn lane(port: u32, class: u8) -> usize {
+    port as usize * MAX_CLASSES + usize::from(class)
+}
+
+impl Recorder {
+    /// A recorder for one shard.
+    #[must_use]
+    pub fn new(spec: RecorderSpec) -> Recorder {
+        Recorder {
+            spec,
+            rows: Rows::default(),
+            sampled: Time::ZERO,
+            latest: Time::ZERO,
+            meters: Vec::new(),
+            active_ports: Vec::new(),
+            starving: Vec::new(),
+            starving_lanes: Vec::new(),
+            fresh: Vec::new(),
+            active_flows: Vec::new(),
+            deliveries: Vec::new(),
+            queues: Vec::new(),
+            occupancy: Vec::new(),
+            allowed: Vec::new(),
+            paused: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    /// Takes out what was recorded in this shard, in no particular order; [`drain`] takes it from all shards in order.
+    pub fn take(&mut self) -> Rows {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// How long the wire of a port has been in use up to now; nothing if the port is in another shard, or links are not
+    /// recorded.
+    #[must_use]
+    pub fn busy(&self, port: u32, now: Time) -> Span {
+        self.meters.get(port as usize).map_or(Span::ZERO, |meter| meter.busy(now))
+    }
+
+    /// How long a port with frames to send has stood still for want of credits up to now; nothing if the port is in
+    /// another shard, or links are not recorded.
+    #[must_use]
+    pub fn starved(&self, port: u32, now: Time) -> Span {
+        self.meters.get(port as usize).map_or(Span::ZERO, |meter| meter.starved(now))
+    }
+
+    /// The sums of a port that has something to tell.
+    #[inline]
+    fn meter(&mut self, port: u32) -> &mut Meter {
+        let meter = entry(&mut self.meters, port as usize);
+        if !meter.active {
+            meter.active = true;
+            self.active_ports.push(port);
+        }
+        meter
+    }
+
+    /// Frames of a class at a port lack credits no more.
+    #[inline]
+    fn feed(&mut self, now: Time, port: u32, class: u8) {
+        if let Some(starving) = self.starving.get_mut(lane(port, class))
+            && let Some(since) = starving.since.take()
+        {
+            starving.starved += now.saturating_since(since);
+        }
+    }
+
+    /// Writes the rows of links and flows for the interval that ends now. Sampling is the last thing to happen at an
+    /// instant, so everything of this instant has been counted.
+    fn close_interval(&mut self, now: Time) {
+        let interval = now.saturating_since(self.sampled);
+        self.sampled = now;
+        let (meters, rows) = (&mut self.meters, &mut self.rows);
+        self.active_ports.retain(|&port| {
+            let meter = &mut meters[port as usize];
+            rows.links.extend(meter.close(now, port, interval));
+            meter.active
+        });
+        let starving = &mut self.starving;
+        self.starving_lanes.retain(|&place| {
+            let Starving { since, starved, told } = &mut starving[place];
+            if let Some(since) = since {
+                *starved += now.saturating_since(*since);
+                *since = now;
+            }
+            if *starved > Span::ZERO {
+                let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
+                rows.starved.push(StarvedRow { time: now, port, class, interval, starved: std::mem::take(starved) });
+            }
+            *told = since.is_some();
+            *told
+        });
+        for flow in self.active_flows.drain(..) {
+            let Fresh { bytes, frames } = std::mem::take(&mut self.fresh[flow as usize]);
+            self.rows.flow_samples.push(FlowSample { time: now, flow, interval, bytes, frames });
+        }
+    }
+
+    /// The run has ended at `end`: closes the last interval and the pauses that last.
+    fn close(&mut self, end: Time) {
+        if end > self.sampled || !self.active_flows.is_empty() {
+            self.close_interval(end);
+        }
+        for (place, paused) in self.paused.iter_mut().enumerate() {
+            if let Some(start) = paused.take() {
+                let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
+                self.rows.pauses.push(PauseRow { start, end, port, class, cut_off: true });
+            }
+        }
+    }
+}
+
+impl Probe for Recorder {
+    fn sample_every(&self) -> Option<Span> {
+        let spec = &self.spec;
+        let wanted = spec.links || spec.queues || spec.occupancy || spec.rates || spec.flow_samples;
+        spec.sample_every.filter(|&every| wanted && every > Span::ZERO)
+    }
+
+    fn wants_rates(&self) -> bool {
+        self.spec.rates
+    }
+
+    #[inline]
+    fn on_transmit(&mut self, now: Time, port: u32, frame: &Frame, waited: Span, busy: Span) {
+        if self.spec.frames.contains(port) {
+            self.latest = now;
+            // Its place in the pool is nobody's business, and differs with the partitioning.
+            self.rows.frames.push(FrameRow { time: now, port, frame: Frame { next: NIL, ..*frame } });
+        }
+        if !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        if self.spec.links {
+            self.meter(port).note(now, frame.len, busy);
+            if !frame.is_link_local() {
+                self.feed(now, port, frame.class);
+            }
+        }
+        if self.spec.waits && matches!(frame.kind, Kind::Data | Kind::Acknowledgement) {
+            entry(&mut self.waits, lane(port, frame.class)).get_or_insert_default().note(waited);
+        }
+    }
+
+    fn wants_starving(&self) -> bool {
+        self.spec.links
+    }
+
+    fn on_starve(&mut self, now: Time, port: u32, classes: u8, still: bool) {
+        if !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        if still {
+            self.meter(port).starve(now);
+        }
+        for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
+            let starving = entry(&mut self.starving, lane(port, class));
+            starving.since.get_or_insert(now);
+            if !std::mem::replace(&mut starving.told, true) {
+                self.starving_lanes.push(lane(port, class));
+            }
+        }
+    }
+
+    fn on_credits(&mut self, now: Time, port: u32, classes: u8) {
+        if let Some(meter) = self.meters.get_mut(port as usize) {
+            meter.feed(now);
+        }
+        for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
+            self.feed(now, port, class);
+        }
+    }
+
+    #[inline]
+    fn on_deliver(&mut self, now: Time, _host: u32, frame: &Frame) {
+        if !self.spec.flows.contains(frame.flow) {
+            return;
+        }
+        self.latest = now;
+        if self.spec.flow_samples {
+            let fresh = entry(&mut self.fresh, frame.flow as usize);
+            if fresh.frames == 0 {
+                self.active_flows.push(frame.flow);
+            }
+            fresh.frames += 1;
+            fresh.bytes += u64::from(frame.len);
+        }
+        if self.spec.deliveries {
+            entry(&mut self.deliveries, frame.flow as usize).note(now, now.saturating_since(frame.born));
+        }
+    }
+
+    fn on_drop(&mut self, now: Time, port: u32, frame: &Frame, cause: DropCause) {
+        if !self.spec.drops || !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        let flow = (frame.flow != u32::MAX).then_some(frame.flow);
+        let Frame { class, len: length, kind, .. } = *frame;
+        self.rows.drops.push(DropRow { time: now, port, flow, class, length, kind, cause });
+    }
+
+    fn on_pause(&mut self, now: Time, port: u32, classes: u8, paused: bool) {
+        if !self.spec.pauses || !self.spec.ports.contains(port) {
+            return;
+        }
+        self.latest = now;
+        for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
+            let since = entry(&mut self.paused, lane(port, class));
+            if paused {
+                since.get_or_insert(now);
+            } else if let Some(start) = since.take() {
+                self.rows.pauses.push(PauseRow { start, end: now, port, class, cut_off: false });
+            }
+        }
+    }
+
+    fn on_notice(&mut self, now: Time, frame: &Frame) {
+        if !self.spec.notices || !self.spec.flows.contains(frame.flow) {
+            return;
+        }
+        self.latest = now;
+        let (feedback, port, class, offset, growth) = frame.notice();
+        self.rows.notices.push(NoticeRow { time: now, flow: frame.flow, port, class, feedback, offset, growth });
+    }
+
+    fn on_queue(&mut self, now: Time, sample: QueueSample) {
+        if now != self.sampled {
+            self.latest = now;
+            self.close_interval(now);
+        }
+        if !self.spec.queues || !self.spec.ports.contains(sample.port) {
+            return;
+        }
+        let seen = entry(&mut self.queues, lane(sample.port, sample.class));
+        if *seen != (sample.output_bytes, sample.input_held) {
+            *seen = (sample.output_bytes, sample.input_held);
+            self.rows.queues.push(QueueRow { time: now, queue: sample });
+        }
+    }
+
+    fn on_occupancy(&mut self, now: Time, port: u32, class: u8, held: &[(u32, u32)]) {
+        if !self.spec.occupancy || !self.spec.ports.contains(port) {
+            return;
+        }
+        let before = entry(&mut self.occupancy, lane(port, class));
+        // Both are in order of flows; what is in neither holds nothing.
+        let gone = before.iter().filter(|(flow, _)| held.binary_search_by_key(flow, |it| it.0).is_err());
+        let mut changed: Vec<(u32, u32)> = gone.map(|&(flow, _)| (flow, 0)).collect();
+        changed.extend(held.iter().filter(|it| before.binary_search(it).is_err()));
+        let row = |(flow, bytes): (u32, u32)| OccupancyRow { time: now, port, class, flow, bytes };
+        self.rows.occupancy.extend(changed.into_iter().map(row));
+        held.clone_into(before);
+    }
+
+    fn on_rate(&mut self, now: Time, flow: u32, rate: Option<u64>, window: Option<u64>) {
+        if !self.spec.rates || !self.spec.flows.contains(flow) {
+            return;
+        }
+        let allowed = entry(&mut self.allowed, flow as usize);
+        let told = Allowed { seen: true, rate, window };
+        if *allowed != told {
+            *allowed = told;
+            self.rows.rates.push(RateRow { time: now, flow, rate, window });
+        }
+    }
+}
+
+/// Takes out what all shards have recorded, in the order of the tables. At a checkpoint everything before it has
+/// happened in every shard, so what is drained later never belongs before what was drained earlier.
+pub fn drain(recorders: &mut [&mut Recorder]) -> Rows {
+    Rows::merge(recorders.iter_mut().map(|recorder| recorder.take()))
+}
+
+/// What is left when a run has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// When the run ended: what it reached, or the latest instant recorded if that is later.
+    pub end: Time,
+    /// The last rows, with what was open closed at the end.
+    pub rows: Rows,
+    /// What destinations saw, by flow; empty or shorter than the flows if not recorded.
+    pub deliveries: Vec<Delivery>,
+    /// Waits by port and class.
+    pub waits: Vec<WaitRow>,
+}
+
+/// Closes all recorders at the end of a run that reached `now`. A run that was interrupted, or in which nothing was left
+/// to do, may have recorded a little beyond that; see [`Ending::end`].
+pub fn finish(recorders: &mut [&mut Recorder], now: Time) -> Ending {
+    let end = recorders.iter().map(|recorder| recorder.latest).fold(now, Time::max);
+    recorders.iter_mut().for_each(|recorder| recorder.close(end));
+    let mut deliveries: Vec<Delivery> = Vec::new();
+    let mut waits = Vec::new();
+    for recorder in recorders.iter_mut() {
+        for (flow, delivery) in recorder.deliveries.iter().enumerate() {
+            entry(&mut deliveries, flow).add(delivery);
+        }
+        for (place, counted) in std::mem::take(&mut recorder.waits).into_iter().enumerate() {
+            if let Some(counted) = counted {
+                let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
+                waits.push(WaitRow { port, class, waits: *counted });
+            }
+        }
+    }
+    waits.sort_by_key(|row| (row.port, row.class));
+    Ending { end, rows: drain(recorders), deliveries, waits }
+}
+
+#[cfg(test)]
+mod tests;

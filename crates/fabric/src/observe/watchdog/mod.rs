@@ -1,0 +1,548 @@
+//! Who waits for whom: the tree of congestion, and the circle that never ends.
+//!
+//! An input buffer is closed while its sender obeys it and nothing is on its way that could change that: the sender is
+//! paused and the buffer wants it so, or the sender's next frame has no credits and none are coming. A closed buffer
+//! waits for the outputs its frames want; an output waits for the buffer at its far end, if that is closed.
+//! Following this from the buffers whose outputs do move, outwards, gives the tree of congestion. What cannot be
+//! reached that way can never move again; a circle in it is a deadlock, and neither refreshed pauses nor traffic
+//! elsewhere count as progress.
+//!
+//! This look errs on one side only: whatever might let a frame go counts as letting it go, so nothing that it calls a
+//! deadlock moves again. What it therefore misses is found when the network comes to rest: see [`rest`].
+
+pub(crate) mod rest;
+
+use crate::build::plan::{Hold, Plan, Rule, Shared, WaitingRoom};
+use crate::describe::spec::BypassReading;
+use crate::machine::frame::{Frame, Kind, Pause};
+use crate::machine::network::{Device, Network};
+use crate::machine::port::gate::{PAUSE_FRAME, quanta};
+use crate::machine::port::{DOWN, Signal};
+use crate::observe::probe::Probe;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Rate, Time, Wire};
+
+/// A buffer: global number of the port by which frames enter it, and the class it counts under.
+type Buffer = (u32, u8);
+
+/// One buffer of a deadlock, waiting for the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The switch.
+    pub node: String,
+    /// The port by which the waiting frames came in.
+    pub input: u16,
+    /// The port by which they want to leave.
+    pub output: u16,
+    /// Their class.
+    pub class: u8,
+    /// Flows that have frames here for that output, a few of them.
+    pub flows: Vec<u32>,
+}
+
+/// A circle of buffers that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// When it was found: at the second checkpoint after it closed, or later if pauses were just being renewed.
+    pub at: Time,
+    /// Each waits for the next and the last for the first.
+    pub cycle: Vec<Waiting>,
+}
+
+impl std::fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "deadlock: each of these waits for the next, and the last for the first")?;
+        for waiting in &self.cycle {
+            let Waiting { node, input, output, class, flows } = waiting;
+            write!(f, "\n  {node}: in by port {input}, out by port {output}, class {class}, flows {flows:?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why frames of a lossless class wait for ever although they do not wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StallCause {
+    /// The host consumes nothing any more.
+    DeadReceiver,
+    /// The cable of the port has failed for good.
+    FailedCable,
+}
+
+/// An output that will never send again, with frames that wait for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StallRoot {
+    /// The switch.
+    pub node: String,
+    /// The output.
+    pub output: u16,
+    /// The node at the far end.
+    pub peer: String,
+    /// Why.
+    pub cause: StallCause,
+}
+
+/// A network at rest that still holds frames of a lossless class, without a circle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// When it was found: at the end of the run.
+    pub at: Time,
+    /// Frames of lossless classes that wait in switches.
+    pub frames: u64,
+    /// What they wait for in the end.
+    pub roots: Vec<StallRoot>,
+}
+
+impl std::fmt::Display for Stall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "stalled: {} lossless frames wait in switches and nothing can move them", self.frames)?;
+        for StallRoot { node, output, peer, cause } in &self.roots {
+            let cause = match cause {
+                StallCause::DeadReceiver => "the receiver consumes nothing",
+                StallCause::FailedCable => "the cable has failed and no route changes",
+            };
+            write!(f, "\n  {node} port {output} to {peer}: {cause}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One link that is held back, in the tree of congestion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Global number of the port that must wait.
+    pub sender: u32,
+    /// Global number of the port that holds it back.
+    pub holder: u32,
+    /// Class.
+    pub class: u8,
+    /// 0 next to a root, and one more for each link further away; `None` in or behind a deadlock or a receiver that
+    /// does not consume.
+    pub depth: Option<u32>,
+    /// The outputs (global ports) that the holder's frames wait for, with the bytes for each.
+    pub waits_for: Vec<(u32, u64)>,
+}
+
+/// What lets a closed buffer open.
+#[derive(Clone, Copy)]
+enum Opening {
+    /// No more than so many units remain.
+    AtMost(u32),
+    /// A shared buffer: all of the headroom is free, and what remains lies within the guaranteed part, or so far below
+    /// the dynamic threshold.
+    Shared {
+        /// Bytes that lie outside the headroom.
+        outside: u32,
+        guaranteed: u32,
+        /// XON lies so far below the threshold.
+        below: u32,
+        shared: Shared,
+    },
+}
+
+impl Opening {
+    /// Whether the buffer opens when that much remains. Others may use nothing of a shared buffer by then.
+    fn allows(self, remains: u32) -> bool {
+        match self {
+            Opening::AtMost(most) => remains <= most,
+            Opening::Shared { outside, guaranteed, below, shared } => {
+                let after = u64::from(remains.saturating_sub(guaranteed));
+                remains <= outside && (after == 0 || after + u64::from(below) <= shared.threshold(after))
+            }
+        }
+    }
+}
+
+/// What waits in one closed buffer.
+struct Contents {
+    /// What waits, oldest first in each FIFO; frames for the same output are counted together where their order does
+    /// not matter.
+    frames: Vec<Group>,
+    /// Input FIFO: how far its bypass reaches, and in which reading.
+    fifo: Option<(u8, BypassReading)>,
+    /// Units it holds or has promised: of what waits, of what is on its way to the node or through it, or kept there.
+    held: u32,
+    /// What lets it open again.
+    opening: Opening,
+    /// A host that consumes nothing.
+    dead: bool,
+    /// Cables or routes of its node will change: its frames may find another way, or its sender forget the stop.
+    changing: bool,
+}
+
+/// Frames of one buffer for one output.
+struct Group {
+    output: u32,
+    class: u8,
+    units: u32,
+    /// Of a frame in a FIFO: how often it was overtaken.
+    overtaken: u8,
+    /// A few of the flows.
+    flows: Vec<u32>,
+}
+
+/// What happened between two checkpoints.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Movement {
+    /// Some class of some port had something to send and sent nothing: only then can there be a deadlock, and only then
+    /// is it worth looking for one.
+    pub(crate) stuck: bool,
+    /// Some port sent something: only if none did can the network be at rest.
+    pub(crate) some: bool,
+}
+
+/// A look at the whole network at one instant.
+pub(crate) struct Snapshot<'a> {
+    plan: &'a Plan,
+    closed: BTreeMap<Buffer, Contents>,
+    /// Outputs whose cable has failed for good.
+    down: BTreeSet<u32>,
+    /// Room behind the crossbar of outputs with closed buffers at their far end, in switches that have some.
+    room: BTreeMap<Buffer, u32>,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(crate) fn new<P: Probe>(plan: &'a Plan, models: &[&Network<P>], port_at: &[(u32, u32)]) -> Snapshot<'a> {
+        let mut snapshot = Snapshot { plan, closed: BTreeMap::new(), down: BTreeSet::new(), room: BTreeMap::new() };
+        for network in models {
+            for node in 0..network.nodes.len() {
+                snapshot.look_at(network, node, models, port_at);
+            }
+        }
+        snapshot
+    }
+
+    fn look_at<P: Probe>(&mut self, network: &Network<P>, node: usize, models: &[&Network<P>], port_at: &[(u32, u32)]) {
+        let state = &network.nodes[node];
+        let mut any = false;
+        for p in state.first_port..state.first_port + u32::from(state.ports) {
+            let port = &network.ports[p as usize];
+            if port.flags & DOWN != 0 && state.script.is_empty() {
+                self.down.insert(port.global);
+            }
+            let (shard, far) = port_at[self.plan.ports[port.global as usize].peer as usize];
+            let far = Far { network: models[shard as usize], port: far };
+            for class in 0..network.classes as u8 {
+                let rule = network.rule(p, class);
+                if rule.account != class {
+                    continue;
+                }
+                if let Some(opening) = closed_until(network, p, class, &far) {
+                    any = true;
+                    let changing = !state.script.is_empty();
+                    let held = network.lanes[network.lane(p, class)].held + network.on_the_way(p, class);
+                    let mut contents =
+                        Contents { frames: Vec::new(), fifo: None, held, opening, dead: false, changing };
+                    if let Device::Host(host) = state.device {
+                        let service = network.hosts[host as usize].service.as_ref();
+                        let halted = service.is_some_and(|service| service.rate == Some(Rate::ZERO));
+                        contents.dead = halted && !changing;
+                    }
+                    self.closed.insert((port.global, class), contents);
+                }
+            }
+        }
+        if let Device::Switch(switch) = state.device
+            && any
+        {
+            self.collect(network, switch, state.first_port, state.ports);
+        }
+    }
+
+    /// Notes what waits in the closed buffers of a switch.
+    fn collect<P: Probe>(&mut self, network: &Network<P>, switch: u32, first: u32, ports: u16) {
+        let state = &network.switches[switch as usize];
+        let kind = &network.plan.switches[state.kind as usize];
+        let base = network.ports[first as usize].global;
+        let rules = &network.plan.rules[network.ports[first as usize].rules as usize];
+        // The switch's closed buffers by (input, class), taken out while they are filled.
+        let mut open: Vec<Option<Contents>> = (0..u32::from(ports))
+            .flat_map(|input| (0..network.classes as u8).map(move |class| (base + input, class)))
+            .map(|buffer| self.closed.remove(&buffer))
+            .collect();
+        let mut note = |frame: &Frame| {
+            let rule = &rules[frame.class as usize];
+            let place = usize::from(frame.input) * network.classes + usize::from(rule.account);
+            let Some(contents) = &mut open[place] else { return };
+            contents.fifo = kind.fifo;
+            let (output, class) = (base + u32::from(frame.output), frame.class);
+            let same = |group: &&mut Group| group.output == output && group.class == class;
+            let known = if kind.fifo.is_some() { None } else { contents.frames.iter_mut().find(same) };
+            match known {
+                Some(group) => {
+                    group.units += rule.units(frame.len);
+                    if group.flows.len() < 8 && !group.flows.contains(&frame.flow) {
+                        group.flows.push(frame.flow);
+                    }
+                }
+                None => {
+                    let (units, overtaken) = (rule.units(frame.len), frame.overtaken());
+                    contents.frames.push(Group { output, class, units, overtaken, flows: vec![frame.flow] });
+                }
+            }
+        };
+        if let Some(crossbar) = &state.crossbar {
+            crossbar.queues().for_each(|queue| queue.iter(&network.pool).for_each(|(_, frame)| note(frame)));
+        }
+        for p in first..first + u32::from(ports) {
+            for class in 0..network.classes as u8 {
+                let lane = &network.lanes[network.lane(p, class)];
+                if kind.room == WaitingRoom::Both {
+                    let room = kind.output_buffer.saturating_sub(lane.bytes);
+                    self.room.insert((network.ports[p as usize].global, class), room);
+                } else {
+                    lane.queue.iter(&network.pool).for_each(|(_, frame)| note(frame));
+                }
+            }
+        }
+        for (place, contents) in open.into_iter().enumerate() {
+            let buffer = (base + (place / network.classes) as u32, (place % network.classes) as u8);
+            self.closed.extend(contents.map(|contents| (buffer, contents)));
+        }
+    }
+
+    /// The closed buffer that an output waits for.
+    fn blocker(&self, output: u32, class: u8) -> Option<Buffer> {
+        let peer = self.plan.ports[output as usize].peer;
+        let rules = &self.plan.rules[self.plan.ports[peer as usize].rules as usize];
+        let buffer = (peer, rules[class as usize].account);
+        self.closed.contains_key(&buffer).then_some(buffer)
+    }
+
+    /// Buffers that can open again, with their distance from a root.
+    fn depths(&self) -> BTreeMap<Buffer, u32> {
+        let mut depths: BTreeMap<Buffer, u32> = BTreeMap::new();
+        for round in 0.. {
+            let mut opened = Vec::new();
+            for (&buffer, contents) in self.closed.iter().filter(|(buffer, _)| !depths.contains_key(buffer)) {
+                if self.can_open(contents, &depths) {
+                    opened.push(buffer);
+                }
+            }
+            if opened.is_empty() {
+                break;
+            }
+            depths.extend(opened.into_iter().map(|buffer| (buffer, round)));
+        }
+        depths
+    }
+
+    /// Whether enough of a buffer's frames can leave, given which buffers open.
+    fn can_open(&self, contents: &Contents, opened: &BTreeMap<Buffer, u32>) -> bool {
+        if contents.dead || contents.changing {
+            return contents.changing;
+        }
+        // Of the FIFO that is looked at, one for each class: frames that stay, and how many more may pass all of them.
+        let (mut fifo, mut stuck, mut passes) = (u8::MAX, 0u32, u32::MAX);
+        let (mut remains, mut leaves) = (0u32, false);
+        for &Group { output, class, units, overtaken, .. } in &contents.frames {
+            if contents.fifo.is_some() && class != fifo {
+                (fifo, stuck, passes) = (class, 0, u32::MAX);
+            }
+            let moves = !self.down.contains(&output)
+                && self.blocker(output, class).is_none_or(|buffer| opened.contains_key(&buffer));
+            let reached = match contents.fifo {
+                None => true,
+                Some((bypass, BypassReading::Lookahead)) => stuck <= u32::from(bypass),
+                Some((_, BypassReading::PerPacket)) => passes > 0,
+            };
+            if moves && reached {
+                leaves = true;
+                passes = passes.saturating_sub(u32::from(stuck > 0));
+                continue;
+            }
+            // Some of them still find room behind the crossbar.
+            let room = self.room.get(&(output, class)).copied().unwrap_or(0);
+            leaves |= room > 0;
+            remains += units.saturating_sub(room);
+            stuck += 1;
+            if let Some((bypass, _)) = contents.fifo {
+                passes = passes.min(u32::from(bypass.saturating_sub(overtaken)));
+            }
+        }
+        // A buffer looks at its room when something leaves; what does not wait is on its way, or may be.
+        let waiting: u32 = contents.frames.iter().map(|group| group.units).sum();
+        (leaves || waiting < contents.held) && contents.opening.allows(remains)
+    }
+
+    /// A circle of buffers that can never open.
+    pub(crate) fn deadlock(&self, at: Time, name: impl Fn(u32) -> String) -> Option<Deadlock> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let opens = self.depths();
+        let stuck = |buffer: &Buffer| self.closed.contains_key(buffer) && !opens.contains_key(buffer);
+        // Each stuck buffer points to one stuck buffer it waits for, where there is one; walk until one comes again.
+        for &start in self.closed.keys().filter(|buffer| stuck(buffer)) {
+            let mut walk: Vec<(Buffer, u32, u8)> = Vec::new();
+            let mut here = start;
+            loop {
+                if let Some(first) = walk.iter().position(|&(buffer, _, _)| buffer == here) {
+                    let cycle =
+                        walk[first..].iter().map(|&(buffer, output, class)| self.waiting(buffer, output, class, &name));
+                    return Some(Deadlock { at, cycle: cycle.collect() });
+                }
+                let next = self.closed[&here].frames.iter().find_map(|&Group { output, class, .. }| {
+                    self.blocker(output, class).filter(&stuck).map(|buffer| (buffer, output, class))
+                });
+                let Some((buffer, output, class)) = next else { break };
+                walk.push((here, output, class));
+                here = buffer;
+            }
+        }
+        None
+    }
+
+    fn waiting(&self, buffer: Buffer, output: u32, class: u8, name: &impl Fn(u32) -> String) -> Waiting {
+        let mine = self.closed[&buffer].frames.iter().filter(|group| (group.output, group.class) == (output, class));
+        let mut flows: Vec<u32> = mine.flat_map(|group| group.flows.iter().copied()).collect();
+        flows.sort_unstable();
+        flows.dedup();
+        flows.truncate(8);
+        let port = &self.plan.ports[buffer.0 as usize];
+        let output = self.plan.ports[output as usize].number;
+        Waiting { node: name(port.node), input: port.number, output, class, flows }
+    }
+
+    /// The tree of congestion: every link that is held back, the roots' neighbours first.
+    pub(crate) fn tree(&self) -> Vec<Held> {
+        let depths = self.depths();
+        let mut held: Vec<Held> = Vec::new();
+        for (&(port, class), contents) in &self.closed {
+            let mut waits_for: BTreeMap<u32, u64> = BTreeMap::new();
+            for &Group { output, units, .. } in &contents.frames {
+                *waits_for.entry(output).or_default() += u64::from(units);
+            }
+            held.push(Held {
+                sender: self.plan.ports[port as usize].peer,
+                holder: port,
+                class,
+                depth: depths.get(&(port, class)).copied(),
+                waits_for: waits_for.into_iter().collect(),
+            });
+        }
+        held.sort_by_key(|held| (held.depth.unwrap_or(u32::MAX), held.holder, held.class));
+        held
+    }
+}
+
+impl<P: Probe> Network<P> {
+    /// What has moved since the last checkpoint.
+    pub(crate) fn anything_stuck(&mut self) -> Movement {
+        let mut movement = Movement::default();
+        for port in &mut self.ports {
+            let moved = std::mem::take(&mut port.moved);
+            movement.some |= moved != 0;
+            movement.stuck |= port.waiting & !moved != 0;
+        }
+        movement
+    }
+
+    /// Whether something is on its way to a port, or waits to set out from the far end, that could let it go on. A pause
+    /// that is renewed, and credits that are granted once more, are no news.
+    fn news_for(&self, p: u32, far: &Far<'_, P>) -> bool {
+        let there = &far.network.ports[far.port as usize];
+        let waiting = there.control.iter(&far.network.pool).any(|(_, frame)| match frame.kind {
+            Kind::Credit => {
+                let class = frame.dst as u8;
+                self.is_more(p, class, far.network.gates[far.network.lane(far.port, class)].granted)
+            }
+            _ => self.lets_go(p, frame.pause()),
+        });
+        let arriving = self.ports[p as usize].arriving;
+        waiting
+            || self.signals[p as usize].iter().any(|&(_, signal)| match signal {
+                Signal::Credit { class, granted, epoch } => {
+                    epoch == self.ports[p as usize].epoch && self.is_more(p, class, granted)
+                }
+                Signal::Pause(pause) => self.lets_go(p, pause),
+            })
+            || arriving.iter(&self.pool).any(|(_, frame)| match frame.kind {
+                Kind::Credit => self.is_more(p, frame.dst as u8, frame.born.as_picos()),
+                Kind::Pause => self.lets_go(p, frame.pause()),
+                _ => false,
+            })
+    }
+
+    /// Units of the frames on their way to a port that will count under a class.
+    fn on_the_way(&self, p: u32, account: u8) -> u32 {
+        let arriving = self.ports[p as usize].arriving;
+        let frames = arriving.iter(&self.pool).map(|(_, frame)| frame).filter(|frame| !frame.is_link_local());
+        let rule = |frame: &Frame| *self.rule(p, frame.class);
+        frames.filter(|frame| rule(frame).account == account).map(|frame| rule(frame).units(frame.len)).sum()
+    }
+
+    /// The least length of a frame that a port could send next in a class, whichever it will be.
+    fn least_waiting(&self, p: u32, class: u8) -> u32 {
+        match self.ports[p as usize].device {
+            Device::Switch(switch) if self.switches[switch as usize].order.is_some() => {
+                let queue = self.lanes[self.lane(p, class)].queue;
+                queue.iter(&self.pool).map(|(_, frame)| u32::from(frame.len)).min().unwrap_or(0)
+            }
+            _ => self.shortest_waiting(p, class),
+        }
+    }
+
+    /// Whether a pause frame frees a class that a port may not send.
+    fn lets_go(&self, p: u32, pause: Pause) -> bool {
+        pause.released & self.ports[p as usize].blocked != 0
+    }
+
+    /// Whether a port has been granted less so far.
+    fn is_more(&self, p: u32, class: u8, granted: u64) -> bool {
+        granted > self.gates[self.lane(p, class)].limit
+    }
+}
+
+/// The far end of a port, perhaps in another shard.
+struct Far<'a, P> {
+    network: &'a Network<P>,
+    port: u32,
+}
+
+/// If the buffer behind a port holds back the sender at its far end: what lets it go.
+fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_, P>) -> Option<Opening> {
+    let rule: &Rule = network.rule(p, class);
+    let (sender, port) = (&far.network.ports[far.port as usize], &network.ports[p as usize]);
+    let here = Far { network, port: p };
+    match rule.hold {
+        Hold::Nothing => None,
+        Hold::Pause { classes, .. } => {
+            let closed = port.stopped >> class & 1 == 1 && sender.blocked & classes != 0;
+            if !closed || !renews_in_time(network, p, rule, far) || far.network.news_for(far.port, &here) {
+                return None;
+            }
+            let shared = match port.device {
+                Device::Switch(switch) => network.plan.switches[network.switches[switch as usize].kind as usize].shared,
+                Device::Host(_) => None,
+            };
+            let Some(shared) = shared.filter(|_| network.plan.shared_rules[port.rules as usize]) else {
+                return Some(Opening::AtMost(rule.xon));
+            };
+            let lane = &network.lanes[network.lane(p, class)];
+            let outside = lane.held - lane.headroom;
+            Some(Opening::Shared { outside, guaranteed: rule.capacity, below: rule.xon, shared })
+        }
+        Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
+            if sender.waiting >> class & 1 == 0 || far.network.news_for(far.port, &here) {
+                return None;
+            }
+            let len = far.network.least_waiting(far.port, class);
+            let need = rule.units(len as u16);
+            let gate = &far.network.gates[far.network.lane(far.port, class)];
+            let starved = gate.limit < gate.spent + u64::from(need);
+            starved.then(|| Opening::AtMost(rule.capacity.saturating_sub(need)))
+        }
+    }
+}
+
+/// Whether a pause reaches the sender again before it runs out: else frames slip through between two of them.
+fn renews_in_time<P: Probe>(network: &Network<P>, p: u32, rule: &Rule, far: &Far<'_, P>) -> bool {
+    let Hold::Pause { quanta: pause, refresh_after, .. } = rule.hold else { return true };
+    let (port, sender) = (&network.ports[p as usize], &far.network.ports[far.port as usize]);
+    let largest = network.plan.largest_frames.iter().copied().max().unwrap_or(0);
+    let before = Bytes::new(u64::from(largest) + u64::from(PAUSE_FRAME)) + network.plan.overhead * 2;
+    let wait = Wire::new(port.wire.rate()).serialise(before) + port.flight;
+    let (response, jitter) = network.plan.pause_response(sender.global);
+    quanta(refresh_after, port.wire.rate()) + wait + response + jitter < quanta(pause, sender.wire.rate())
+}

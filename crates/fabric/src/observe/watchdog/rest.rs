@@ -1,0 +1,348 @@
+//! The network at rest: nothing that is pending can make a frame move.
+//!
+//! Everything that can happen later is an alarm, and every alarm belongs to something that can be looked at: a frame on
+//! a wire or in a pipeline, a wire or a crossbar that is busy, a signal, a pause that runs out, a script, a timer of a
+//! flow, a receiver at work. If none of them can start a frame now, none ever will. So frames that wait in switches then
+//! wait for ever; in a lossless class that is a deadlock if they wait in a circle, and else a stall behind a receiver or
+//! a cable that will not work again.
+//!
+//! A congestion point's own timer does not count: a notice moves no frame of data.
+
+use super::{Buffer, Deadlock, Far, Snapshot, Stall, StallCause, StallRoot, Waiting, renews_in_time};
+use crate::build::plan::{Plan, WaitingRoom, units};
+use crate::describe::spec::BypassReading;
+use crate::describe::workload::Destination;
+use crate::machine::frame::{Frame, NIL};
+use crate::machine::host::flow::{DEADLINE, TIMERS};
+use crate::machine::network::{Device, Network, Switch};
+use crate::machine::port::{DOWN, NOTICES};
+use crate::observe::probe::Probe;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Rate, Time};
+
+/// All shards at one instant.
+pub(crate) struct Whole<'a, P> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) models: &'a [&'a Network<P>],
+    /// Where each port of the network is: shard and position.
+    pub(crate) port_at: &'a [(u32, u32)],
+}
+
+/// What became of a network at rest.
+pub(crate) enum Rest {
+    /// Frames wait in a circle.
+    Deadlock(Deadlock),
+    /// Frames wait without one.
+    Stall(Stall),
+}
+
+/// An edge of the graph of who waits for whom: the buffer waited for, and the output and class waited at.
+type Edge = (Buffer, u32, u8);
+
+impl<'a, P: Probe> Whole<'a, P> {
+    fn far(&self, network: &Network<P>, p: u32) -> Far<'a, P> {
+        let peer = self.plan.ports[network.ports[p as usize].global as usize].peer;
+        let (shard, port) = self.port_at[peer as usize];
+        Far { network: self.models[shard as usize], port }
+    }
+
+    /// Whether frames wait that can never move again: in a circle, or, if the network may be at rest, at all.
+    pub(crate) fn judge(&self, at: Time, may_rest: bool, name: &impl Fn(u32) -> String) -> Option<Rest> {
+        let circle = Snapshot::new(self.plan, self.models, self.port_at).deadlock(at, name);
+        circle.map(Rest::Deadlock).or_else(|| if may_rest { self.rest(at, name) } else { None })
+    }
+
+    /// What became of the network, if it is at rest and frames of a lossless class wait in its switches.
+    fn rest(&self, at: Time, name: &impl Fn(u32) -> String) -> Option<Rest> {
+        let frames: u64 = self.models.iter().map(|network| network.lossless_waiting()).sum();
+        if frames == 0 || self.models.iter().any(|network| self.may_move(network)) {
+            return None;
+        }
+        let (edges, dead) = self.edges();
+        if let Some(cycle) = find_cycle(&edges) {
+            let cycle = cycle.into_iter().map(|(buffer, edge)| self.waiting(buffer, edge, name)).collect();
+            return Some(Rest::Deadlock(Deadlock { at, cycle }));
+        }
+        let roots = dead.into_iter().map(|port| self.root(port, name)).collect();
+        Some(Rest::Stall(Stall { at, frames, roots }))
+    }
+
+    /// Whether anything that is pending in a shard can make a frame move.
+    fn may_move(&self, network: &Network<P>) -> bool {
+        network.nodes.iter().any(|node| !node.script.is_empty())
+            || network.switches.iter().any(|switch| !switch.pipeline.is_empty())
+            || (0..network.ports.len() as u32).any(|p| self.port_may_move(network, p))
+            || (0..network.hosts.len() as u32).any(|host| self.host_may_move(network, host))
+    }
+
+    fn port_may_move(&self, network: &Network<P>, p: u32) -> bool {
+        let (port, far) = (&network.ports[p as usize], self.far(network, p));
+        if port.leaving_len != 0
+            || port.arriving.iter(&network.pool).any(|(_, frame)| !frame.is_link_local())
+            || network.news_for(p, &far)
+        {
+            return true;
+        }
+        if let Device::Switch(switch) = port.device
+            && network.column_may_move(p, switch)
+        {
+            return true;
+        }
+        if port.flags & DOWN != 0 {
+            return false;
+        }
+        let notice = port.flags & NOTICES != 0 && network.notice_may_go(p);
+        notice || port.waiting & !self.held_for_good(network, p, port.waiting) != 0
+    }
+
+    /// Those of `classes` that a port cannot send and never will, if nothing else changes.
+    fn held_for_good(&self, network: &Network<P>, p: u32, classes: u8) -> u8 {
+        let (port, far) = (&network.ports[p as usize], self.far(network, p));
+        let paused = |class: &u8| {
+            let rule = far.network.rule(far.port, *class);
+            let stopped = far.network.ports[far.port as usize].stopped >> rule.account & 1 == 1;
+            let here = Far { network, port: p };
+            port.blocked >> class & 1 == 1 && stopped && renews_in_time(far.network, far.port, rule, &here)
+        };
+        let asked = (0..network.classes as u8).filter(|class| classes >> class & 1 == 1);
+        let paused = asked.filter(paused).fold(0, |mask, class| mask | 1 << class);
+        // A class whose pause will run out counts as free; one that is free may lack credits.
+        let free = classes & port.waiting & !paused;
+        paused | free & !network.affordable(p, free)
+    }
+
+    fn host_may_move(&self, network: &Network<P>, host: u32) -> bool {
+        let state = &network.hosts[host as usize];
+        if let Some(service) = &state.service
+            && (service.current != NIL || service.rate != Some(Rate::ZERO) && !service.queue.is_empty())
+        {
+            return true;
+        }
+        if network.ports[state.port as usize].flags & DOWN != 0 {
+            return false;
+        }
+        (0..state.flows).any(|position| {
+            let first = position * TIMERS;
+            let pending = |timer: u32| state.timers.time_of(timer).is_some();
+            let wakes = position >= state.started || (first..first + TIMERS).any(pending);
+            let slot = state.first_flow + position;
+            wakes && self.flow_may_move(network, state.port, slot, pending(first + DEADLINE))
+        })
+    }
+
+    /// Whether a flow could send when its timers come.
+    fn flow_may_move(&self, network: &Network<P>, p: u32, slot: u32, deadline: bool) -> bool {
+        let flow = &network.flows[slot as usize];
+        let spec = &network.plan.flows[flow.number as usize];
+        let free = |class: u8, len: u16| {
+            // It joins behind what waits, and that was looked at.
+            let empty = network.ports[p as usize].waiting >> class & 1 == 0;
+            empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
+        };
+        if let Some(probe) = spec.probe.filter(|_| deadline)
+            && free(probe.class, probe.size.get() as u16)
+        {
+            return true;
+        }
+        let done = flow.remaining == 0 && flow.backlog.is_empty() && flow.lost.is_empty();
+        !done && !flow.stopped && free(flow.class, flow.next_len(network.plan.smallest_frame))
+    }
+
+    /// Who waits for whom, and the outputs (global ports) that will never send.
+    fn edges(&self) -> (BTreeMap<Buffer, Vec<Edge>>, BTreeSet<u32>) {
+        let mut edges: BTreeMap<Buffer, Vec<Edge>> = BTreeMap::new();
+        // By flow: the buffers that hold frames of it.
+        let mut holders: BTreeMap<u32, BTreeSet<Buffer>> = BTreeMap::new();
+        let mut dead: BTreeSet<u32> = BTreeSet::new();
+        for network in self.models {
+            for state in &network.switches {
+                let first = state.first_port;
+                network.each_waiting(state, &mut |frame, reached| {
+                    let (input, output) = (first + u32::from(frame.input), first + u32::from(frame.output));
+                    let buffer = (network.ports[input as usize].global, network.rule(input, frame.class).account);
+                    holders.entry(frame.flow).or_default().insert(buffer);
+                    let far = self.far(network, output);
+                    let (here, next) = (&network.ports[output as usize], &far.network.ports[far.port as usize]);
+                    if here.flags & DOWN != 0 || matches!(next.device, Device::Host(_)) {
+                        dead.insert(here.global);
+                    } else if reached {
+                        let account = far.network.rule(far.port, frame.class).account;
+                        edges.entry(buffer).or_default().push(((next.global, account), here.global, frame.class));
+                    }
+                });
+            }
+        }
+        for network in self.models {
+            for (buffer, output, flow) in network.kept_copies() {
+                for &holder in holders.get(&flow).into_iter().flatten().filter(|&&holder| holder != buffer) {
+                    edges.entry(buffer).or_default().push((holder, output, buffer.1));
+                }
+            }
+        }
+        for list in edges.values_mut() {
+            list.sort_unstable();
+            list.dedup();
+        }
+        (edges, dead)
+    }
+
+    fn root(&self, port: u32, name: &impl Fn(u32) -> String) -> StallRoot {
+        let plan = &self.plan.ports[port as usize];
+        let (shard, place) = self.port_at[port as usize];
+        let failed = self.models[shard as usize].ports[place as usize].flags & DOWN != 0;
+        let cause = if failed { StallCause::FailedCable } else { StallCause::DeadReceiver };
+        let peer = name(self.plan.ports[plan.peer as usize].node);
+        StallRoot { node: name(plan.node), output: plan.number, peer, cause }
+    }
+
+    fn waiting(&self, buffer: Buffer, (_, output, class): Edge, name: &impl Fn(u32) -> String) -> Waiting {
+        let port = &self.plan.ports[buffer.0 as usize];
+        let (shard, place) = self.port_at[buffer.0 as usize];
+        let network = self.models[shard as usize];
+        let number = self.plan.ports[output as usize].number;
+        let mut flows = BTreeSet::new();
+        if let Device::Switch(switch) = network.ports[place as usize].device {
+            network.each_waiting(&network.switches[switch as usize], &mut |frame, _| {
+                if frame.input == port.number && frame.output == number && frame.class == class {
+                    flows.insert(frame.flow);
+                }
+            });
+        }
+        let copies = network.kept_copies();
+        flows.extend(copies.into_iter().filter(|&(held, _, _)| held == buffer).map(|(_, _, flow)| flow));
+        let flows = flows.into_iter().take(8).collect();
+        Waiting { node: name(port.node), input: port.number, output: number, class, flows }
+    }
+}
+
+/// A circle in a graph: each buffer with the edge that leads on.
+fn find_cycle(edges: &BTreeMap<Buffer, Vec<Edge>>) -> Option<Vec<(Buffer, Edge)>> {
+    let mut finished: BTreeSet<Buffer> = BTreeSet::new();
+    for &start in edges.keys() {
+        // The walk: each buffer with the position of its edge that is followed.
+        let mut walk: Vec<(Buffer, usize)> = vec![(start, 0)];
+        while let Some(&(here, position)) = walk.last() {
+            let list = edges.get(&here).filter(|_| !finished.contains(&here));
+            let Some(&(to, _, _)) = list.and_then(|list| list.get(position)) else {
+                finished.insert(here);
+                walk.pop();
+                if let Some((_, position)) = walk.last_mut() {
+                    *position += 1;
+                }
+                continue;
+            };
+            if let Some(first) = walk.iter().position(|&(buffer, _)| buffer == to) {
+                let edge = |&(buffer, position): &(Buffer, usize)| (buffer, edges[&buffer][position]);
+                return Some(walk[first..].iter().map(edge).collect());
+            }
+            walk.push((to, 0));
+        }
+    }
+    None
+}
+
+impl<P: Probe> Network<P> {
+    /// Frames of lossless classes that wait in switches.
+    fn lossless_waiting(&self) -> u64 {
+        let mut frames = 0;
+        for state in &self.switches {
+            let lossless = |frame: &Frame| self.rule(state.first_port, frame.class).lossless;
+            self.each_waiting(state, &mut |frame, _| frames += u64::from(lossless(frame)));
+        }
+        frames
+    }
+
+    /// Shows every frame that came to a switch and waits there, and whether it holds room at its input from which an
+    /// output may take it.
+    fn each_waiting(&self, state: &Switch, show: &mut impl FnMut(&Frame, bool)) {
+        let kind = &self.plan.switches[state.kind as usize];
+        for queue in state.crossbar.iter().flat_map(|crossbar| crossbar.queues()) {
+            queue.iter(&self.pool).for_each(|(_, frame)| show(frame, true));
+        }
+        let ports = u32::from(self.nodes[self.ports[state.first_port as usize].node as usize].ports);
+        for lane in self.lane(state.first_port, 0)..self.lane(state.first_port + ports, 0) {
+            let mut reached = state.room != WaitingRoom::Both;
+            for (passed, (_, frame)) in self.lanes[lane].queue.iter(&self.pool).enumerate() {
+                show(frame, reached);
+                reached &= match kind.fifo {
+                    None => true,
+                    Some((bypass, BypassReading::Lookahead)) => passed < usize::from(bypass),
+                    Some((bypass, BypassReading::PerPacket)) => frame.overtaken() < bypass,
+                };
+            }
+        }
+    }
+
+    /// Whether a frame is on its way through the crossbar of a switch, or could set out to that output.
+    fn column_may_move(&self, p: u32, switch: u32) -> bool {
+        let state = &self.switches[switch as usize];
+        let Some(crossbar) = &state.crossbar else { return false };
+        let kind = &self.plan.switches[state.kind as usize];
+        let could = |class: u8| {
+            let len = self.next_input_len(switch, p, class);
+            len > 0 && self.lanes[self.lane(p, class)].bytes + len <= kind.output_buffer
+        };
+        crossbar.moving().next().is_some() || state.room == WaitingRoom::Both && (0..self.classes as u8).any(could)
+    }
+
+    /// Whether the next notice or receipt that waits for an output could go.
+    fn notice_may_go(&self, p: u32) -> bool {
+        let port = &self.ports[p as usize];
+        let Device::Switch(switch) = port.device else { return false };
+        let notices = self.switches[switch as usize].monitor.as_ref().map(|monitor| monitor.notices());
+        let list = notices.and_then(|mut lists| lists.nth(usize::from(port.number)));
+        let Some((_, frame)) = list.as_ref().and_then(|list| list.iter(&self.pool).next()) else { return false };
+        port.blocked >> frame.class & 1 == 0 && self.has_credits(p, frame.class, frame.len)
+    }
+
+    /// Whether a port has the credits for a frame, where it needs any.
+    fn has_credits(&self, p: u32, class: u8, len: u16) -> bool {
+        let (port, gate) = (&self.ports[p as usize], &self.gates[self.lane(p, class)]);
+        port.credited >> class & 1 == 0 || gate.limit >= gate.spent + u64::from(units(port.credit_unit, len))
+    }
+
+    /// Copies kept until the far side of the fabric has the frame: the buffer, the output it left by, and the flow.
+    fn kept_copies(&self) -> Vec<(Buffer, u32, u32)> {
+        let mut kept = Vec::new();
+        for state in &self.switches {
+            let Some(monitor) = &state.monitor else { continue };
+            for (flow, class) in monitor.copies() {
+                let spec = &self.plan.flows[flow as usize];
+                let Destination::Host(destination) = spec.destination else { continue };
+                let port = |host: u32| {
+                    let outputs = self.plan.tables[state.tables as usize].outputs(state.row, host);
+                    outputs.first().map(|&output| state.first_port + u32::from(output))
+                };
+                let (Some(input), Some(output)) = (port(spec.source.0), port(destination.0)) else { continue };
+                let buffer = (self.ports[input as usize].global, self.rule(input, class).account);
+                kept.push((buffer, self.ports[output as usize].global, flow));
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Buffer, Edge, find_cycle};
+    use std::collections::BTreeMap;
+
+    fn graph(edges: &[(u32, u32)]) -> BTreeMap<Buffer, Vec<Edge>> {
+        let mut graph: BTreeMap<Buffer, Vec<Edge>> = BTreeMap::new();
+        for &(from, to) in edges {
+            graph.entry((from, 0)).or_default().push(((to, 0), from, 0));
+        }
+        graph
+    }
+
+    #[test]
+    fn a_circle_is_found_behind_a_tail_and_a_dead_end() {
+        let cycle = find_cycle(&graph(&[(0, 1), (1, 9), (1, 2), (2, 3), (3, 1)])).unwrap();
+        assert_eq!(cycle.iter().map(|((buffer, _), _)| *buffer).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_tree_has_none() {
+        assert!(find_cycle(&graph(&[(0, 2), (1, 2), (2, 3), (0, 3)])).is_none());
+    }
+}
