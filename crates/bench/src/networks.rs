@@ -28,7 +28,7 @@ fn switch() -> SwitchSpec {
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
         order: fabric::spec::Order::Arrival,
-        watch: None,
+        congestion_point: None,
     }
 }
 

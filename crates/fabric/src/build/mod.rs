@@ -8,20 +8,21 @@ use crate::build::partition::{Partition, assign};
 use crate::build::plan::{EgressKind, Hold, Plan, PortPlan, WaitingRoom};
 use crate::build::planning::{node_rules, plan, rows};
 use crate::describe::graph::{NodeId, Role};
-use crate::describe::spec::{MAX_CLASSES, NetworkSpec, Order, SwitchSpec, WatchSpec};
+use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
 use crate::describe::validate::{BuildError, adapter_of, largest_frame, validate};
 use crate::describe::workload::FlowSpec;
 use crate::machine::frame::{List, NIL, Pool};
+use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
-use crate::machine::host::{Host, Service};
+use crate::machine::host::service::Service;
 use crate::machine::network::{Action, Device, Gone, Network, Node, Numbers, Received, Switch};
 use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
 use crate::machine::port::{
-    ARBITRATED, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, TIMED, WATCHED,
+    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, TIMED,
 };
+use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
-use crate::machine::switch::monitor::Monitor;
 use crate::machine::switch::occupancy::Occupancy;
 use crate::machine::switch::order::Turns;
 use crate::observe::outcome::Totals;
@@ -286,18 +287,19 @@ impl Layout<'_> {
             let fifo = self.plan.switches[kind as usize].fifo.is_some();
             Box::new(Crossbar::new(ports.iter().map(speed).collect(), network.classes, fifo))
         });
-        let SwitchSpec { watch, order, .. } = &self.spec.switches[kind as usize];
-        let monitor = watch.as_ref().map(|watch| Box::new(self.monitor(network, node, first_port, watch)));
+        let SwitchSpec { congestion_point: watch, order, .. } = &self.spec.switches[kind as usize];
+        let congestion_point =
+            watch.as_ref().map(|watch| Box::new(self.congestion_point(network, node, first_port, watch)));
         let order = (*order != Order::Arrival)
             .then(|| Box::new(Turns::new(*order, network.ports.len() - first_port as usize, network.classes)));
-        if monitor.is_some() || order.is_some() {
-            network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= WATCHED);
+        if congestion_point.is_some() || order.is_some() {
+            network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= CONGESTION_POINT);
         }
         let room = self.plan.switches[kind as usize].room;
         network.switches.push(Switch {
             kind,
             room,
-            plain: room == WaitingRoom::Output && monitor.is_none() && order.is_none(),
+            plain: room == WaitingRoom::Output && congestion_point.is_none() && order.is_none(),
             latency: self.plan.switches[kind as usize].pipeline,
             first_port,
             row,
@@ -306,12 +308,18 @@ impl Layout<'_> {
             pipeline: List::EMPTY,
             shared_used: 0,
             crossbar,
-            monitor,
+            congestion_point,
             order,
         });
     }
 
-    fn monitor<P: Probe>(&self, network: &mut Network<P>, node: usize, first_port: u32, watch: &WatchSpec) -> Monitor {
+    fn congestion_point<P: Probe>(
+        &self,
+        network: &mut Network<P>,
+        node: usize,
+        first_port: u32,
+        watch: &CongestionPointSpec,
+    ) -> CongestionPointState {
         let ports = &network.ports[first_port as usize..];
         let to_host = |port: &Port| {
             let peer = self.plan.ports[self.plan.ports[port.global as usize].peer as usize].node;
@@ -345,10 +353,15 @@ impl Layout<'_> {
         });
         let notice = (watch.notice_class, watch.notice_size.get() as u16);
         let sizes = (ports.len(), network.classes, self.spec.flows.len());
-        let mut monitor =
-            Monitor::new(point, occupancy, if watch.reliable { to_host } else { Vec::new() }, sizes, notice);
-        monitor.samples_dropped = watch.sample_dropped;
-        monitor
+        let mut congestion_point = CongestionPointState::new(
+            point,
+            occupancy,
+            if watch.reliable { to_host } else { Vec::new() },
+            sizes,
+            notice,
+        );
+        congestion_point.samples_dropped = watch.sample_dropped;
+        congestion_point
     }
 
     fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32, by_host: &[Vec<u32>]) {
@@ -448,7 +461,7 @@ impl Layout<'_> {
         for port in 0..network.ports.len() {
             let gates = &network.gates[port * network.classes..(port + 1) * network.classes];
             if let Some(first) = gates.iter().map(|gate| gate.refresh).min().filter(|&at| at != Time::MAX) {
-                alarms.arm(numbers.timer + port as u32, first);
+                alarms.arm(numbers.flow_control + port as u32, first);
             }
         }
     }

@@ -163,7 +163,7 @@ fn switch_lanes(spread: &Spread, switch: &mut SwitchSpec) {
     }
     holds(spread, &mut switch.flow_control);
     egress(spread, &mut switch.egress);
-    if let Some(watch) = &mut switch.watch {
+    if let Some(watch) = &mut switch.congestion_point {
         watch.notice_class = spread.of(watch.notice_class, 0);
     }
 }
@@ -224,7 +224,7 @@ mod tests {
             forwarding: Forwarding::StoreAndForward,
             pipeline: Span::ZERO,
             order: Order::Arrival,
-            watch: None,
+            congestion_point: None,
         };
         let class = |name: &&str| ClassSpec { name: (*name).into(), lossless: true };
         let routes = Routing::Lash.compute(&graph, &[]).unwrap();

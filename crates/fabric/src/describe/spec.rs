@@ -328,7 +328,7 @@ pub struct SwitchSpec {
     /// In what order an output serves the destinations that share it. Output queueing only.
     pub order: Order,
     /// What is watched in it, if anything: a congestion point, who holds its buffers, copies kept.
-    pub watch: Option<WatchSpec>,
+    pub congestion_point: Option<CongestionPointSpec>,
 }
 
 impl SwitchSpec {
@@ -374,7 +374,7 @@ pub enum Order {
 
 /// What is watched in a switch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WatchSpec {
+pub struct CongestionPointSpec {
     /// A congestion point as it is at the start.
     pub point: Option<Point>,
     /// Whether it keeps account of which flow holds how much of an input's buffer. A point that draws frames needs it.
@@ -392,11 +392,11 @@ pub struct WatchSpec {
     pub notice_size: Bytes,
 }
 
-impl WatchSpec {
+impl CongestionPointSpec {
     /// A congestion point, with notices of 64 bytes in class 0 and nothing else.
     #[must_use]
-    pub fn point(point: Point) -> WatchSpec {
-        WatchSpec { point: Some(point), ..WatchSpec::default() }
+    pub fn point(point: Point) -> CongestionPointSpec {
+        CongestionPointSpec { point: Some(point), ..CongestionPointSpec::default() }
     }
 
     /// Whether a switch that is watched so sends notices or receipts.
@@ -406,11 +406,11 @@ impl WatchSpec {
     }
 }
 
-impl Default for WatchSpec {
+impl Default for CongestionPointSpec {
     /// Nothing watched; frames of 64 bytes, as the smallest of Ethernet, and units of as much.
-    fn default() -> WatchSpec {
+    fn default() -> CongestionPointSpec {
         let size = Bytes::new(64);
-        WatchSpec {
+        CongestionPointSpec {
             point: None,
             occupancy: false,
             unit: size,

@@ -251,7 +251,7 @@ pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
 
 /// The largest frame of a class that any buffer must take: notices and receipts are frames as well.
 fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
-    let watches = spec.switches.iter().filter_map(|switch| switch.watch.as_ref());
+    let watches = spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
     let notices = watches.filter(|watch| watch.tells() && usize::from(watch.notice_class) == class);
     notices.map(|watch| watch.notice_size).chain([largest_frame(spec, class)]).max().unwrap_or_default()
 }
@@ -276,7 +276,7 @@ fn host_rates(spec: &NetworkSpec) -> Vec<Rate> {
 fn reliable_at_hosts(spec: &NetworkSpec) -> bool {
     let role = |node: NodeId| spec.graph.nodes[node.0 as usize].role;
     let silent = |node: NodeId| {
-        let watch = &spec.switches[spec.kind_of[node.0 as usize] as usize].watch;
+        let watch = &spec.switches[spec.kind_of[node.0 as usize] as usize].congestion_point;
         role(node) == Role::Switch && !watch.as_ref().is_some_and(|watch| watch.reliable)
     };
     let ends = spec.graph.cables.iter().flat_map(|cable| [(cable.a, cable.b), (cable.b, cable.a)]);
@@ -295,7 +295,7 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
     if switch.order != Order::Arrival && switch.queueing != Queueing::Output {
         wrong.push("destinations take turns in output queues only: use output queueing, or order of arrival".into());
     }
-    let Some(watch) = &switch.watch else { return };
+    let Some(watch) = &switch.congestion_point else { return };
     if usize::from(watch.notice_class) >= spec.classes.len() {
         wrong.push(format!("notices in class {} of {}", watch.notice_class, spec.classes.len()));
     }

@@ -4,6 +4,7 @@
 //! as methods of [`network::Network`]: [`port`] sends, receives and obeys flow control, [`switch`] queues and notices
 //! congestion, [`host`] runs the flows.
 
+pub(crate) mod drops;
 pub(crate) mod frame;
 pub(crate) mod host;
 pub(crate) mod network;

@@ -1,16 +1,15 @@
 //! One shard of a running network: its state, the numbering of its alarms, and what each alarm leads to.
 //!
-//! The devices' behaviour lives in the modules beside this one, each as methods of [`Network`]: [`crate::machine::port::transmit`]
-//! sends, [`crate::machine::port::receive`] takes in, [`crate::machine::port::gate`] holds back and lets go, [`crate::machine::switch::crossbar`] matches inputs and
-//! outputs, [`crate::machine::host`] runs the adapters.
+//! The devices' behaviour is in the folders beside this file, as methods of [`Network`]: [`crate::machine::port`],
+//! [`crate::machine::switch`] and [`crate::machine::host`].
 
 use crate::build::plan::{Plan, WaitingRoom};
 use crate::machine::frame::{Frame, List, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
 use crate::machine::port::{Gate, Lane, Port, Signal};
+use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
-use crate::machine::switch::monitor::Monitor;
 use crate::machine::switch::order::Turns;
 use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
@@ -61,15 +60,25 @@ pub enum Message {
 pub(crate) struct Numbers {
     /// How many ports there are: the length of every range that has one per port.
     pub(crate) ports: u32,
+    /// By port: a pause takes effect or credits arrive.
     pub(crate) signal: u32,
+    /// By node: what its script says happens.
     pub(crate) script: u32,
+    /// By port: the first frame on the wire arrives.
     pub(crate) arrival: u32,
+    /// By node: the first frame has come through a switch's pipeline.
     pub(crate) pipeline: u32,
-    pub(crate) crossbar: u32,
+    /// By port: a column of a switch's crossbar is free, or a host's receive service.
+    pub(crate) stage: u32,
+    /// By port: the wire is free.
     pub(crate) transmit: u32,
-    pub(crate) timer: u32,
-    pub(crate) flow: u32,
+    /// By port: a pause runs out, or must be sent again.
+    pub(crate) flow_control: u32,
+    /// By node: the first timer of a host's flows, or of a switch's congestion point.
+    pub(crate) node_timer: u32,
+    /// By node: the next flow of a host starts.
     pub(crate) workload: u32,
+    /// By node: the next sample.
     pub(crate) sample: u32,
     pub(crate) end: u32,
 }
@@ -83,10 +92,10 @@ impl Numbers {
             script: p,
             arrival: p + n,
             pipeline: 2 * p + n,
-            crossbar: 2 * p + 2 * n,
+            stage: 2 * p + 2 * n,
             transmit: 3 * p + 2 * n,
-            timer: 4 * p + 2 * n,
-            flow: 5 * p + 2 * n,
+            flow_control: 4 * p + 2 * n,
+            node_timer: 5 * p + 2 * n,
             workload: 5 * p + 3 * n,
             sample: 5 * p + 4 * n,
             end: 5 * p + 5 * n,
@@ -148,7 +157,7 @@ pub(crate) struct Switch {
     /// Inputs, outputs and who serves whom; absent with output queues.
     pub(crate) crossbar: Option<Box<Crossbar>>,
     /// Its congestion point, and what else is watched.
-    pub(crate) monitor: Option<Box<Monitor>>,
+    pub(crate) congestion_point: Option<Box<CongestionPointState>>,
     /// Turns of the destinations that share an output, if they are not served in order of arrival.
     pub(crate) order: Option<Box<Turns>>,
 }
@@ -229,10 +238,10 @@ impl<P: Probe> Network<P> {
         ctx.alarms.arm_now_if_idle(self.numbers.transmit + port);
     }
 
-    /// Likewise for the crossbar's column of an output, or a host's receive service.
+    /// Likewise for the stage behind a port: a column of a switch's crossbar, or a host's receive service.
     #[inline]
-    pub(crate) fn kick_crossbar(&self, port: u32, ctx: &mut Ctx) {
-        ctx.alarms.arm_now_if_idle(self.numbers.crossbar + port);
+    pub(crate) fn kick_stage(&self, port: u32, ctx: &mut Ctx) {
+        ctx.alarms.arm_now_if_idle(self.numbers.stage + port);
     }
 
     fn on_rare_alarm(&mut self, now: Time, alarm: u32, ctx: &mut Ctx) {
@@ -241,18 +250,34 @@ impl<P: Probe> Network<P> {
             self.on_signal(now, alarm - n.signal, ctx);
         } else if alarm < n.arrival {
             self.on_script(now, alarm - n.script, ctx);
-        } else if alarm < n.crossbar {
+        } else if alarm < n.stage {
             self.on_pipeline(now, alarm - n.pipeline, ctx);
         } else if alarm < n.transmit {
-            self.on_crossbar(now, alarm - n.crossbar, ctx);
-        } else if alarm < n.flow {
-            self.on_timer(now, alarm - n.timer, ctx);
+            self.on_stage(now, alarm - n.stage, ctx);
+        } else if alarm < n.node_timer {
+            self.on_flow_control(now, alarm - n.flow_control, ctx);
         } else if alarm < n.workload {
-            self.on_flow_timers(now, alarm - n.flow, ctx);
+            self.on_node_timer(now, alarm - n.node_timer, ctx);
         } else if alarm < n.sample {
             self.on_workload(now, alarm - n.workload, ctx);
         } else {
             self.on_sample(now, alarm - n.sample, ctx);
+        }
+    }
+
+    /// A column of a switch's crossbar is free, or a host has consumed a frame, or may begin to.
+    fn on_stage(&mut self, now: Time, port: u32, ctx: &mut Ctx) {
+        match self.ports[port as usize].device {
+            Device::Host(host) => self.on_receive_service(now, port, host, ctx),
+            Device::Switch(switch) => self.on_crossbar_column(now, port, switch, ctx),
+        }
+    }
+
+    /// Timers of a host's flows are due, or a switch's congestion point is to be asked.
+    fn on_node_timer(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        match self.nodes[node as usize].device {
+            Device::Host(host) => self.on_flow_timers(now, host, ctx),
+            Device::Switch(switch) => self.on_congestion_point(now, switch, ctx),
         }
     }
 

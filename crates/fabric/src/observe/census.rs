@@ -40,8 +40,8 @@ impl Census {
         let services = network.hosts.iter().filter_map(|host| host.service.as_ref());
         let consumed = services.clone().map(|service| service.queue);
         let backlogs = network.flows.iter().map(|flow| flow.backlog);
-        let monitors = network.switches.iter().filter_map(|switch| switch.monitor.as_ref());
-        let notices = monitors.flat_map(|monitor| monitor.notices());
+        let points = network.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
+        let notices = points.flat_map(|congestion_point| congestion_point.notices());
         for list in ports.chain(lanes).chain(pipelines).chain(queues).chain(consumed).chain(backlogs).chain(notices) {
             list.iter(pool).for_each(|(_, frame)| self.see(network, frame));
         }

@@ -5,4 +5,5 @@ pub(crate) mod census;
 pub(crate) mod outcome;
 pub(crate) mod probe;
 pub mod record;
+pub(crate) mod sample;
 pub(crate) mod watchdog;

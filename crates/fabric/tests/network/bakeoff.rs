@@ -29,7 +29,7 @@ fn spec(name: &str, set: &[(&'static str, Value)]) -> NetworkSpec {
     let switch = SwitchSpec {
         buffer: Buffer::Static(vec![class; 2]),
         pipeline: Span::from_micros(1),
-        watch: Some(WatchSpec { notice_class: 1, ..WatchSpec::point(point) }),
+        congestion_point: Some(CongestionPointSpec { notice_class: 1, ..CongestionPointSpec::point(point) }),
         ..switch(class, FlowControl::None)
     };
     let mut spec = network(graph, switch, lossy());

@@ -20,7 +20,7 @@ fn qcn(set: &[(&'static str, Value)]) -> Point {
 
 /// Host 0 on switch `in`, which leads to `mid` with host 1, which leads by a slow cable to `far` with host 2. The input
 /// switch counts bytes and pauses; inside there are credits of one frame each.
-fn fabric(inside: Span, order: Order, watch: Option<WatchSpec>) -> NetworkSpec {
+fn fabric(inside: Span, order: Order, watch: Option<CongestionPointSpec>) -> NetworkSpec {
     let mut graph = Graph::default();
     let switches = ["in", "mid", "far"].map(|name| graph.node(name, Role::Switch, 0));
     let hosts = ["a", "near", "away"].map(|name| graph.node(name, Role::Host, 0));
@@ -32,13 +32,13 @@ fn fabric(inside: Span, order: Order, watch: Option<WatchSpec>) -> NetworkSpec {
     cable(hosts[2], switches[2], 10, Span::from_nanos(50));
     let input = SwitchSpec {
         order,
-        watch: watch.clone(),
+        congestion_point: watch.clone(),
         ..switch(ClassBuffer::lossless(Bytes::new(150_000), Bytes::new(110_000), Bytes::new(44_000)), pfc())
     };
     let inner = SwitchSpec {
         queueing: Queueing::Combined { output_buffer: Bytes::new(32_000) },
         crossbar: Some(Crossbar { speedup: (2, 1), ..Crossbar::default() }),
-        watch: watch.map(|watch| WatchSpec { point: None, ..watch }),
+        congestion_point: watch.map(|watch| CongestionPointSpec { point: None, ..watch }),
         ..switch(ClassBuffer::drop_tail(Bytes::new(20)), slots(Span::from_nanos(20)))
     };
     let mut spec = network(graph, input, lossless());
@@ -70,7 +70,7 @@ impl Probe for Room {
 
 #[test]
 fn copies_hold_their_room_until_the_far_side_has_the_frame() {
-    let watch = WatchSpec { occupancy: true, reliable: true, ..WatchSpec::default() };
+    let watch = CongestionPointSpec { occupancy: true, reliable: true, ..CongestionPointSpec::default() };
     let spec = fabric(Span::from_micros(20), Order::Arrival, Some(watch));
     // One frame, alone: it leaves at once, and its room is free when the receipt is back.
     let mut alone = spec.clone();
@@ -110,7 +110,7 @@ impl Probe for Held {
 #[test]
 fn a_receipt_may_be_there_before_the_frame_has_left() {
     // At 1 Gb/s a frame takes 12 us to leave; the far side knows it by its header, and its receipt is back after 2 us.
-    let watch = WatchSpec { occupancy: true, reliable: true, ..WatchSpec::default() };
+    let watch = CongestionPointSpec { occupancy: true, reliable: true, ..CongestionPointSpec::default() };
     let mut spec = fabric(Span::from_nanos(300), Order::Arrival, Some(watch));
     spec.graph.cables.iter_mut().for_each(|cable| cable.link.rate = Rate::from_gigabits(1));
     for kind in &mut spec.switches {
@@ -126,7 +126,7 @@ fn a_receipt_may_be_there_before_the_frame_has_left() {
 
 #[test]
 fn without_copies_the_room_is_free_when_a_frame_has_left() {
-    let watch = WatchSpec { occupancy: true, ..WatchSpec::default() };
+    let watch = CongestionPointSpec { occupancy: true, ..CongestionPointSpec::default() };
     let mut spec = fabric(Span::from_micros(20), Order::Arrival, Some(watch));
     spec.flows.truncate(1);
     let (mut simulation, report) = run_with(&spec, Span::from_millis(2), |_| Room::default());
@@ -195,7 +195,7 @@ fn notices(culprit: &str) -> [u64; 2] {
     let switch = SwitchSpec {
         queueing: Queueing::Combined { output_buffer: Bytes::new(20_000) },
         crossbar: Some(control),
-        watch: Some(WatchSpec::point(qcn(&set))),
+        congestion_point: Some(CongestionPointSpec::point(qcn(&set))),
         ..switch(ClassBuffer::lossless(Bytes::new(150_000), Bytes::new(60_000), Bytes::new(50_000)), pfc())
     };
     let mut spec = network(graph, switch, lossless());
@@ -227,7 +227,7 @@ fn the_culprit_holds_the_buffer_and_the_victim_only_arrives() {
 #[test]
 fn fabrics_are_the_same_on_any_number_of_threads() {
     let set = [("placed", Value::Choice("inputs".into())), ("culprit", Value::Choice("occupancy".into()))];
-    let watch = WatchSpec { reliable: true, ..WatchSpec::point(qcn(&set)) };
+    let watch = CongestionPointSpec { reliable: true, ..CongestionPointSpec::point(qcn(&set)) };
     let spec = fabric(Span::from_micros(1), Order::Longest, Some(watch));
     let fingerprint = |shards: usize, shuffle: Option<u64>| {
         let options = BuildOptions { partition: Partition::Natural, shards, shuffle };
@@ -264,7 +264,7 @@ fn a_look_at_the_next_switch_is_the_same_however_nodes_are_numbered() {
     let input_queued = |queueing: Queueing| SwitchSpec {
         queueing,
         crossbar: (queueing != Queueing::Output).then(Crossbar::default),
-        watch: Some(WatchSpec::point(qcn(&set))),
+        congestion_point: Some(CongestionPointSpec::point(qcn(&set))),
         ..switch(ClassBuffer::drop_tail(Bytes::new(10_000_000)), FlowControl::None)
     };
     let fifo = Queueing::InputFifo { bypass: 4, reading: BypassReading::Lookahead };
@@ -313,7 +313,7 @@ fn notices_find_another_way_when_routes_change() {
         let graph =
             fabric::topology::leaf_spine(2, 2, 2, fabric::topology::Links::same(link(10, Span::from_nanos(500))));
         let set = [("set_point", Value::Size(Bytes::new(100))), ("sample_base", Value::Size(Bytes::new(3_000)))];
-        let watched = SwitchSpec { watch: Some(WatchSpec::point(qcn(&set))), ..pfc_switch() };
+        let watched = SwitchSpec { congestion_point: Some(CongestionPointSpec::point(qcn(&set))), ..pfc_switch() };
         let mut spec = network(graph.unwrap(), watched, lossless());
         let names: Vec<&str> = spec.graph.nodes.iter().map(|node| node.name.as_str()).collect();
         let (leaf, spine) = ("leaf1", format!("spine{spine}"));

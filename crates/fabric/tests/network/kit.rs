@@ -46,7 +46,7 @@ pub fn switch(buffer: ClassBuffer, flow_control: FlowControl) -> SwitchSpec {
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
         order: Order::Arrival,
-        watch: None,
+        congestion_point: None,
     }
 }
 

@@ -45,7 +45,7 @@ fn input_buffered(congestion: Option<Point>) -> SwitchSpec {
         buffer: Buffer::Static(vec![slots_of(4), slots_of(64)]),
         crossbar: Some(Crossbar { arbitration: Arbitration::ArrivalOrder, read_ports: 0, speedup: (1, 1) }),
         forwarding: Forwarding::CutThrough { header_delay: Span::from_nanos(40) },
-        watch: congestion.map(WatchSpec::point),
+        congestion_point: congestion.map(CongestionPointSpec::point),
         ..switch(slots_of(4), slots(Span::from_nanos(20)))
     }
 }
@@ -275,7 +275,7 @@ fn an_index_belongs_to_a_flow_or_to_a_class() {
     for scope in ["qp", "sl"] {
         let graph = topology::single_switch(5, link(10, Span::from_nanos(100))).unwrap();
         let mut spec = network(graph, pfc_switch(), lossless());
-        spec.switches[0].watch = Some(WatchSpec::point(point("infiniband-fecn", &[])));
+        spec.switches[0].congestion_point = Some(CongestionPointSpec::point(point("infiniband-fecn", &[])));
         let reaction = protocol("infiniband-cc", &[("scope", Value::Choice(scope.into()))]);
         let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1 });
         let flow = |from, to| FlowSpec { reaction: reaction.clone(), acknowledge, ..greedy(from, to, 1000) };
@@ -392,6 +392,6 @@ fn input_buffers_are_watched_where_frames_join_them_at_once() {
     let Err(errors) = Simulation::build(&spec, &BuildOptions::default()) else { panic!("it was built") };
     assert!(errors.iter().any(|error| error.to_string().contains("pipeline")), "{errors:?}");
     // What only looks at outputs may have one.
-    spec.switches[0].watch = Some(WatchSpec::point(point("infiniband-fecn", &[])));
+    spec.switches[0].congestion_point = Some(CongestionPointSpec::point(point("infiniband-fecn", &[])));
     assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
 }

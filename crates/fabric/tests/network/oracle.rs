@@ -119,10 +119,10 @@ fn kind(r: &mut R, classes: usize, largest: u64, control: FlowControl) -> Switch
         } else {
             Order::Arrival
         },
-        watch: fabric.then(|| WatchSpec {
+        congestion_point: fabric.then(|| CongestionPointSpec {
             reliable: true,
             notice_class: r.n(classes as u64) as u8,
-            ..WatchSpec::default()
+            ..CongestionPointSpec::default()
         }),
     }
 }

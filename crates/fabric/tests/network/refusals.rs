@@ -172,15 +172,15 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
     refused("there is no kind", |s| s.kind_of[0] = 5);
 }
 
-fn notifying() -> WatchSpec {
+fn notifying() -> CongestionPointSpec {
     let info = congestion::POINTS.iter().find(|info| info.name == "qcn").unwrap();
-    WatchSpec::point((info.build)(&congestion::parameter::Values::defaults(info.parameters)).unwrap())
+    CongestionPointSpec::point((info.build)(&congestion::parameter::Values::defaults(info.parameters)).unwrap())
 }
 
 #[test]
 fn notices_that_no_buffer_takes_are_refused() {
     // A class of its own for notices larger than its buffers, of bytes or behind a crossbar.
-    let watch = WatchSpec { notice_class: 1, notice_size: Bytes::new(1500), ..notifying() };
+    let watch = CongestionPointSpec { notice_class: 1, notice_size: Bytes::new(1500), ..notifying() };
     refused("never takes a frame of 1500B", |s| {
         s.classes.push(lossless());
         let block = CreditUnit::Block(Bytes::new(64));
@@ -188,16 +188,16 @@ fn notices_that_no_buffer_takes_are_refused() {
         s.switches[0].flow_control = FlowControl::Credits(CreditSpec { unit: block, give_back });
         s.switches[0].buffer =
             Buffer::Static([12_800, 640].map(|size| ClassBuffer::drop_tail(Bytes::new(size))).into());
-        s.switches[0].watch = Some(watch.clone());
+        s.switches[0].congestion_point = Some(watch.clone());
     });
     refused("never takes a frame of 1500B", |s| {
         s.switches[0].queueing = Queueing::Combined { output_buffer: Bytes::new(1200) };
         s.switches[0].crossbar = Some(Crossbar::default());
-        s.switches[0].watch = Some(WatchSpec { notice_class: 0, ..watch.clone() });
+        s.switches[0].congestion_point = Some(CongestionPointSpec { notice_class: 0, ..watch.clone() });
     });
     refused("notices of 64B", |s| {
         s.smallest_frame = Bytes::new(100);
-        s.switches[0].watch = Some(notifying());
+        s.switches[0].congestion_point = Some(notifying());
     });
 }
 
@@ -207,7 +207,7 @@ fn sizes_of_notices_matter_only_where_there_are_some() {
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.smallest_frame = Bytes::new(100);
     spec.flows = vec![greedy(0, 1, 1000)];
-    spec.switches[0].watch = Some(WatchSpec { occupancy: true, ..WatchSpec::default() });
+    spec.switches[0].congestion_point = Some(CongestionPointSpec { occupancy: true, ..CongestionPointSpec::default() });
     assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
 }
 
@@ -216,7 +216,10 @@ fn copies_need_a_far_side_that_sends_receipts() {
     let cable = link(10, Span::from_nanos(500));
     let mut spec = network(topology::dumbbell(1, 1, cable, cable).unwrap(), pfc_switch(), lossless());
     spec.flows = vec![greedy(0, 1, 1000)];
-    let reliable = SwitchSpec { watch: Some(WatchSpec { reliable: true, ..WatchSpec::default() }), ..pfc_switch() };
+    let reliable = SwitchSpec {
+        congestion_point: Some(CongestionPointSpec { reliable: true, ..CongestionPointSpec::default() }),
+        ..pfc_switch()
+    };
     spec.switches.push(reliable);
     // Of the two switches one, and then both.
     let switches: Vec<usize> =

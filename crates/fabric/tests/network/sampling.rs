@@ -77,7 +77,7 @@ fn watch(culprit: &str) -> Watcher {
     let switch = SwitchSpec {
         queueing: Queueing::Combined { output_buffer: Bytes::new(15_000) },
         crossbar: Some(Crossbar { speedup: (2, 1), ..Crossbar::default() }),
-        watch: Some(WatchSpec { occupancy: true, ..WatchSpec::point(point(culprit)) }),
+        congestion_point: Some(CongestionPointSpec { occupancy: true, ..CongestionPointSpec::point(point(culprit)) }),
         ..switch(ClassBuffer::lossless(Bytes::new(150_000), Bytes::new(80_000), Bytes::new(70_000)), pfc())
     };
     let mut spec = network(graph, switch, lossless());

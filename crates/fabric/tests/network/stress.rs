@@ -154,7 +154,7 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
             },
             pipeline: r.of(&[Span::ZERO, Span::ZERO, Span::from_nanos(350)]),
             order: Order::Arrival,
-            watch: None,
+            congestion_point: None,
         });
     }
     // adapters

@@ -73,8 +73,8 @@ fn point(lot: &mut Lot) -> Option<Point> {
     (0..20).find_map(|_| (info.build)(&values(lot, info.parameters)).ok())
 }
 
-fn watch(lot: &mut Lot, spec: &NetworkSpec, reliable: bool) -> WatchSpec {
-    WatchSpec {
+fn watch(lot: &mut Lot, spec: &NetworkSpec, reliable: bool) -> CongestionPointSpec {
+    CongestionPointSpec {
         point: if lot.percent(85) { point(lot) } else { None },
         occupancy: lot.percent(60),
         unit: Bytes::new(lot.of(&[1, 64, 65_000])),
@@ -106,7 +106,7 @@ fn spec(seed: u64) -> NetworkSpec {
                 spec.switches[kind].pipeline = Span::ZERO;
                 watch.point = watch.point.filter(|_| direct);
             }
-            spec.switches[kind].watch = Some(watch);
+            spec.switches[kind].congestion_point = Some(watch);
         }
     }
     for flow in &mut spec.flows {
@@ -242,7 +242,8 @@ fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
         wrong.push(format!("{seed}: not conserved at the end"));
     }
     let census = simulation.census();
-    let watch = spec.switches.iter().map(|switch| switch.watch.as_ref().map(|it| (it.reliable, it.occupancy)));
+    let watch =
+        spec.switches.iter().map(|switch| switch.congestion_point.as_ref().map(|it| (it.reliable, it.occupancy)));
     if census.frames != 0 || census.control > 200 {
         let watch: Vec<_> = watch.clone().collect();
         wrong.push(format!("{seed}: not drained {census:?} {:?} {watch:?}", report.outcome));

@@ -147,7 +147,7 @@ impl<'a> Network<'a> {
             }
             at = self.hop(&mut over, node, port, flow.frame)?;
         }
-        let size = self.switch(bottleneck.node)?.1.watch.as_ref()?.notice_size;
+        let size = self.switch(bottleneck.node)?.1.congestion_point.as_ref()?.notice_size;
         let source = self.walker.host(flow.source);
         let mut steps = 0;
         while at != source {

@@ -173,7 +173,7 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let network = Network::new(plan);
     let points: Vec<Option<Section<'_>>> = (0..plan.spec.switches.len())
         .map(|number| {
-            let watch = plan.spec.switches[number].watch.as_ref();
+            let watch = plan.spec.switches[number].congestion_point.as_ref();
             let paths = [format!("switches[{number}].congestion_point"), "congestion_point".into()];
             // A switch can be without what [congestion_point] gives to all others.
             Section::first(plan, paths).filter(|_| watch.is_some_and(|watch| watch.point.is_some()))

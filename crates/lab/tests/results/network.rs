@@ -3,8 +3,8 @@
 use fabric::graph::{HostId, LinkSpec};
 use fabric::record::{Recorder, RecorderSpec};
 use fabric::spec::{
-    AdapterSpec, Buffer, ClassBuffer, ClassSpec, Egress, FlowControl, Forwarding, NetworkSpec, PauseSpec, Queueing,
-    SwitchSpec, WatchSpec,
+    AdapterSpec, Buffer, ClassBuffer, ClassSpec, CongestionPointSpec, Egress, FlowControl, Forwarding, NetworkSpec,
+    PauseSpec, Queueing, SwitchSpec,
 };
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
@@ -29,7 +29,7 @@ pub fn incast() -> NetworkSpec {
         pipeline: Span::ZERO,
         order: fabric::spec::Order::Arrival,
         // It tells sources of congestion, which do not listen: rows for the tables.
-        watch: Some(WatchSpec { occupancy: true, ..WatchSpec::point(qcn()) }),
+        congestion_point: Some(CongestionPointSpec { occupancy: true, ..CongestionPointSpec::point(qcn()) }),
     };
     let class = ClassSpec { name: "storage".into(), lossless: true };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);

@@ -1,8 +1,11 @@
 //! The state of a port: what the hot path touches, kept small and together; what it seldom touches, apart.
 
 pub(crate) mod arbiter;
+pub(crate) mod buffer;
+pub(crate) mod cable;
+pub(crate) mod credit;
 pub(crate) mod egress;
-pub(crate) mod gate;
+pub(crate) mod pause;
 pub(crate) mod receive;
 pub(crate) mod transmit;
 
@@ -23,7 +26,7 @@ pub(crate) const OUTPUT_QUEUED: u16 = 16;
 /// Frames for this output wait at the inputs.
 pub(crate) const INPUT_QUEUED: u16 = 32;
 /// The port's switch has a congestion point.
-pub(crate) const WATCHED: u16 = 64;
+pub(crate) const CONGESTION_POINT: u16 = 64;
 /// Notices of that congestion point wait for this output.
 pub(crate) const NOTICES: u16 = 128;
 /// Two tables choose among its classes, and are told of every frame.

@@ -3,7 +3,7 @@
 use crate::machine::frame::{CORRUPT, Frame, NIL};
 use crate::machine::network::{Ctx, Device, Message, Network};
 use crate::machine::port::{
-    ARBITRATED, CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, TIMED, WATCHED,
+    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, TIMED,
 };
 use crate::observe::probe::Probe;
 use units::{Bytes, Span, Time};
@@ -21,7 +21,7 @@ impl<P: Probe> Network<P> {
             port.leaving_len = 0;
             let input = port.first_port + u32::from(port.leaving_input);
             let lane = &mut self.lanes[input as usize * self.classes + usize::from(port.leaving_class)];
-            if lane.calm == 0 && port.flags & (INPUT_QUEUED | WATCHED) == 0 {
+            if lane.calm == 0 && port.flags & (INPUT_QUEUED | CONGESTION_POINT) == 0 {
                 lane.held = lane.held.wrapping_sub(u32::from(len));
             } else {
                 let class = port.leaving_class;
@@ -30,7 +30,7 @@ impl<P: Probe> Network<P> {
             }
         }
         let classes = port.waiting & !port.blocked;
-        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | WATCHED | ARBITRATED) == OUTPUT_QUEUED;
+        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | CONGESTION_POINT | ARBITRATED) == OUTPUT_QUEUED;
         if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
             if classes != 0 || !port.control.is_empty() || port.flags & NOTICES != 0 {
                 self.transmit_otherwise(now, p, ctx);
@@ -116,7 +116,7 @@ impl<P: Probe> Network<P> {
     /// Nothing of what waits could start: tells whom it concerns which classes lack credits.
     #[inline]
     pub(crate) fn note_short_of_credits(&mut self, now: Time, p: u32) {
-        let (watched, starving) = (self.is_watched(p), self.probe.wants_starving());
+        let (watched, starving) = (self.has_congestion_point(p), self.probe.wants_starving());
         if !(watched || starving) {
             return;
         }
@@ -125,7 +125,7 @@ impl<P: Probe> Network<P> {
             return;
         }
         if watched {
-            self.monitor_blocked(now, p, short, true);
+            self.show_blocked(now, p, short, true);
         }
         if starving {
             self.probe.on_starve(now, self.ports[p as usize].global, short, true);
@@ -158,7 +158,7 @@ impl<P: Probe> Network<P> {
     /// The frame that was on the wire has left the node, and there is more to it than counting.
     #[inline(never)]
     fn release_sent(&mut self, now: Time, p: u32, input: u32, class: u8, len: u16, ctx: &mut Ctx) {
-        if !(self.is_watched(p) && self.monitor_left(p, class, len)) {
+        if !(self.has_congestion_point(p) && self.show_left(p, class, len)) {
             self.release(now, input, class, len, ctx);
         }
         if self.lanes[p as usize * self.classes + class as usize].limit == 0 {
@@ -191,7 +191,7 @@ impl<P: Probe> Network<P> {
             leaves(port, &self.pool[head]);
         } else {
             // Room behind the crossbar.
-            self.kick_crossbar(p, ctx);
+            self.kick_stage(p, ctx);
         }
         Some(head)
     }
@@ -217,8 +217,8 @@ impl<P: Probe> Network<P> {
     pub(crate) fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
         let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
         let busy = self.ports[p as usize].wire.serialise(size);
-        if self.is_watched(p) {
-            self.monitor_start(now, p, place, now + busy);
+        if self.has_congestion_point(p) {
+            self.show_start(now, p, place, now + busy);
         }
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.
         ctx.alarms.arm(self.numbers.transmit + p, now + busy);

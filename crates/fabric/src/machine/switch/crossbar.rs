@@ -143,7 +143,7 @@ impl<P: Probe> Network<P> {
         crossbar.from[output * classes + class] |= 1 << input;
         crossbar.toward[input] |= 1 << output;
         if kind.room == WaitingRoom::Both {
-            self.kick_crossbar(out, ctx);
+            self.kick_stage(out, ctx);
         } else {
             self.lanes[out as usize * classes + class].bytes += len;
             self.ports[out as usize].waiting |= 1 << class;
@@ -341,22 +341,15 @@ impl<P: Probe> Network<P> {
         crossbar.reading[number] -= 1;
         for output in in_turn(crossbar.toward[number], 0) {
             if both {
-                self.kick_crossbar(first_port + output as u32, ctx);
+                self.kick_stage(first_port + output as u32, ctx);
             } else {
                 self.kick(first_port + output as u32, ctx);
             }
         }
     }
 
-    /// A column of a crossbar, or a host's receive service, is free or may be.
-    pub(crate) fn on_crossbar(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
-        match self.ports[p as usize].device {
-            Device::Host(host) => self.on_service(now, p, host, ctx),
-            Device::Switch(switch) => self.on_column(now, p, switch, ctx),
-        }
-    }
-
-    fn on_column(&mut self, now: Time, p: u32, switch: u32, ctx: &mut Ctx) {
+    /// A column of a crossbar is free, or may be.
+    pub(crate) fn on_crossbar_column(&mut self, now: Time, p: u32, switch: u32, ctx: &mut Ctx) {
         let output = usize::from(self.ports[p as usize].number);
         let place = std::mem::replace(&mut self.crossbar_mut(switch).moving[output], NIL);
         if place != NIL {
@@ -378,7 +371,7 @@ impl<P: Probe> Network<P> {
             let crossbar = self.crossbar_mut(switch);
             crossbar.moving[output] = found.place;
             let end = now + crossbar.clocks[output].serialise(size);
-            ctx.alarms.arm(self.numbers.crossbar + p, end);
+            ctx.alarms.arm(self.numbers.stage + p, end);
             return;
         }
     }
@@ -394,7 +387,7 @@ impl<P: Probe> Network<P> {
         self.lanes[lane].queue.push(&mut self.pool, place);
         self.ports[p as usize].waiting |= 1 << class;
         self.kick(p, ctx);
-        if !(self.is_watched(p) && self.monitor_crossed(now, switch, place, ctx)) {
+        if !(self.has_congestion_point(p) && self.show_crossed(now, switch, place, ctx)) {
             self.release(now, input, class, len, ctx);
         }
         self.input_done(switch, input, ctx);

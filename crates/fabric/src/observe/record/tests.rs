@@ -30,7 +30,7 @@ fn network(lossless: bool) -> NetworkSpec {
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
         order: crate::describe::spec::Order::Arrival,
-        watch: None,
+        congestion_point: None,
     };
     let class = ClassSpec { name: "storage".into(), lossless };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);

@@ -16,7 +16,7 @@ use crate::build::plan::{Hold, Plan, Rule, Shared, WaitingRoom};
 use crate::describe::spec::BypassReading;
 use crate::machine::frame::{Frame, Kind, Pause};
 use crate::machine::network::{Device, Network};
-use crate::machine::port::gate::{PAUSE_FRAME, quanta};
+use crate::machine::port::pause::{PAUSE_FRAME, quanta};
 use crate::machine::port::{DOWN, Signal};
 use crate::observe::probe::Probe;
 use std::collections::{BTreeMap, BTreeSet};

@@ -289,7 +289,8 @@ impl<P: Probe> Network<P> {
     fn notice_may_go(&self, p: u32) -> bool {
         let port = &self.ports[p as usize];
         let Device::Switch(switch) = port.device else { return false };
-        let notices = self.switches[switch as usize].monitor.as_ref().map(|monitor| monitor.notices());
+        let notices =
+            self.switches[switch as usize].congestion_point.as_ref().map(|congestion_point| congestion_point.notices());
         let list = notices.and_then(|mut lists| lists.nth(usize::from(port.number)));
         let Some((_, frame)) = list.as_ref().and_then(|list| list.iter(&self.pool).next()) else { return false };
         port.blocked >> frame.class & 1 == 0 && self.has_credits(p, frame.class, frame.len)
@@ -305,8 +306,8 @@ impl<P: Probe> Network<P> {
     fn kept_copies(&self) -> Vec<(Buffer, u32, u32)> {
         let mut kept = Vec::new();
         for state in &self.switches {
-            let Some(monitor) = &state.monitor else { continue };
-            for (flow, class) in monitor.copies() {
+            let Some(congestion_point) = &state.congestion_point else { continue };
+            for (flow, class) in congestion_point.copies() {
                 let spec = &self.plan.flows[flow as usize];
                 let Destination::Host(destination) = spec.destination else { continue };
                 let port = |host: u32| {

@@ -156,7 +156,7 @@ impl Flows<'_> {
         let entropy = flow_entropy(flow, source.0, flow, spec.seed);
         let watched = hops.iter().skip(1).filter_map(|&(switch, _)| {
             let kind = *spec.kind_of.get(switch.0 as usize)?;
-            let watch = spec.switches.get(kind as usize)?.watch.as_ref().filter(|watch| watch.tells())?;
+            let watch = spec.switches.get(kind as usize)?.congestion_point.as_ref().filter(|watch| watch.tells())?;
             let way = self.walker.path_from(self.routes, switch, source, entropy).ok()?;
             Some((watch.notice_class, way))
         });

@@ -10,9 +10,9 @@ use crate::scenario::value::percent;
 use congestion::CongestionPoint;
 use fabric::graph::Role;
 use fabric::spec::{
-    AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CreditReturn, CreditSpec, CreditUnit, Crossbar, Egress,
-    EgressGroup, FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Order, PauseSpec, Queueing, Share, SwitchSpec,
-    VlArbitration, VlEntry, WatchSpec, Within,
+    AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CongestionPointSpec, CreditReturn, CreditSpec,
+    CreditUnit, Crossbar, Egress, EgressGroup, FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Order, PauseSpec,
+    Queueing, Share, SwitchSpec, VlArbitration, VlEntry, Within,
 };
 use std::collections::BTreeMap;
 use units::Time;
@@ -179,9 +179,9 @@ fn switch(
         Some("longest") => Order::Longest,
         _ => Order::Arrival,
     };
-    let watch = watch(gathered, node, rules, point)?;
+    let congestion_point = congestion_point(gathered, node, rules, point)?;
     let egress = egress?;
-    Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress, forwarding, pipeline, order, watch })
+    Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress, forwarding, pipeline, order, congestion_point })
 }
 
 fn forwarding(node: &Node) -> Option<Forwarding> {
@@ -191,13 +191,13 @@ fn forwarding(node: &Node) -> Option<Forwarding> {
     })
 }
 
-/// What is watched in a switch: `Some(None)` if nothing is.
-fn watch(
+/// The congestion point of a switch and what goes with it: `Some(None)` if it has none.
+fn congestion_point(
     gathered: &mut Gathered<'_>,
     node: &Node,
     rules: &Rules<'_>,
     of_all: Option<&Node>,
-) -> Option<Option<WatchSpec>> {
+) -> Option<Option<CongestionPointSpec>> {
     let mut notifies = false;
     let of_all = of_all.filter(|_| !node.is_none("congestion_point"));
     let point = match node.table("congestion_point").or(of_all) {
@@ -233,7 +233,7 @@ fn watch(
     let (unit, notice_size) = (node.size("buffer_unit")?, node.size("notice_size")?);
     let watched = point.is_some() || occupancy || reliable;
     let notice_class = notice_class as u8;
-    let spec = WatchSpec { point, occupancy, unit, reliable, sample_dropped, notice_class, notice_size };
+    let spec = CongestionPointSpec { point, occupancy, unit, reliable, sample_dropped, notice_class, notice_size };
     Some(watched.then_some(spec))
 }
 

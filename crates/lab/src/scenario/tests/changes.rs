@@ -52,7 +52,7 @@ fn has(plan: &Plan) -> (bool, bool, usize) {
         fabric::spec::Egress::Groups(groups) => groups.len(),
         _ => 0,
     };
-    (switch.watch.as_ref().is_some_and(|watch| watch.point.is_some()), plan.run.quick.is_some(), groups)
+    (switch.congestion_point.as_ref().is_some_and(|watch| watch.point.is_some()), plan.run.quick.is_some(), groups)
 }
 
 #[test]

@@ -1,0 +1,95 @@
+//! Frames that are dropped or lost, and the loss that ends a run.
+
+use crate::build::plan::Rule;
+use crate::machine::frame::{Frame, Kind, NIL};
+use crate::machine::network::{Ctx, Message, Network};
+use crate::observe::outcome::Loss;
+use crate::observe::probe::{DropCause, Probe};
+use units::Time;
+
+impl<P: Probe> Network<P> {
+    /// A switch drops a frame that it has admitted: the room it held is released.
+    #[cold]
+    pub(crate) fn drop_inside(&mut self, now: Time, switch: u32, place: u32, cause: DropCause, ctx: &mut Ctx) {
+        let frame = self.pool[place];
+        let input = self.switches[switch as usize].first_port + u32::from(frame.input);
+        self.forget_dropped(switch, place);
+        self.release(now, input, frame.class, frame.len, ctx);
+        if cause == DropCause::Full {
+            self.queue_again(now, place, ctx);
+        }
+        self.lose(now, input, place, cause);
+    }
+
+    /// A frame is dropped: its source will hear of it, if its flow sends such frames again.
+    #[cold]
+    fn queue_again(&mut self, now: Time, place: u32, ctx: &mut Ctx) {
+        let Frame { kind, flow, .. } = self.pool[place];
+        if kind != Kind::Data {
+            return;
+        }
+        let len = self.payload(&self.pool[place]);
+        let Some(after) = self.plan.flows[flow as usize].requeue else { return };
+        self.totals.requeued_frames += 1;
+        if self.flow_slot[flow as usize] == NIL {
+            ctx.send(self.homes[flow as usize], Message::Lost { flow, len, at: now + after });
+        } else {
+            self.hear_of_loss(flow, len, now + after, ctx);
+        }
+    }
+
+    /// Counts a frame that came to nothing.
+    #[cold]
+    pub(crate) fn lose(&mut self, now: Time, p: u32, place: u32, cause: DropCause) {
+        let frame = self.pool.take(place);
+        if !frame.is_link_local() {
+            self.probe.on_drop(now, self.ports[p as usize].global, &frame, cause);
+        }
+        if frame.kind != Kind::Data {
+            self.totals.lost_control += 1;
+            return;
+        }
+        let payload = self.payload(&frame);
+        if cause != DropCause::Full || self.plan.flows[frame.flow as usize].requeue.is_none() {
+            let gone = &mut self.gone[frame.flow as usize];
+            gone.frames += 1;
+            gone.bytes += u64::from(payload);
+            gone.last = now;
+        }
+        let (frames, bytes) = match cause {
+            DropCause::Full | DropCause::Unreachable => {
+                (&mut self.totals.dropped_frames, &mut self.totals.dropped_bytes)
+            }
+            DropCause::Corrupt | DropCause::LinkDown => (&mut self.totals.lost_frames, &mut self.totals.lost_bytes),
+            DropCause::AtSource => (&mut self.totals.discarded_frames, &mut self.totals.discarded_bytes),
+        };
+        *frames += 1;
+        *bytes += u64::from(payload);
+    }
+
+    /// There is no room for an arriving frame: in a lossless class that ends the run.
+    #[cold]
+    pub(crate) fn overflow(&mut self, now: Time, p: u32, place: u32, rule: Rule, ctx: &mut Ctx) {
+        let frame: Frame = self.pool[place];
+        let global = self.ports[p as usize].global;
+        let first = self.loss.is_none_or(|loss| (now, global) < (loss.at, loss.port));
+        if rule.lossless && first {
+            let lane = self.lanes[self.lane(p, rule.account)];
+            self.loss = Some(Loss {
+                at: now,
+                port: global,
+                class: frame.class,
+                flow: frame.flow,
+                frame: u32::from(frame.len),
+                held: lane.held,
+                headroom_held: lane.headroom,
+                capacity: rule.capacity,
+                xoff: rule.xoff,
+                headroom: rule.headroom,
+                stopped: self.ports[p as usize].stopped >> rule.account & 1 == 1,
+            });
+        }
+        self.queue_again(now, place, ctx);
+        self.lose(now, p, place, DropCause::Full);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a host does with a frame that it consumes: count, complete, acknowledge.
+
+use crate::describe::workload::Destination;
+use crate::machine::frame::{Frame, Kind, LAST, MARKED};
+use crate::machine::network::{Ctx, Network};
+use crate::observe::probe::Probe;
+use congestion::ReactionPoint;
+use units::Time;
+
+impl<P: Probe> Network<P> {
+    /// The host's application takes a frame.
+    #[inline]
+    pub(crate) fn consume(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
+        let mut frame = self.pool.take(place);
+        frame.len = self.payload(&frame);
+        match frame.kind {
+            Kind::Data => self.deliver(now, p, host, &frame, ctx),
+            Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),
+            Kind::Notice => self.noticed(now, &frame, ctx),
+            Kind::Probe => self.answer(now, p, &frame, ctx),
+            Kind::Answer => self.answered(now, &frame, ctx),
+            Kind::Pause | Kind::Credit | Kind::Receipt => {}
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: Time, p: u32, host: u32, frame: &Frame, ctx: &mut Ctx) {
+        self.totals.delivered_frames += 1;
+        self.totals.delivered_bytes += u64::from(frame.len);
+        self.probe.on_deliver(now, self.hosts[host as usize].number, frame);
+        let spec = &self.plan.flows[frame.flow as usize];
+        let received = &mut self.received[frame.flow as usize];
+        received.bytes += u64::from(frame.len);
+        received.frames += 1;
+        received.marked += u64::from(frame.flags & MARKED != 0);
+        received.last = now;
+        if let Some(size) = spec.size
+            && received.completed.is_none()
+            && received.bytes >= size.get()
+            && matches!(spec.destination, Destination::Host(_))
+        {
+            received.completed = Some(now);
+            self.probe.on_complete(now, frame.flow);
+        }
+        if spec.acknowledge.is_some() {
+            self.acknowledge(now, p, frame, ctx);
+        }
+    }
+
+    /// What of a frame is its flow's: all of it but a tag.
+    #[inline]
+    pub(crate) fn payload(&self, frame: &Frame) -> u16 {
+        match (frame.tag, frame.kind) {
+            (1.., Kind::Data) => frame.len - self.plan.flows[frame.flow as usize].reaction.tag_size().get() as u16,
+            _ => frame.len,
+        }
+    }
+
+    /// Sends an acknowledgement if one is due.
+    fn acknowledge(&mut self, now: Time, p: u32, data: &Frame, ctx: &mut Ctx) {
+        let spec = &self.plan.flows[data.flow as usize];
+        let Some(how) = spec.acknowledge else { return };
+        let frames = &mut self.received[data.flow as usize].unacknowledged;
+        *frames += 1;
+        if *frames < how.every && data.flags & LAST == 0 && data.flags & MARKED == 0 {
+            return;
+        }
+        *frames = 0;
+        let mut frame = Frame::control(Kind::Acknowledgement, how.size.get() as u16, now);
+        frame.flow = data.flow;
+        frame.dst = spec.source.0;
+        frame.seq = data.seq;
+        frame.born = data.born;
+        frame.entropy = data.entropy;
+        frame.class = how.class;
+        frame.flags = data.flags & MARKED;
+        self.totals.acknowledgements += 1;
+        self.totals.control_bytes += how.size.get();
+        self.send_by_host(p, frame, ctx);
+    }
+}

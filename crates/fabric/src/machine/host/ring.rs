@@ -1,0 +1,169 @@
+//! Which flow sends next: the ring of a class holds the flows that may send, and each has its turn.
+
+use crate::machine::frame::{Frame, NIL};
+use crate::machine::host::flow::Flow;
+use crate::machine::network::{Ctx, Network};
+use crate::machine::port::CREDITS;
+use crate::observe::probe::Probe;
+use congestion::ReactionPoint;
+use units::{Bytes, Time};
+
+impl<P: Probe> Network<P> {
+    /// The next frame of a class from a host: what waits in its queue, then its flows in turn.
+    #[inline]
+    pub(crate) fn take_from_host(&mut self, now: Time, p: u32, host: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
+        let lane = self.lane(p, class);
+        let smallest = self.plan.smallest_frame;
+        let tail = self.lanes[lane].ready;
+        if !self.lanes[lane].queue.is_empty() {
+            return self.take_from_queue(p, class);
+        }
+        let slot = self.flows[tail as usize].next_ready;
+        if self.ports[p as usize].flags & CREDITS != 0 {
+            let len = self.next_flow_len(tail) as u16;
+            if !self.spend(p, class, len) {
+                return None;
+            }
+        }
+        let flow = &mut self.flows[slot as usize];
+        let spec = &self.plan.flows[flow.number as usize];
+        if flow.plain && flow.greedy {
+            let frame = flow.make(now, smallest, self.plan.spray, spec);
+            self.totals.made(frame.len);
+            // Its turn is over: it becomes the last of the ring.
+            self.lanes[lane].ready = slot;
+            if flow.remaining == 0 {
+                self.leave_ring(p, slot);
+            }
+            return Some(self.pool.put(frame));
+        }
+        Some(self.take_from_flow(now, p, host, slot, ctx))
+    }
+
+    /// The next frame of a flow that is paced, limited or acknowledged.
+    fn take_from_flow(&mut self, now: Time, p: u32, host: u32, slot: u32, ctx: &mut Ctx) -> u32 {
+        let flow = &mut self.flows[slot as usize];
+        let spec = &self.plan.flows[flow.number as usize];
+        let place = if flow.greedy {
+            let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec);
+            self.totals.made(frame.len);
+            self.pool.put(frame)
+        } else {
+            flow.backlogged -= 1;
+            flow.backlog.pop(&self.pool).expect("a flow in the ring has something to send")
+        };
+        let (len, tag) = (self.pool[place].len, flow.tag_len());
+        let size = Bytes::new(u64::from(len + tag)) + self.plan.overhead;
+        // What was thrown away before it was sent leaves no gap in the numbers.
+        self.pool[place].seq = flow.sent;
+        self.pool[place].tag = flow.reaction.tag();
+        self.pool[place].len = len + tag;
+        self.totals.control_bytes += u64::from(tag);
+        flow.on_sent(now, len, size, spec.acknowledge.is_some());
+        let more = flow.may_send(now);
+        let stalled = std::mem::take(&mut flow.stalled);
+        let lane = self.lane(p, self.flows[slot as usize].class);
+        self.lanes[lane].ready = slot;
+        if !more {
+            self.leave_ring(p, slot);
+            self.arm_limiter(now, host, slot, ctx);
+        }
+        self.arm_deadline(now, host, slot, ctx);
+        self.send_probe(now, host, slot, ctx);
+        if stalled {
+            self.make_paced(now, host, slot, ctx);
+        }
+        place
+    }
+
+    /// Length of the frame the first flow of a ring would send.
+    pub(crate) fn next_flow_len(&self, tail: u32) -> u32 {
+        let flow = &self.flows[self.flows[tail as usize].next_ready as usize];
+        let len = if flow.greedy { flow.next_len(self.plan.smallest_frame) } else { self.pool[flow.backlog.head].len };
+        u32::from(len + flow.tag_len())
+    }
+
+    /// Puts a flow into its class's ring and wakes the wire.
+    ///
+    /// It goes before the flow that sent last, if that one is in the ring: so no flow sends twice in a row while another
+    /// may send. A greedy flow without limits comes here when it starts or turns on, and goes to the end of the ring.
+    fn join_ring(&mut self, p: u32, slot: u32, ctx: &mut Ctx) {
+        let flow = &self.flows[slot as usize];
+        let (class, starts) = (flow.class, flow.plain && flow.greedy);
+        let lane = self.lane(p, class);
+        let tail = self.lanes[lane].ready;
+        let last = self.last_sender(p, slot);
+        let (before, after) = if !starts && last != NIL && self.flows[last as usize].in_ring {
+            (self.flows[last as usize].previous_ready, last)
+        } else {
+            self.lanes[lane].ready = slot;
+            if tail == NIL { (slot, slot) } else { (tail, self.flows[tail as usize].next_ready) }
+        };
+        let flow = &mut self.flows[slot as usize];
+        (flow.previous_ready, flow.next_ready, flow.in_ring) = (before, after, true);
+        flow.begin_wait();
+        self.flows[before as usize].next_ready = slot;
+        self.flows[after as usize].previous_ready = slot;
+        self.ports[p as usize].waiting |= 1 << class;
+        self.kick(p, ctx);
+    }
+
+    /// Takes a flow out of its ring.
+    fn leave_ring(&mut self, p: u32, slot: u32) {
+        self.last_sender(p, slot);
+        let flow = &mut self.flows[slot as usize];
+        flow.in_ring = false;
+        let (before, after, class) = (flow.previous_ready, flow.next_ready, flow.class);
+        let lane = self.lane(p, class);
+        if after == slot {
+            self.lanes[lane].ready = NIL;
+            if self.lanes[lane].queue.is_empty() {
+                self.ports[p as usize].waiting &= !(1 << class);
+            }
+            return;
+        }
+        self.flows[before as usize].next_ready = after;
+        self.flows[after as usize].previous_ready = before;
+        if self.lanes[lane].ready == slot {
+            self.lanes[lane].ready = before;
+            self.flows[before as usize].begin_wait();
+        }
+    }
+
+    /// The flow that sent last of a flow's class, or [`NIL`]; noted, since the ring is about to change. The short path
+    /// notes nothing: a flow that has sent is the tail of the ring, and its number of turns says so.
+    fn last_sender(&mut self, p: u32, slot: u32) -> u32 {
+        let Flow { class, host, .. } = self.flows[slot as usize];
+        let tail = self.lanes[self.lane(p, class)].ready;
+        let last = &mut self.hosts[host as usize].last_sender[usize::from(class)];
+        if tail != NIL && self.flows[tail as usize].has_had_turn() {
+            *last = tail;
+        }
+        *last
+    }
+
+    /// Brings a flow's place in the ring in line with what it may do.
+    pub(crate) fn settle_flow(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let p = self.hosts[host as usize].port;
+        let flow = &mut self.flows[slot as usize];
+        flow.repace(now);
+        match (flow.may_send(now), flow.in_ring) {
+            (true, false) => self.join_ring(p, slot, ctx),
+            (false, true) => self.leave_ring(p, slot),
+            _ => {}
+        }
+        self.arm_limiter(now, host, slot, ctx);
+        self.send_probe(now, host, slot, ctx);
+        self.arm_deadline(now, host, slot, ctx);
+    }
+
+    /// Puts a frame that the host itself makes into its queue.
+    pub(crate) fn send_by_host(&mut self, p: u32, frame: Frame, ctx: &mut Ctx) {
+        let lane = self.lane(p, frame.class);
+        self.lanes[lane].bytes += u32::from(frame.len);
+        let place = self.pool.put(frame);
+        self.lanes[lane].queue.push(&mut self.pool, place);
+        self.ports[p as usize].waiting |= 1 << frame.class;
+        self.kick(p, ctx);
+    }
+}

@@ -1,0 +1,79 @@
+//! The timers of a host's flows: one alarm per host, for the earliest of them.
+
+use crate::machine::host::flow::{ACTIVITY, DEADLINE, LIMITER, LOST, SOURCE, TIMERS};
+use crate::machine::network::{Ctx, Device, Network};
+use crate::observe::probe::Probe;
+use congestion::ReactionPoint;
+use units::Time;
+
+impl<P: Probe> Network<P> {
+    pub(crate) fn arm_flow_timer(&mut self, host: u32, slot: u32, which: u32, at: Time, ctx: &mut Ctx) {
+        let state = &mut self.hosts[host as usize];
+        state.timers.arm((slot - state.first_flow) * TIMERS + which, at);
+        self.arm_host_timer(host, ctx);
+    }
+
+    pub(crate) fn disarm_flow_timer(&mut self, host: u32, slot: u32, which: u32, ctx: &mut Ctx) {
+        let state = &mut self.hosts[host as usize];
+        if state.timers.disarm((slot - state.first_flow) * TIMERS + which) {
+            self.arm_host_timer(host, ctx);
+        }
+    }
+
+    fn arm_host_timer(&mut self, host: u32, ctx: &mut Ctx) {
+        let state = &self.hosts[host as usize];
+        let alarm = self.numbers.node_timer + self.ports[state.port as usize].node;
+        match state.timers.peek() {
+            Some((at, _)) => ctx.alarms.arm(alarm, at),
+            None => ctx.alarms.disarm(alarm),
+        }
+    }
+
+    pub(crate) fn arm_limiter(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let not_before = self.flows[slot as usize].not_before;
+        if not_before > now {
+            self.arm_flow_timer(host, slot, LIMITER, not_before, ctx);
+        }
+    }
+
+    pub(crate) fn arm_deadline(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let flow = &self.flows[slot as usize];
+        // A flow that has sent all it had has no use for a rate; if some of it comes back, so does the deadline.
+        let done = flow.remaining == 0 && flow.backlog.is_empty();
+        match flow.reaction.deadline().filter(|_| !done) {
+            Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at.max(now), ctx),
+            None => self.disarm_flow_timer(host, slot, DEADLINE, ctx),
+        }
+    }
+
+    /// A host's wire is about to choose: flows that may send from this very instant on are in the ring before it does.
+    #[inline(never)]
+    pub(crate) fn run_due_timers(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        let Device::Host(host) = self.ports[p as usize].device else { return };
+        if self.hosts[host as usize].timers.peek().is_some_and(|(at, _)| at <= now) {
+            self.on_flow_timers(now, host, ctx);
+        }
+    }
+
+    /// Timers of a host's flows that are due.
+    pub(crate) fn on_flow_timers(&mut self, now: Time, host: u32, ctx: &mut Ctx) {
+        while let Some((at, number)) = self.hosts[host as usize].timers.peek() {
+            if at > now {
+                break;
+            }
+            self.hosts[host as usize].timers.pop();
+            let slot = self.hosts[host as usize].first_flow + number / TIMERS;
+            match number % TIMERS {
+                SOURCE => self.make_paced(now, host, slot, ctx),
+                DEADLINE => {
+                    self.flows[slot as usize].reaction.on_deadline(now);
+                    self.settle_flow(now, host, slot, ctx);
+                }
+                ACTIVITY => self.switch_flow(now, host, slot, ctx),
+                LOST => self.queue_lost(now, host, slot, ctx),
+                _ => self.settle_flow(now, host, slot, ctx),
+            }
+        }
+        self.arm_host_timer(host, ctx);
+    }
+}

@@ -1,0 +1,51 @@
+//! Sampling: the queues of a node and the rates of its flows, shown to the probe at regular times.
+
+use crate::machine::network::{Ctx, Device, Network};
+use crate::observe::probe::{Probe, QueueSample};
+use congestion::ReactionPoint;
+use units::{Bytes, Rate, Time};
+
+impl<P: Probe> Network<P> {
+    /// Shows every queue of a node, and every started flow of a host, to the probe.
+    pub(crate) fn on_sample(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        let Some(every) = self.probe.sample_every() else { return };
+        ctx.alarms.arm(self.numbers.sample + node, now + every);
+        let state = &self.nodes[node as usize];
+        for p in state.first_port..state.first_port + u32::from(state.ports) {
+            for class in 0..self.classes as u8 {
+                let lane = &self.lanes[p as usize * self.classes + class as usize];
+                self.probe.on_queue(
+                    now,
+                    QueueSample {
+                        port: self.ports[p as usize].global,
+                        class,
+                        output_bytes: lane.bytes,
+                        input_held: lane.held,
+                    },
+                );
+            }
+        }
+        if let Device::Switch(switch) = state.device
+            && let Some(occupancy) =
+                self.switches[switch as usize].congestion_point.as_ref().and_then(|it| it.occupancy.as_ref())
+        {
+            for p in state.first_port..state.first_port + u32::from(state.ports) {
+                for class in 0..self.classes {
+                    let cell = (p - state.first_port) as usize * self.classes + class;
+                    let held = occupancy.by_flow(cell);
+                    self.probe.on_occupancy(now, self.ports[p as usize].global, class as u8, &held);
+                }
+            }
+        }
+        if let Device::Host(host) = state.device
+            && self.probe.wants_rates()
+        {
+            let host = &self.hosts[host as usize];
+            for flow in &self.flows[host.first_flow as usize..(host.first_flow + host.started) as usize] {
+                let allowance = flow.reaction.allowance();
+                let (rate, window) = (allowance.rate.map(Rate::as_bits_per_sec), allowance.window.map(Bytes::get));
+                self.probe.on_rate(now, flow.number, rate, window);
+            }
+        }
+    }
+}
