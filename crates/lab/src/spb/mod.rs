@@ -138,10 +138,11 @@ pub fn follow(
     Some(news.map(|it| News { at: in_run(it.at), switch: it.switch, down: it.down }).collect())
 }
 
-/// Cables that are down from that moment on.
+/// Cables that are down from that moment on, each once however many of its faults overlap.
 pub(crate) fn down_at(faults: &[Fault], at: Time) -> Vec<u32> {
     let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
-    faults.iter().filter(lasts).map(|fault| fault.cable).collect()
+    let mut seen = BTreeSet::new();
+    faults.iter().filter(lasts).map(|fault| fault.cable).filter(|&cable| seen.insert(cable)).collect()
 }
 
 fn routing(bridges: &Bridges) -> Routing {
@@ -162,9 +163,11 @@ fn system_id(identifier: u64) -> SystemId {
     id
 }
 
-/// Switches that would forward otherwise than the graph says.
+/// Switches that would forward otherwise than the graph says. IS-IS speaks of links between bridges alone, so only the
+/// failed cables between switches count: frames to a host whose own cable is down wait at its switch.
 fn wrong(graph: &Graph, bridges: &Bridges, world: &World, down: &[u32]) -> Vec<NodeId> {
-    let truth = routing(bridges).compute(graph, down).expect("shortest path bridging has no lanes");
+    let down: Vec<u32> = trunks(graph).into_iter().filter(|trunk| down.contains(trunk)).collect();
+    let truth = routing(bridges).compute(graph, &down).expect("shortest path bridging has no lanes");
     let mut known: Vec<(Topology, Routes)> = Vec::new();
     let mut wrong = Vec::new();
     for (node, topology) in world.topologies() {

@@ -5,8 +5,9 @@ use super::{Discovery, discover, follow, trunks, wrong};
 use crate::post::tests::plan;
 use crate::scenario::Plan;
 use control::isis::Timers;
+use fabric::graph::Role;
 use fabric::routing::Bridges;
-use units::Span;
+use units::{Span, Stream};
 
 fn found(plan: &Plan) -> Discovery {
     let graph = &plan.spec.graph;
@@ -115,4 +116,56 @@ fn tables_of_another_graph_are_seen_to_differ() {
     assert!(world.come_to_rest().settled);
     assert_eq!(wrong(graph, &bridges, &world, &[]), []);
     assert!(!wrong(graph, &bridges, &world, &trunks[..1]).is_empty());
+}
+
+/// No bridge speaks of a host's cable, and no table is to change because it fails.
+#[test]
+fn a_host_whose_cable_fails_is_nobodys_news() {
+    let faults = "[[faults]]\nbetween = [\"h0\", \"leaf0\"]\ndown = \"0s\"\nup = \"200us\"\n\
+                  [[faults]]\nbetween = [\"leaf2\", \"spine0\"]\ndown = \"100us\"\n";
+    let found = found(&plan(LEAF_SPINE, faults));
+    assert!(found.steps.iter().all(|step| step.settled && step.wrong.is_empty()), "{:?}", found.steps);
+    assert_eq!(found.steps.iter().map(|step| step.down.len()).collect::<Vec<_>>(), [0, 1, 2, 1]);
+    assert_eq!(found.steps.iter().map(|step| step.adjacencies.len()).collect::<Vec<_>>(), [12, 12, 11, 11]);
+}
+
+/// Any cables of any network fail and come back, hosts' and parallel ones too, some at once, some twice at a time, from the
+/// start on and after the end of the run: every switch learns what it can, and its tables are those of the graph.
+#[test]
+fn whatever_fails_tables_are_those_of_the_graph() {
+    const NETWORKS: [&str; 8] = [
+        "topology = \"single-switch\"\nhosts = 3",
+        "topology = \"two-switches\"\nleft = 2\nright = 1\ntrunks = 3",
+        "topology = \"chain\"\nswitches = 4",
+        "topology = \"ring\"\nswitches = 5\nhosts_per_switch = 2",
+        "topology = \"tree\"\ndepth = 2\nfanout = 3",
+        "topology = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2",
+        "topology = \"mesh\"\ndims = [3, 2]",
+        // Parallel cables in a circle, and two hosts on one switch.
+        "nodes = [{ names = \"s{0..2}\", role = \"switch\" }, { names = \"h{0..3}\", role = \"host\" }]\n\
+         links = [{ between = [\"s0\", \"s1\"] }, { between = [\"s0\", \"s1\"] }, { between = [\"s1\", \"s2\"] }, \
+         { between = [\"s2\", \"s0\"] }, { between = [\"h0\", \"s0\"] }, { between = [\"h1\", \"s0\"] }, \
+         { between = [\"h2\", \"s1\"] }, { between = [\"h3\", \"s2\"] }]",
+    ];
+    let (mut with_hosts, mut with_trunks) = (0, 0);
+    for case in 0..40u64 {
+        let mut random = Stream::new(case, 0, "spb");
+        let mut draw = |below: u64| random.next_u64() % below;
+        let mut plan = plan(NETWORKS[(case % 8) as usize], "");
+        let graph = plan.spec.graph.clone();
+        for _ in 0..=draw(5) {
+            let cable = draw(graph.cables.len() as u64) as u32;
+            // The run ends after 1 ms.
+            let down = units::Time::ZERO + Span::from_micros([0, 10, 10, 400, 2000][draw(5) as usize]);
+            let up = (draw(3) > 0).then(|| down + Span::from_micros(1 + draw(500)));
+            plan.spec.faults.push(fabric::spec::Fault { cable, down, up });
+            let ends = [graph.cables[cable as usize].a, graph.cables[cable as usize].b];
+            let at_host = ends.iter().any(|end| graph.nodes[end.0 as usize].role == Role::Host);
+            *(if at_host { &mut with_hosts } else { &mut with_trunks }) += 1;
+        }
+        let found = found(&plan);
+        let sound = found.steps.iter().all(|step| step.settled && step.wrong.is_empty());
+        assert!(sound, "case {case}: {:?}\n{:?}", plan.spec.faults, found.steps);
+    }
+    assert!(with_hosts > 20 && with_trunks > 20, "{with_hosts} {with_trunks}");
 }
