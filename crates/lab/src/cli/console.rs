@@ -73,6 +73,13 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Says that files cannot be compared with hashes, since there are none.
+pub fn unverified(what: &str) {
+    note(&format!(
+        "{what}: written without hashes by an earlier version; whether its files were changed since cannot be told"
+    ));
+}
+
 /// A table with aligned columns; numbers to the right if they look like numbers.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {

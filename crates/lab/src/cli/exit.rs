@@ -46,10 +46,12 @@ impl Exit {
             ResultsError::Io { doing: "open", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 Exit::BadInput
             }
+            ResultsError::Table { doing: "read", .. } => Exit::BadInput,
             ResultsError::Io { .. } | ResultsError::Table { .. } | ResultsError::Appeared { .. } => Exit::Failure,
             ResultsError::Exists { .. }
             | ResultsError::NotOurs { .. }
             | ResultsError::NotResults { .. }
+            | ResultsError::Changed { .. }
             | ResultsError::Newer { .. }
             | ResultsError::NoTable { .. } => Exit::BadInput,
         }

@@ -11,16 +11,25 @@ use lab::plot::{
     Axis, Canvas, GridChart, GridLine, GridPoint, LineChart, LineGroup, Picture, PlotOptions, Quantity, Series,
     axis_value, grouped, picture, to_png, to_svg, write_plots,
 };
-use lab::results::{Results, ResultsError, export_csv, fingerprints, first_difference};
+use lab::results::{Results, ResultsError, differences, export_csv};
 use lab::scenario::{ChartKind, ChartWish, Group, Metric, Plan, Unit};
 use lab::study::CellSummary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Span, Time};
 
+/// Opens a result, and says so if it is too old to be verified.
+fn open(path: &Path) -> Result<Results, ResultsError> {
+    let results = Results::open(path)?;
+    if !results.manifest.has_hashes() {
+        console::unverified(&path.display().to_string());
+    }
+    Ok(results)
+}
+
 /// Draws all pictures of a result into a directory.
 pub fn draw(results: &Path, out: &Path) -> Result<(), ResultsError> {
-    let results = Results::open(results)?;
+    let results = open(results)?;
     let options = PlotOptions { window: window_of(&results), ..PlotOptions::default() };
     write_plots(&results, out, &options).map(|_| ())
 }
@@ -34,7 +43,7 @@ fn window_of(results: &Results) -> Option<Span> {
 
 /// Writes all tables of a result as CSV into a directory.
 pub fn write_csv(results: &Path, out: &Path) -> Result<(), ResultsError> {
-    export_csv(&Results::open(results)?, out).map(|_| ())
+    export_csv(&open(results)?, out).map(|_| ())
 }
 
 /// Ends with success or says what is wrong.
@@ -66,16 +75,9 @@ pub fn csv(arguments: &Csv) -> Exit {
 /// `tailback diff`
 pub fn diff(arguments: &Diff) -> Exit {
     let compare = || -> Result<Exit, ResultsError> {
-        let (a, b) = (Results::open(&arguments.a)?, Results::open(&arguments.b)?);
-        console::print(&format!("{}\n", fingerprints(&a, &b)));
-        if a.manifest.fingerprint == b.manifest.fingerprint {
-            return Ok(Exit::Success);
-        }
-        match first_difference(&a, &b)? {
-            Some(difference) => console::print(&format!("{difference}\n")),
-            None => console::print("no recorded row differs: record more, or sample more often\n"),
-        }
-        Ok(Exit::Disagreement)
+        let found = differences(&open(&arguments.a)?, &open(&arguments.b)?)?;
+        console::print(&found.to_string());
+        Ok(if found.is_empty() { Exit::Success } else { Exit::Disagreement })
     };
     compare().unwrap_or_else(|error| {
         console::error(&error.to_string());

@@ -37,6 +37,9 @@ fn write(results: &Path, out: &Path, size: u64, quiet: bool) -> Result<(), Exit>
             ReportError::Nothing { .. } | ReportError::Damaged { .. } => Exit::Failure,
         }
     })?;
+    if report.unverified() > 0 {
+        console::unverified(&format!("{}: {} of its runs", results.display(), report.unverified()));
+    }
     std::fs::write(out, report.html(front)).map_err(|error| {
         console::error(&format!("cannot write {}: {error}", out.display()));
         Exit::Failure

@@ -135,14 +135,14 @@ struct Run {
     whole: Vec<Gathered>,
 }
 
-/// Puts runs into blocks and returns what the document says of each. All of it takes no more than `making` allows, of
+/// Puts runs into blocks and returns what the document says of each, and how many of them have no hashes. All of it takes no more than `making` allows, of
 /// which `taken` is taken already.
 pub(super) fn fit(
     sought: &[Sought],
     making: &Making<'_>,
     taken: u64,
     blocks: &mut Blocks,
-) -> Result<Vec<Value>, ResultsError> {
+) -> Result<(Vec<Value>, usize), ResultsError> {
     let threads = making.threads.max(1);
     let single = sought.len() == 1;
     // What is small.
@@ -167,6 +167,7 @@ pub(super) fn fit(
         }));
         runs.push(Run { results, drawn: Vec::new(), whole: Vec::new() });
     }
+    let unverified = runs.iter().filter(|run| !run.results.manifest.has_hashes()).count();
     let lists = LIST_BYTES.saturating_mul(runs.len() as u64);
     let room = making.size.saturating_sub(taken).saturating_sub(blocks.size()).saturating_sub(lists);
     let wholes = sought.iter().filter(|run| run.wanted.whole).count() as u64;
@@ -259,7 +260,7 @@ pub(super) fn fit(
     for (told, list) in told.iter_mut().zip(lists) {
         told["series"] = json!(blocks.add(deflated(list.to_string().as_bytes())));
     }
-    Ok(told)
+    Ok((told, unverified))
 }
 
 #[cfg(test)]

@@ -58,6 +58,7 @@ impl From<ResultsError> for ReportError {
 #[derive(Debug)]
 pub struct Report {
     title: String,
+    unverified: usize,
     /// Deflated.
     document: String,
     blocks: Blocks,
@@ -169,19 +170,25 @@ impl Report {
         };
         let mut blocks = Blocks::default();
         let taken = deflated(document.to_string().as_bytes()).len() as u64;
-        let told = fit(&runs.found, making, taken, &mut blocks)?;
+        let (told, unverified) = fit(&runs.found, making, taken, &mut blocks)?;
         let title = title_of(&document, &told, path);
         document["format"] = json!("tailback report");
         document["title"] = json!(title);
         document["program"] = json!({ "version": VERSION, "commit": COMMIT });
         document["runs"] = json!(told);
-        Ok(Report { title, document: deflated(document.to_string().as_bytes()), blocks })
+        Ok(Report { title, document: deflated(document.to_string().as_bytes()), blocks, unverified })
     }
 
     /// Bytes of its data.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.document.len() as u64 + self.blocks.size()
+    }
+
+    /// Runs of before there were hashes in results: whether their files are as they were written cannot be told.
+    #[must_use]
+    pub fn unverified(&self) -> usize {
+        self.unverified
     }
 
     /// The page.

@@ -1,14 +1,19 @@
-//! Where two runs begin to differ.
+//! Where two runs differ: in how they ended, in their sums, and in the first row of every table.
 
 use super::batch::{Batch, Value};
 use super::error::ResultsError;
-use super::manifest::hex;
+use super::manifest::{Manifest, hex};
 use super::parquet_file::TableReader;
 use super::reader::Results;
-use fabric::record::schema::{Table, Unit};
+use fabric::record::schema::{self, Table, Unit};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use units::Time;
 
-/// How two results differ at the first place at which they do.
+/// Settings that differ and are named; of more only the number is told.
+const MOST_SETTINGS: usize = 8;
+
+/// How two tables differ at the first row at which they do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Manner {
     /// A cell.
@@ -26,15 +31,19 @@ pub enum Manner {
     OnlyRight,
 }
 
-/// The first difference.
+/// The first difference between two tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// Name of the table.
     pub table: &'static str,
+    /// Number of the row, the first is 1. Up to it both have the same rows.
+    pub row: u64,
     /// When, in simulated time; `None` in a table that is written at the end.
     pub time: Option<Time>,
     /// What the row is about: the columns by which the table is ordered, without the time.
     pub entity: Vec<(&'static str, Value)>,
+    /// What ports and flows among them are called.
+    pub names: BTreeMap<&'static str, String>,
     /// How.
     pub manner: Manner,
 }
@@ -44,9 +53,12 @@ impl std::fmt::Display for Difference {
         if let Some(time) = self.time {
             write!(f, "at {time}, ")?;
         }
-        write!(f, "table {}", self.table)?;
+        write!(f, "table {}, row {}", self.table, self.row)?;
         for (name, value) in &self.entity {
             write!(f, ", {name} {value}")?;
+            if let Some(called) = self.names.get(name) {
+                write!(f, " ({called})")?;
+            }
         }
         match &self.manner {
             Manner::Cell { column, left, right } => {
@@ -59,51 +71,171 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Compares two results. Equal fingerprints prove equal runs, so then only what was recorded can differ, which is not
-/// compared; [`rows_differ`] compares it all the same.
-///
-/// # Errors
-/// If a table cannot be read.
-pub fn first_difference(left: &Results, right: &Results) -> Result<Option<Difference>, ResultsError> {
-    if left.manifest.fingerprint == right.manifest.fingerprint {
-        return Ok(None);
-    }
-    rows_differ(left, right)
+/// A value that differs between two manifests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unlike {
+    /// What it is.
+    pub what: String,
+    /// In the first result; empty if it is not there.
+    pub left: Json,
+    /// In the second.
+    pub right: Json,
 }
 
-/// The earliest row, over all tables that both have, in which two results differ. Rows without a time come last. What
-/// happened between two samples shows at the later one.
+impl std::fmt::Display for Unlike {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let show = |value: &Json| match value {
+            Json::Null => "nothing".to_owned(),
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        write!(f, "{} is {} in the first and {} in the second", self.what, show(&self.left), show(&self.right))
+    }
+}
+
+/// Two results side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differences {
+    /// The fingerprints of both.
+    pub fingerprints: (u64, u64),
+    /// Of each table that differs the first row, the earliest first; those without a time last.
+    pub tables: Vec<Difference>,
+    /// The outcome and sums that differ.
+    pub sums: Vec<Unlike>,
+    /// Settings of the plan that differ. They explain; they are no difference in results.
+    pub settings: Vec<Unlike>,
+    /// Tables that only the first has recorded, which cannot be compared.
+    pub only_left: Vec<String>,
+    /// Tables that only the second has recorded.
+    pub only_right: Vec<String>,
+}
+
+impl Differences {
+    /// Whether all that can be compared is the same.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fingerprints.0 == self.fingerprints.1 && self.tables.is_empty() && self.sums.is_empty()
+    }
+}
+
+impl std::fmt::Display for Differences {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (one, two) = self.fingerprints;
+        if one == two {
+            writeln!(f, "both runs have the fingerprint {}", hex(one))?;
+        } else {
+            writeln!(f, "the fingerprints differ: {} and {}", hex(one), hex(two))?;
+        }
+        if let Some((first, others)) = self.tables.split_first() {
+            writeln!(f, "{first}")?;
+            for other in others {
+                let time = other.time.map(|time| format!(" at {time}")).unwrap_or_default();
+                writeln!(f, "table {} differs from row {} on{time}", other.table, other.row)?;
+            }
+        } else if one != two {
+            writeln!(f, "no recorded row differs: record more, or sample more often")?;
+        }
+        self.sums.iter().try_for_each(|unlike| writeln!(f, "{unlike}"))?;
+        for unlike in self.settings.iter().take(MOST_SETTINGS) {
+            writeln!(f, "setting {unlike}")?;
+        }
+        if let more @ 1.. = self.settings.len().saturating_sub(MOST_SETTINGS) {
+            writeln!(f, "and {more} more settings differ")?;
+        }
+        for (names, who) in [(&self.only_left, "first"), (&self.only_right, "second")] {
+            if !names.is_empty() {
+                writeln!(f, "not compared, since only the {who} has recorded it: {}", names.join(", "))?;
+            }
+        }
+        if self.is_empty() {
+            writeln!(f, "outcome, sums and all rows that both have recorded are the same")?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares two results: outcome and sums, and every row of every table that both have. Both are read a row group at a
+/// time. What happened between two samples shows at the later one.
 ///
 /// # Errors
-/// If a table cannot be read.
-pub fn rows_differ(left: &Results, right: &Results) -> Result<Option<Difference>, ResultsError> {
-    let mut first: Option<Difference> = None;
+/// If a table cannot be read or was changed.
+pub fn differences(left: &Results, right: &Results) -> Result<Differences, ResultsError> {
+    let only = |these: &Results, those: &Results| -> Vec<String> {
+        let names = these.tables().into_iter().filter(|table| !those.has(table)).map(|table| table.name.to_owned());
+        names.collect()
+    };
+    let mut tables = Vec::new();
     for table in left.tables().into_iter().filter(|table| right.has(table)) {
-        // A later row than the first difference so far need not be looked at.
-        let before = first.as_ref().and_then(|found| found.time);
-        if let Some(found) = compare(Cursor::new(left, table)?, Cursor::new(right, table)?, before)? {
-            let earlier = match (&first, found.time) {
-                (None, _) => true,
-                (Some(first), Some(time)) => first.time.is_none_or(|least| time < least),
-                (Some(_), None) => false,
-            };
-            if earlier {
-                first = Some(found);
+        let (mut one, mut two) = (Cursor::new(left, table)?, Cursor::new(right, table)?);
+        // Both files were compared with their hashes just now: if these are equal, so are the files.
+        if left.hash(table).is_some_and(|hash| right.hash(table) == Some(hash)) {
+            continue;
+        }
+        if let Some(mut found) = first_unlike(&mut one, &mut two)? {
+            found.names = names(if found.manner == Manner::OnlyRight { right } else { left }, &found.entity)?;
+            tables.push(found);
+        }
+    }
+    tables.sort_by_key(|found| found.time.map_or(u64::MAX, Time::as_picos));
+    Ok(Differences {
+        fingerprints: (left.manifest.fingerprint, right.manifest.fingerprint),
+        tables,
+        sums: unlike(sums(&left.manifest), &sums(&right.manifest)),
+        settings: unlike(settings(&left.manifest), &settings(&right.manifest)),
+        only_left: only(left, right),
+        only_right: only(right, left),
+    })
+}
+
+/// What a run came to. Times by the clock, threads and the version of the program are no part of it.
+fn sums(manifest: &Manifest) -> BTreeMap<String, Json> {
+    let mut sums: BTreeMap<String, Json> =
+        manifest.totals.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    sums.insert("outcome".into(), Json::from(manifest.outcome.kind.clone()));
+    sums.insert("outcome text".into(), Json::from(manifest.outcome.text.clone()));
+    sums.insert("outcome details".into(), manifest.outcome.details.clone());
+    sums.insert("simulated_ps".into(), Json::from(manifest.simulated));
+    sums.insert("hops".into(), Json::from(manifest.hops));
+    sums
+}
+
+/// What was asked for, by key.
+fn settings(manifest: &Manifest) -> BTreeMap<String, Json> {
+    let entries = manifest.plan["entries"].as_array().into_iter().flatten();
+    let entry = |entry: &Json| Some((entry["key"].as_str()?.to_owned(), entry["value"].clone()));
+    let mut settings: BTreeMap<String, Json> = entries.filter_map(entry).collect();
+    settings.insert("run.seed".into(), Json::from(manifest.seed.to_string()));
+    settings
+}
+
+fn unlike(left: BTreeMap<String, Json>, right: &BTreeMap<String, Json>) -> Vec<Unlike> {
+    let value = |values: &BTreeMap<String, Json>, key: &str| values.get(key).cloned().unwrap_or(Json::Null);
+    let mut keys: Vec<String> = left.keys().chain(right.keys()).cloned().collect();
+    keys.sort();
+    keys.dedup();
+    let all = keys.into_iter().map(|what| Unlike { left: value(&left, &what), right: value(right, &what), what });
+    all.filter(|unlike| unlike.left != unlike.right).collect()
+}
+
+/// What ports and flows are called.
+fn names(results: &Results, entity: &[(&'static str, Value)]) -> Result<BTreeMap<&'static str, String>, ResultsError> {
+    let mut names = BTreeMap::new();
+    for (key, value) in entity {
+        let table = match *key {
+            "port" => &schema::PORTS,
+            "flow" => &schema::FLOWS,
+            _ => continue,
+        };
+        let Value::Integer(number) = value else { continue };
+        for batch in results.groups(table)?.only(&[key, "name"]) {
+            let batch = batch?;
+            if let Some(row) = batch.integers(key).iter().position(|found| found == number) {
+                names.insert(*key, batch.texts("name")[row].clone());
+                break;
             }
         }
     }
-    Ok(first)
-}
-
-/// A sentence on two manifests.
-#[must_use]
-pub fn fingerprints(left: &Results, right: &Results) -> String {
-    let (one, two) = (left.manifest.fingerprint, right.manifest.fingerprint);
-    if one == two {
-        format!("both runs have the fingerprint {}", hex(one))
-    } else {
-        format!("the fingerprints differ: {} and {}", hex(one), hex(two))
-    }
+    Ok(names)
 }
 
 /// The rows of a table one after the other.
@@ -111,11 +243,13 @@ struct Cursor {
     groups: TableReader,
     batch: Batch,
     row: usize,
+    /// Rows of the groups before this one.
+    before: u64,
 }
 
 impl Cursor {
     fn new(results: &Results, table: &'static Table) -> Result<Cursor, ResultsError> {
-        let mut cursor = Cursor { groups: results.groups(table)?, batch: Batch::new(table), row: 0 };
+        let mut cursor = Cursor { groups: results.groups(table)?, batch: Batch::new(table), row: 0, before: 0 };
         cursor.load()?;
         Ok(cursor)
     }
@@ -123,13 +257,14 @@ impl Cursor {
     fn load(&mut self) -> Result<(), ResultsError> {
         while self.row >= self.batch.len() {
             let Some(batch) = self.groups.next() else { return Ok(()) };
+            self.before += self.batch.len() as u64;
             (self.batch, self.row) = (batch?, 0);
         }
         Ok(())
     }
 
-    fn advance(&mut self) -> Result<(), ResultsError> {
-        self.row += 1;
+    fn advance(&mut self, rows: usize) -> Result<(), ResultsError> {
+        self.row += rows;
         self.load()
     }
 
@@ -158,13 +293,22 @@ impl Cursor {
         });
         let entity = table.order.iter().filter(|&&column| Some(column) != table.time);
         let entity = entity.map(|&column| (table.columns[column].name, self.value(column))).collect();
-        Difference { table: table.name, time, entity, manner }
+        let row = self.before + self.row as u64 + 1;
+        Difference { table: table.name, row, time, entity, names: BTreeMap::new(), manner }
     }
 }
 
-fn compare(mut left: Cursor, mut right: Cursor, before: Option<Time>) -> Result<Option<Difference>, ResultsError> {
+/// Whether two cells are the same; numbers that are none are.
+fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Real(one), Value::Real(two)) => one.to_bits() == two.to_bits(),
+        _ => left == right,
+    }
+}
+
+/// The first row at which two tables differ.
+fn first_unlike(left: &mut Cursor, right: &mut Cursor) -> Result<Option<Difference>, ResultsError> {
     let table = left.batch.table;
-    let columns: Vec<usize> = (0..table.columns.len()).collect();
     debug_assert!(table.time.is_none_or(|time| table.columns[time].unit == Unit::Picoseconds));
     loop {
         match (left.has_row(), right.has_row()) {
@@ -173,22 +317,26 @@ fn compare(mut left: Cursor, mut right: Cursor, before: Option<Time>) -> Result<
             (false, true) => return Ok(Some(right.difference(Manner::OnlyRight))),
             (true, true) => {}
         }
-        let (one, two) = (left.key(), right.key());
-        if table.time.is_some() && before.is_some_and(|before| one[0].min(two[0]) > before.as_picos() as i64) {
-            return Ok(None);
+        // Groups have the same number of rows in all results: most are alike or not as a whole.
+        if (left.row, right.row) == (0, 0) && left.batch == right.batch {
+            left.advance(left.batch.len())?;
+            right.advance(right.batch.len())?;
+            continue;
         }
-        match one.cmp(&two) {
+        match left.key().cmp(&right.key()) {
             std::cmp::Ordering::Less => return Ok(Some(left.difference(Manner::OnlyLeft))),
             std::cmp::Ordering::Greater => return Ok(Some(right.difference(Manner::OnlyRight))),
             std::cmp::Ordering::Equal => {}
         }
-        if let Some(&column) = columns.iter().find(|&&column| left.value(column) != right.value(column)) {
-            let (one, two) = (left.value(column), right.value(column));
-            let manner = Manner::Cell { column: table.columns[column].name, left: one, right: two };
-            return Ok(Some(left.difference(manner)));
+        for (place, column) in table.columns.iter().enumerate() {
+            let (one, two) = (left.value(place), right.value(place));
+            if !same(&one, &two) {
+                let manner = Manner::Cell { column: column.name, left: one, right: two };
+                return Ok(Some(left.difference(manner)));
+            }
         }
-        left.advance()?;
-        right.advance()?;
+        left.advance(1)?;
+        right.advance(1)?;
     }
 }
 
@@ -201,7 +349,8 @@ mod tests {
     use std::path::Path;
 
     fn result(out: &Path, fingerprint: u64, rates: &[(u64, u32, u64)], pauses: &[(u64, u32)]) -> Results {
-        let mut writer = ResultWriter::create(out, false, &RecorderSpec::default()).expect("it can be written");
+        let recorder = RecorderSpec { drops: fingerprint != 5, ..RecorderSpec::default() };
+        let mut writer = ResultWriter::create(out, false, &recorder).expect("it can be written");
         for &(time, flow, rate) in rates {
             let row = RateRow { time: Time::from_picos(time), flow, rate: Some(rate), window: None };
             writer.write(&[row]).expect("there is room");
@@ -210,27 +359,52 @@ mod tests {
             let (start, end) = (Time::ZERO, Time::from_picos(end));
             writer.write(&[PauseRow { start, end, port, class: 0, cut_off: false }]).expect("there is room");
         }
-        writer.commit(super::super::Manifest { fingerprint, ..sample() }).expect("it can be written");
+        let mut manifest = Manifest { fingerprint: fingerprint.min(4), ..sample() };
+        if fingerprint == 6 {
+            manifest.totals.insert("notices".into(), Json::from(3));
+        }
+        writer.commit(manifest).expect("it can be written");
         Results::open(out).expect("it was written")
     }
 
     #[test]
-    fn the_earliest_difference_over_all_tables_wins() {
+    fn the_earliest_difference_over_all_tables_comes_first() {
         let scratch = scratch("difference");
         let one = result(&scratch.path("one"), 1, &[(10, 0, 5), (20, 0, 6), (30, 0, 7)], &[(25, 3), (40, 3)]);
-        let same = result(&scratch.path("same"), 1, &[(10, 0, 5)], &[]);
+        let same = result(&scratch.path("same"), 1, &[(10, 0, 5), (20, 0, 6), (30, 0, 7)], &[(25, 3), (40, 3)]);
         let cell = result(&scratch.path("cell"), 2, &[(10, 0, 5), (20, 0, 9), (30, 0, 8)], &[(24, 3), (40, 3)]);
         let row = result(&scratch.path("row"), 3, &[(10, 0, 5), (20, 0, 6), (30, 0, 7)], &[(24, 3), (40, 3)]);
         let short = result(&scratch.path("short"), 4, &[(10, 0, 5), (20, 0, 6)], &[(25, 3), (40, 3)]);
-        assert_eq!(first_difference(&one, &same).expect("readable"), None);
-        assert!(rows_differ(&one, &same).expect("readable").is_some());
-        let found = first_difference(&one, &cell).expect("readable").expect("they differ");
-        assert_eq!(found.to_string(), "at 20ps, table rates, flow 0: rate is 6 in the first and 9 in the second");
-        let found = first_difference(&one, &row).expect("readable").expect("they differ");
-        assert_eq!(found.to_string(), "at 24ps, table pauses, port 3, class 0: only the second has this row");
-        let found = first_difference(&one, &short).expect("readable").expect("they differ");
-        assert_eq!((found.table, found.time), ("rates", Some(Time::from_picos(30))));
+        let of = |left: &Results, right: &Results| differences(left, right).expect("readable");
+        assert!(of(&one, &same).is_empty(), "{}", of(&one, &same));
+        let told = of(&one, &cell).to_string();
+        let expected = "at 20ps, table rates, row 2, flow 0: rate is 6 in the first and 9 in the second\n\
+                        table pauses differs from row 1 on at 24ps\n";
+        assert!(told.ends_with(expected), "{told}");
+        let told = of(&one, &row).to_string();
+        assert!(
+            told.contains("at 24ps, table pauses, row 1, port 3, class 0: only the second has this row\n"),
+            "{told}"
+        );
+        let found = &of(&one, &short).tables[0];
+        assert_eq!((found.table, found.row, found.time), ("rates", 3, Some(Time::from_picos(30))));
         assert_eq!(found.manner, Manner::OnlyLeft);
-        assert!(fingerprints(&one, &short).contains("0000000000000004"));
+        assert!(of(&one, &short).to_string().contains("0000000000000004"));
+    }
+
+    #[test]
+    fn equal_fingerprints_hide_no_other_difference() {
+        let scratch = scratch("same-fingerprint");
+        let whole = result(&scratch.path("whole"), 4, &[(10, 0, 5)], &[]);
+        let fewer = result(&scratch.path("fewer"), 5, &[(10, 0, 5)], &[]);
+        let sums = result(&scratch.path("sums"), 6, &[(10, 0, 5)], &[]);
+        let rows = result(&scratch.path("rows"), 7, &[(10, 0, 6)], &[]);
+        let of = |right: &Results| differences(&whole, right).expect("readable");
+        assert!(of(&fewer).is_empty());
+        let told = of(&fewer).to_string();
+        assert!(told.contains("not compared, since only the first has recorded it: drops\n"), "{told}");
+        assert!(!of(&sums).is_empty());
+        assert!(of(&sums).to_string().contains("notices is 0 in the first and 3 in the second\n"), "{}", of(&sums));
+        assert!(!of(&rows).is_empty() && of(&rows).tables.len() == 1);
     }
 }

@@ -5,7 +5,7 @@
 //! leaves it there, and the next writer or reader of `out` moves it back.
 
 use super::error::ResultsError;
-use super::manifest::{FILE, Manifest, TableRecord};
+use super::manifest::{FILE, Manifest};
 use super::parquet_file::TableWriter;
 use fabric::record::schema::TABLES;
 use fabric::record::{Ending, RecorderSpec, Row, Rows, WaitBucket};
@@ -206,14 +206,10 @@ impl ResultWriter {
     pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, ResultsError> {
         manifest.tables.clear();
         for table in std::mem::take(&mut self.tables) {
-            let name = table.table().name.to_owned();
-            let (rows, bytes) = table.finish()?;
-            manifest.tables.push(TableRecord { name, rows, bytes });
+            manifest.tables.push(table.finish()?);
         }
         manifest.not_recorded = std::mem::take(&mut self.not_recorded);
-        let mut text = serde_json::to_string_pretty(&manifest.to_json()).unwrap_or_default();
-        text.push('\n');
-        self.attach(FILE, text.as_bytes())?;
+        self.attach(FILE, manifest.to_text().as_bytes())?;
         let mark = self.partial.join(MARK);
         fs::remove_file(&mark).map_err(|source| ResultsError::io("remove", &mark, source))?;
         sync(&self.partial)?;

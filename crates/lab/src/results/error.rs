@@ -50,6 +50,13 @@ pub enum ResultsError {
         /// What is missing or wrong.
         reason: String,
     },
+    /// A file of a result is not as it was written.
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// What tells.
+        reason: String,
+    },
     /// Results of a later version of this program.
     Newer {
         /// Where.
@@ -144,6 +151,11 @@ impl fmt::Display for ResultsError {
                 "{} holds no result: {reason}\n  give the directory that `tailback run` has written",
                 path.display()
             ),
+            Self::Changed { path, reason } => write!(
+                f,
+                "{} is not as the run wrote it: {reason}\n  restore the result from a copy, or run the scenario again",
+                path.display()
+            ),
             Self::Newer { path, found } => write!(
                 f,
                 "{} was written by a later version of tailback (results version {found}, this one reads {})\n  use that version, or run the scenario again",
@@ -193,6 +205,7 @@ mod tests {
             ResultsError::Appeared { path: path.clone(), kept: path.clone() },
             ResultsError::io("create", &path, io::Error::from(io::ErrorKind::PermissionDenied)),
             ResultsError::NotResults { path: path.clone(), reason: "it has no manifest.json".into() },
+            ResultsError::Changed { path: path.clone(), reason: "it is missing".into() },
             ResultsError::Newer { path: path.clone(), found: 99 },
             ResultsError::NoTable { path, table: "waits".into(), there_are: vec!["ports".into()] },
         ];

@@ -1,8 +1,10 @@
 //! What was run and how it went: `manifest.json`, the last file that is written and the first that is read.
 
 use super::error::ResultsError;
+use super::hash::{hash_of, hash_of_file};
 use fabric::{Limit, Outcome, Report, Totals};
 use serde_json::{Map, Value, json};
+use std::io::{Read, Seek};
 use std::path::Path;
 
 /// Raised when a table or the manifest changes so that an older reader would misread it.
@@ -100,6 +102,27 @@ pub struct TableRecord {
     pub rows: u64,
     /// Size of its file.
     pub bytes: u64,
+    /// Hash of its file; results of before there were hashes have none.
+    pub hash: Option<String>,
+}
+
+impl TableRecord {
+    /// Whether a file is the one that was written. Without a hash only its size can tell.
+    ///
+    /// # Errors
+    /// If it is another one, or cannot be read.
+    pub fn verify(&self, path: &Path, file: &mut (impl Read + Seek)) -> Result<(), ResultsError> {
+        let (hash, bytes) = hash_of_file(file).map_err(|source| ResultsError::io("read", path, source))?;
+        let changed = |reason: String| Err(ResultsError::Changed { path: path.to_owned(), reason });
+        match &self.hash {
+            _ if bytes < self.bytes => changed(format!("it has {bytes} bytes of {}: it was cut short", self.bytes)),
+            _ if bytes > self.bytes => changed(format!("it has {bytes} bytes instead of {}", self.bytes)),
+            Some(expected) if *expected != hash => changed(format!(
+                "its SHA-256 is not the one in {FILE}: it was damaged, edited or taken from another run"
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// See the module.
@@ -191,6 +214,16 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }
 
+/// What the line of a manifest that states its own hash begins with.
+const HASH_LINE: &str = "  \"hash\": \"";
+
+/// Whether a manifest has the hash that it states; nothing if it states none.
+fn is_hashed(text: &str) -> Option<bool> {
+    let (first, rest) = text.split_once('\n')?;
+    let (hash, rest) = rest.strip_prefix(HASH_LINE)?.split_once('\n')?;
+    Some(hash.strip_suffix("\",") == Some(&hash_of(format!("{first}\n{rest}").as_bytes())))
+}
+
 /// A fingerprint as it is shown.
 #[must_use]
 pub fn hex(fingerprint: u64) -> String {
@@ -232,7 +265,10 @@ impl Manifest {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let inputs: Vec<Value> = self.inputs.iter().map(|i| json!({ "path": i.path, "hash": i.hash })).collect();
-        let table = |t: &TableRecord| json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes });
+        let table = |t: &TableRecord| match &t.hash {
+            Some(hash) => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes, "hash": hash }),
+            None => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes }),
+        };
         json!({
             "format": FORMAT,
             "schema_version": SCHEMA_VERSION,
@@ -257,21 +293,39 @@ impl Manifest {
         })
     }
 
+    /// As `manifest.json`: JSON whose second line is the hash of all the others.
+    pub(super) fn to_text(&self) -> String {
+        let text = serde_json::to_string_pretty(&self.to_json()).unwrap_or_default() + "\n";
+        let hash = format!("{HASH_LINE}{}\",\n", hash_of(text.as_bytes()));
+        text.replacen('\n', &format!("\n{hash}"), 1)
+    }
+
+    /// Whether its tables have hashes. Results of before there were any are read unverified.
+    #[must_use]
+    pub fn has_hashes(&self) -> bool {
+        self.tables.iter().all(|table| table.hash.is_some())
+    }
+
     /// Reads the manifest of a results directory.
     ///
     /// # Errors
-    /// If there is none, or it is not ours, or of a later version.
+    /// If there is none, or it is not ours, or of a later version, or was changed.
     pub fn read(directory: &Path) -> Result<Manifest, ResultsError> {
         let not = |reason: String| ResultsError::NotResults { path: directory.to_owned(), reason };
         let path = directory.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
+        let changed = |reason: &str| ResultsError::Changed { path: path.clone(), reason: reason.to_owned() };
+        let text = match std::fs::read(&path) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(|_| changed("it is damaged: it is not UTF-8"))?,
             Err(error) if !directory.exists() => return Err(ResultsError::io("open", directory, error)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(not(format!("it has no {FILE}")));
             }
             Err(error) => return Err(ResultsError::io("read", &path, error)),
         };
+        let hashed = is_hashed(&text);
+        if hashed == Some(false) {
+            return Err(changed("its SHA-256 is not the one it states: it was damaged or edited"));
+        }
         let json: Value = serde_json::from_str(&text).map_err(|error| not(format!("{FILE} is damaged: {error}")))?;
         if json["format"] != FORMAT {
             return Err(not(format!("{FILE} was written by another program")));
@@ -280,7 +334,12 @@ impl Manifest {
         if found > SCHEMA_VERSION {
             return Err(ResultsError::Newer { path: directory.to_owned(), found });
         }
-        Manifest::from_json(&json).ok_or_else(|| not(format!("{FILE} lacks a field, or has one of another type")))
+        let manifest = Manifest::from_json(&json);
+        let manifest = manifest.ok_or_else(|| not(format!("{FILE} lacks a field, or has one of another type")))?;
+        if hashed.is_none() && manifest.tables.iter().any(|table| table.hash.is_some()) {
+            return Err(changed("it does not state its own SHA-256: it was damaged or edited"));
+        }
+        Ok(manifest)
     }
 
     fn from_json(json: &Value) -> Option<Manifest> {
@@ -288,7 +347,7 @@ impl Manifest {
         let input = |value: &Value| Some(Input { path: text(&value["path"])?, hash: text(&value["hash"])? });
         let table = |value: &Value| {
             let (rows, bytes) = (value["rows"].as_u64()?, value["bytes"].as_u64()?);
-            Some(TableRecord { name: text(&value["name"])?, rows, bytes })
+            Some(TableRecord { name: text(&value["name"])?, rows, bytes, hash: text(&value["hash"]) })
         };
         let outcome = &json["outcome"];
         Some(Manifest {

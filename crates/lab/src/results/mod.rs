@@ -3,7 +3,8 @@
 //! A directory holds `manifest.json`, which says what was run and how it ended, and one Parquet file per table of
 //! [`fabric::record::schema`]. It is written beside its final place as the run goes and moved there whole by
 //! [`ResultWriter::commit`]; a run that is killed leaves the old result, if there was one, untouched. Reading goes row
-//! group by row group, so that neither direction needs the memory of a whole table.
+//! group by row group, so that neither direction needs the memory of a whole table. The manifest has the hash of every
+//! table and of itself; both are compared before anything is read.
 
 mod arrow;
 mod batch;
@@ -11,6 +12,7 @@ mod csv;
 mod difference;
 mod directory;
 mod error;
+mod hash;
 mod manifest;
 mod parquet_file;
 mod reader;
@@ -20,9 +22,10 @@ mod run;
 pub(crate) use arrow::base64;
 pub use batch::{Batch, Cells, Value};
 pub use csv::export_csv;
-pub use difference::{Difference, Manner, fingerprints, first_difference, rows_differ};
+pub use difference::{Difference, Differences, Manner, Unlike, differences};
 pub use directory::ResultWriter;
 pub use error::ResultsError;
+pub use hash::{Hashing, hash_of, hash_of_file};
 pub use manifest::{COMMIT, Input, Manifest, OutcomeRecord, SCHEMA_VERSION, TableRecord, VERSION, hex};
 pub use parquet_file::{ROWS_PER_GROUP, TableReader, TableWriter};
 pub use reader::Results;

@@ -3,6 +3,8 @@
 use super::arrow::{encoded_schema, notes};
 use super::batch::{Batch, Cells};
 use super::error::ResultsError;
+use super::hash::Hashing;
+use super::manifest::TableRecord;
 use fabric::record::Row;
 use fabric::record::schema::{Kind, Table};
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
@@ -15,6 +17,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,7 +73,7 @@ fn properties(table: &Table) -> WriterProperties {
 /// Writes one table.
 pub struct TableWriter {
     path: PathBuf,
-    file: SerializedFileWriter<File>,
+    file: SerializedFileWriter<Hashing<File>>,
     batch: Batch,
     rows: u64,
 }
@@ -83,7 +86,9 @@ impl TableWriter {
     pub fn create(path: &Path, table: &'static Table) -> Result<TableWriter, ResultsError> {
         let file = File::create(path).map_err(|source| ResultsError::io("create", path, source))?;
         let file = parquet_schema(table)
-            .and_then(|schema| SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(table))))
+            .and_then(|schema| {
+                SerializedFileWriter::new(Hashing::new(file), Arc::new(schema), Arc::new(properties(table)))
+            })
             .map_err(|error| ResultsError::parquet("write", path, error))?;
         Ok(TableWriter { path: path.to_owned(), file, batch: Batch::new(table), rows: 0 })
     }
@@ -130,22 +135,22 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Ends the file and waits until the disk has it. Returns its rows and size in bytes.
+    /// Ends the file and waits until the disk has it. Returns what the manifest says of it.
     ///
     /// # Errors
     /// If the rest cannot be written.
-    pub fn finish(mut self) -> Result<(u64, u64), ResultsError> {
+    pub fn finish(mut self) -> Result<TableRecord, ResultsError> {
         self.flush()?;
         self.file.finish().map_err(|error| ResultsError::parquet("write", &self.path, error))?;
         let file = self.file.inner();
-        let size = file.sync_all().and_then(|()| file.metadata());
-        let size = size.map_err(|source| ResultsError::io("write", &self.path, source))?.len();
-        Ok((self.rows, size))
+        file.inner().sync_all().map_err(|source| ResultsError::io("write", &self.path, source))?;
+        let name = self.batch.table.name.to_owned();
+        Ok(TableRecord { name, rows: self.rows, bytes: file.bytes(), hash: Some(file.hash()) })
     }
 }
 
 fn write_column(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Hashing<File>>,
     cells: &Cells,
     present: Option<&[bool]>,
 ) -> ParquetResult<()> {
@@ -160,7 +165,7 @@ fn write_column(
 }
 
 fn write_values<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Hashing<File>>,
     values: impl Iterator<Item = T::T>,
     present: Option<&[bool]>,
 ) -> ParquetResult<()> {
@@ -199,6 +204,32 @@ impl TableReader {
     /// If it cannot be read or is of another table.
     pub fn open(path: &Path, table: &'static Table) -> Result<TableReader, ResultsError> {
         let file = File::open(path).map_err(|source| ResultsError::io("open", path, source))?;
+        TableReader::of(file, path, table)
+    }
+
+    /// The same for a file that must be as its manifest says.
+    ///
+    /// # Errors
+    /// If it is missing or was changed, too.
+    pub fn open_recorded(
+        path: &Path,
+        table: &'static Table,
+        record: &TableRecord,
+        verify: bool,
+    ) -> Result<TableReader, ResultsError> {
+        let mut file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ResultsError::Changed { path: path.to_owned(), reason: "it is missing".into() });
+            }
+            file => file.map_err(|source| ResultsError::io("open", path, source))?,
+        };
+        if verify {
+            record.verify(path, &mut file)?;
+        }
+        TableReader::of(file, path, table)
+    }
+
+    fn of(file: File, path: &Path, table: &'static Table) -> Result<TableReader, ResultsError> {
         let file = SerializedFileReader::new(file).map_err(|error| ResultsError::parquet("read", path, error))?;
         let found = file.metadata().file_metadata().schema_descr();
         let names = found.columns().iter().map(|column| (column.name(), column.physical_type()));
@@ -315,7 +346,8 @@ mod tests {
         let rows: Vec<RateRow> = (0..ROWS_PER_GROUP as u64 * 2 + 17).map(row).collect();
         let mut writer = TableWriter::create(&path, &schema::RATES).expect("it can be created");
         rows.chunks(1000).for_each(|chunk| writer.append(chunk).expect("there is room"));
-        let (count, size) = writer.finish().expect("there is room");
+        let TableRecord { rows: count, bytes: size, hash, .. } = writer.finish().expect("there is room");
+        assert_eq!(hash, Some(super::super::hash_of(&std::fs::read(&path).expect("it is there"))));
         assert_eq!(count, rows.len() as u64);
         assert!(size < count * 6, "{size} bytes for {count} rows");
         let mut all = Batch::new(&schema::RATES);
@@ -352,7 +384,7 @@ mod tests {
         let scratch = scratch("empty-table");
         let path = scratch.path("drops.parquet");
         let writer = TableWriter::create(&path, &schema::DROPS).expect("it can be created");
-        assert_eq!(writer.finish().expect("there is room").0, 0);
+        assert_eq!(writer.finish().expect("there is room").rows, 0);
         let mut reader = TableReader::open(&path, &schema::DROPS).expect("it is there");
         assert_eq!(reader.rows(), 0);
         assert!(reader.next().is_none());

@@ -6,12 +6,16 @@ use super::error::ResultsError;
 use super::manifest::Manifest;
 use super::parquet_file::TableReader;
 use fabric::record::schema::{self, Table};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A result on disk.
 #[derive(Clone, Debug)]
 pub struct Results {
     directory: PathBuf,
+    /// Tables whose hash was compared: once is enough.
+    verified: Arc<Mutex<BTreeSet<&'static str>>>,
     /// What was run and how it went.
     pub manifest: Manifest,
 }
@@ -23,7 +27,8 @@ impl Results {
     /// If it is none.
     pub fn open(directory: &Path) -> Result<Results, ResultsError> {
         restore(directory);
-        Ok(Results { directory: directory.to_owned(), manifest: Manifest::read(directory)? })
+        let manifest = Manifest::read(directory)?;
+        Ok(Results { directory: directory.to_owned(), verified: Arc::default(), manifest })
     }
 
     /// Where it is.
@@ -44,19 +49,42 @@ impl Results {
         self.manifest.tables.iter().any(|recorded| recorded.name == table.name)
     }
 
-    /// The row groups of a table, one at a time.
+    /// The hash of a table, if it has one.
+    pub(super) fn hash(&self, table: &Table) -> Option<&str> {
+        self.manifest.tables.iter().find(|recorded| recorded.name == table.name)?.hash.as_deref()
+    }
+
+    /// The row groups of a table, one at a time. Before the first reading the file is compared with its hash.
     ///
     /// # Errors
-    /// If the table was not recorded or cannot be read.
+    /// If the table was not recorded, was changed since, or cannot be read.
     pub fn groups(&self, table: &'static Table) -> Result<TableReader, ResultsError> {
-        if !self.has(table) {
+        let Some(record) = self.manifest.tables.iter().find(|recorded| recorded.name == table.name) else {
             return Err(ResultsError::NoTable {
                 path: self.directory.clone(),
                 table: table.name.to_owned(),
                 there_are: self.manifest.tables.iter().map(|table| table.name.clone()).collect(),
             });
+        };
+        let path = self.directory.join(format!("{}.parquet", table.name));
+        // A thread that has panicked leaves the list as it was: at worst a table is verified twice.
+        let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let verify = !verified().contains(table.name);
+        let reader = TableReader::open_recorded(&path, table, record, verify)?;
+        if reader.rows() != record.rows {
+            let reason = format!("it has {} rows instead of {}", reader.rows(), record.rows);
+            return Err(ResultsError::Changed { path, reason });
         }
-        TableReader::open(&self.directory.join(format!("{}.parquet", table.name)), table)
+        verified().insert(table.name);
+        Ok(reader)
+    }
+
+    /// Compares every table with its hash.
+    ///
+    /// # Errors
+    /// If one is missing or was changed.
+    pub fn verify(&self) -> Result<(), ResultsError> {
+        self.tables().into_iter().try_for_each(|table| self.groups(table).map(|_| ()))
     }
 
     /// A whole table in memory. For tables that grow with simulated time, [`Results::groups`] is the better way.

@@ -1,6 +1,6 @@
 //! `plot`, `diff` and `csv`: a recorded run looked at again.
 
-use crate::program::Scratch;
+use crate::program::{SOUND, Scratch};
 
 /// Two runs of an incast that draws its jitter from the seed.
 fn runs(scratch: &Scratch) {
@@ -31,7 +31,46 @@ fn diff_of_equal_runs_is_0() {
     let scratch = Scratch::new("diff-equal");
     runs(&scratch);
     let said = scratch.run(&["diff", "a", "same"]).ends(0);
-    assert!(said.out.contains("fingerprint"), "{}", said.out);
+    assert!(said.out.contains("fingerprint") && said.out.contains("are the same"), "{}", said.out);
+}
+
+#[test]
+fn diff_compares_what_was_recorded_and_says_what_was_not() {
+    let scratch = Scratch::new("diff-recorded");
+    scratch.scenario("incast.toml");
+    let run = |out: &str, set: &str| {
+        scratch.run(&["run", "incast.toml", "--quiet", "--set", set, "--out", out]).ends(0);
+    };
+    run("a", "run.seed=1");
+    run("fewer", "probes.record=[\"flows\", \"links\"]");
+    run("rarer", "probes.sample_every=30us");
+    let said = scratch.run(&["diff", "a", "fewer"]).ends(0);
+    assert!(said.out.contains("only the first has recorded it: queues, occupancy, rates"), "{}", said.out);
+    // The fingerprint is that of the run, which is the same: what was recorded of it is not.
+    let said = scratch.run(&["diff", "a", "rarer"]).ends(6);
+    assert!(said.out.contains("both runs have the fingerprint"), "{}", said.out);
+    assert!(said.out.lines().nth(1).is_some_and(|line| line.contains(", row ")), "{}", said.out);
+    assert!(said.out.contains("setting probes.sample_every is"), "{}", said.out);
+}
+
+#[test]
+fn a_damaged_table_ends_every_command_that_reads_it_with_2() {
+    let scratch = Scratch::new("damaged");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "--quiet", "--out", "r"]).ends(0);
+    scratch.run(&["run", "a.toml", "--quiet", "--out", "whole"]).ends(0);
+    let path = scratch.path("r/links.parquet");
+    let mut octets = std::fs::read(&path).expect("a table");
+    let middle = octets.len() / 2;
+    octets[middle] ^= 4;
+    std::fs::write(&path, octets).expect("there is room");
+    for command in [&["csv", "r", "--out", "csv"][..], &["plot", "r", "--out", "plots"], &["diff", "r", "whole"]] {
+        let said = scratch.run(command).ends(2);
+        assert!(said.err.contains("r/links.parquet is not as the run wrote it"), "{}", said.err);
+    }
+    let manifest = std::fs::read_to_string(scratch.path("r/manifest.json")).expect("a manifest");
+    scratch.file("r/manifest.json", manifest.replacen("\"made_frames\": ", "\"made_frames\": 1", 1));
+    let said = scratch.run(&["csv", "r", "--out", "csv"]).ends(2);
+    assert!(said.err.contains("r/manifest.json is not as the run wrote it"), "{}", said.err);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Whole runs onto disk and back.
 
+mod damage;
 mod killed;
 mod memory;
 mod network;

@@ -2,7 +2,7 @@
 
 use crate::network::{How, Scratch, everything, incast, run};
 use fabric::record::schema;
-use lab::results::{Results, first_difference, rows_differ};
+use lab::results::{Results, differences};
 use units::Span;
 
 #[test]
@@ -16,7 +16,8 @@ fn one_shard_and_several_leave_the_same_tables() {
     assert_eq!(one.flows, three.flows);
     let left = Results::open(&scratch.path("one")).expect("a result");
     let right = Results::open(&scratch.path("three")).expect("a result");
-    assert_eq!(rows_differ(&left, &right).expect("readable"), None);
+    let found = differences(&left, &right).expect("readable");
+    assert!(found.is_empty(), "{found}");
     for table in left.tables() {
         let file = |out: &str| std::fs::read(scratch.path(out).join(format!("{}.parquet", table.name)));
         assert_eq!(file("one").expect("it is there"), file("three").expect("it is there"), "{}", table.name);
@@ -71,7 +72,7 @@ fn two_seeds_differ_from_the_first_sample_that_shows_it() {
     run(&spec, &how, &scratch.path("two")).expect("it can be written");
     let left = Results::open(&scratch.path("one")).expect("a result");
     let right = Results::open(&scratch.path("two")).expect("a result");
-    let found = first_difference(&left, &right).expect("readable").expect("they differ");
+    let found = differences(&left, &right).expect("readable").tables.into_iter().next().expect("they differ");
     let time = found.time.expect("it shows before the end");
     let flows = left.read(&schema::FLOWS).expect("flows");
     let start = flows.integers("start")[5] as u64;
