@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod dcbx;
+pub mod files;
 #[cfg(target_os = "linux")]
 pub mod interface;
 pub mod plot;

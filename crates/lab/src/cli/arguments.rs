@@ -387,6 +387,9 @@ pub struct Pcap {
     /// Replace an older file there
     #[arg(long)]
     pub overwrite: bool,
+    /// Read the files that a results directory without copies of them names, wherever they are
+    #[arg(long)]
+    pub inputs: bool,
     /// Override a value of the scenario
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,

@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::run::{say, slug};
 use lab::capture::{Capture, choose};
 use lab::results::{Manifest, Results, ResultsError};
-use lab::scenario::{Plan, load};
+use lab::scenario::{Plan, load, load_recorded};
 use lab::study::{Captured, Options, StudyError, execute};
 use std::path::{Path, PathBuf};
 
@@ -124,25 +124,18 @@ fn planned(arguments: &Pcap) -> Result<(Plan, Option<Manifest>), Exit> {
     if !arguments.set.is_empty() || arguments.seed.is_some() {
         return Err(refuse("--set and --seed change a scenario; recorded results are run again as they were"));
     }
-    let manifest = match Results::open(what) {
-        Ok(results) => results.manifest,
-        Err(error) => {
-            console::error(&error.to_string());
-            return Err(Exit::refusal(&error));
-        }
-    };
-    let Some(input) = manifest.inputs.first() else { return Err(refuse("it does not say which scenario was run")) };
-    let overrides: Vec<String> = match manifest.plan["overrides"].as_array() {
+    let results = Results::open(what).map_err(|error| {
+        console::error(&error.to_string());
+        Exit::refusal(&error)
+    })?;
+    let overrides: Vec<String> = match results.manifest.plan["overrides"].as_array() {
         Some(texts) => texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect(),
         None => {
             return Err(refuse("it was recorded by a version that did not keep overrides; run the scenario itself"));
         }
     };
-    let plan = load(Path::new(&input.path), &overrides).map_err(|errors| console::problems(&errors))?;
-    let hash = |path: &str| plan.inputs().find(|it| it.file == path).map(|it| format!("sha256:{}", it.sha256));
-    if let Some(changed) = manifest.inputs.iter().find(|input| hash(&input.path).as_ref() != Some(&input.hash)) {
-        return Err(refuse(&format!("{} has changed since it was run; run it again", changed.path)));
-    }
+    let plan = load_recorded(&results, &overrides, arguments.inputs).map_err(|errors| console::problems(&errors))?;
+    let manifest = results.manifest;
     Ok((seeded(plan, Some(manifest.seed))?, Some(manifest)))
 }
 

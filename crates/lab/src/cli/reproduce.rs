@@ -135,6 +135,11 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             Ok(judged) => judged,
             Err(exit) => return exit,
         };
+        // Beside the figure as well: its report reads nothing outside its own folder.
+        if let Err(error) = keep_paper(&about, &folder, &place_of(one_figure, arguments), None) {
+            console::error(&error);
+            return Exit::Failure;
+        }
         worst = worst.max(judged.ending());
         all.push((&one_figure.name, judged));
     }
@@ -202,7 +207,7 @@ fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -
         "publisher": about.publisher,
         "missing": missing,
         "count": count.map(Count::json),
-        "notes": std::fs::read_to_string(folder.join("notes.md")).unwrap_or_default(),
+        "notes": lab::files::read_inside(folder, "notes.md").unwrap_or_default(),
     });
     let path = out.join("paper.json");
     std::fs::create_dir_all(out)

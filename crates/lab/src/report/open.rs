@@ -5,6 +5,7 @@ use super::fit::{LEAST_BYTES, Making, fit};
 use super::pack::deflated;
 use super::page::{Blocks, Front, page};
 use super::run::{Sought, Wanted, drawn, recorded};
+use crate::files;
 use crate::plot::{Quantity, axis_value};
 use crate::results::{COMMIT, ResultsError, VERSION};
 use serde_json::{Value, json};
@@ -64,21 +65,27 @@ pub struct Report {
     blocks: Blocks,
 }
 
-/// A file of JSON, if it is there.
-fn read(path: &Path) -> Result<Option<Value>, ReportError> {
-    let damaged = |reason: String| ReportError::Damaged { path: path.to_owned(), reason };
-    match std::fs::read_to_string(path) {
+/// A file of JSON in a folder, if it is there.
+fn read(folder: &Path, name: &str) -> Result<Option<Value>, ReportError> {
+    let damaged = |reason: String| ReportError::Damaged { path: folder.join(name), reason };
+    match files::read_inside(folder, name) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| damaged(error.to_string())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+        Err(error) if files::is_missing(&error) => Ok(None),
         Err(error) => Err(damaged(error.to_string())),
     }
 }
 
-/// Folders inside a folder, by name.
+/// A folder in a folder that a file of it names.
+fn named(folder: &Path, name: &str) -> Result<PathBuf, ReportError> {
+    files::inside(folder, name)
+        .map_err(|error| ReportError::Damaged { path: folder.join(name), reason: error.to_string() })
+}
+
+/// Folders inside a folder, by name; none that lies elsewhere.
 fn folders(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let here = entries.filter_map(|entry| files::inside(path, entry.file_name()).ok());
+    let mut paths: Vec<PathBuf> = here.filter(|path| path.is_dir()).collect();
     paths.sort();
     paths
 }
@@ -150,17 +157,17 @@ impl Report {
         let mut document = if path.join("manifest.json").exists() {
             runs.add("", path.to_owned(), all);
             json!({ "kind": "run" })
-        } else if let Some(comparison) = read(&path.join("compare.json"))? {
-            comparison_of(path, comparison, &mut runs, &all)
+        } else if let Some(comparison) = read(path, "compare.json")? {
+            comparison_of(path, comparison, &mut runs, &all)?
         } else if path.join("verdicts.json").exists() {
-            let paper = path.parent().map(|paper| read(&paper.join("paper.json"))).transpose()?.flatten();
+            let paper = read(path, "paper.json")?;
             let figure = figure_of(path, "", &mut runs)?;
             runs.admit(making.size)?;
             json!({ "kind": "figure", "paper": paper, "statements": figure["statements"], "figures": [figure] })
-        } else if let Some(sweep) = read(&path.join("sweep.json"))? {
-            let table = read(&path.join("table.json"))?;
+        } else if let Some(sweep) = read(path, "sweep.json")? {
+            let table = read(path, "table.json")?;
             sweep_of(&sweep, table.ok_or_else(|| ReportError::Nothing { path: path.to_owned() })?)
-        } else if let Some(stability) = read(&path.join("stability.json"))? {
+        } else if let Some(stability) = read(path, "stability.json")? {
             json!({ "kind": "stability", "stability": stability })
         } else {
             paper_of(path, making.size, &mut runs)?.ok_or_else(|| match path.exists() {
@@ -215,13 +222,13 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
     named.unwrap_or_else(|| name_of(path))
 }
 
-fn comparison_of(path: &Path, comparison: Value, runs: &mut Runs, wanted: &Wanted) -> Value {
+fn comparison_of(path: &Path, comparison: Value, runs: &mut Runs, wanted: &Wanted) -> Result<Value, ReportError> {
     for run in comparison["runs"].as_array().into_iter().flatten() {
         if let (Some(value), Some(folder)) = (run["value"].as_str(), run["folder"].as_str()) {
-            runs.add(value, path.join(folder), wanted.clone());
+            runs.add(value, named(path, folder)?, wanted.clone());
         }
     }
-    json!({ "kind": "compare", "compare": comparison })
+    Ok(json!({ "kind": "compare", "compare": comparison }))
 }
 
 fn sweep_of(sweep: &Value, table: Value) -> Value {
@@ -254,7 +261,7 @@ fn sweep_of(sweep: &Value, table: Value) -> Value {
 
 /// A figure: its verdicts, and its recorded runs by variant, of each what it draws.
 fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, ReportError> {
-    let mut figure = read(&path.join("verdicts.json"))?.unwrap_or_default();
+    let mut figure = read(path, "verdicts.json")?.unwrap_or_default();
     for chart in figure["charts"].as_array_mut().into_iter().flatten() {
         for point in chart["lines"].as_array_mut().into_iter().flatten().flat_map(|line| line["points"].as_array_mut())
         {
@@ -272,7 +279,7 @@ fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, Report
         let folder = run["folder"].as_str().unwrap_or("run").to_owned();
         if path.join(&folder).join("manifest.json").exists() {
             let wanted = Wanted { drawn: std::mem::take(&mut draws[place]), ..Wanted::default() };
-            run["run"] = json!(runs.add(&label, path.join(&folder), wanted));
+            run["run"] = json!(runs.add(&label, named(path, &folder)?, wanted));
             run["place"] = json!(format!("{inside}{folder}"));
         }
     }
@@ -291,10 +298,10 @@ fn paper_of(path: &Path, size: u64, runs: &mut Runs) -> Result<Option<Value>, Re
         figures.push(figure_of(folder, &format!("{}/", name_of(folder)), runs)?);
     }
     runs.admit(size)?;
-    let paper = read(&path.join("paper.json"))?;
-    let mut summary = read(&path.join("summary/summary.json"))?;
+    let paper = read(path, "paper.json")?;
+    let mut summary = read(path, "summary/summary.json")?;
     if summary.is_none() {
-        summary = read(&path.join("summary-quick/summary.json"))?;
+        summary = read(path, "summary-quick/summary.json")?;
     }
     let statements = statements_of(&figures, summary.as_ref());
     Ok((!figures.is_empty()).then(

@@ -1,6 +1,7 @@
 //! One recorded run as a report holds it: what is small as it is, and what grows with time as series.
 
 use super::series::{Join, Wish};
+use crate::files;
 use crate::results::{Batch, Cells, Results, ResultsError};
 use crate::study::NETWORK_FILE;
 use fabric::record::schema;
@@ -168,7 +169,7 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
         |table| if results.has(table) { results.read(table).map(|batch| columns(&batch)) } else { Ok(json!({})) };
     // Results of before these files were written have none: then the drawing does with what the ports tell.
     let beside = |name: &str| -> Option<Value> {
-        serde_json::from_str(&std::fs::read_to_string(results.directory().join(name)).ok()?).ok()
+        serde_json::from_str(&files::read_inside(results.directory(), name).ok()?).ok()
     };
     let mut manifest = results.manifest.to_json();
     let entries = manifest.pointer_mut("/plan/entries").and_then(Value::as_array_mut);

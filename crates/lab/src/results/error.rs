@@ -114,6 +114,9 @@ fn remedy(source: &io::Error) -> &'static str {
             "you may not do that there; write elsewhere with --out, or change the permissions"
         }
         io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
+            "only regular files inside the directory are read; if a copy lost them, copy it again with what links name"
+        }
         io::ErrorKind::NotADirectory => "a part of the path is a file; name another place",
         _ => "check the disk and try again",
     }

@@ -2,6 +2,7 @@
 
 use super::error::ResultsError;
 use super::hash::{hash_of, hash_of_file};
+use crate::files;
 use fabric::{Limit, Outcome, Report, Totals};
 use serde_json::{Map, Value, json};
 use std::io::{Read, Seek};
@@ -29,6 +30,8 @@ pub struct Input {
     pub path: String,
     /// Its hash, led by the name of the hash: `sha256:...`.
     pub hash: String,
+    /// Its copy in the results directory, if there is one: older versions kept none.
+    pub copy: Option<String>,
 }
 
 /// How a run ended, as it is written down.
@@ -264,7 +267,8 @@ impl Manifest {
     /// As JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let inputs: Vec<Value> = self.inputs.iter().map(|i| json!({ "path": i.path, "hash": i.hash })).collect();
+        let inputs: Vec<Value> =
+            self.inputs.iter().map(|i| json!({ "path": i.path, "hash": i.hash, "copy": i.copy })).collect();
         let table = |t: &TableRecord| match &t.hash {
             Some(hash) => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes, "hash": hash }),
             None => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes }),
@@ -314,7 +318,7 @@ impl Manifest {
         let not = |reason: String| ResultsError::NotResults { path: directory.to_owned(), reason };
         let path = directory.join(FILE);
         let changed = |reason: &str| ResultsError::Changed { path: path.clone(), reason: reason.to_owned() };
-        let text = match std::fs::read(&path) {
+        let text = match files::inside(directory, FILE).and_then(|path| files::read(&path, files::LARGEST_RESULT)) {
             Ok(bytes) => String::from_utf8(bytes).map_err(|_| changed("it is damaged: it is not UTF-8"))?,
             Err(error) if !directory.exists() => return Err(ResultsError::io("open", directory, error)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -344,7 +348,9 @@ impl Manifest {
 
     fn from_json(json: &Value) -> Option<Manifest> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let input = |value: &Value| Some(Input { path: text(&value["path"])?, hash: text(&value["hash"])? });
+        let input = |value: &Value| {
+            Some(Input { path: text(&value["path"])?, hash: text(&value["hash"])?, copy: text(&value["copy"]) })
+        };
         let table = |value: &Value| {
             let (rows, bytes) = (value["rows"].as_u64()?, value["bytes"].as_u64()?);
             Some(TableRecord { name: text(&value["name"])?, rows, bytes, hash: text(&value["hash"]) })
@@ -395,7 +401,11 @@ pub(super) mod tests {
             name: "incast".into(),
             plan: json!({ "a": [1, 2] }),
             seed: u64::MAX,
-            inputs: vec![Input { path: "incast.toml".into(), hash: "sha256:00".into() }],
+            inputs: vec![Input {
+                path: "incast.toml".into(),
+                hash: "sha256:00".into(),
+                copy: Some("input-0.toml".into()),
+            }],
             wall_seconds: 0.5,
             ..Manifest::of(&report)
         }

@@ -5,6 +5,7 @@ use super::batch::{Batch, Cells};
 use super::error::ResultsError;
 use super::hash::Hashing;
 use super::manifest::TableRecord;
+use crate::files;
 use fabric::record::Row;
 use fabric::record::schema::{Kind, Table};
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
@@ -203,7 +204,7 @@ impl TableReader {
     /// # Errors
     /// If it cannot be read or is of another table.
     pub fn open(path: &Path, table: &'static Table) -> Result<TableReader, ResultsError> {
-        let file = File::open(path).map_err(|source| ResultsError::io("open", path, source))?;
+        let file = files::open(path).map_err(|source| ResultsError::io("open", path, source))?;
         TableReader::of(file, path, table)
     }
 
@@ -217,7 +218,7 @@ impl TableReader {
         record: &TableRecord,
         verify: bool,
     ) -> Result<TableReader, ResultsError> {
-        let mut file = match File::open(path) {
+        let mut file = match files::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ResultsError::Changed { path: path.to_owned(), reason: "it is missing".into() });
             }

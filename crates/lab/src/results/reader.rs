@@ -5,6 +5,7 @@ use super::directory::restore;
 use super::error::ResultsError;
 use super::manifest::Manifest;
 use super::parquet_file::TableReader;
+use crate::files;
 use fabric::record::schema::{self, Table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,11 @@ impl Results {
             });
         };
         let path = self.directory.join(format!("{}.parquet", table.name));
+        match files::inside(&self.directory, format!("{}.parquet", table.name)) {
+            Err(error) if !files::is_missing(&error) => return Err(ResultsError::io("open", &path, error)),
+            // A file that is missing is told of below.
+            Ok(_) | Err(_) => {}
+        }
         // A thread that has panicked leaves the list as it was: at worst a table is verified twice.
         let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
         let verify = !verified().contains(table.name);

@@ -1,17 +1,19 @@
 //! Reading a scenario: the file, its bases, its overrides, and the files it names.
 
+use super::key::Section;
+use super::keys;
 use super::overrides;
 use super::plan::Plan;
 use super::problem::{Errors, Problem};
-use super::source::{FileReader, Place, SourceKind, Sources};
+use super::source::{FileReader, Place, SourceKind, Sources, hexadecimal};
 use super::tree::{self, Data, Table};
 use super::{Attachments, Limits, Recipe, variants};
+use crate::files::{self, LARGEST_SCENARIO};
+use crate::results::Results;
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::EmpiricalCdf;
-
-/// A larger file is no scenario.
-const LARGEST_FILE: u64 = 16 << 20;
 
 /// Bases of bases of bases: a longer chain is a mistake.
 const LONGEST_CHAIN: usize = 16;
@@ -22,13 +24,7 @@ pub struct Disk;
 
 impl FileReader for Disk {
     fn read(&self, path: &Path) -> Result<String, String> {
-        let plain = |error: std::io::Error| error.to_string();
-        let length = std::fs::metadata(path).map_err(plain)?.len();
-        if length > LARGEST_FILE {
-            return Err(format!("it has {length} bytes; {LARGEST_FILE} are the most a scenario's file may have"));
-        }
-        let octets = std::fs::read(path).map_err(plain)?;
-        String::from_utf8(octets).map_err(|_| "it is not text in UTF-8".into())
+        files::read_text(path, LARGEST_SCENARIO).map_err(|error| error.to_string())
     }
 
     fn identity(&self, path: &Path) -> PathBuf {
@@ -36,23 +32,96 @@ impl FileReader for Disk {
     }
 }
 
-/// The plan of a scenario file, with overrides of the form `path=value`; `variant=name` chooses a variant.
+/// The plan of a scenario file that a person has named, with overrides of the form `path=value`; `variant=name` chooses a
+/// variant.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
     let name = path.to_string_lossy().into_owned();
-    match Disk.read(path) {
-        Ok(text) => load_str(&name, &text, overrides, &Disk, Limits::default()),
-        Err(reason) => {
-            let mut sources = Sources::default();
-            let source = sources.add(name.clone(), SourceKind::File, String::new());
-            let place = Place { source, start: 0, end: 0 };
-            let problem =
-                Problem::new(place, format!("cannot read {name}: {reason}"), "give the path of a scenario file");
-            Err(Errors::new(sources, vec![problem]))
+    let read = files::read_given(path, LARGEST_SCENARIO).map_err(|error| error.to_string());
+    let text = read.and_then(|text| {
+        // Whoever names a file by mistake does not want its lines on the screen, or in a log.
+        if is_toml(&Disk.identity(path)) || tree::is_of(keys::root(), &text) {
+            Ok(text)
+        } else {
+            Err(NO_SCENARIO.into())
         }
+    });
+    match text {
+        Ok(text) => load_str(&name, &text, overrides, &Disk, Limits::default()),
+        Err(reason) => Err(unread(name, &reason, "give the path of a scenario file")),
     }
+}
+
+/// The plan of recorded results: from the copies of its files among them, or, if `outside` is allowed, from the files that
+/// the manifest names, wherever they are. The overrides are those of the manifest; the seed is the scenario's.
+///
+/// # Errors
+/// Everything that is wrong with it; a file that is not the one that was run is.
+pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> Result<Plan, Errors> {
+    let reader = Recorded { results, outside };
+    let Some(first) = results.manifest.inputs.first() else {
+        let name = results.directory().to_string_lossy().into_owned();
+        return Err(unread(name, "it does not say which scenario was run", "run the scenario itself"));
+    };
+    let path = Path::new(&first.path);
+    let text = reader.read(path).and_then(|text| match is_file_of(keys::root(), &reader.identity(path), &text) {
+        true => Ok(text),
+        false => Err(NO_SCENARIO.into()),
+    });
+    match text {
+        Ok(text) => load_str(&first.path, &text, overrides, &reader, Limits::default()),
+        Err(reason) => Err(unread(first.path.clone(), &reason, "run the scenario itself")),
+    }
+}
+
+/// Reads the files of a recorded run.
+struct Recorded<'a> {
+    results: &'a Results,
+    outside: bool,
+}
+
+impl FileReader for Recorded<'_> {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let directory = self.results.directory();
+        let found = self.results.manifest.inputs.iter().find(|input| Path::new(&input.path) == path);
+        let Some(input) = found else { return Err("it is not among the files of the recorded run".into()) };
+        let text = match &input.copy {
+            Some(copy) => files::inside(directory, copy)
+                .and_then(|path| files::read_text(&path, LARGEST_SCENARIO))
+                .map_err(|error| format!("its copy in {}: {error}", directory.display()))?,
+            None if self.outside => Disk.read(path)?,
+            None => return Err("it is not among the results; --inputs reads the files that a manifest names".into()),
+        };
+        let hash = format!("sha256:{}", hexadecimal(&Sha256::digest(text.as_bytes())));
+        if hash == input.hash { Ok(text) } else { Err("it has changed since it was run; run it again".into()) }
+    }
+
+    fn identity(&self, path: &Path) -> PathBuf {
+        if self.outside { Disk.identity(path) } else { path.to_path_buf() }
+    }
+}
+
+/// What is said of a file that cannot be read and that no other file names.
+pub(crate) fn unread(name: String, reason: &str, help: &str) -> Errors {
+    let mut sources = Sources::default();
+    let message = format!("cannot read {name}: {reason}");
+    let source = sources.add(name, SourceKind::File, String::new());
+    Errors::new(sources, vec![Problem::new(Place { source, start: 0, end: 0 }, message, help)])
+}
+
+/// Why a text is not taken for a scenario, without a word of it.
+const NO_SCENARIO: &str = "it is not a scenario: its name does not end in .toml, or few of its keys are a scenario's";
+
+/// Whether a file that another names may be one of keys of that section, so that its lines may be quoted: by its real
+/// name, whatever links led to it, and by its keys.
+pub(crate) fn is_file_of(section: &Section, identity: &Path, text: &str) -> bool {
+    is_toml(identity) && (text.trim().is_empty() || tree::is_of(section, text))
+}
+
+fn is_toml(identity: &Path) -> bool {
+    identity.extension().is_some_and(|extension| extension == "toml")
 }
 
 /// The plan of a scenario given as text; `name` is what errors call it, and other files are found relative to it.
@@ -111,7 +180,11 @@ impl Loader<'_> {
             self.problems.push(Problem::new(place, message, "base the scenario on fewer files"));
             return tree;
         }
-        match self.reader.read(&path) {
+        let text = self.reader.read(&path);
+        match text.and_then(|text| match is_file_of(keys::root(), &identity, &text) {
+            true => Ok(text),
+            false => Err(NO_SCENARIO.into()),
+        }) {
             Ok(text) => {
                 chain.push(identity);
                 let below = self.file(path.to_string_lossy().into_owned(), text, chain);
@@ -178,7 +251,7 @@ impl Loader<'_> {
                 _ => wrong.push(place),
             }
         }
-        let source = self.sources.add(path.to_string_lossy().into_owned(), SourceKind::File, text);
+        let source = self.sources.add(path.to_string_lossy().into_owned(), SourceKind::Data, text);
         let place = |(start, end): (usize, usize)| Place { source, start: start as u32, end: end as u32 };
         for at in wrong.iter().take(20) {
             let help = "write bytes and cumulative probability, such as 1500 0.25";
@@ -196,7 +269,8 @@ impl Loader<'_> {
             }
             Err(error) => {
                 let index = error_index(&error).and_then(|index| places.get(index)).or(places.last());
-                self.problems.push(Problem::new(place(index.copied().unwrap_or((0, 0))), error.to_string(), ""));
+                let (message, help) = mistake(&error);
+                self.problems.push(Problem::new(place(index.copied().unwrap_or((0, 0))), message, help));
                 None
             }
         }
@@ -210,6 +284,27 @@ fn error_index(error: &units::CdfError) -> Option<usize> {
             Some(*index)
         }
         Empty | Incomplete { .. } => None,
+    }
+}
+
+/// What is wrong with the points of a distribution, without their numbers: the file may be something else.
+fn mistake(error: &units::CdfError) -> (&'static str, &'static str) {
+    use units::CdfError::{Empty, Incomplete, Probability, ProbabilityFalls, Value, ValueFalls};
+    match error {
+        Empty => {
+            ("the file has no point of a distribution", "write bytes and cumulative probability, such as 1500 0.25")
+        }
+        Value { .. } => ("this size is infinite, negative or no number", "sizes are in bytes"),
+        Probability { probability, .. } if *probability > 1.0 => {
+            ("this cumulative probability is above 1", "divide percentages by 100")
+        }
+        Probability { .. } => ("this cumulative probability is below 0 or no number", "give a number from 0 to 1"),
+        ValueFalls { .. } => ("this size is below the one before it", "sort the points by size"),
+        ProbabilityFalls { .. } => (
+            "this cumulative probability is below the one before it",
+            "cumulative probabilities never fall: add up the probabilities of single sizes first",
+        ),
+        Incomplete { .. } => ("the last cumulative probability is not 1", "end with the largest size, and 1"),
     }
 }
 

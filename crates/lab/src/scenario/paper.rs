@@ -3,9 +3,9 @@
 use super::expect::Comparison;
 use super::figure::VARIANT;
 use super::keys::paper::paper as keys;
-use super::load::Disk;
+use super::load::{Disk, is_file_of, unread};
 use super::pattern::Pattern;
-use super::problem::{Errors, Problem};
+use super::problem::Errors;
 use super::resolve::{self, Gathered, Node, Scope};
 use super::source::{FileReader, Place, SourceKind, Sources};
 use super::tree;
@@ -185,13 +185,13 @@ pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     let name = path.to_string_lossy().into_owned();
     let mut sources = Sources::default();
     let start = Place { source: 0, start: 0, end: 0 };
-    let text = match Disk.read(path) {
+    let read = Disk.read(path).and_then(|text| match is_file_of(keys(), &Disk.identity(path), &text) {
+        true => Ok(text),
+        false => Err("it is not TOML with the keys of a paper".into()),
+    });
+    let text = match read {
         Ok(text) => text,
-        Err(reason) => {
-            sources.add(name.clone(), SourceKind::File, String::new());
-            let help = "every folder of a paper has a paper.toml with its title";
-            return Err(Errors::new(sources, vec![Problem::new(start, format!("cannot read {name}: {reason}"), help)]));
-        }
+        Err(reason) => return Err(unread(name, &reason, "every folder of a paper has a paper.toml with its title")),
     };
     let source = sources.add(name, SourceKind::File, text);
     let mut problems = Vec::new();

@@ -107,11 +107,13 @@ impl Axis {
 
 /// A text the plan was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
+pub struct Input<'a> {
     /// Path of the file as given.
     pub file: String,
     /// SHA-256 of its content, in hexadecimal.
     pub sha256: String,
+    /// Its content.
+    pub text: &'a str,
 }
 
 /// A scenario with everything decided.
@@ -174,11 +176,12 @@ impl Plan {
     }
 
     /// The files it was made from, with their hashes.
-    pub fn inputs(&self) -> impl Iterator<Item = Input> {
-        self.sources()
-            .iter()
-            .filter(|source| source.kind == super::SourceKind::File)
-            .map(|source| Input { file: source.name.clone(), sha256: source.sha256.clone() })
+    pub fn inputs(&self) -> impl Iterator<Item = Input<'_>> {
+        self.sources().iter().filter(|source| source.kind != super::SourceKind::Override).map(|source| Input {
+            file: source.name.clone(),
+            sha256: source.sha256.clone(),
+            text: &source.text,
+        })
     }
 
     /// What was given beside its files, as overrides that would give it again.

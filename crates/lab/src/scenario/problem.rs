@@ -1,6 +1,6 @@
 //! What is wrong with a scenario: all of it at once, each with its line, a caret and a remedy.
 
-use super::source::{Place, Sources, floor_boundary};
+use super::source::{Place, SourceKind, SourceText, Sources, floor_boundary};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt;
 
@@ -106,7 +106,9 @@ impl Errors {
             }
             group = group.element(snippet);
         } else if let Some(source) = self.sources.get(problem.place.source) {
-            group = group.element(Origin::path(source.name.as_str()));
+            let origin = Origin::path(source.name.as_str());
+            let line = (!source.text.is_empty()).then(|| self.sources.position(problem.place).0);
+            group = group.element(line.map_or(origin.clone(), |line| origin.line(line)));
         }
         if let Some((place, label)) = also.filter(|_| together.is_none())
             && let Some(snippet) = self.snippet(*place)
@@ -121,8 +123,9 @@ impl Errors {
     }
 
     fn snippet<'a>(&'a self, place: Place) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
-        // An empty file, or one that could not be read, has no line to show.
-        let source = self.sources.get(place.source).filter(|source| !source.text.is_empty())?;
+        // An empty file, or one that could not be read, has no line to show; what is no scenario is not quoted.
+        let shown = |source: &&SourceText| !source.text.is_empty() && source.kind != SourceKind::Data;
+        let source = self.sources.get(place.source).filter(shown)?;
         Some(Snippet::source(source.text.as_str()).path(source.name.as_str()))
     }
 
@@ -146,7 +149,6 @@ impl std::error::Error for Errors {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::SourceKind;
     use super::*;
 
     fn errors(text: &str, problems: Vec<(u32, u32)>) -> Errors {

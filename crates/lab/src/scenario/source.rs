@@ -21,8 +21,10 @@ pub struct Place {
 /// What kind of text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
-    /// A file.
+    /// A scenario or another file of keys.
     File,
+    /// A file of numbers that a scenario names. Its lines are never quoted: a name may lead to anything.
+    Data,
     /// One `path=value` given beside the file.
     Override,
 }
@@ -32,7 +34,7 @@ pub enum SourceKind {
 pub struct SourceText {
     /// The path as it was given, or what the override is called.
     pub name: String,
-    /// File or override.
+    /// Of what kind.
     pub kind: SourceKind,
     /// The whole text.
     pub text: String,
@@ -51,8 +53,7 @@ pub struct Sources {
 impl Sources {
     /// Adds a text and returns its number.
     pub(crate) fn add(&mut self, name: String, kind: SourceKind, text: String) -> u32 {
-        let digest = Sha256::digest(text.as_bytes());
-        let sha256 = digest.iter().map(|octet| format!("{octet:02x}")).collect();
+        let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
         let breaks = text.bytes().zip(1_u32..).filter(|(octet, _)| *octet == b'\n').map(|(_, next)| next);
         let lines = std::iter::once(0).chain(breaks).collect();
         self.texts.push(SourceText { name, kind, text, sha256, lines });
@@ -88,6 +89,11 @@ impl Sources {
             _ => PathBuf::new(),
         }
     }
+}
+
+/// Octets as digits.
+pub(crate) fn hexadecimal(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// The last character boundary at or before a byte.

@@ -1,5 +1,6 @@
 //! A scenario as a tree of values that know their places: read from TOML, laid over a base.
 
+use super::key::Section;
 use super::problem::Problem;
 use super::source::{Place, Sources};
 use std::collections::BTreeMap;
@@ -83,6 +84,14 @@ pub(crate) fn parse(sources: &Sources, source: u32, problems: &mut Vec<Problem>)
         problems.push(syntax(source, 0, text, &error));
     }
     convert_table(source, 0, table.get_ref())
+}
+
+/// Whether a text is one of keys of that section: it has some at its top, and no more that the section does not know.
+pub(crate) fn is_of(section: &Section, text: &str) -> bool {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let known = |name: &str| section.keys.iter().any(|key| key.name == name);
+    let count = table.get_ref().iter().filter(|(name, _)| known(name.get_ref())).count();
+    count > 0 && 2 * count >= table.get_ref().len()
 }
 
 /// Reads one value out of the middle of a text; `None` if it is no TOML value.

@@ -11,7 +11,7 @@ use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, por
 use fabric::{BuildError, BuildOptions, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use units::{Span, Time};
@@ -265,6 +265,9 @@ pub fn execute(
         write_ending(&plan.spec, &flows, &ending, report.now, &names, &mut writer)?;
         let shares = shares_of_run(plan, &flows, reached);
         writer.write(&shares.rows)?;
+        for (number, input) in plan.inputs().enumerate() {
+            writer.attach(&copy_name(number, &input.file), input.text.as_bytes())?;
+        }
         writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
         writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
         recorded = Some(writer.commit(manifest(plan, &report, options.threads, start.elapsed()))?);
@@ -274,6 +277,18 @@ pub fn execute(
         Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), frames, too_short }
     });
     Ok(Execution { report, measures, wall: start.elapsed(), recorded, captured })
+}
+
+/// What the copy of an input is called among the results.
+fn copy_name(number: usize, path: &str) -> String {
+    let plain = |ending: &&str| ending.len() <= 8 && ending.bytes().all(|octet| octet.is_ascii_alphanumeric());
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).filter(plain);
+    ending.map_or(format!("input-{number}"), |ending| format!("input-{number}.{ending}"))
+}
+
+fn kept_input(number: usize, input: &crate::scenario::Input<'_>) -> Input {
+    let hash = format!("sha256:{}", input.sha256);
+    Input { path: input.file.clone(), hash, copy: Some(copy_name(number, &input.file)) }
 }
 
 /// What the results say of their run.
@@ -294,10 +309,7 @@ fn manifest(plan: &Plan, report: &Report, threads: usize, wall: Duration) -> Man
             "entries": plan.entries.iter().map(entry).collect::<Vec<_>>(),
         }),
         seed: plan.run.seed,
-        inputs: plan
-            .inputs()
-            .map(|input| Input { path: input.file, hash: format!("sha256:{}", input.sha256) })
-            .collect(),
+        inputs: (0..).zip(plan.inputs()).map(|(number, input)| kept_input(number, &input)).collect(),
         sample_every: Some(plan.probes.sample_every.as_picos()),
         wall_seconds: wall.as_secs_f64(),
         threads,

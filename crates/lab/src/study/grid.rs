@@ -6,6 +6,7 @@
 use super::execute::{Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
 use super::statistics::Bounds;
+use crate::files;
 use crate::results::Results;
 use crate::scenario::{Errors, Expectation, Plan, Subjects, Unit, load};
 use serde_json::{Value, json};
@@ -267,7 +268,7 @@ impl Grid {
         let identity: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let file = self.out.join("sweep.json");
         let same = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v["identity"] == identity.as_str());
-        match fs::read_to_string(&file) {
+        match files::read_inside(&self.out, "sweep.json") {
             // Said again, for there may be more seeds now.
             Ok(text) if same(&text) => {}
             Ok(_) if older == Older::Replace => {
@@ -275,6 +276,7 @@ impl Grid {
                 fs::remove_dir_all(&points).map_err(io("remove", &points))?;
             }
             Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
+            Err(error) if !files::is_missing(&error) => return Err(io("read", &file)(error)),
             Err(_) if holds_something(&self.out) => {
                 return Err(GridError::Occupied { path: self.out.clone() });
             }
@@ -378,7 +380,9 @@ impl Grid {
         let record = record.map(|out| Recording { out: out.clone(), overwrite: true });
         let recorded = record.as_ref().is_none_or(|record| Results::open(&record.out).is_ok());
         if recorded
-            && let Some(sample) = fs::read_to_string(&file).ok().and_then(|text| read_sample(&text, point, seed))
+            && let Ok(text) =
+                files::read_inside(&self.out, Path::new("points").join(file.file_name().unwrap_or_default()))
+            && let Some(sample) = read_sample(&text, point, seed)
         {
             return Ok(Some(sample));
         }

@@ -150,7 +150,11 @@ fn results_are_run_again_for_their_frames() {
     scratch.run(&["pcap", "r", "h0->sw0", "--seed", "8"]).ends(2).matches("pcap-seed");
     scratch.run(&["pcap", "r", "h0->h1"]).ends(2).matches("pcap-no-link");
     scratch.run(&["pcap", "r", "h0"]).ends(2).matches("pcap-no-direction");
+    // From the copy among the results, whatever has become of the file.
     scratch.file("small.toml", SOUND.replace("60KB", "61KB"));
+    scratch.run(&["pcap", "r", "h0->sw0", "-o", "again.pcapng", "--overwrite", "--quiet"]).ends(0);
+    assert!(read("r/capture.pcapng") == read("again.pcapng"));
+    scratch.file("r/input-0.toml", SOUND.replace("60KB", "61KB"));
     scratch.run(&["pcap", "r", "h0->sw0", "-o", "changed.pcapng"]).ends(2).matches("pcap-changed");
     assert_eq!(scratch.names("."), ["again.pcapng", "r", "small.toml"]);
 }

@@ -7,6 +7,7 @@ mod before;
 mod capture;
 mod endings;
 mod help;
+mod hostile;
 #[cfg(target_os = "linux")]
 mod isisd;
 #[cfg(target_os = "linux")]

@@ -308,7 +308,7 @@ fn distributions_are_read_beside_the_scenario() {
     let wrong = |cdf| load(cdf).unwrap_err().complaints().next().unwrap();
     let at = wrong("1000 0.5\nmany 1\n");
     assert_eq!((at.file.as_str(), at.line), ("in/web.cdf", 2));
-    assert!(wrong("1000 50\n2000 100\n").message.contains("divide percentages by 100"));
+    assert!(wrong("1000 50\n2000 100\n").help.contains("divide percentages by 100"));
     assert_eq!(wrong("1000 0.5\n500 1\n").line, 2);
 }
 
