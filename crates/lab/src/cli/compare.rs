@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::run::{free_place, say, slug};
 use super::{INTERRUPT, picture, report, sweep};
 use lab::scenario::load;
-use lab::study::{Options, Recording, execute};
+use lab::study::{Existing, Options, Recording, execute};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,8 @@ pub fn compare(arguments: &Compare) -> Exit {
     let mut made: Vec<(String, PathBuf)> = Vec::new();
     let mut worst = Exit::Success;
     for (value, plan) in values.iter().zip(&plans) {
-        let record = Recording { out: out.join(slug(value)), overwrite: arguments.overwrite };
+        let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };
+        let record = Recording { out: out.join(slug(value)), existing };
         let options = Options {
             threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
             time_limit: None,

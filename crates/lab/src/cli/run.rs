@@ -8,7 +8,7 @@ use super::exit::Exit;
 use super::{INTERRUPT, picture, report};
 use lab::results::OutcomeRecord;
 use lab::scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
-use lab::study::{Execution, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
+use lab::study::{Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,9 +38,14 @@ pub fn file_name(title: &str, before: &[String]) -> String {
     }
 }
 
+/// `results/NAME`.
+fn usual_place(name: &str) -> PathBuf {
+    Path::new("results").join(slug(name))
+}
+
 /// The first of `results/NAME`, `results/NAME-2`, ... that is not there.
 pub fn free_place(name: &str) -> PathBuf {
-    let base = Path::new("results").join(slug(name));
+    let base = usual_place(name);
     let numbered = (2..).map(|number| Path::new("results").join(format!("{}-{number}", slug(name))));
     std::iter::once(base).chain(numbered).find(|path| !path.exists()).unwrap_or_default()
 }
@@ -77,9 +82,12 @@ pub fn run(arguments: &Run) -> Exit {
         );
         console::note(&text);
     }
-    let record = (!arguments.no_record).then(|| Recording {
-        out: arguments.out.clone().unwrap_or_else(|| free_place(&plan.name)),
-        overwrite: arguments.overwrite,
+    let record = (!arguments.no_record).then(|| match &arguments.out {
+        Some(out) => {
+            let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };
+            Recording { out: out.clone(), existing }
+        }
+        None => Recording { out: usual_place(&plan.name), existing: Existing::NextName },
     });
     let time_limit = match arguments.time_limit.map(Duration::try_from_secs_f64) {
         None => None,
@@ -129,6 +137,7 @@ pub fn run(arguments: &Run) -> Exit {
             return Exit::Failure;
         }
         if !arguments.quiet {
+            execution.leftovers.iter().for_each(|leftover| console::note(&leftover.to_string()));
             console::note(&format!("results in {}", out.display()));
             execution.captured.iter().for_each(capture::note);
         }

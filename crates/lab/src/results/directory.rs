@@ -1,73 +1,48 @@
 //! Writing a results directory: beside its place while the run goes, and into its place whole.
-//!
-//! `out` is written as `out.partial-PID` with a file INCOMPLETE in it and without a manifest, and renamed in the end.
-//! An old result moves to `out.replaced-PID` for the moment between two renames; a process killed in that moment
-//! leaves it there, and the next writer or reader of `out` moves it back.
 
 use super::error::ResultsError;
 use super::manifest::{FILE, Manifest};
 use super::parquet_file::TableWriter;
+use super::stage::{Leftover, Stage, clean, restore};
+use crate::output::unfinished::parent;
+use crate::output::write_file;
 use fabric::record::schema::TABLES;
 use fabric::record::{Ending, RecorderSpec, Row, Rows, WaitBucket};
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
-
-const MARK: &str = "INCOMPLETE";
-const MARK_TEXT: &str = "This run has not ended, or was killed. Its tables are not whole; delete this directory.\n";
 
 /// See the module. Dropped without [`ResultWriter::commit`], it removes what it has written.
 pub struct ResultWriter {
     out: PathBuf,
-    partial: PathBuf,
-    overwrite: bool,
+    taken: Taken,
     tables: Vec<TableWriter>,
     not_recorded: Vec<String>,
-    leftovers: Vec<PathBuf>,
-    keep: bool,
+    leftovers: Vec<Leftover>,
+    /// Last, so that tables are closed before it is removed.
+    stage: Stage,
 }
 
-/// `out` with something behind its name.
-fn beside(out: &Path, suffix: &str) -> PathBuf {
-    let mut name = out.file_name().unwrap_or_default().to_owned();
-    name.push(suffix);
-    out.with_file_name(name)
+/// What to do where something is already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    /// Refuse to run.
+    Refuse,
+    /// Replace an older result.
+    Replace,
+    /// Take the next free name.
+    Next,
 }
 
-/// Directories beside `out` whose name is that of `out` with `infix` and a process number, and that number.
-fn siblings(out: &Path, infix: &str) -> Vec<(PathBuf, u32)> {
-    let parent = match out.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
+/// `out`, then `out-2`, `out-3`, ...
+fn numbered(out: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = out.file_name().unwrap_or_default().to_owned();
+    let next = move |number: u32| {
+        let mut name = name.clone();
+        name.push(format!("-{number}"));
+        out.with_file_name(name)
     };
-    let Some(name) = out.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let prefix = format!("{name}{infix}");
-    let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
-    let mut found: Vec<(PathBuf, u32)> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let number = name.to_str()?.strip_prefix(&prefix)?.split('-').next()?.parse().ok()?;
-            Some((entry.path(), number))
-        })
-        .collect();
-    found.sort();
-    found
-}
-
-/// Whether a process is certainly gone.
-fn is_gone(process: u32) -> bool {
-    Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{process}")).exists()
-}
-
-/// Moves an old result back that a killed process had moved away and not replaced.
-pub(super) fn restore(out: &Path) {
-    if out.exists() {
-        return;
-    }
-    if let Some((path, _)) = siblings(out, ".replaced-").into_iter().find(|(_, process)| is_gone(*process)) {
-        // If it cannot be moved, the caller finds nothing at `out` and says so.
-        let _ = fs::rename(path, out);
-    }
+    std::iter::once(out.to_owned()).chain((2..).map(next))
 }
 
 /// Whether results may go there.
@@ -94,53 +69,51 @@ impl ResultWriter {
     /// # Errors
     /// If something is there already that may not be replaced, or the system refuses.
     pub fn create(out: &Path, overwrite: bool, recorder: &RecorderSpec) -> Result<ResultWriter, ResultsError> {
+        ResultWriter::new(out, if overwrite { Taken::Replace } else { Taken::Refuse }, recorder)
+    }
+
+    /// The same; if something is there when the result is committed, it goes to the first of `out-2`, `out-3`, ... that is
+    /// free.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn create_numbered(out: &Path, recorder: &RecorderSpec) -> Result<ResultWriter, ResultsError> {
+        ResultWriter::new(out, Taken::Next, recorder)
+    }
+
+    fn new(out: &Path, taken: Taken, recorder: &RecorderSpec) -> Result<ResultWriter, ResultsError> {
         if out.file_name().is_none() {
             return Err(ResultsError::NotOurs { path: out.to_owned() });
         }
         restore(out);
-        check(out, overwrite)?;
-        if let Some(parent) = out.parent() {
-            fs::create_dir_all(parent).map_err(|source| ResultsError::io("create", parent, source))?;
+        if taken != Taken::Next {
+            check(out, taken == Taken::Replace)?;
         }
-        let mut leftovers = Vec::new();
-        for (path, process) in siblings(out, ".partial-") {
-            let removed = is_gone(process) && path.join(MARK).exists() && fs::remove_dir_all(&path).is_ok();
-            if !removed {
-                leftovers.push(path);
-            }
-        }
-        let partial = new_directory(out)?;
-        let mut writer = ResultWriter {
-            out: out.to_owned(),
-            partial,
-            overwrite,
-            tables: Vec::new(),
-            not_recorded: Vec::new(),
-            leftovers,
-            keep: false,
-        };
-        writer.attach(MARK, MARK_TEXT.as_bytes())?;
+        let above = parent(out);
+        fs::create_dir_all(above).map_err(|source| ResultsError::io("create", above, source))?;
+        let leftovers = clean(out);
+        let stage = Stage::create(out)?;
+        let (mut tables, mut not_recorded) = (Vec::new(), Vec::new());
         for table in TABLES {
             if recorder.records(table) {
-                let path = writer.partial.join(format!("{}.parquet", table.name));
-                writer.tables.push(TableWriter::create(&path, table)?);
+                tables.push(TableWriter::create(&stage.result().join(format!("{}.parquet", table.name)), table)?);
             } else {
-                writer.not_recorded.push(table.name.to_owned());
+                not_recorded.push(table.name.to_owned());
             }
         }
-        Ok(writer)
+        Ok(ResultWriter { out: out.to_owned(), taken, tables, not_recorded, leftovers, stage })
     }
 
-    /// Partial results for the same place that were not removed: of runs that may still be under way.
+    /// Unfinished results for the same place that were not removed: of runs that may still be under way.
     #[must_use]
-    pub fn leftovers(&self) -> &[PathBuf] {
+    pub fn leftovers(&self) -> &[Leftover] {
         &self.leftovers
     }
 
-    /// Where it writes until it is committed.
+    /// Where the result is until it is committed.
     #[must_use]
-    pub fn partial(&self) -> &Path {
-        &self.partial
+    pub fn partial(&self) -> PathBuf {
+        self.stage.result()
     }
 
     /// Writes rows of one table, in its order; nothing if the table is not recorded.
@@ -189,17 +162,11 @@ impl ResultWriter {
     /// # Errors
     /// If the system refuses.
     pub fn attach(&mut self, name: &str, contents: &[u8]) -> Result<(), ResultsError> {
-        let path = self.partial.join(name);
-        let write = || {
-            use std::io::Write;
-            let mut file = File::create(&path)?;
-            file.write_all(contents)?;
-            file.sync_all()
-        };
-        write().map_err(|source| ResultsError::io("write", &path, source))
+        let path = self.partial().join(name);
+        write_file(&path, contents).map_err(|source| ResultsError::io("write", &path, source))
     }
 
-    /// Ends the tables, writes the manifest and moves the directory into its place.
+    /// Ends the tables, writes the manifest and moves the directory into its place, which it returns.
     ///
     /// # Errors
     /// If the system refuses, or another result has appeared there. An old result is still there then.
@@ -210,48 +177,35 @@ impl ResultWriter {
         }
         manifest.not_recorded = std::mem::take(&mut self.not_recorded);
         self.attach(FILE, manifest.to_text().as_bytes())?;
-        let mark = self.partial.join(MARK);
-        fs::remove_file(&mark).map_err(|source| ResultsError::io("remove", &mark, source))?;
-        sync(&self.partial)?;
-        self.keep = true;
-        self.put_in_place()?;
-        sync(self.out.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")))?;
-        Ok(self.out.clone())
+        sync(&self.partial())?;
+        let place = self.put_in_place()?;
+        sync(parent(&place))?;
+        Ok(place)
     }
 
-    fn put_in_place(&self) -> Result<(), ResultsError> {
-        let rename = |from: &Path, to: &Path| {
-            fs::rename(from, to).map_err(|source| ResultsError::io("move the result into place at", to, source))
+    /// Renames the result. That something is there already is left to the rename to find out: another run may put it there at
+    /// any moment.
+    fn put_in_place(&self) -> Result<PathBuf, ResultsError> {
+        let failed = |out: &Path, source| ResultsError::io("move the result into place at", out, source);
+        let is_taken = |out: &Path, error: &io::Error| {
+            use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+            matches!(error.kind(), AlreadyExists | DirectoryNotEmpty | NotADirectory)
+                && fs::symlink_metadata(out).is_ok()
         };
-        if check(&self.out, self.overwrite).is_err() {
-            return Err(ResultsError::Appeared { path: self.out.clone(), kept: self.partial.clone() });
+        for out in numbered(&self.out) {
+            match self.stage.place(&out) {
+                Ok(()) if out == self.out || self.taken == Taken::Next => return Ok(out),
+                Ok(()) => return Err(ResultsError::Appeared { path: self.out.clone(), kept: out }),
+                Err(error) if !is_taken(&out, &error) => return Err(failed(&out, error)),
+                Err(_) => {}
+            }
+            if self.taken == Taken::Replace && out == self.out && check(&out, true).is_ok() {
+                self.stage.exchange(&out).map_err(|source| failed(&out, source))?;
+                return Ok(out);
+            }
         }
-        if !self.out.exists() {
-            return rename(&self.partial, &self.out);
-        }
-        let old = beside(&self.out, &format!(".replaced-{}", std::process::id()));
-        rename(&self.out, &old)?;
-        if let Err(error) = rename(&self.partial, &self.out) {
-            rename(&old, &self.out)?;
-            return Err(error);
-        }
-        fs::remove_dir_all(&old).map_err(|source| ResultsError::io("remove the replaced result", &old, source))
+        unreachable!("there are more numbers than directories")
     }
-}
-
-/// A new directory beside `out` that nobody else writes to.
-fn new_directory(out: &Path) -> Result<PathBuf, ResultsError> {
-    let process = std::process::id();
-    for attempt in 0u32.. {
-        let suffix = if attempt == 0 { format!(".partial-{process}") } else { format!(".partial-{process}-{attempt}") };
-        let path = beside(out, &suffix);
-        match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(ResultsError::io("create", &path, source)),
-        }
-    }
-    unreachable!("there are more numbers than directories")
 }
 
 /// Waits until the disk knows the names in a directory. Where directories cannot be opened there is nothing to wait for.
@@ -259,16 +213,6 @@ fn sync(directory: &Path) -> Result<(), ResultsError> {
     match File::open(directory) {
         Ok(file) => file.sync_all().or(Ok(())),
         Err(_) => Ok(()),
-    }
-}
-
-impl Drop for ResultWriter {
-    fn drop(&mut self) {
-        if !self.keep {
-            // Files first; what cannot be removed says itself that it is not whole.
-            self.tables.clear();
-            let _ = fs::remove_dir_all(&self.partial);
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::manifest::tests::sample;
 use super::super::reader::Results;
+use super::super::stage::MARK;
 use super::*;
 use fabric::record::RateRow;
 use fabric::record::schema;
@@ -64,6 +65,7 @@ fn a_result_appears_whole_and_alone() {
     let rates = manifest.tables.iter().find(|table| table.name == "rates").expect("it was recorded");
     assert_eq!(rates.rows, 1);
     assert!(!names(&out).contains(&MARK.to_owned()));
+    assert!(!out.join("result").exists());
 }
 
 #[test]
@@ -104,28 +106,80 @@ fn a_result_that_appears_meanwhile_loses_neither() {
     let out = scratch.path("run");
     let first = ResultWriter::create(&out, false, &RecorderSpec::default()).expect("nothing is there");
     let second = ResultWriter::create(&out, false, &RecorderSpec::default()).expect("nothing is there");
-    assert_eq!(second.leftovers(), [first.partial().to_owned()]);
+    let stage = first.partial().parent().expect("it is in a stage").to_owned();
+    assert_eq!(second.leftovers(), [Leftover::Busy(stage)]);
     first.commit(sample()).expect("it is the first");
     let Err(ResultsError::Appeared { kept, .. }) = second.commit(sample()) else { panic!("it is the second") };
     Results::open(&out).expect("the first is whole");
     Results::open(&kept).expect("the second is whole");
+    write(&scratch.path("other"), false, 1).expect("it can be written");
+    assert_eq!(names(scratch.directory()), ["other", "run", "run-2"]);
 }
 
 #[test]
+fn results_that_may_take_the_next_name_do() {
+    let scratch = scratch("numbered");
+    let out = scratch.path("run");
+    let start = || ResultWriter::create_numbered(&out, &RecorderSpec::default()).expect("there is room");
+    let three = [start(), start(), start()];
+    fs::write(scratch.path("run-2"), "precious").expect("there is room");
+    let places = three.map(|writer| writer.commit(sample()).expect("a name is free"));
+    assert_eq!(places, ["run", "run-3", "run-4"].map(|name| scratch.path(name)));
+    places.iter().for_each(|place| assert!(Results::open(place).is_ok()));
+    assert_eq!(names(scratch.directory()), ["run", "run-2", "run-3", "run-4"]);
+}
+
+/// As a killed process leaves it: nothing is removed, and the lock is free.
+fn killed(mut writer: ResultWriter) -> PathBuf {
+    writer.tables.clear();
+    let stage = writer.partial().parent().expect("it is in a stage").to_owned();
+    let copy = stage.with_file_name("aside");
+    fs::rename(&stage, &copy).expect("it is there");
+    drop(writer);
+    fs::rename(&copy, &stage).expect("it is there");
+    stage
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn what_a_killed_run_has_left_is_removed_and_what_it_had_moved_is_moved_back() {
     let scratch = scratch("killed");
     let out = scratch.path("run");
-    // No process has this number: it is above what Linux gives out.
-    let stale = scratch.path("run.partial-4194999");
-    fs::create_dir(&stale).expect("there is room");
-    fs::write(stale.join(MARK), MARK_TEXT).expect("there is room");
-    let strange = scratch.path("run.partial-4194998");
-    fs::create_dir(&strange).expect("there is room");
-    write(&scratch.path("run.replaced-4194999"), false, 5).expect("it can be written");
+    let start = || ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
+    write(&scratch.path("old"), false, 5).expect("it can be written");
+    let stale = killed(start());
+    // Killed where a file system cannot exchange directories.
+    fs::rename(scratch.path("old"), stale.join("replaced")).expect("it is there");
     assert_eq!(rate(&out), 5, "opening it moves it back");
+    // Made, and not yet marked.
+    let empty = scratch.path("run.partial-00000000-1");
+    fs::create_dir(&empty).expect("there is room");
+    // Without the mark, of an earlier version, and of another machine.
+    let strange =
+        ["run.partial-0000aaaa-0", "run.partial-0000bbbb-0", "run.partial-4194999"].map(|it| scratch.path(it));
+    for (path, file) in strange.iter().zip(["precious", MARK, MARK]) {
+        fs::create_dir(path).expect("there is room");
+        fs::write(path.join(file), "").expect("there is room");
+    }
+    let writer = start();
+    assert_eq!(writer.leftovers(), strange.clone().map(Leftover::Unknown), "not ours to remove");
+    assert!(writer.leftovers()[0].to_string().contains("rm -r '"), "{}", writer.leftovers()[0]);
+    assert!(!empty.exists() && strange.iter().all(|path| path.exists()));
+    assert_eq!(writer.partial().parent(), Some(stale.as_path()), "its name is free again");
+}
+
+#[test]
+fn a_killed_exchange_leaves_the_old_result_or_the_new_one() {
+    let scratch = scratch("killed-exchange");
+    let out = scratch.path("run");
+    write(&out, false, 1).expect("it can be written");
     let writer = ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
-    assert_eq!(writer.leftovers(), [strange], "without the mark it is not ours to remove");
-    assert!(!stale.exists());
+    let stage = killed(writer);
+    // Between the two renames of an exchange, and after it.
+    fs::rename(stage.join("result"), stage.join("replaced")).expect("it is there");
+    assert_eq!(rate(&out), 1);
+    write(&out, true, 2).expect("it may be replaced");
+    assert_eq!((rate(&out), names(scratch.directory())), (2, vec!["run".to_owned()]));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod parquet_file;
 mod reader;
 mod reference;
 mod run;
+mod stage;
 
 pub(crate) use arrow::base64;
 pub use batch::{Batch, Cells, Value};
@@ -31,3 +32,7 @@ pub use parquet_file::{ROWS_PER_GROUP, TableReader, TableWriter};
 pub use reader::Results;
 pub use reference::reference;
 pub use run::{Recorded, record_run, write_ending};
+pub use stage::Leftover;
+
+#[cfg(test)]
+pub(crate) use directory::tests::scratch;

@@ -1,10 +1,10 @@
 //! Reading a results directory.
 
 use super::batch::Batch;
-use super::directory::restore;
 use super::error::ResultsError;
 use super::manifest::Manifest;
 use super::parquet_file::TableReader;
+use super::stage::restore;
 use crate::files;
 use fabric::record::schema::{self, Table};
 use std::collections::BTreeSet;

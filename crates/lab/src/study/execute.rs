@@ -5,7 +5,7 @@ use super::network::{NETWORK_FILE, network_json};
 use super::shares::{ended, shares_of_run};
 use super::watch::{Needs, Watch};
 use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
-use crate::results::{Input, Manifest, ResultWriter, ResultsError, write_ending};
+use crate::results::{Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
 use crate::scenario::{Metric, Plan, Source, explain, fair_phases, fair_phases_of_run};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
 use fabric::{BuildError, BuildOptions, Partition, Progress, Report, RunLimits, Simulation, Wish};
@@ -21,8 +21,19 @@ use units::{Span, Time};
 pub struct Recording {
     /// The results directory.
     pub out: PathBuf,
-    /// Whether an older result there may be replaced.
-    pub overwrite: bool,
+    /// What to do if something is there.
+    pub existing: Existing,
+}
+
+/// What to do if something is where a result should go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse to run.
+    Refuse,
+    /// Replace an older result.
+    Replace,
+    /// Take the first of NAME-2, NAME-3, ... that is free when the result is whole.
+    NextName,
 }
 
 /// How to run a plan.
@@ -53,6 +64,8 @@ pub struct Execution {
     pub recorded: Option<PathBuf>,
     /// What was captured.
     pub captured: Option<Captured>,
+    /// Unfinished results that were found beside its place and kept.
+    pub leftovers: Vec<Leftover>,
 }
 
 /// A capture that was written.
@@ -187,9 +200,11 @@ pub fn execute(
         watch.frames = Selection::only(capture.links.iter().map(|link| link.port));
     }
     let mut writer = match options.record {
-        Some(Recording { out, overwrite }) => Some(ResultWriter::create(out, *overwrite, &watch)?),
+        Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
+        Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
         None => None,
     };
+    let leftovers = writer.as_ref().map(|writer| writer.leftovers().to_vec()).unwrap_or_default();
     if let Some(writer) = &mut writer {
         writer.write(&port_rows(&plan.spec.graph))?;
     }
@@ -276,7 +291,7 @@ pub fn execute(
         let in_results = || recorded.as_ref().map(|out: &PathBuf| out.join(CAPTURE_FILE));
         Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), frames, too_short }
     });
-    Ok(Execution { report, measures, wall: start.elapsed(), recorded, captured })
+    Ok(Execution { report, measures, wall: start.elapsed(), recorded, captured, leftovers })
 }
 
 /// What the copy of an input is called among the results.
@@ -359,7 +374,7 @@ mod tests {
     #[test]
     fn recording_and_threads_change_no_measurement() {
         let out = std::env::temp_dir().join(format!("tailback-execute-{}", std::process::id()));
-        let recorded = run(Some(&Recording { out: out.clone(), overwrite: true }), 3);
+        let recorded = run(Some(&Recording { out: out.clone(), existing: Existing::Replace }), 3);
         let bare = run(None, 1);
         assert_eq!(recorded.report.fingerprint, bare.report.fingerprint);
         assert_eq!(recorded.measures.throughput, bare.measures.throughput);

@@ -3,17 +3,18 @@
 //! The directory of a sweep holds `sweep.json`, which says what it is a sweep of, and one small file in `points/` for
 //! each finished run, written beside its place and moved there whole. A sweep that was killed finds them and goes on.
 
-use super::execute::{Options, Recording, StudyError, execute};
+use super::execute::{Existing, Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
 use super::statistics::Bounds;
 use crate::files;
+use crate::output::unfinished::remove_dead_files;
+use crate::output::{write_file, write_one_of_many};
 use crate::results::Results;
 use crate::scenario::{Errors, Expectation, Plan, Subjects, Unit, load};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -177,21 +178,10 @@ fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GridErr
     move |source| GridError::Io { what, path, source }
 }
 
-/// Writes a small file so that it is there whole or not at all.
-fn write_whole(path: &Path, text: &str) -> Result<(), GridError> {
-    let beside = path.with_extension(format!("partial-{}", std::process::id()));
-    let write = || {
-        let mut file = fs::File::create(&beside)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(io("write", path))
-}
-
 /// Whether a directory holds more than a sweep that was killed while it claimed it.
 fn holds_something(out: &Path) -> bool {
-    let ours = |name: &str| name == "points" || name.starts_with("sweep.partial-");
+    let ours =
+        |name: &str| name == "points" || name.starts_with("sweep.json.partial-") || name.starts_with("sweep.partial-");
     let Ok(entries) = fs::read_dir(out) else { return out.exists() };
     entries.flatten().any(|entry| {
         !ours(&entry.file_name().to_string_lossy())
@@ -284,6 +274,7 @@ impl Grid {
         }
         let points = self.out.join("points");
         fs::create_dir_all(&points).map_err(io("create", &points))?;
+        remove_dead_files(&points, None);
         let cells: Vec<Vec<&String>> =
             self.points.iter().map(|point| point.overrides.iter().chain(&point.beneath).collect()).collect();
         let units = plan.expectations.iter().map(|expectation| json!(expectation.unit().word()));
@@ -296,7 +287,7 @@ impl Grid {
             "seeds": self.seeds,
             "units": units,
         });
-        write_whole(&file, &format!("{text:#}\n"))
+        write_file(&file, format!("{text:#}\n")).map_err(io("write", &file))
     }
 
     fn file(&self, point: usize, seed: u64) -> PathBuf {
@@ -377,7 +368,7 @@ impl Grid {
     fn one(&self, point: usize, seed: u64, interrupt: &AtomicBool) -> Result<Option<Sample>, GridError> {
         let file = self.file(point, seed);
         let record = self.records[point].as_ref().filter(|_| self.seeds.first() == Some(&seed));
-        let record = record.map(|out| Recording { out: out.clone(), overwrite: true });
+        let record = record.map(|out| Recording { out: out.clone(), existing: Existing::Replace });
         let recorded = record.as_ref().is_none_or(|record| Results::open(&record.out).is_ok());
         if recorded
             && let Ok(text) =
@@ -408,7 +399,7 @@ impl Grid {
             "overrides": overrides,
             "values": sample.values,
         });
-        write_whole(&file, &format!("{text:#}\n"))?;
+        write_one_of_many(&file, format!("{text:#}\n")).map_err(io("write", &file))?;
         Ok(Some(sample))
     }
 }

@@ -1,6 +1,6 @@
 //! Every metric on a network small enough to be worked out by hand.
 
-use super::execute::{Execution, Options, Recording, execute};
+use super::execute::{Execution, Existing, Options, Recording, execute};
 use super::measure::measured;
 use crate::scenario::{Limits, NoFiles, Plan, load_str};
 use std::sync::atomic::AtomicBool;
@@ -236,7 +236,7 @@ fn measuring_changes_nothing_and_threads_and_recording_change_no_measurement() {
     let alone = run(&plan(&[], &[]), 1, None).report;
     let plan = plan(EVERYTHING, &["probes.record=[\"drops\"]", "probes.nodes=h2"]);
     let out = std::env::temp_dir().join(format!("tailback-measure-{}", std::process::id()));
-    let recording = Recording { out: out.clone(), overwrite: true };
+    let recording = Recording { out: out.clone(), existing: Existing::Replace };
     let first = run(&plan, 1, None);
     assert_eq!((first.report.fingerprint, first.report.totals), (alone.fingerprint, alone.totals));
     assert!(first.measures.values.iter().all(Option::is_some), "{:?}", first.measures.values);
@@ -500,7 +500,7 @@ fn the_summary_the_tables_and_expectations_state_one_throughput() {
     let plan = load_str("test", LIVES, &[], &NoFiles, Limits::default())
         .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     let out = std::env::temp_dir().join(format!("tailback-one-throughput-{}", std::process::id()));
-    let execution = run(&plan, 1, Some(&Recording { out: out.clone(), overwrite: true }));
+    let execution = run(&plan, 1, Some(&Recording { out: out.clone(), existing: Existing::Replace }));
     let measures = &execution.measures;
     let results = crate::results::Results::open(&out).unwrap();
     let flows = results.read(&schema::FLOWS).unwrap();

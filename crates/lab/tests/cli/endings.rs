@@ -81,8 +81,7 @@ fn an_interrupted_run_is_130_and_leaves_a_whole_result() {
     let change =
         ["--set", "run.duration=3000s", "--set", "probes.record=[\"flows\"]", "--set", "probes.sample_every=1ms"];
     let child = scratch.start(&[&["run", "a.toml", "--out", "r", "--json"], &change[..]].concat());
-    let mark = scratch.path(&format!("r.partial-{}/ports.parquet", child.id()));
-    wait_until("the run has begun", || mark.exists());
+    wait_until("the run has begun", || scratch.unfinished("r").is_some_and(|it| it.join("ports.parquet").exists()));
     // The handler is in place long before the first table.
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is everywhere");
     assert!(sent.success());

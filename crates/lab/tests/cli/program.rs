@@ -72,6 +72,13 @@ impl Scratch {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
     }
 
+    /// Where a result that will be there is put together, once it is.
+    pub fn unfinished(&self, out: &str) -> Option<PathBuf> {
+        let start = format!("{out}.partial-");
+        let name = self.names("").into_iter().find(|name| name.starts_with(&start))?;
+        Some(self.path(&name).join("result"))
+    }
+
     /// The names in a directory here, sorted.
     pub fn names(&self, directory: &str) -> Vec<String> {
         names(&self.path(directory))

@@ -94,8 +94,7 @@ fn a_killed_run_leaves_no_result() {
     let scratch = Scratch::new("killed");
     scratch.file("a.toml", SOUND);
     let mut child = scratch.start(&[&["run", "a.toml", "--out", "r"], &ENDLESS[..]].concat());
-    let partial = scratch.path(&format!("r.partial-{}", child.id()));
-    wait_until("the run has begun", || partial.join("ports.parquet").exists());
+    wait_until("the run has begun", || scratch.unfinished("r").is_some_and(|it| it.join("ports.parquet").exists()));
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     assert!(!scratch.path("r").exists());
@@ -105,13 +104,39 @@ fn a_killed_run_leaves_no_result() {
 }
 
 #[test]
+fn a_run_under_way_is_left_alone_and_both_results_are_kept() {
+    let scratch = Scratch::new("under-way");
+    scratch.file("a.toml", SOUND);
+    let mut child = scratch.start(&[&["run", "a.toml", "--out", "r"], &ENDLESS[..]].concat());
+    wait_until("the run has begun", || scratch.unfinished("r").is_some_and(|it| it.join("ports.parquet").exists()));
+    let before = scratch.unfinished("r");
+    let said = scratch.run(&["run", "a.toml", "--out", "r"]);
+    let still_there = before.is_some_and(|it| it.join("ports.parquet").exists());
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let said = said.ends(0);
+    assert!(said.err.contains("another run to the same place is under way, in r.partial-"), "{}", said.err);
+    assert!(still_there, "it still has its tables");
+    scratch.run(&["run", "a.toml", "-q", "--out", "r", "--overwrite"]).ends(0);
+    assert_eq!(scratch.names(""), ["a.toml", "r"]);
+    // Without --out each takes a name that is free when it is done.
+    let two = [scratch.start(&["run", "a.toml", "--json"]), scratch.start(&["run", "a.toml", "--json"])];
+    let mut places = two.map(|child| {
+        let said = Said::new(&child.wait_with_output().expect("it ends")).ends(0);
+        said.json()["results"].as_str().expect("a place").to_owned()
+    });
+    places.sort();
+    assert_eq!(places, ["results/small", "results/small-2"]);
+    assert_eq!(scratch.names("results"), ["small", "small-2"]);
+}
+
+#[test]
 fn a_run_killed_while_it_would_replace_another_leaves_the_old_one() {
     let scratch = Scratch::new("killed-overwrite");
     scratch.file("a.toml", SOUND).run(&["run", "a.toml", "-q", "--out", "r"]).ends(0);
     let before = fingerprint(&scratch, "r");
     let mut child = scratch.start(&[&["run", "a.toml", "--out", "r", "--overwrite"], &ENDLESS[..]].concat());
-    let partial = scratch.path(&format!("r.partial-{}", child.id()));
-    wait_until("the run has begun", || partial.join("ports.parquet").exists());
+    wait_until("the run has begun", || scratch.unfinished("r").is_some_and(|it| it.join("ports.parquet").exists()));
     assert_eq!(fingerprint(&scratch, "r"), before, "it stays until the new one is whole");
     child.kill().expect("it runs");
     child.wait().expect("it ends");

@@ -2,7 +2,8 @@
 
 use crate::program::{SOUND, Scratch, wait_until};
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Two by two cells and two seeds.
 const GRID: [&str; 6] = [
@@ -84,6 +85,44 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
     assert!(before.iter().all(|(name, written)| after.get(name) == Some(written)), "nothing finished is done again");
     let fresh = sweep(&scratch, &["--out", "fresh", "--json"]).ends(0);
     assert_eq!(said.json(), fresh.json(), "as if it had not been killed");
+}
+
+/// Every file of a directory and its folders, by its path.
+fn tree(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(directory).expect("it is there").flatten() {
+        let (path, name) = (entry.path(), PathBuf::from(entry.file_name()));
+        match path.is_dir() {
+            true => files.extend(tree(&path).into_iter().map(|(inside, bytes)| (name.join(inside), bytes))),
+            false => drop(files.insert(name, std::fs::read(&path).expect("it can be read"))),
+        }
+    }
+    files
+}
+
+#[test]
+fn a_sweep_gives_the_same_bytes_however_often_it_is_killed_or_repeated() {
+    let scratch = Scratch::new("sweep-bytes");
+    // Sixteen thirds and sevenths: numbers that need all their digits.
+    scratch.file("a.toml", SOUND.replace("1ms", "1700us").replace("10Gb/s", "9700003333b/s"));
+    let frames = "workloads[w].frame=1500B,1401B,1307B,1201B,1103B,1009B,907B,800B";
+    let arguments = |out| ["sweep", "a.toml", "--axis", frames, "--replications", "2", "--threads", "2", "--out", out];
+    let mut kills = 0;
+    for delay in [1, 40, 7, 23, 90, 55, 14, 70] {
+        let mut child = scratch.start(&arguments("killed"));
+        std::thread::sleep(Duration::from_millis(delay));
+        kills += i32::from(child.try_wait().expect("it was started").is_none());
+        child.kill().expect("it is ours");
+        child.wait().expect("it ends");
+    }
+    assert!(kills > 0, "it takes longer than a millisecond");
+    scratch.run(&arguments("killed")).ends(0);
+    scratch.run(&arguments("fresh")).ends(0);
+    let fresh = tree(&scratch.path("fresh"));
+    assert!(fresh.len() > 16, "{:?}", fresh.keys());
+    assert!(tree(&scratch.path("killed")) == fresh, "{:?}", tree(&scratch.path("killed")).keys());
+    scratch.run(&arguments("fresh")).ends(0);
+    assert!(tree(&scratch.path("fresh")) == fresh, "numbers that are read back are the same");
 }
 
 #[test]

@@ -30,12 +30,16 @@ fn a_killed_run_leaves_nothing_that_looks_whole() {
         .stderr(Stdio::null())
         .spawn()
         .expect("it can be started again");
-    let partial = scratch.path(&format!("run.partial-{}", child.id()));
-    let table = partial.join("links.parquet");
+    let partial = || {
+        let entries = std::fs::read_dir(scratch.path("")).expect("it is there").flatten();
+        entries.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("run.partial-"))
+    };
     let grown = (0..1200).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
-        std::fs::metadata(&table).is_ok_and(|file| file.len() > 10_000)
+        let table = partial().map(|partial| std::fs::metadata(partial.join("result/links.parquet")));
+        table.is_some_and(|table| table.is_ok_and(|file| file.len() > 10_000))
     });
+    let partial = partial().expect("it has begun");
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     assert!(grown, "tables are written while the run goes");

@@ -1,0 +1,209 @@
+//! One file that appears whole.
+
+use super::unfinished::{create_locked, names, parent, remove_dead_files};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that takes its place when it is committed; dropped before, it leaves what was there.
+///
+/// A symbolic link is followed: the file it leads to is replaced, not the link. What is no regular file (a pipe, a
+/// device, standard output) is written to directly.
+pub struct OutputFile {
+    file: File,
+    /// Where it is written, and where it goes; nothing for what is written to directly.
+    places: Option<(PathBuf, PathBuf)>,
+}
+
+/// Symbolic links that are followed one after the other.
+const MOST_LINKS: usize = 40;
+
+/// Whether a path leads to a stream of this process, whatever it is connected to.
+fn is_stream(path: &Path) -> bool {
+    ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|start| path.starts_with(start))
+}
+
+/// Opens what is written to directly.
+fn stream(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|own| path == Path::new(own)) {
+        // A socket could not be opened again.
+        use std::os::fd::AsFd;
+        return Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?));
+    }
+    File::options().append(true).open(path)
+}
+
+/// Where a path leads, be it there or not.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = parent(&path).join(target),
+            // No link, or nothing there.
+            Err(_) => return Ok(path),
+        }
+        if is_stream(&path) {
+            return Ok(path);
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+impl OutputFile {
+    /// Begins a file that will be at `path`, and removes what killed processes have left of it.
+    ///
+    /// # Errors
+    /// If the system refuses, or a directory is there.
+    pub fn create(path: &Path) -> io::Result<OutputFile> {
+        OutputFile::begin(path, |target| remove_dead_files(parent(target), target.file_name()))
+    }
+
+    fn begin(path: &Path, clean: impl FnOnce(&Path)) -> io::Result<OutputFile> {
+        let target = if is_stream(path) { path.to_owned() } else { followed(path)? };
+        let old = match fs::metadata(&target) {
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if is_stream(&target) || !found.is_file() => {
+                return Ok(OutputFile { file: stream(&target)?, places: None });
+            }
+            // It could be renamed over all the same; that is not what whoever protected it wants.
+            Ok(found) if found.permissions().readonly() => return Err(io::ErrorKind::PermissionDenied.into()),
+            Ok(found) => Some(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        clean(&target);
+        for temporary in names(&target) {
+            let Some(file) = create_locked(&temporary)? else { continue };
+            let output = OutputFile { file, places: Some((temporary, target)) };
+            if let Some(old) = &old {
+                output.file.set_permissions(old.permissions())?;
+            }
+            return Ok(output);
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Puts it into its place once the disk has it.
+    ///
+    /// # Errors
+    /// If the system refuses; what was there stays then.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        let Some((temporary, target)) = &self.places else { return Ok(()) };
+        self.file.sync_all()?;
+        fs::rename(temporary, target)?;
+        self.places = None;
+        Ok(())
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if let Some((temporary, _)) = &self.places {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// Writes a whole file.
+///
+/// # Errors
+/// If the system refuses; what was there stays then.
+pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(contents.as_ref())?;
+    file.commit()
+}
+
+/// Writes one of the many files of a directory whose owner has removed what killed processes had left in it: looking for it
+/// before each would take a time that grows with the square of their number.
+///
+/// # Errors
+/// As [`write_file`].
+pub(crate) fn write_one_of_many(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = OutputFile::begin(path, |_| {})?;
+    file.write_all(contents.as_ref())?;
+    file.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::scratch;
+
+    fn names_in(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).expect("it is there").flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_there_whole_or_as_it_was() {
+        let scratch = scratch("output");
+        let path = scratch.path("a.html");
+        write_file(&path, "old").expect("there is room");
+        let mut file = OutputFile::create(&path).expect("there is room");
+        file.write_all(b"half").expect("there is room");
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "old");
+        drop(file);
+        assert_eq!(names_in(scratch.directory()), ["a.html"]);
+        write_file(&path, "new").expect("there is room");
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "new");
+        assert_eq!(names_in(scratch.directory()), ["a.html"]);
+        assert_eq!(write_file(scratch.directory(), "x").expect_err("no file").kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_killed_processes_have_left_of_the_file_is_removed() {
+        let scratch = scratch("output-dead");
+        let path = scratch.path("a.html");
+        let dead = names(&path).next().expect("a name");
+        drop(create_locked(&dead).expect("there is room"));
+        let under_way = OutputFile::create(&path).expect("there is room");
+        write_file(&path, "new").expect("there is room");
+        assert_eq!(names_in(scratch.directory()).len(), 2, "the one under way is not touched");
+        under_way.commit().expect("it is still there");
+        assert_eq!(names_in(scratch.directory()), ["a.html"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_followed_and_permissions_kept() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let scratch = scratch("output-link");
+        fs::create_dir(scratch.path("deep")).expect("there is room");
+        symlink("deep/b.html", scratch.path("link")).expect("there is room");
+        write_file(&scratch.path("link"), "one").expect("a link to nothing is a place");
+        let target = scratch.path("deep/b.html");
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).expect("it is ours");
+        write_file(&scratch.path("link"), "two").expect("there is room");
+        assert!(fs::symlink_metadata(scratch.path("link")).expect("it is there").is_symlink());
+        assert_eq!(fs::read_to_string(&target).expect("it is there"), "two");
+        assert_eq!(fs::metadata(&target).expect("it is there").permissions().mode() & 0o777, 0o640);
+        assert_eq!(names_in(&scratch.path("deep")), ["b.html"]);
+        symlink("round", scratch.path("round")).expect("there is room");
+        assert!(write_file(&scratch.path("round"), "x").is_err());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn devices_and_streams_are_written_to_directly() {
+        write_file(Path::new("/dev/null"), "x").expect("it takes everything");
+        assert_eq!(write_file(Path::new("/dev/full"), "x").expect_err("full").kind(), io::ErrorKind::StorageFull);
+        write_file(Path::new("/dev/fd/2"), "").expect("a stream");
+        assert!(Path::new("/dev/full").exists());
+    }
+}
