@@ -1,5 +1,5 @@
 //! Tells the program which commit it was built from, if it was built in a checkout, and puts the front-end of reports
-//! into it, if `cargo xtask report-ui` has built that.
+//! into it.
 
 // A build script speaks to cargo by printing.
 #![allow(clippy::disallowed_macros)]
@@ -23,7 +23,7 @@ fn main() {
     }
 }
 
-/// Copies the front-end of reports, or nothing, to where the program includes it from.
+/// Copies the front-end of reports to where the program includes it from.
 fn front() {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../report/dist");
     println!("cargo::rerun-if-changed={}", built.display());

@@ -7,6 +7,7 @@ mod oracles;
 mod python;
 mod report;
 mod tidy;
+mod workflows;
 
 use std::process::{Command, ExitCode};
 
@@ -17,10 +18,11 @@ usage: cargo xtask WHAT
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
   oracles         only installs the programs of others that tests are held against: tshark, tcpdump, scapy, ibsim, opensm, ibdmchk,
                   lldpad, isisd
-  report-ui       only the front-end of reports, built with npm into report/dist for the program to take in
+  report-ui       only the front-end of reports, built with npm into report/dist, which the program embeds
   report          only that reports can be read: opens them in Chromium; fetches what it needs
   papers          all papers in full: every figure with all its seeds and choices; minutes
   tidy            only the tidiness of the sources
+  workflows       only the workflows of the forge, by actionlint
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
 ";
 
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         "report" => report::check(),
         "papers" => papers(&[]),
         "tidy" => tidy::check(),
+        "workflows" => workflows::check(),
         "instructions" => hop::report(),
         _ => {
             print!("{HELP}");
@@ -82,7 +85,8 @@ fn papers(how: &[&str]) -> Result<(), String> {
 fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
-    // Before anything is compiled: the program takes it in.
+    workflows::check()?;
+    // Before anything is compiled: the program embeds it.
     report::build()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     oracles::install()?;
