@@ -15,3 +15,4 @@ pub mod spb;
 pub mod stability;
 pub mod study;
 pub mod subnet;
+pub mod text;

@@ -46,7 +46,7 @@ fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<Packet
     let names = links.iter().map(|link| link.name.clone()).collect();
     let capture = Capture { links, file: Some(PathBuf::from(&file)) };
     let interrupt = std::sync::atomic::AtomicBool::new(false);
-    let options = Options { threads, time_limit: None, interrupt: &interrupt, record: None, capture: Some(&capture) };
+    let options = Options { threads, time_up: None, interrupt: &interrupt, record: None, capture: Some(&capture) };
     let execution = execute(plan, &options, |_| {}).expect("it runs");
     let bytes = std::fs::read(&file).expect("it was written");
     std::fs::remove_file(&file).expect("it can be removed");

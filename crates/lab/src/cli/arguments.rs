@@ -118,6 +118,13 @@ pub struct Run {
     /// Print nothing but errors (and the JSON)
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
+}
+
+/// How long a command may take.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct TimeLimit {
     /// End after so many seconds by the clock on the wall
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
@@ -131,6 +138,8 @@ pub struct Check {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// `routes`
@@ -148,6 +157,8 @@ pub struct Routes {
     /// Print the summary as JSON
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// `spb`
@@ -402,6 +413,8 @@ pub struct Pcap {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// `report`

@@ -1,14 +1,15 @@
 //! `pcap`: the frames of links, for Wireshark.
 
-use super::INTERRUPT;
 use super::arguments::Pcap;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::run::{say, slug};
+use super::{INTERRUPT, deadline};
 use lab::capture::{Capture, choose};
 use lab::results::{Manifest, Results, ResultsError};
 use lab::scenario::{Plan, load, load_recorded};
 use lab::study::{Captured, Options, StudyError, execute};
+use lab::text::on_one_line;
 use std::path::{Path, PathBuf};
 
 /// The capture that links stand for; none without links.
@@ -36,6 +37,9 @@ pub fn note(captured: &Captured) {
 
 /// `tailback pcap`
 pub fn pcap(arguments: &Pcap) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let (plan, recorded) = match planned(arguments) {
         Ok(found) => found,
         Err(exit) => return exit,
@@ -71,13 +75,16 @@ fn captured(
 ) -> Exit {
     let options = Options {
         threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
-        time_limit: None,
         interrupt: &INTERRUPT,
+        time_up: Some(&deadline::TIME_UP),
         record: None,
         capture,
     };
     let progress = RunProgress::new(plan.run.duration, arguments.quiet);
-    let execution = execute(plan, &options, |seen| progress.see(seen));
+    let execution = execute(plan, &options, |seen| {
+        deadline::running();
+        progress.see(seen);
+    });
     progress.end();
     let execution = match execution {
         Ok(execution) => execution,
@@ -93,7 +100,7 @@ fn captured(
              run the scenario itself instead",
             arguments.what.display(),
             manifest.fingerprint,
-            manifest.version,
+            on_one_line(&manifest.version),
         ));
         return Exit::Failure;
     }

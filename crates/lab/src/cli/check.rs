@@ -2,6 +2,7 @@
 
 use super::arguments::{Check, Scenario};
 use super::console;
+use super::deadline;
 use super::exit::Exit;
 use lab::scenario::{Plan, Severity, check as findings_of, explain as explain_plan, load};
 use serde_json::json;
@@ -13,11 +14,15 @@ pub fn load_or_say(scenario: &Scenario) -> Result<Plan, Exit> {
 
 /// `tailback check`
 pub fn check(arguments: &Check) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let plan = match load_or_say(&arguments.scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
     let findings = findings_of(&plan);
+    deadline::running();
     let serious = findings.iter().any(|finding| finding.severity == Severity::Error);
     if arguments.json {
         let each = |finding: &lab::scenario::Finding| {
@@ -46,8 +51,12 @@ pub fn check(arguments: &Check) -> Exit {
 
 /// `tailback explain`
 pub fn explain(scenario: &Scenario) -> Exit {
+    if let Err(exit) = deadline::start(None) {
+        return exit;
+    }
     match load_or_say(scenario) {
         Ok(plan) => {
+            deadline::running();
             console::print(&explain_plan(&plan));
             Exit::Success
         }

@@ -3,7 +3,7 @@
 use super::arguments::Compare;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::run::{free_place, say, slug};
+use super::run::{file_name, free_place, say, slug};
 use super::{INTERRUPT, picture, report, sweep};
 use lab::scenario::load;
 use lab::study::{Existing, Options, Recording, execute};
@@ -48,12 +48,12 @@ pub fn compare(arguments: &Compare) -> Exit {
     let mut lines: Vec<Value> = Vec::new();
     let mut made: Vec<(String, PathBuf)> = Vec::new();
     let mut worst = Exit::Success;
-    for (value, plan) in values.iter().zip(&plans) {
+    for (number, (value, plan)) in values.iter().zip(&plans).enumerate() {
         let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };
-        let record = Recording { out: out.join(slug(value)), existing };
+        let record = Recording { out: out.join(file_name(value, &values[..number])), existing };
         let options = Options {
             threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
-            time_limit: None,
+            time_up: None,
             interrupt: &INTERRUPT,
             record: Some(&record),
             capture: None,

@@ -5,6 +5,7 @@ use fabric::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::scenario::Errors;
 use lab::study::Summary;
+use lab::text::{for_terminal, on_one_line};
 use std::io::ErrorKind;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -21,6 +22,7 @@ pub fn print(text: &str) {
     if UNREAD.load(Ordering::Relaxed) {
         return;
     }
+    let text = safe(text, plain_output());
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => {}
@@ -32,6 +34,29 @@ pub fn print(text: &str) {
     }
 }
 
+/// Whether standard output is without colours.
+fn plain_output() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || !std::io::stdout().is_terminal()
+}
+
+/// A text in which nothing speaks to the terminal but colours, and those only if it is not plain.
+fn safe(text: &str, plain: bool) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[").filter(|_| !plain) {
+        let colour = rest[at + 2..].find(|letter: char| !letter.is_ascii_digit() && letter != ';');
+        let end = colour.filter(|&end| rest[at + 2 + end..].starts_with('m')).map_or(at, |end| at + 2 + end + 1);
+        safe.push_str(&for_terminal(&rest[..at]));
+        safe.push_str(&rest[at..end]);
+        if end == at {
+            safe.push_str(&for_terminal(&rest[at..=at]));
+        }
+        rest = &rest[end.max(at + 1)..];
+    }
+    safe.push_str(&for_terminal(rest));
+    safe
+}
+
 /// Whether standard error may be coloured.
 pub fn colored() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal()
@@ -39,8 +64,7 @@ pub fn colored() -> bool {
 
 /// Something doubtful on standard output, in the colour of a warning if that may be coloured.
 pub fn doubtful(text: &str) -> String {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || !std::io::stdout().is_terminal();
-    if plain { text.to_owned() } else { format!("\u{1b}[1;33m{text}\u{1b}[0m") }
+    if plain_output() { text.to_owned() } else { format!("\u{1b}[1;33m{text}\u{1b}[0m") }
 }
 
 /// A count with its thousands apart.
@@ -59,18 +83,18 @@ pub fn grouped(count: u64) -> String {
 /// Says what is wrong.
 pub fn error(text: &str) {
     let mark = if colored() { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-    let _ = writeln!(std::io::stderr(), "{mark}: {text}");
+    let _ = writeln!(std::io::stderr(), "{mark}: {}", for_terminal(text));
 }
 
 /// Says everything that is wrong with a scenario.
 pub fn problems(errors: &Errors) -> Exit {
-    note(&errors.render(colored()));
+    let _ = writeln!(std::io::stderr(), "{}", safe(&errors.render(colored()), !colored()));
     Exit::BadInput
 }
 
 /// Says something on standard error.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
 /// Says that files cannot be compared with hashes, since there are none.
@@ -82,6 +106,9 @@ pub fn unverified(what: &str) {
 
 /// A table with aligned columns; numbers to the right if they look like numbers.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let shown = |cell: &str| on_one_line(cell).into_owned();
+    let head: Vec<String> = head.iter().map(|cell| shown(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([head[column].chars().count()]).max().unwrap_or(0)
@@ -102,11 +129,11 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         }
         format!("{}\n", text.trim_end())
     };
-    let mut text = line(&mut head.iter().copied());
+    let mut text = line(&mut head.iter().map(String::as_str));
     text.push_str(&line(
         &mut widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>().iter().map(String::as_str),
     ));
-    for row in rows {
+    for row in &rows {
         text.push_str(&line(&mut row.iter().map(String::as_str)));
     }
     text
@@ -181,7 +208,8 @@ impl RunProgress {
 
     /// At a checkpoint.
     pub fn see(&self, seen: Progress) {
-        if self.quiet {
+        // Nothing can be said before the first event.
+        if self.quiet || seen.events == 0 {
             return;
         }
         let part = seen.now.as_picos() as f64 / self.until.as_picos().max(1) as f64;
@@ -261,6 +289,14 @@ mod tests {
     fn tables_align_and_numbers_go_right() {
         let rows = vec![vec!["a".into(), "1.5".into()], vec!["bcd".into(), "10.25".into()]];
         assert_eq!(table(&["name", "rate"], &rows), "name   rate\n----  -----\na       1.5\nbcd   10.25\n");
+    }
+
+    #[test]
+    fn colours_are_all_that_speaks_to_a_terminal() {
+        let text = "a\u{1b}[1;33mb\u{1b}[0m\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[";
+        assert_eq!(safe(text, false), "a\u{1b}[1;33mb\u{1b}[0m\\u001b]0;title\\u0007\\u001b[2J\\u001b[");
+        assert_eq!(safe("\u{1b}[1mx", true), "\\u001b[1mx");
+        assert_eq!(table(&["n"], &[vec!["a\n\u{1b}b".into()]]), "n\n--------------\na\\u000a\\u001bb\n");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod compare;
 mod console;
 mod count;
 mod dcbx;
+mod deadline;
 mod exit;
 mod figure;
 mod listing;
@@ -45,7 +46,7 @@ pub fn main() -> ExitCode {
     };
     // Without a handler an interrupt just kills the program, which leaves nothing half-written either.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPT.swap(true, Ordering::Relaxed) {
+        if INTERRUPT.swap(true, Ordering::Relaxed) || deadline::is_setting_up() {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
         console::note("\ninterrupted: ending cleanly (once more to end at once)");

@@ -3,6 +3,7 @@
 use super::arguments::{Format, Routes as Arguments};
 use super::check::load_or_say;
 use super::console;
+use super::deadline;
 use super::exit::Exit;
 use fabric::graph::Graph;
 use fabric::routing::{Bridges, Routing, Survey, dependency_cycle};
@@ -13,6 +14,9 @@ use serde_json::json;
 
 /// `tailback routes`
 pub fn routes(arguments: &Arguments) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let plan = match load_or_say(&arguments.scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
@@ -23,19 +27,21 @@ pub fn routes(arguments: &Arguments) -> Exit {
             Ok(file) => Subnet::new(&spec.graph, &spec.routes, arguments.tree).map(|subnet| subnet.file(file)),
             Err(maker) => filtering(&plan, maker, arguments.tree),
         };
+        deadline::running();
         return match text {
             Ok(text) => {
                 console::print(&text);
                 Exit::Success
             }
             Err(reason) => {
-                console::note(&format!("error: {reason}"));
+                console::error(&reason);
                 Exit::BadInput
             }
         };
     }
     let survey = spec.routes.survey(&spec.graph);
     let circle = dependency_cycle(&spec.graph, &spec.routes);
+    deadline::running();
     if arguments.json {
         console::print(&format!("{:#}\n", as_json(&survey, circle.is_some())));
     } else {

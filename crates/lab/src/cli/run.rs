@@ -5,13 +5,13 @@ use super::capture;
 use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::{INTERRUPT, picture, report};
+use super::{INTERRUPT, deadline, picture, report};
 use lab::results::OutcomeRecord;
 use lab::scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
 use lab::study::{Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// All cores.
 pub fn cores() -> usize {
@@ -21,21 +21,34 @@ pub fn cores() -> usize {
 /// Failed cables that a summary names.
 const MOST_CABLES: usize = 8;
 
+/// The most characters of a name that becomes one of a file or a directory; a file system allows 255 in all.
+const LONGEST_SLUG: usize = 120;
+
 /// A name that can be a directory.
 pub fn slug(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c.to_ascii_lowercase() } else { '-' };
     let text: String = name.chars().map(keep).collect();
-    let text = text.trim_matches(['-', '.']);
-    if text.is_empty() { "run".into() } else { text.into() }
+    match text.trim_matches(['-', '.']) {
+        "" => "run".into(),
+        // Room for what is put behind it; the hash keeps apart what is cut off.
+        long if long.len() > LONGEST_SLUG => {
+            let hash: String = Sha256::digest(name.as_bytes()).iter().take(4).map(|it| format!("{it:02x}")).collect();
+            format!("{}-{hash}", &long[..LONGEST_SLUG - 9])
+        }
+        text => text.into(),
+    }
 }
 
 /// A name for files of that title, unlike those of the titles before it.
 pub fn file_name(title: &str, before: &[String]) -> String {
-    let name = slug(title);
-    match before.iter().filter(|earlier| slug(earlier) == name).count() {
-        0 => name,
-        taken => format!("{name}-{}", taken + 1),
+    let mut taken: Vec<String> = Vec::new();
+    for title in before.iter().map(String::as_str).chain([title]) {
+        let name = slug(title);
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
+        taken.extend(free);
     }
+    taken.pop().unwrap_or_default()
 }
 
 /// `results/NAME`.
@@ -64,6 +77,9 @@ pub fn run(arguments: &Run) -> Exit {
     if let Err(exit) = report::possible(arguments.report) {
         return exit;
     }
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let mut scenario = arguments.scenario.clone();
     scenario.set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
     let plan = match load_or_say(&scenario) {
@@ -89,27 +105,22 @@ pub fn run(arguments: &Run) -> Exit {
         }
         None => Recording { out: usual_place(&plan.name), existing: Existing::NextName },
     });
-    let time_limit = match arguments.time_limit.map(Duration::try_from_secs_f64) {
-        None => None,
-        Some(Ok(limit)) => Some(limit),
-        Some(Err(_)) => {
-            console::error("--time-limit: give a number of seconds, zero or more");
-            return Exit::BadInput;
-        }
-    };
     let capture = match capture::chosen(&plan, &arguments.pcap, None) {
         Ok(capture) => capture,
         Err(exit) => return exit,
     };
     let options = Options {
         threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
-        time_limit,
         interrupt: &INTERRUPT,
+        time_up: Some(&deadline::TIME_UP),
         record: record.as_ref(),
         capture: capture.as_ref(),
     };
     let progress = RunProgress::new(plan.run.duration, arguments.quiet);
-    let execution = execute(&plan, &options, |seen| progress.see(seen));
+    let execution = execute(&plan, &options, |seen| {
+        deadline::running();
+        progress.see(seen);
+    });
     progress.end();
     let execution = match execution {
         Ok(execution) => execution,

@@ -2,12 +2,13 @@
 
 use super::console;
 use super::exit::Exit;
-use super::run::shown;
+use super::run::{file_name, shown};
 use lab::scenario::{Against, Comparison, Paper, Sentence, Unit, load};
 use lab::study::{
     Counts, Evidence, FigureRuns, MatrixTable, SentenceFinding, Summary as Spread, Verdict, fill_matrix,
     judge_sentence, statements,
 };
+use lab::text::csv_cell;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -89,7 +90,9 @@ impl<'a> Summary<'a> {
         for matrix in &self.paper.matrices {
             let table = fill_matrix(matrix, figures);
             let _ = write!(text, "{}\n{}\n", matrix.title, matrix_text(&table, unit(&matrix.quantity)));
-            files.push((format!("{}.csv", file_name(&matrix.title)), matrix_csv(&table)));
+            let before: Vec<String> = self.paper.matrices.iter().map(|matrix| matrix.title.clone()).collect();
+            let place = self.paper.matrices.iter().position(|it| std::ptr::eq(it, matrix)).unwrap_or(0);
+            files.push((format!("{}.csv", file_name(&matrix.title, &before[..place])), matrix_csv(&table)));
             told.push(matrix_json(&matrix.title, &matrix.quantity, unit(&matrix.quantity).word(), &table));
         }
         let findings: Vec<SentenceFinding> =
@@ -153,11 +156,6 @@ impl SummedUp {
         }
         Ok(())
     }
-}
-
-fn file_name(title: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    title.chars().map(plain).collect()
 }
 
 fn word(comparison: Comparison) -> &'static str {
@@ -237,12 +235,11 @@ fn matrix_text(table: &MatrixTable, unit: Unit) -> String {
 }
 
 fn matrix_csv(table: &MatrixTable) -> String {
-    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let mut csv = String::from("variant,figure,runs,median,mean,p10,p90\n");
     for (variant, cells) in &table.rows {
         for (figure, cell) in table.figures.iter().zip(cells) {
             let Some(s) = cell else { continue };
-            let (variant, figure) = (quoted(variant), quoted(figure));
+            let (variant, figure) = (csv_cell(variant), csv_cell(figure));
             let _ = writeln!(csv, "{variant},{figure},{},{},{},{},{}", s.count, s.median, s.mean, s.p10, s.p90);
         }
     }

@@ -9,6 +9,7 @@ use super::{INTERRUPT, picture, report};
 use lab::plot::GridPoint;
 use lab::scenario::{Unit, VARIANT};
 use lab::study::{Bounds, Grid, GridError, Older, Point, PointResult, Summary, kind_of, summarise_within};
+use lab::text::csv_cell;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -222,9 +223,7 @@ impl Table {
 
     /// Writes the table beside the points, as JSON and CSV.
     fn keep(&self, out: &Path) -> Result<(), String> {
-        let quote = |text: &str| {
-            if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-        };
+        let quote = |text: &str| csv_cell(text).into_owned();
         let mut csv: Vec<String> = self.axes.iter().map(|name| quote(name)).collect();
         csv.push("outcome".into());
         for metric in &self.metrics {

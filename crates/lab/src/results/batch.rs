@@ -82,7 +82,7 @@ impl std::fmt::Display for Value {
             Value::Null => Ok(()),
             Value::Integer(value) => write!(f, "{value}"),
             Value::Real(value) => write!(f, "{value}"),
-            Value::Text(value) => f.write_str(value),
+            Value::Text(value) => f.write_str(&crate::text::on_one_line(value)),
             Value::Flag(value) => write!(f, "{value}"),
         }
     }

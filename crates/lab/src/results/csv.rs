@@ -3,6 +3,7 @@
 use super::batch::Value;
 use super::error::ResultsError;
 use super::reader::Results;
+use crate::text::csv_cell;
 use fabric::record::schema::{Table, Unit};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Writes every table of a result as `NAME.csv` into a directory, and `columns.csv`, which says what each column means.
 ///
-/// Comma-separated with a header line, an empty cell for an absent value, and quotes where a text needs them; a float
+/// Comma-separated with a header line, an empty cell for an absent value, and quotes where a text needs them; a text that a
+/// spreadsheet would take for a formula has an apostrophe before it ([`csv_cell`]); a float
 /// has as many digits as it takes to read the same value back. Returns the files written. A failure leaves the files
 /// before it whole and removes the one at which it happened.
 ///
@@ -65,7 +67,7 @@ fn write_columns(file: &mut impl Write, tables: &[&Table]) -> io::Result<()> {
             write!(file, "{},{},{},", table.name, column.name, column.kind.name())?;
             let unit = if column.unit == Unit::None { "" } else { column.unit.symbol() };
             write!(file, "{unit},{},", column.nullable)?;
-            write_text(file, column.meaning)?;
+            file.write_all(csv_cell(column.meaning).as_bytes())?;
             writeln!(file)?;
         }
     }
@@ -83,7 +85,7 @@ fn write_table(results: &Results, table: &'static Table, file: &mut impl Write) 
                     file.write_all(b",")?;
                 }
                 match batch.value(row, column) {
-                    Value::Text(text) => write_text(file, &text)?,
+                    Value::Text(text) => file.write_all(csv_cell(&text).as_bytes())?,
                     value => write!(file, "{value}")?,
                 }
             }
@@ -91,14 +93,6 @@ fn write_table(results: &Results, table: &'static Table, file: &mut impl Write) 
         }
     }
     Ok(())
-}
-
-fn write_text(file: &mut impl Write, text: &str) -> io::Result<()> {
-    if text.contains([',', '"', '\n', '\r']) {
-        write!(file, "\"{}\"", text.replace('"', "\"\""))
-    } else {
-        file.write_all(text.as_bytes())
-    }
 }
 
 #[cfg(test)]

@@ -63,6 +63,15 @@ fn check(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
 }
 
 impl ResultWriter {
+    /// Whether a result may go there, without touching anything but what a killed run has moved away.
+    ///
+    /// # Errors
+    /// If something is there already that may not be replaced.
+    pub fn check(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
+        restore(out);
+        check(out, overwrite)
+    }
+
     /// Starts a result that will be at `out`. Directories above it are made; what killed runs have left for the same
     /// place is removed.
     ///

@@ -114,6 +114,7 @@ fn remedy(source: &io::Error) -> &'static str {
             "you may not do that there; write elsewhere with --out, or change the permissions"
         }
         io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::InvalidFilename => "the name is too long for this file system; give a shorter one with --out",
         io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
             "only regular files inside the directory are read; if a copy lost them, copy it again with what links name"
         }

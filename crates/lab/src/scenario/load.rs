@@ -150,6 +150,7 @@ pub fn load_str(
     for text in overrides.iter().filter(|text| variants::chosen(text).is_none()) {
         overrides::apply(&mut loader.sources, &mut loader.problems, &mut tree, text);
     }
+    tree::refuse_controls(&tree, &mut loader.problems);
     let attachments = loader.attachments(&tree);
     let Loader { sources, problems, .. } = loader;
     Arc::new(Recipe { tree, sources, attachments, limits, problems, variant }).plan(None)

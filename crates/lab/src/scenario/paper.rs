@@ -196,6 +196,7 @@ pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     let source = sources.add(name, SourceKind::File, text);
     let mut problems = Vec::new();
     let tree = tree::parse(&sources, source, &mut problems);
+    tree::refuse_controls(&tree, &mut problems);
     let mut gathered = Gathered { sources: &sources, problems, entries: Vec::new(), by_rule: BTreeMap::new() };
     let root = resolve::section(&mut gathered, keys(), &tree, start, "", &Scope::empty());
     let paper = Paper {

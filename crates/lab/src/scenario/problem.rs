@@ -1,6 +1,7 @@
 //! What is wrong with a scenario: all of it at once, each with its line, a caret and a remedy.
 
 use super::source::{Place, SourceKind, SourceText, Sources, floor_boundary};
+use crate::text::on_one_line;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt;
 
@@ -55,6 +56,14 @@ pub struct Errors {
 
 impl Errors {
     pub(crate) fn new(sources: Sources, mut problems: Vec<Problem>) -> Errors {
+        // Names from the file stand in messages.
+        let shown = |text: &mut String| *text = on_one_line(text).into_owned();
+        for problem in &mut problems {
+            shown(&mut problem.message);
+            shown(&mut problem.help);
+            problem.also.iter_mut().for_each(|(_, label)| shown(label));
+        }
+        let sources = sources.on_one_line();
         problems.sort_by_key(|problem| problem.place);
         problems.dedup_by(|a, b| a.place == b.place && a.message == b.message);
         Errors { sources, problems }

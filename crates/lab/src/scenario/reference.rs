@@ -12,7 +12,8 @@ This page is generated from the table that reads scenarios; do not edit it.
 A scenario is a TOML file. Quantities are texts with a unit: a time is `\"500ns\"`, `\"20us\"` or `\"1.5ms\"`, a rate
 `\"10Gb/s\"`, a size `\"1500B\"`, `\"150KB\"` (1000 bytes each) or `\"32KiB\"` (1024 each); `b` is a bit and `B` a byte.
 Nothing is rounded, and a number without a unit is refused. Names may have wildcards: `*` is anything, `?` one
-character, `{0..7}` a number from 0 to 7; every number of a range must occur. Where a list of tables is expected, a single table counts as a list of one.
+character, `{0..7}` a number from 0 to 7; every number of a range must occur. A name or a title is one line of at most 200
+characters; no text may hold control characters or others that a terminal obeys. Where a list of tables is expected, a single table counts as a list of one.
 
 An unknown key is an error, and so is one that would have no effect. `tailback explain FILE` shows every value with the
 line, override or default it came from. `--set path=value` overrides a key: `--set run.duration=5ms`,

@@ -251,7 +251,7 @@ fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, 
             }
             Some(Value::Tables(nodes))
         }
-        (kind, _) => match read(kind, item) {
+        (kind, _) => match read(kind, item).and_then(|value| short_name(key, item, value)) {
             Ok(value) => {
                 let source = gathered.source(item.place);
                 gathered.entries.push(Entry { path: path.to_owned(), value: value.to_string(), source });
@@ -263,6 +263,26 @@ fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, 
             }
         },
     }
+}
+
+/// The most characters of a name: it becomes a part of the names of files.
+const LONGEST_NAME: usize = 200;
+
+/// A name or a title is one line of so many characters at most; other texts may be longer.
+fn short_name(key: &Key, item: &Item, value: Value) -> Result<Value, Vec<Problem>> {
+    let Value::Text(text) = &value else { return Ok(value) };
+    if !matches!(key.kind, Kind::Text) || !["name", "title", "x", "y", "legend"].contains(&key.name) {
+        return Ok(value);
+    }
+    let length = text.chars().count();
+    let problem = if length > LONGEST_NAME {
+        Problem::new(item.place, format!("{length} characters"), format!("{LONGEST_NAME} are the most of a name"))
+    } else if text.contains(['\n', '\t']) {
+        Problem::new(item.place, "a line or a tab ends within it", "write a name on one line")
+    } else {
+        return Ok(value);
+    };
+    Err(vec![problem])
 }
 
 /// Takes the default of a key that is not there.

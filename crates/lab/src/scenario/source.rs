@@ -70,6 +70,14 @@ impl Sources {
         self.texts.get(source as usize)
     }
 
+    /// The same with names that a terminal shows as they are.
+    pub(crate) fn on_one_line(mut self) -> Sources {
+        for source in &mut self.texts {
+            source.name = crate::text::on_one_line(&source.name).into_owned();
+        }
+        self
+    }
+
     /// Line and column of a place's first character, both from one.
     #[must_use]
     pub fn position(&self, place: Place) -> (usize, usize) {

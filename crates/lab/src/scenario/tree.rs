@@ -3,6 +3,7 @@
 use super::key::Section;
 use super::problem::Problem;
 use super::source::{Place, Sources};
+use crate::text::is_control;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
@@ -84,6 +85,33 @@ pub(crate) fn parse(sources: &Sources, source: u32, problems: &mut Vec<Problem>)
         problems.push(syntax(source, 0, text, &error));
     }
     convert_table(source, 0, table.get_ref())
+}
+
+/// Refuses texts and keys with characters that a terminal would obey. Texts may have lines and tabs.
+pub(crate) fn refuse_controls(table: &Table, problems: &mut Vec<Problem>) {
+    for (name, entry) in &table.entries {
+        if name.chars().any(is_control) {
+            problems.push(controls(entry.key, name));
+        }
+        refuse_in(&entry.item, problems);
+    }
+}
+
+fn refuse_in(item: &Item, problems: &mut Vec<Problem>) {
+    match &item.data {
+        Data::Text(text) if text.chars().any(|letter| is_control(letter) && !matches!(letter, '\n' | '\t')) => {
+            problems.push(controls(item.place, text));
+        }
+        Data::List(items) => items.iter().for_each(|item| refuse_in(item, problems)),
+        Data::Table(table) => refuse_controls(table, problems),
+        _ => {}
+    }
+}
+
+fn controls(place: Place, text: &str) -> Problem {
+    let found = text.chars().find(|&letter| is_control(letter) && !matches!(letter, '\n' | '\t'));
+    let found = found.or_else(|| text.chars().find(|&letter| is_control(letter))).map_or(0, u32::from);
+    Problem::new(place, format!("the character U+{found:04X}, which a terminal would obey"), "remove it")
 }
 
 /// Whether a text is one of keys of that section: it has some at its top, and no more that the section does not know.

@@ -8,11 +8,11 @@ use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
 use crate::results::{Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
 use crate::scenario::{Metric, Plan, Source, explain, fair_phases, fair_phases_of_run};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
-use fabric::{BuildError, BuildOptions, Partition, Progress, Report, RunLimits, Simulation, Wish};
+use fabric::{BuildError, BuildOptions, Limit, Outcome, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use units::{Span, Time};
 
@@ -41,10 +41,10 @@ pub enum Existing {
 pub struct Options<'a> {
     /// Threads to use.
     pub threads: usize,
-    /// Ends the run after that long by the clock on the wall.
-    pub time_limit: Option<Duration>,
-    /// Set from outside to end the run.
+    /// Set from outside to end the run, soon and at any instant.
     pub interrupt: &'a AtomicBool,
+    /// Set before `interrupt` if the run is to end because a limit of time by the clock on the wall is reached.
+    pub time_up: Option<&'a AtomicBool>,
     /// Whether and where to record.
     pub record: Option<&'a Recording>,
     /// Whether and where to capture frames.
@@ -183,7 +183,7 @@ fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Spa
     ports.map(|port| (port, (sum(Recorder::busy, port), sum(Recorder::starved, port)))).collect()
 }
 
-/// Runs a plan. `progress` is told at every checkpoint.
+/// Runs a plan. `progress` is told once when the network is set up, before anything is written, and at every checkpoint.
 ///
 /// # Errors
 /// If the network cannot be built or its results cannot be written.
@@ -199,6 +199,19 @@ pub fn execute(
     if let Some(capture) = options.capture {
         watch.frames = Selection::only(capture.links.iter().map(|link| link.port));
     }
+    if let Some(Recording { out, existing }) = options.record
+        && *existing != Existing::NextName
+    {
+        ResultWriter::check(out, *existing == Existing::Replace)?;
+    }
+    let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
+    let mut simulation =
+        Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
+    let about_fair = plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares());
+    let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
+    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
+    // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
+    progress(Progress { now: Time::ZERO, events: 0, hops: 0 });
     let mut writer = match options.record {
         Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
         Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
@@ -215,12 +228,6 @@ pub fn execute(
         Some((capture, path)) => Some(CaptureFile::create(&path, plan, capture)?),
         None => None,
     };
-    let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
-    let mut simulation =
-        Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
-    let about_fair = plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares());
-    let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
-    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
     let mut sink = Sink { writer, capture, watches, failed: None };
     let mut marks = Vec::new();
     let windows = boundaries(plan);
@@ -231,14 +238,13 @@ pub fn execute(
         checkpoint: plan.run.checkpoint,
         ..RunLimits::until(Time::ZERO + plan.run.duration, options.interrupt)
     };
-    let report = simulation.run_marked(
+    let mut report = simulation.run_marked(
         &limits,
         &instants(plan),
         |seen, probes| {
             sink.take(&drain(probes));
             progress(seen);
-            let over = options.time_limit.is_some_and(|limit| start.elapsed() >= limit);
-            if over || sink.failed.is_some() { Wish::Enough } else { Wish::GoOn }
+            if sink.failed.is_some() { Wish::Enough } else { Wish::GoOn }
         },
         |mark| {
             for ((spec, stopped), report) in plan.spec.flows.iter().zip(&mut stopped).zip(&mark.flows) {
@@ -252,6 +258,10 @@ pub fn execute(
             }
         },
     );
+    // The instant at which a clock or a person ends a run is nobody's to repeat; which of the two it was is known here.
+    if report.outcome == Outcome::Interrupted && options.time_up.is_some_and(|up| up.load(Ordering::Relaxed)) {
+        report.outcome = Outcome::LimitReached(Limit::WallClock);
+    }
     let flows = simulation.flows();
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     let wires = wires(plan, &probes, report.now);
@@ -367,7 +377,7 @@ mod tests {
         let plan = load_str("test", SCENARIO, &[], &NoFiles, crate::scenario::Limits::default());
         let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
         let interrupt = std::sync::atomic::AtomicBool::new(false);
-        execute(&plan, &Options { threads, time_limit: None, interrupt: &interrupt, record, capture: None }, |_| {})
+        execute(&plan, &Options { threads, time_up: None, interrupt: &interrupt, record, capture: None }, |_| {})
             .unwrap()
     }
 

@@ -380,7 +380,7 @@ impl Grid {
         let overrides = self.overrides_of(point);
         let plan =
             load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(|e| self.wrong(point, e))?;
-        let options = Options { threads: 1, time_limit: None, interrupt, record: record.as_ref(), capture: None };
+        let options = Options { threads: 1, time_up: None, interrupt, record: record.as_ref(), capture: None };
         let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
         if run.report.outcome == fabric::Outcome::Interrupted {
             return Ok(None);

@@ -51,7 +51,7 @@ fn plan(senders: usize, rate: &str, buffer: &str, duration: &str, overrides: &[&
 /// What the flows get together, and how busy the last hop is.
 fn run(plan: &Plan) -> (f64, f64) {
     let interrupt = AtomicBool::new(false);
-    let options = Options { threads: 1, time_limit: None, interrupt: &interrupt, record: None, capture: None };
+    let options = Options { threads: 1, time_up: None, interrupt: &interrupt, record: None, capture: None };
     let values = execute(plan, &options, |_| {}).unwrap().measures.values;
     (values[0].unwrap(), values[1].unwrap())
 }

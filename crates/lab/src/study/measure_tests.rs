@@ -43,7 +43,7 @@ fn plan(expectations: &[&str], overrides: &[&str]) -> Plan {
 
 fn run(plan: &Plan, threads: usize, record: Option<&Recording>) -> Execution {
     let interrupt = AtomicBool::new(false);
-    execute(plan, &Options { threads, time_limit: None, interrupt: &interrupt, record, capture: None }, |_| {}).unwrap()
+    execute(plan, &Options { threads, time_up: None, interrupt: &interrupt, record, capture: None }, |_| {}).unwrap()
 }
 
 fn values(expectations: &[&str], overrides: &[&str]) -> Vec<Option<f64>> {

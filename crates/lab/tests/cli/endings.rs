@@ -60,8 +60,22 @@ fn a_deadlock_that_nobody_expects_is_4() {
 fn a_limit_is_5() {
     let scratch = Scratch::new("exit-5");
     scratch.file("a.toml", SOUND);
-    let said = scratch.run(&["run", "a.toml", "--out", "time", "--time-limit", "0"]).ends(5);
-    said.matches("run-time-limit");
+    // Before anything is run, and at any instant of a run: long before its first checkpoint, on any number of threads.
+    scratch.run(&["run", "a.toml", "--out", "none", "--time-limit", "0"]).ends(5).matches("run-time-limit");
+    let long = ["--set", "run.duration=3000s", "--set", "run.checkpoint=3000s", "--set", "probes.sample_every=10ms"];
+    for threads in ["1", "2"] {
+        let limit = ["run", "a.toml", "--out", "time", "--overwrite", "--time-limit", "0.4", "--threads", threads];
+        let said = scratch.run(&[&limit[..], &long].concat()).ends(5);
+        assert!(said.out.starts_with("small: limit: the wall-clock limit\n"), "{}", said.out);
+    }
+    // Set-up and checks of a network that takes longer.
+    let ring = SOUND.replace("single-switch", "ring").replace("hosts = 3", "switches = 1500\nhosts_per_switch = 1");
+    scratch.file("ring.toml", ring);
+    for command in ["run", "check", "routes"] {
+        let said = scratch.run(&[command, "ring.toml", "--time-limit", "0.01"]).ends(5);
+        assert!(said.out.is_empty() && said.err.contains("before anything was run"), "{}{}", said.out, said.err);
+    }
+    assert_eq!(scratch.names(""), ["a.toml", "ring.toml", "time"], "what ended in its set-up left nothing");
     scratch.run(&["run", "a.toml", "--out", "events", "--set", "run.max_events=100"]).ends(5).matches("run-max-events");
     assert!(scratch.path("time/manifest.json").exists(), "what was recorded until then is kept");
 }

@@ -187,3 +187,77 @@ fn a_manifest_makes_nobody_read_its_inputs() {
     scratch.file("r/manifest.json", older.replace("\"path\": \"a.toml\"", "\"path\": \"secrets\""));
     soon(&scratch, &[&pcap[..], &["--inputs", "--overwrite"]].concat()).ends(2);
 }
+
+/// What a terminal would obey: its title set, the screen cleared, text turned round, a line forged.
+const ESCAPES: [&str; 4] = ["\\u001b]0;x\\u0007", "\\u009b2J", "\\u202e", "\\n"];
+
+#[test]
+fn names_do_not_speak_to_the_terminal() {
+    let scratch = Scratch::new("hostile-escapes");
+    let harmless = |said: &Said| {
+        let obeyed = |letter: char| lab::text::is_control(letter) && letter != '\n';
+        assert!(!said.out.contains(obeyed) && !said.err.contains(obeyed), "{:?}{:?}", said.out, said.err);
+    };
+    for escape in ESCAPES {
+        let named = |from: &str| SOUND.replace(&format!("\"{from}\""), &format!("\"{from}{escape}\""));
+        for from in ["small", "w"] {
+            let said = scratch.file("a.toml", named(from)).run(&["run", "a.toml", "--no-record"]).ends(2);
+            assert!(said.err.contains("--> a.toml:"), "{}", said.err);
+            harmless(&said);
+        }
+    }
+    scratch.file("a.toml", SOUND.replace("name = \"w\"", "name = \"w\"\n\"\\u001b[2J\" = 1"));
+    harmless(&scratch.run(&["check", "a.toml"]).ends(2));
+    // A file's own name, and what a stranger's manifest says.
+    scratch.file("\u{1b}[2J\u{9b}.toml", "x = 1\n");
+    harmless(&scratch.run(&["check", "\u{1b}[2J\u{9b}.toml"]).ends(2));
+    scratch.file("b.toml", SOUND).run(&["run", "b.toml", "-q", "--out", "r"]).ends(0);
+    let manifest = without_hashes(&scratch, "r");
+    let wrong = manifest.replace("\"b.toml\"", "\"\\u001b[2J\\nb.toml\"").replace("\"input-0.toml\"", "null");
+    scratch.file("r/manifest.json", wrong);
+    let said = scratch.run(&["pcap", "r", "sw0->h2"]).ends(2);
+    harmless(&said);
+    assert!(said.err.contains("\\u001b[2J\\u000ab.toml"), "{}", said.err);
+}
+
+#[test]
+fn names_are_bounded_and_make_sound_file_names() {
+    let scratch = Scratch::new("hostile-names");
+    for (from, to) in [("small", "s".repeat(300)), ("w", "w".repeat(300))] {
+        let text = SOUND.replace(&format!("\"{from}\""), &format!("\"{to}\""));
+        let said = scratch.file("a.toml", text).run(&["run", "a.toml"]).ends(2);
+        assert!(said.err.contains("200 are the most of a name") && said.err.contains("--> a.toml:"), "{}", said.err);
+    }
+    // As long as it may be, and with variants that differ in what no file name keeps.
+    let text = SOUND.replace("small", &"µ/../s".repeat(33)).replace("\"1ms\"", "\"100us\"");
+    scratch.file("a.toml", &text).run(&["run", "a.toml", "-q"]).ends(0);
+    assert_eq!(scratch.names("results").len(), 1);
+    let vary = "workloads[0].name=a/b,a b,a-b-2,a.b";
+    scratch.run(&["compare", "a.toml", "--vary", vary, "--out", "c"]).ends(0);
+    let folders: Vec<String> = scratch.names("c").into_iter().filter(|name| name.starts_with('a')).collect();
+    assert_eq!(folders, ["a-b", "a-b-2", "a-b-2-2", "a.b"]);
+    let long = format!("network.hosts=3,{:0>300}", 4);
+    scratch.run(&["compare", "a.toml", "--vary", &long, "--out", "d"]);
+    scratch.run(&["run", "a.toml", "--out", &"o".repeat(300)]).ends(1);
+}
+
+#[test]
+fn no_cell_of_csv_is_a_formula() {
+    let scratch = Scratch::new("hostile-csv");
+    let formula = "=cmd|' /C calc'!A0";
+    scratch.file("a.toml", SOUND.replace("\"w\"", &format!("\"{formula}\"")).replace("\"1ms\"", "\"100us\""));
+    scratch.run(&["run", "a.toml", "-q", "--out", "r", "--csv"]).ends(0);
+    let axis = "workloads[0].name=@SUM(1),=1+1";
+    scratch.run(&["sweep", "a.toml", "--axis", axis, "--out", "s"]).ends(0);
+    let tables = scratch.names("r/csv").into_iter().map(|name| format!("r/csv/{name}"));
+    for name in tables.chain(["s/table.csv".to_owned()]) {
+        let text = std::fs::read_to_string(scratch.path(&name)).expect("a table");
+        for cell in text.lines().flat_map(|line| line.split(',')) {
+            let bare = cell.trim_start_matches('"');
+            let formula = bare.starts_with(['=', '+', '-', '@']) && bare.parse::<f64>().is_err();
+            assert!(!formula, "{name}: {cell}");
+        }
+    }
+    let flows = std::fs::read_to_string(scratch.path("r/csv/flows.csv")).expect("a table");
+    assert!(flows.contains(&format!("'{formula}")), "{flows}");
+}

@@ -1,0 +1,79 @@
+//! `--time-limit`: the clock on the wall, from the start of a command on; and what an interrupt does before a run begins.
+//!
+//! Until a run begins nothing is on the disk, so the program simply ends. A run is told to stop, and what it has recorded
+//! is kept.
+
+use super::exit::Exit;
+use super::{INTERRUPT, console};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Set when a run is told to stop because the time is up.
+pub static TIME_UP: AtomicBool = AtomicBool::new(false);
+
+static PHASE: Mutex<Phase> = Mutex::new(Phase::Running);
+
+/// How far a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It reads, computes and builds; it has written nothing.
+    SetUp,
+    /// It looks at [`INTERRUPT`] itself.
+    Running,
+}
+
+fn phase() -> MutexGuard<'static, Phase> {
+    PHASE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A command begins that may take long before it runs anything, with as many seconds as it may take.
+pub fn start(seconds: Option<f64>) -> Result<(), Exit> {
+    let limit = match seconds.map(Duration::try_from_secs_f64) {
+        None => None,
+        Some(Ok(limit)) => Some(limit),
+        Some(Err(_)) => {
+            console::error("--time-limit: give a number of seconds, zero or more");
+            return Err(Exit::BadInput);
+        }
+    };
+    *phase() = Phase::SetUp;
+    if limit == Some(Duration::ZERO) {
+        end(Duration::ZERO);
+    }
+    if let Some(limit) = limit {
+        std::thread::spawn(move || {
+            std::thread::sleep(limit);
+            // Held to the end of the program: no run begins meanwhile.
+            let phase = phase();
+            if *phase == Phase::SetUp {
+                end(limit);
+            }
+            if !INTERRUPT.load(Ordering::Relaxed) {
+                TIME_UP.store(true, Ordering::Relaxed);
+                INTERRUPT.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Ends the program before it has done anything.
+fn end(limit: Duration) -> ! {
+    console::error(&format!(
+        "the time limit of {} s was reached before anything was run\n  allow more time, or make the network or its \
+         workloads smaller",
+        limit.as_secs_f64()
+    ));
+    std::process::exit(i32::from(Exit::Limit.code()))
+}
+
+/// A run begins, or what has been found is printed: from now on the program does not end in the middle.
+pub fn running() {
+    *phase() = Phase::Running;
+}
+
+/// Whether an interrupt may end the program at once.
+pub fn is_setting_up() -> bool {
+    *phase() == Phase::SetUp
+}

@@ -1,0 +1,84 @@
+//! Text that comes from files, on its way to a terminal or a spreadsheet.
+//!
+//! A terminal obeys control characters, and shows text in another order where Unicode says so; a spreadsheet takes a cell
+//! for a formula. Names of scenarios and results may hold either.
+
+use std::borrow::Cow;
+
+/// Whether a terminal would obey a character instead of showing it: control characters, and what changes the direction of
+/// text, ends a line or shows nothing.
+#[must_use]
+pub fn is_control(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(letter, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with control characters as JSON escapes them, `\u001b`; on one line.
+#[must_use]
+pub fn on_one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, is_control)
+}
+
+/// The same with its lines and tabs. In JSON it changes only what stands in strings, and not their meaning.
+#[must_use]
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    escaped(text, |letter| is_control(letter) && !matches!(letter, '\n' | '\t'))
+}
+
+fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if harmful(letter) {
+            let mut units = [0; 2];
+            letter.encode_utf16(&mut units).iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            escaped.push(letter);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// A text as a cell of CSV. One that a spreadsheet would take for a formula, for it begins with `=`, `+`, `-`, `@`, a tab or
+/// a carriage return and is no number, gets an apostrophe before it. Quotes stand where commas, quotes and lines need them.
+#[must_use]
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    let starts = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
+    let cell =
+        if starts && text.parse::<f64>().is_err() { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) };
+    if cell.contains([',', '"', '\n', '\r']) { Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\""))) } else { cell }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_control_character_reaches_a_terminal() {
+        let text = "a\u{1b}[31m\u{7}\u{9b}2J\u{202e}b\u{e0041}\r";
+        assert_eq!(for_terminal(text), "a\\u001b[31m\\u0007\\u009b2J\\u202eb\\udb40\\udc41\\u000d");
+        assert_eq!(for_terminal("a\n\tb µ"), "a\n\tb µ");
+        assert_eq!(on_one_line("a\nb"), "a\\u000ab");
+        // What was JSON stays the same JSON.
+        let value = serde_json::json!({ "name": text });
+        let printed = format!("{value:#}");
+        assert!(!for_terminal(&printed).chars().any(|letter| is_control(letter) && letter != '\n'));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&for_terminal(&printed)).expect("JSON"), value);
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        assert_eq!(csv_cell("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+        assert_eq!(csv_cell("@SUM(1,2)"), "\"'@SUM(1,2)\"");
+        for formula in ["+1+1", "-1+1", "\t=1", "\r=1", "=1"] {
+            assert!(csv_cell(formula).trim_start_matches('"').starts_with('\''), "{formula:?}");
+        }
+        for plain in ["-1.5", "+2e9", "-inf", "h0-h1", "", "a=b"] {
+            assert_eq!(csv_cell(plain), plain);
+        }
+        assert_eq!(csv_cell("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}
