@@ -12,7 +12,7 @@ pub use build::BuildOptions;
 pub use build::partition::{self, Partition};
 pub use describe::validate::{BuildError, validate};
 pub use describe::{graph, lanes, routing, spec, topology, workload};
-pub use machine::frame::{Frame, Kind, Pause};
+pub use machine::frame::{Content, Credit, Frame, Inquiry, Kind, Notice, Pause, Segment};
 pub use machine::simulation::{FlowReport, Mark, Progress, Report, RunLimits, Simulation, Wish};
 pub use observe::census::Census;
 pub use observe::outcome::{Limit, Loss, LossReport, Outcome, Totals};

@@ -1,6 +1,6 @@
 //! What can be watched. A network is generic over its probe, so what is not watched costs nothing.
 
-use crate::machine::frame::Frame;
+use crate::machine::frame::{Frame, Notice};
 use units::{Span, Time};
 
 /// Why a frame came to nothing.
@@ -70,9 +70,9 @@ pub trait Probe: Send {
     /// Credits of these classes, bit n for class n, have come to a port, or its cable has failed.
     #[inline]
     fn on_credits(&mut self, _now: Time, _port: u32, _classes: u8) {}
-    /// A congestion notice has reached the source it is for.
+    /// A congestion notice has reached the source of its flow.
     #[inline]
-    fn on_notice(&mut self, _now: Time, _frame: &Frame) {}
+    fn on_notice(&mut self, _now: Time, _flow: u32, _notice: &Notice) {}
     /// A sampling instant, once for every queue.
     fn on_queue(&mut self, _now: Time, _sample: QueueSample) {}
     /// A sampling instant, once for every input buffer of which account is kept: the flows in it and their bytes.

@@ -8,7 +8,7 @@ use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{Destination, FlowSpec, ProbeSpec};
-use fabric::{BuildOptions, Frame, Kind, Outcome, Partition, Probe, Report, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Frame, Kind, Notice, Outcome, Partition, Probe, Report, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Span, Time};
 
@@ -85,11 +85,11 @@ impl Probe for Wires {
         let longest = &mut self.delivered[usize::from(frame.tag != 0)];
         *longest = frame.len.max(*longest);
     }
-    fn on_notice(&mut self, _now: Time, frame: &Frame) {
-        let (feedback, _, _, offset, growth) = frame.notice();
+    fn on_notice(&mut self, _now: Time, _flow: u32, notice: &Notice) {
+        let Notice { feedback, offset, growth, .. } = *notice;
         let more = feedback == 0 && i64::from(offset) - 2 * i64::from(growth) > 0;
         *(if more { &mut self.more } else { &mut self.less }) += 1;
-        self.guided += u64::from(frame.guidance().is_some());
+        self.guided += u64::from(notice.guidance.is_some());
     }
 }
 

@@ -7,7 +7,7 @@ use congestion::parameter::{Value, Values};
 use fabric::graph::{Graph, NodeId, Role};
 use fabric::spec::*;
 use fabric::workload::FlowSpec;
-use fabric::{BuildOptions, Frame, Outcome, Partition, Probe, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Frame, Notice, Outcome, Partition, Probe, RunLimits, Simulation, Wish};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
@@ -173,8 +173,8 @@ fn the_longest_queue_goes_first_and_turns_alternate() {
 struct Notices([u64; 2]);
 
 impl Probe for Notices {
-    fn on_notice(&mut self, _now: Time, frame: &Frame) {
-        if let Some(count) = self.0.get_mut(frame.flow as usize) {
+    fn on_notice(&mut self, _now: Time, flow: u32, _notice: &Notice) {
+        if let Some(count) = self.0.get_mut(flow as usize) {
             *count += 1;
         }
     }

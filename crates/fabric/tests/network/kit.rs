@@ -92,13 +92,13 @@ pub struct Deliveries {
 
 impl Probe for Deliveries {
     fn on_deliver(&mut self, now: Time, _host: u32, frame: &Frame) {
-        self.times.push((now, frame.flow, frame.seq));
+        self.times.push((now, frame.flow, frame.seq()));
         let flow = frame.flow as usize;
         if self.next.len() <= flow {
             self.next.resize(flow + 1, 0);
         }
-        self.out_of_order += u64::from(frame.seq < self.next[flow]);
-        self.next[flow] = frame.seq + 1;
+        self.out_of_order += u64::from(frame.seq() < self.next[flow]);
+        self.next[flow] = frame.seq() + 1;
     }
 }
 

@@ -110,13 +110,13 @@ struct Echoes {
 impl Probe for Echoes {
     fn on_deliver(&mut self, _now: Time, _host: u32, frame: &Frame) {
         if frame.is_marked() {
-            self.marked.insert((frame.flow, frame.seq));
+            self.marked.insert((frame.flow, frame.seq()));
         }
     }
 
     fn on_transmit(&mut self, _now: Time, _port: u32, frame: &Frame, _waited: Span, _busy: Span) {
         if frame.kind == Kind::Acknowledgement {
-            let expected = self.marked.contains(&(frame.flow, frame.seq));
+            let expected = self.marked.contains(&(frame.flow, frame.seq()));
             self.seen += 1;
             self.wrong += u64::from(frame.is_marked() != expected);
         }

@@ -8,7 +8,7 @@ use congestion::Point;
 use congestion::parameter::{Value, Values};
 use fabric::spec::*;
 use fabric::workload::{Backlog, FlowSpec, Gaps, Overflow, Pattern};
-use fabric::{Frame, Outcome, Probe};
+use fabric::{Frame, Notice, Outcome, Probe};
 use theory::sampling::{confidence, reflection, shares};
 use units::{Bytes, Rate, Span, Time};
 
@@ -38,8 +38,8 @@ impl Probe for Watcher {
         }
     }
 
-    fn on_notice(&mut self, _now: Time, frame: &Frame) {
-        if let Some(count) = self.notices.get_mut(frame.flow as usize) {
+    fn on_notice(&mut self, _now: Time, flow: u32, _notice: &Notice) {
+        if let Some(count) = self.notices.get_mut(flow as usize) {
             *count += 1;
         }
     }

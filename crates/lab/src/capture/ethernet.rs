@@ -4,7 +4,7 @@ use super::{Synthesizer, flow_control};
 use congestion::Reaction;
 use fabric::record::FrameRow;
 use fabric::spec::FlowControl;
-use fabric::{Frame, Kind};
+use fabric::{Content as Says, Frame, Kind, Notice, Pause};
 use wire::ethernet::{self, Content, ether_type};
 use wire::{Address, Priority, VlanId, Writer, cnm, fcs, mac_control, vlan};
 
@@ -19,9 +19,9 @@ impl Synthesizer<'_> {
             return None;
         }
         let mut out = Writer::new(octets);
-        match row.frame.kind {
-            Kind::Pause => self.pause(row, &mut out),
-            Kind::Notice => self.notice(&row.frame, length, &mut out),
+        match row.frame.content() {
+            Says::Pause(pause) => self.pause(row, pause, &mut out),
+            Says::Notice(notice) => self.notice(&row.frame, notice, length, &mut out),
             _ => self.flow_frame(&row.frame, length, &mut out),
         }
         // Simulated frames may be smaller than Ethernet's smallest, so its padding is not asked for.
@@ -32,8 +32,7 @@ impl Synthesizer<'_> {
     }
 
     /// PAUSE or PFC, as the sending device practises it.
-    fn pause(&self, row: &FrameRow, out: &mut Writer) {
-        let pause = row.frame.pause();
+    fn pause(&self, row: &FrameRow, pause: Pause, out: &mut Writer) {
         let whole_link = self
             .ports
             .get(row.port as usize)
@@ -54,8 +53,8 @@ impl Synthesizer<'_> {
     }
 
     /// A congestion notification message from the port that is congested; it quotes nothing of the sampled frame.
-    fn notice(&self, frame: &Frame, length: usize, out: &mut Writer) {
-        let (feedback, port, class, offset, growth) = frame.notice();
+    fn notice(&self, frame: &Frame, notice: Notice, length: usize, out: &mut Writer) {
+        let Notice { feedback, port, class, offset, growth, .. } = notice;
         let message = cnm::Repr {
             feedback,
             point: point(self.address(port), class),
@@ -93,7 +92,12 @@ impl Synthesizer<'_> {
         let tag =
             vlan::Repr { priority: Priority::low_bits(frame.class), vlan: VlanId::default(), ..Default::default() };
         let content = Content::Type(tag.tag_type());
-        ethernet::Repr { destination: self.host_address(frame.dst), source, content }.emit(out);
+        // Credits are for the neighbour.
+        let destination = match frame.kind {
+            Kind::Credit => Address::MAC_CONTROL,
+            _ => self.host_address(frame.dst),
+        };
+        ethernet::Repr { destination, source, content }.emit(out);
         tag.emit(next, out);
     }
 }

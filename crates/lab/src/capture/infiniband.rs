@@ -7,7 +7,7 @@ use super::{Record, Synthesizer};
 use fabric::graph::NodeId;
 use fabric::record::FrameRow;
 use fabric::spec::{CreditUnit, FlowControl, MAX_CLASSES};
-use fabric::{Frame, Kind};
+use fabric::{Content, Credit as Grant, Frame, Kind};
 use wire::infiniband::{self, BaseTransport, FlowControl as Credit, INVARIANT, LocalRoute, VARIANT, WORD, opcode};
 use wire::pcapng::{ERF_LINK, Erf};
 use wire::{Writer, tailback};
@@ -23,8 +23,8 @@ impl Synthesizer<'_> {
     pub(super) fn infiniband(&mut self, row: &FrameRow, octets: &mut [u8]) -> Option<(usize, Record)> {
         let frame = &row.frame;
         let mut out = Writer::new(octets);
-        if frame.kind == Kind::Credit {
-            self.credit(row, &mut out);
+        if let Content::Credit(credit) = frame.content() {
+            self.credit(row, credit, &mut out);
             return Some((out.finish().ok()?, Record::InfiniBand(Erf::InfiniBandLink)));
         }
         let lane = row.port as usize * MAX_CLASSES + usize::from(frame.class);
@@ -70,11 +70,11 @@ impl Synthesizer<'_> {
             // Queue pairs 0 and 1 are for management.
             queue_pair: frame.flow.wrapping_add(2) & 0xFF_FFFF,
             acknowledge: false,
-            sequence: frame.seq & 0xFF_FFFF,
+            sequence: frame.numbers().0 & 0xFF_FFFF,
         };
         transport.emit(out);
         if header > 0 {
-            out.u32(frame.seq & 0xFF_FFFF);
+            out.u32(frame.seq() & 0xFF_FFFF);
         }
         if frame.kind == Kind::Notice {
             out.fill(0, payload);
@@ -96,11 +96,9 @@ impl Synthesizer<'_> {
     }
 
     /// A flow control packet. What the port has sent is counted as it is captured, so it is right from the start on.
-    fn credit(&self, row: &FrameRow, out: &mut Writer) {
-        let class = row.frame.dst as u8;
+    fn credit(&self, row: &FrameRow, Grant { class, granted }: Grant, out: &mut Writer) {
         let sent = self.sent.get(row.port as usize * MAX_CLASSES + usize::from(class)).copied().unwrap_or(0);
         // What is granted is frames, or bytes in whole blocks.
-        let granted = row.frame.born.as_picos();
         let limit = granted / self.block(self.ports.get(row.port as usize).map(|(node, ..)| node)).unwrap_or(1);
         let lane = class & 15;
         Credit { initialize: false, sent: (sent % 4096) as u16, lane, limit: (limit % 4096) as u16 }.emit(out);

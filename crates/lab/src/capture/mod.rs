@@ -135,6 +135,7 @@ impl<'a> Synthesizer<'a> {
 
     /// What our own header says of a frame.
     fn header(&self, frame: &Frame) -> tailback::Repr<'a> {
+        let (sequence, born) = frame.numbers();
         tailback::Repr {
             kind: match frame.kind {
                 Kind::Data => tailback::Kind::Data,
@@ -149,8 +150,8 @@ impl<'a> Synthesizer<'a> {
             marked: frame.is_marked(),
             last: frame.is_last(),
             flow: frame.flow,
-            sequence: frame.seq,
-            born: frame.born.as_picos(),
+            sequence,
+            born,
             tag: frame.tag,
             name: self.flow_names.get(frame.flow as usize).map_or(&[], |name| name.as_bytes()),
         }

@@ -1,7 +1,7 @@
 //! What a host does with a frame that it consumes: count, complete, acknowledge.
 
 use crate::describe::workload::Destination;
-use crate::machine::frame::{Frame, Kind, LAST, MARKED};
+use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
 use congestion::ReactionPoint;
@@ -13,13 +13,13 @@ impl<P: Probe> Network<P> {
     pub(crate) fn consume(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
         let mut frame = self.pool.take(place);
         frame.len = self.payload(&frame);
-        match frame.kind {
-            Kind::Data => self.deliver(now, p, host, &frame, ctx),
-            Kind::Acknowledgement => self.acknowledged(now, &frame, ctx),
-            Kind::Notice => self.noticed(now, &frame, ctx),
-            Kind::Probe => self.answer(now, p, &frame, ctx),
-            Kind::Answer => self.answered(now, &frame, ctx),
-            Kind::Pause | Kind::Credit | Kind::Receipt => {}
+        match frame.content() {
+            Content::Data(_) => self.deliver(now, p, host, &frame, ctx),
+            Content::Acknowledgement(segment) => self.acknowledged(now, &frame, segment, ctx),
+            Content::Notice(notice) => self.noticed(now, frame.flow, notice, ctx),
+            Content::Probe(inquiry) => self.answer(now, p, &frame, inquiry, ctx),
+            Content::Answer(inquiry) => self.answered(now, frame.flow, inquiry, ctx),
+            Content::Pause(_) | Content::Credit(_) | Content::Receipt => {}
         }
     }
 
@@ -66,11 +66,10 @@ impl<P: Probe> Network<P> {
             return;
         }
         *frames = 0;
-        let mut frame = Frame::control(Kind::Acknowledgement, how.size.get() as u16, now);
+        let said = Segment { born: data.born(), seq: data.seq() };
+        let mut frame = Frame::saying(Content::Acknowledgement(said), how.size.get() as u16, now);
         frame.flow = data.flow;
         frame.dst = spec.source.0;
-        frame.seq = data.seq;
-        frame.born = data.born;
         frame.entropy = data.entropy;
         frame.class = how.class;
         frame.flags = data.flags & MARKED;

@@ -1,7 +1,7 @@
 //! What comes back to a source: acknowledgements, notices of congestion and answers to probes, for its reaction point.
 
 use super::Host;
-use crate::machine::frame::{Frame, Kind, MARKED, NIL};
+use crate::machine::frame::{Content, Frame, Inquiry, MARKED, NIL, Notice, Segment};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
 use congestion::ReactionPoint;
@@ -10,30 +10,30 @@ use units::{Bytes, Time};
 
 impl<P: Probe> Network<P> {
     /// An acknowledgement has come back to its flow's source.
-    pub(crate) fn acknowledged(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
+    pub(crate) fn acknowledged(&mut self, now: Time, frame: &Frame, Segment { born, seq }: Segment, ctx: &mut Ctx) {
         let slot = self.flow_slot[frame.flow as usize];
         if slot == NIL {
             return;
         }
         let flow = &mut self.flows[slot as usize];
         let feedback = Feedback::Acknowledgement {
-            bytes: Bytes::new(flow.acknowledged(frame.seq)),
+            bytes: Bytes::new(flow.acknowledged(seq)),
             marked: frame.flags & MARKED != 0,
-            round_trip: now - frame.born,
+            round_trip: now - born,
         };
         self.feed_back(now, slot, &feedback, ctx);
     }
 
     /// A notice of congestion has come to its flow's source.
-    pub(crate) fn noticed(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
-        let slot = self.flow_slot[frame.flow as usize];
+    pub(crate) fn noticed(&mut self, now: Time, flow: u32, notice: Notice, ctx: &mut Ctx) {
+        let slot = self.flow_slot[flow as usize];
         if slot == NIL {
             return;
         }
-        let (feedback, port, class, offset, growth) = frame.notice();
-        self.probe.on_notice(now, frame);
+        let Notice { feedback, port, class, offset, growth, guidance } = notice;
+        self.probe.on_notice(now, flow, &notice);
         self.flows[slot as usize].notices += 1;
-        let (point, guidance) = (congestion::point::number(port, class), frame.guidance());
+        let point = congestion::point::number(port, class);
         let feedback = Feedback::Notice { feedback, offset, growth, point, guidance };
         self.feed_back(now, slot, &feedback, ctx);
     }
@@ -67,8 +67,9 @@ impl<P: Probe> Network<P> {
         let flow = &mut self.flows[slot as usize];
         let Some(how) = self.plan.flows[flow.number as usize].probe.filter(|_| flow.destination != NIL) else { return };
         let Some(probe) = flow.reaction.probe(now) else { return };
-        let mut frame = Frame::control(Kind::Probe, how.size.get() as u16, Time::from_picos(probe.value));
-        (frame.at, frame.flow, frame.dst, frame.seq) = (now, flow.number, flow.destination, probe.number);
+        let inquiry = Inquiry { number: probe.number, value: probe.value };
+        let mut frame = Frame::saying(Content::Probe(inquiry), how.size.get() as u16, now);
+        (frame.flow, frame.dst) = (flow.number, flow.destination);
         (frame.entropy, frame.class, frame.tag) = (flow.entropy, how.class, probe.tag);
         self.totals.probes += 1;
         self.totals.control_bytes += how.size.get();
@@ -76,22 +77,23 @@ impl<P: Probe> Network<P> {
     }
 
     /// Sends a probe back to the source of its flow. A probe for a congestion point that is not on its path is discarded.
-    pub(crate) fn answer(&mut self, now: Time, p: u32, probe: &Frame, ctx: &mut Ctx) {
+    pub(crate) fn answer(&mut self, now: Time, p: u32, probe: &Frame, inquiry: Inquiry, ctx: &mut Ctx) {
         let spec = &self.plan.flows[probe.flow as usize];
         let Some(how) = spec.probe.filter(|_| probe.tag == 0) else { return };
-        let value = if probe.born.as_picos() == STAMP { now } else { probe.born };
-        let mut frame = Frame::control(Kind::Answer, how.size.get() as u16, value);
-        (frame.at, frame.flow, frame.dst, frame.seq) = (now, probe.flow, spec.source.0, probe.seq);
+        let value = if inquiry.value == STAMP { now.as_picos() } else { inquiry.value };
+        let said = Content::Answer(Inquiry { value, ..inquiry });
+        let mut frame = Frame::saying(said, how.size.get() as u16, now);
+        (frame.flow, frame.dst) = (probe.flow, spec.source.0);
         (frame.entropy, frame.class) = (probe.entropy, how.answer_class);
         self.totals.control_bytes += how.size.get();
         self.send_by_host(p, frame, ctx);
     }
 
     /// An answer has come back to its flow's source.
-    pub(crate) fn answered(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
-        let slot = self.flow_slot[frame.flow as usize];
+    pub(crate) fn answered(&mut self, now: Time, flow: u32, Inquiry { number, value }: Inquiry, ctx: &mut Ctx) {
+        let slot = self.flow_slot[flow as usize];
         if slot != NIL {
-            let feedback = Feedback::Probe { number: frame.seq, value: frame.born.as_picos() };
+            let feedback = Feedback::Probe { number, value };
             self.feed_back(now, slot, &feedback, ctx);
         }
     }

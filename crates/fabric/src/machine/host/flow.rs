@@ -1,7 +1,7 @@
 //! A flow at its source: what it has to send, and whether it may.
 
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
-use crate::machine::frame::{Frame, Kind, LAST, List, NIL};
+use crate::machine::frame::{Content, Frame, LAST, List, NIL, Segment};
 use congestion::{Adapter, Allowance, HALTED, Pacing, Reaction, ReactionPoint};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
@@ -160,23 +160,10 @@ impl Flow {
         let entropy = if spray { self.stream.next_u64() as u32 } else { self.entropy };
         let seq = self.made as u32;
         self.made += 1;
-        Frame {
-            next: NIL,
-            flow: self.number,
-            at: now,
-            born: now,
-            dst,
-            seq,
-            entropy,
-            len,
-            input: 0,
-            output: 0,
-            class: self.class,
-            kind: Kind::Data,
-            flags,
-            epoch: 0,
-            tag: 0,
-        }
+        let mut frame = Frame::saying(Content::Data(Segment { born: now, seq }), len, now);
+        (frame.flow, frame.dst, frame.entropy) = (self.number, dst, entropy);
+        (frame.class, frame.flags) = (self.class, flags);
+        frame
     }
 
     /// How often it has been its turn, modulo 2^32.

@@ -55,7 +55,7 @@ impl<P: Probe> Network<P> {
         let (len, tag) = (self.pool[place].len, flow.tag_len());
         let size = Bytes::new(u64::from(len + tag)) + self.plan.overhead;
         // What was thrown away before it was sent leaves no gap in the numbers.
-        self.pool[place].seq = flow.sent;
+        self.pool[place].set_seq(flow.sent);
         self.pool[place].tag = flow.reaction.tag();
         self.pool[place].len = len + tag;
         self.totals.control_bytes += u64::from(tag);

@@ -29,11 +29,11 @@ impl<P: Probe> Network<P> {
     fn admit_by_rule(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) -> bool {
         let (class, len) = (self.pool[place].class, self.pool[place].len);
         let rule = *self.rule(p, class);
-        if !rule.counts_input {
-            return true;
-        }
         if self.plan.shared_rules[self.ports[p as usize].rules as usize] {
             return self.admit_shared(now, p, place, rule, ctx);
+        }
+        if !rule.counts_input {
+            return true;
         }
         let lane = p as usize * self.classes + rule.account as usize;
         let held = self.lanes[lane].held + rule.units(len);

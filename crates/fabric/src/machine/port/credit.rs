@@ -1,7 +1,7 @@
 //! Credits: granting room to the far end, and spending what it has granted.
 
 use crate::build::plan::{Hold, units};
-use crate::machine::frame::{Frame, Kind};
+use crate::machine::frame::{Content, Credit, Frame};
 use crate::machine::network::{Ctx, Message, Network};
 use crate::machine::port::{DOWN, Signal};
 use crate::observe::probe::Probe;
@@ -31,8 +31,7 @@ impl<P: Probe> Network<P> {
             Hold::CreditFrame { size, .. } => {
                 if port.credit_due >> class & 1 == 0 {
                     port.credit_due |= 1 << class;
-                    let mut frame = Frame::control(Kind::Credit, size, now);
-                    frame.dst = u32::from(class);
+                    let frame = Frame::saying(Content::Credit(Credit { class, granted }), size, now);
                     self.totals.credit_frames += 1;
                     self.totals.control_bytes += u64::from(size);
                     self.send_control(p, frame, ctx);
@@ -94,10 +93,10 @@ impl<P: Probe> Network<P> {
 
     /// A control frame is about to start: a credit frame says what is true now.
     pub(crate) fn fill_control(&mut self, p: u32, place: u32) {
-        if self.pool[place].kind == Kind::Credit {
-            let class = self.pool[place].dst as u8;
+        if let Content::Credit(Credit { class, .. }) = self.pool[place].content() {
             self.ports[p as usize].credit_due &= !(1 << class);
-            self.pool[place].born = Time::from_picos(self.gates[self.lane(p, class)].granted);
+            let granted = self.gates[self.lane(p, class)].granted;
+            self.pool[place].set_granted(granted);
         }
     }
 }

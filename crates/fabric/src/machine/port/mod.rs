@@ -118,6 +118,14 @@ impl Port {
     }
 }
 
+impl Port {
+    /// Bytes of a class on the wire that still occupy the buffer.
+    #[inline]
+    pub(crate) fn leaving_of(&self, class: u8) -> u32 {
+        if self.leaving_class == class { u32::from(self.leaving_len) } else { 0 }
+    }
+}
+
 /// A port's part in one class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
@@ -125,8 +133,7 @@ pub(crate) struct Lane {
     pub(crate) queue: List,
     /// Bytes waiting for this output.
     pub(crate) bytes: u32,
-    /// Bytes, or credit units, in this node that came by this port. Of a lossy class in a shared buffer: bytes that wait
-    /// for this output or are leaving by it.
+    /// Bytes, or credit units, in this node that came by this port.
     pub(crate) held: u32,
     /// Of a host: the last of the ring of flows that may send, or [`NIL`].
     pub(crate) ready: u32,

@@ -1,7 +1,7 @@
 //! PAUSE and PFC: stopping the far end, and obeying it.
 
 use crate::build::plan::Hold;
-use crate::machine::frame::{Frame, Kind, Pause};
+use crate::machine::frame::{Content, Frame, Kind, Pause};
 use crate::machine::network::{Ctx, Network};
 use crate::machine::port::DOWN;
 use crate::observe::probe::Probe;
@@ -58,7 +58,7 @@ impl<P: Probe> Network<P> {
         if let Some(place) = waiting {
             return self.pool[place].add_pause(classes, quanta);
         }
-        let mut frame = Frame::control(Kind::Pause, PAUSE_FRAME, now);
+        let mut frame = Frame::saying(Content::Pause(Pause::default()), PAUSE_FRAME, now);
         frame.add_pause(classes, quanta);
         self.totals.pause_frames += 1;
         self.totals.control_bytes += u64::from(PAUSE_FRAME);

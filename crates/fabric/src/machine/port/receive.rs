@@ -1,7 +1,8 @@
 //! Receiving: what a port does with a frame that has arrived.
 
-use crate::machine::frame::{CORRUPT, Kind, NIL};
+use crate::machine::frame::{CORRUPT, Content, Credit, NIL};
 use crate::machine::network::{Ctx, Device, Network};
+use crate::machine::port::Signal;
 use crate::observe::probe::{DropCause, Probe};
 use units::Time;
 
@@ -18,7 +19,7 @@ impl<P: Probe> Network<P> {
         frame.at = now;
         let fingerprint = &mut self.fingerprints[port.node as usize];
         fingerprint.fold(now.as_picos() ^ u64::from(frame.len) << 48);
-        fingerprint.fold(u64::from(frame.flow) << 32 | u64::from(frame.seq));
+        fingerprint.fold(frame.identity());
         self.totals.hops += 1;
         let (device, class, len) = (port.device, frame.class, frame.len);
         let unusual = frame.epoch != port.epoch || frame.is_link_local() || frame.flags & CORRUPT != 0;
@@ -66,18 +67,22 @@ impl<P: Probe> Network<P> {
             self.totals.lost_control += 1;
             return;
         }
-        match frame.kind {
-            Kind::Pause => {
-                let pause = frame.pause();
+        match frame.content() {
+            Content::Pause(pause) => {
                 let at = self.obeys_at(now, p);
                 if at == now {
                     self.obey_pause(now, p, pause, ctx);
                 } else {
-                    self.push_signal(p, at, crate::machine::port::Signal::Pause(pause), ctx);
+                    self.push_signal(p, at, Signal::Pause(pause), ctx);
                 }
             }
-            Kind::Credit => self.grant(now, p, frame.dst as u8, frame.born.as_picos(), ctx),
-            Kind::Data | Kind::Acknowledgement | Kind::Notice | Kind::Receipt | Kind::Probe | Kind::Answer => {}
+            Content::Credit(Credit { class, granted }) => self.grant(now, p, class, granted, ctx),
+            Content::Data(_)
+            | Content::Acknowledgement(_)
+            | Content::Notice(_)
+            | Content::Receipt
+            | Content::Probe(_)
+            | Content::Answer(_) => {}
         }
     }
 }

@@ -161,12 +161,15 @@ impl<P: Probe> Network<P> {
         let lane = &mut self.lanes[out as usize * self.classes + class as usize];
         let places: Vec<u32> = lane.queue.iter(&self.pool).map(|(place, _)| place).collect();
         lane.queue = List::EMPTY;
-        lane.bytes = 0;
         let shared = lane.limit == 0;
         self.ports[out as usize].waiting &= !(1 << class);
-        for &place in places.iter().filter(|_| shared) {
-            // A lossy class in a shared buffer takes its part again when it finds its new queue.
-            self.release_output(out, class, self.pool[place].len);
+        for &place in &places {
+            let len = self.pool[place].len;
+            self.lanes[out as usize * self.classes + class as usize].bytes -= u32::from(len);
+            if shared {
+                // A lossy class takes its part again when it finds its new queue.
+                self.release_output(out, class, len);
+            }
         }
         places
     }

@@ -1,4 +1,5 @@
-//! A buffer that all ports of a switch share: lossless classes are counted at their input, lossy ones at their output.
+//! A memory that all ports of a switch share. A lossless class takes its part at the input by which a frame came, a lossy
+//! one at the output for which it waits; so each is limited where it can be stopped or dropped.
 
 use crate::build::plan::Rule;
 use crate::machine::network::{Ctx, Device, Network};
@@ -6,7 +7,9 @@ use crate::observe::probe::Probe;
 use units::Time;
 
 impl<P: Probe> Network<P> {
-    /// The same with a shared buffer: guaranteed part, then the shared part up to the dynamic threshold, then headroom.
+    /// Counts an arriving frame against its input: guaranteed part, then the shared part up to the dynamic threshold,
+    /// then headroom. Returns false, and the frame is gone, if there is no room. A lossy class has room here: it is its
+    /// output that may have none.
     pub(crate) fn admit_shared(&mut self, now: Time, p: u32, place: u32, rule: Rule, ctx: &mut Ctx) -> bool {
         let Device::Switch(switch) = self.ports[p as usize].device else { return true };
         let state = &mut self.switches[switch as usize];
@@ -14,6 +17,10 @@ impl<P: Probe> Network<P> {
         let (class, len) = (self.pool[place].class, u32::from(self.pool[place].len));
         let at = p as usize * self.classes + rule.account as usize;
         let lane = &mut self.lanes[at];
+        if !rule.counts_input {
+            lane.held += len;
+            return true;
+        }
         let stopped = self.ports[p as usize].stopped >> rule.account & 1 == 1;
         let before = (lane.held - lane.headroom).saturating_sub(rule.capacity);
         let after = (lane.held - lane.headroom + len).saturating_sub(rule.capacity);
@@ -32,16 +39,17 @@ impl<P: Probe> Network<P> {
         true
     }
 
+    /// A frame that came by input `p` has left the node.
     pub(crate) fn release_shared(&mut self, now: Time, p: u32, class: u8, len: u16, rule: Rule, ctx: &mut Ctx) {
         let Device::Switch(switch) = self.ports[p as usize].device else { return };
         let state = &mut self.switches[switch as usize];
         let Some(shared) = self.plan.switches[state.kind as usize].shared else { return };
-        if !rule.counts_input {
-            // A lossy class is counted at its output.
-            return;
-        }
         let len = u32::from(len);
         let lane = &mut self.lanes[p as usize * self.classes + rule.account as usize];
+        if !rule.counts_input {
+            lane.held -= len;
+            return;
+        }
         let spare = len.min(lane.headroom);
         let before = (lane.held - lane.headroom).saturating_sub(rule.capacity);
         lane.headroom -= spare;
@@ -61,29 +69,26 @@ impl<P: Probe> Network<P> {
         let state = &mut self.switches[switch as usize];
         let port = &self.ports[out as usize];
         let guaranteed = self.plan.rules[port.rules as usize][class as usize].capacity;
-        let lane = &mut self.lanes[out as usize * self.classes + class as usize];
+        let occupied = self.lanes[out as usize * self.classes + class as usize].bytes + port.leaving_of(class);
         let Some(shared) = self.plan.switches[state.kind as usize].shared else {
-            let leaving = if port.leaving_class == class { port.leaving_len } else { 0 };
-            return u64::from(lane.bytes) + u64::from(leaving) + u64::from(len) <= u64::from(guaranteed);
+            return u64::from(occupied) + u64::from(len) <= u64::from(guaranteed);
         };
-        let held = &mut lane.held;
-        let (before, after) = (held.saturating_sub(guaranteed), (*held + len).saturating_sub(guaranteed));
+        let (before, after) = (occupied.saturating_sub(guaranteed), (occupied + len).saturating_sub(guaranteed));
         let fits = after == 0 || u64::from(after) <= shared.threshold(state.shared_used);
         if fits {
-            *held += len;
             state.shared_used += u64::from(after - before);
         }
         fits
     }
 
-    /// A lossy frame has left a shared buffer by that output.
+    /// A lossy frame has left a shared buffer by that output, and is counted there no more.
     pub(crate) fn release_output(&mut self, out: u32, class: u8, len: u16) {
         let port = &self.ports[out as usize];
         let Device::Switch(switch) = port.device else { return };
         let guaranteed = self.plan.rules[port.rules as usize][class as usize].capacity;
-        let held = &mut self.lanes[out as usize * self.classes + class as usize].held;
-        let before = held.saturating_sub(guaranteed);
-        *held -= u32::from(len);
-        self.switches[switch as usize].shared_used -= u64::from(before - held.saturating_sub(guaranteed));
+        let after = self.lanes[out as usize * self.classes + class as usize].bytes + port.leaving_of(class);
+        let before = after + u32::from(len);
+        let freed = before.saturating_sub(guaranteed) - after.saturating_sub(guaranteed);
+        self.switches[switch as usize].shared_used -= u64::from(freed);
     }
 }

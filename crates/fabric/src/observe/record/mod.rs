@@ -21,7 +21,7 @@ pub use rows::{
 pub use window::{Interval, sliding_window};
 
 use crate::describe::spec::MAX_CLASSES;
-use crate::machine::frame::{Frame, Kind, NIL};
+use crate::machine::frame::{Frame, Kind, NIL, Notice};
 use crate::observe::probe::{DropCause, Probe, QueueSample};
 use meter::Meter;
 use units::{Span, Time};
@@ -361,7 +361,9 @@ impl Probe for Recorder {
         if self.spec.frames.contains(port) {
             self.latest = now;
             // Its place in the pool is nobody's business, and differs with the partitioning.
-            self.rows.frames.push(FrameRow { time: now, port, frame: Frame { next: NIL, ..*frame } });
+            let mut frame = *frame;
+            frame.next = NIL;
+            self.rows.frames.push(FrameRow { time: now, port, frame });
         }
         if !self.spec.ports.contains(port) {
             return;
@@ -423,7 +425,7 @@ impl Probe for Recorder {
             fresh.bytes += u64::from(frame.len);
         }
         if self.spec.deliveries {
-            entry(&mut self.deliveries, frame.flow as usize).note(now, now.saturating_since(frame.born));
+            entry(&mut self.deliveries, frame.flow as usize).note(now, now.saturating_since(frame.born()));
         }
     }
 
@@ -452,13 +454,13 @@ impl Probe for Recorder {
         }
     }
 
-    fn on_notice(&mut self, now: Time, frame: &Frame) {
-        if !self.spec.notices || !self.spec.flows.contains(frame.flow) {
+    fn on_notice(&mut self, now: Time, flow: u32, notice: &Notice) {
+        if !self.spec.notices || !self.spec.flows.contains(flow) {
             return;
         }
         self.latest = now;
-        let (feedback, port, class, offset, growth) = frame.notice();
-        self.rows.notices.push(NoticeRow { time: now, flow: frame.flow, port, class, feedback, offset, growth });
+        let Notice { feedback, port, class, offset, growth, .. } = *notice;
+        self.rows.notices.push(NoticeRow { time: now, flow, port, class, feedback, offset, growth });
     }
 
     fn on_queue(&mut self, now: Time, sample: QueueSample) {

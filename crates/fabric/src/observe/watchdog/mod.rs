@@ -14,7 +14,7 @@ pub(crate) mod rest;
 
 use crate::build::plan::{Hold, Plan, Rule, Shared, WaitingRoom};
 use crate::describe::spec::BypassReading;
-use crate::machine::frame::{Frame, Kind, Pause};
+use crate::machine::frame::{Content, Credit, Frame, Pause};
 use crate::machine::network::{Device, Network};
 use crate::machine::port::pause::{PAUSE_FRAME, quanta};
 use crate::machine::port::{DOWN, Signal};
@@ -442,12 +442,12 @@ impl<P: Probe> Network<P> {
     /// that is renewed, and credits that are granted once more, are no news.
     fn news_for(&self, p: u32, far: &Far<'_, P>) -> bool {
         let there = &far.network.ports[far.port as usize];
-        let waiting = there.control.iter(&far.network.pool).any(|(_, frame)| match frame.kind {
-            Kind::Credit => {
-                let class = frame.dst as u8;
+        let waiting = there.control.iter(&far.network.pool).any(|(_, frame)| match frame.content() {
+            Content::Credit(Credit { class, .. }) => {
                 self.is_more(p, class, far.network.gates[far.network.lane(far.port, class)].granted)
             }
-            _ => self.lets_go(p, frame.pause()),
+            Content::Pause(pause) => self.lets_go(p, pause),
+            _ => false,
         });
         let arriving = self.ports[p as usize].arriving;
         waiting
@@ -457,9 +457,9 @@ impl<P: Probe> Network<P> {
                 }
                 Signal::Pause(pause) => self.lets_go(p, pause),
             })
-            || arriving.iter(&self.pool).any(|(_, frame)| match frame.kind {
-                Kind::Credit => self.is_more(p, frame.dst as u8, frame.born.as_picos()),
-                Kind::Pause => self.lets_go(p, frame.pause()),
+            || arriving.iter(&self.pool).any(|(_, frame)| match frame.content() {
+                Content::Credit(Credit { class, granted }) => self.is_more(p, class, granted),
+                Content::Pause(pause) => self.lets_go(p, pause),
                 _ => false,
             })
     }

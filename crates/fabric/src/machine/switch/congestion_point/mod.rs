@@ -10,7 +10,7 @@ mod view;
 
 use self::view::{Seen, Sight};
 use crate::build::plan::WaitingRoom;
-use crate::machine::frame::{Frame, Kind, List, MARKED};
+use crate::machine::frame::{Content, Frame, Inquiry, Kind, List, MARKED};
 use crate::machine::network::{Ctx, Device, Network};
 use crate::machine::port::CONGESTION_POINT;
 use crate::machine::switch::occupancy::{Occupancy, Occupant};
@@ -173,11 +173,12 @@ impl<P: Probe> Network<P> {
     /// A probe passes a watched switch. Returns whether it ends there.
     #[cold]
     pub(crate) fn show_probe(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) -> bool {
-        let Frame { flow, output, tag, born, input, class, len, .. } = self.pool[place];
+        let Frame { flow, output, tag, input, class, len, .. } = self.pool[place];
+        let Content::Probe(Inquiry { value, .. }) = self.pool[place].content() else { return false };
         let of_data = self.plan.flows[flow as usize].class;
-        let mut passing = Passing { now, flow, output, class: of_data, tag, value: born.as_picos() };
+        let mut passing = Passing { now, flow, output, class: of_data, tag, value };
         let fate = self.consult(now, switch, |point, _, seen| point.on_probe(&mut passing, seen));
-        self.pool[place].born = Time::from_picos(passing.value);
+        self.pool[place].set_value(passing.value);
         let Some(fate @ (Fate::End | Fate::Reply(_))) = fate else { return false };
         let input = self.switches[switch as usize].first_port + u32::from(input);
         self.release(now, input, class, len, ctx);

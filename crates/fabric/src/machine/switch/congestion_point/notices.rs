@@ -1,7 +1,7 @@
 //! Notices that a switch sends to the sources of flows. They wait for their output before data.
 
 use super::OWN;
-use crate::machine::frame::{Frame, Kind, List, NIL};
+use crate::machine::frame::{self, Content, Frame, List, NIL};
 use crate::machine::network::{Ctx, Device, Network};
 use crate::machine::port::NOTICES;
 use crate::observe::probe::Probe;
@@ -14,16 +14,14 @@ impl<P: Probe> Network<P> {
         let state = &self.switches[switch as usize];
         let Some(congestion_point) = &state.congestion_point else { return };
         let (class, size) = congestion_point.notice;
-        let mut frame = Frame::control(Kind::Notice, size, now);
-        frame.class = class;
         let point = self.ports[state.first_port as usize].global + u32::from(notice.port);
-        frame.set_notice(notice.feedback, point, notice.class, notice.offset, notice.growth);
-        if let Some(guidance) = notice.guidance {
-            frame.set_guidance(guidance);
-        }
+        let Notice { flow, feedback, class: of, offset, growth, guidance, .. } = notice;
+        let said = frame::Notice { feedback, port: point, class: of, offset, growth, guidance };
+        let mut frame = Frame::saying(Content::Notice(said), size, now);
+        frame.class = class;
         self.totals.notices += 1;
         self.totals.control_bytes += u64::from(size);
-        self.send_to_source(now, switch, notice.flow, frame, ctx);
+        self.send_to_source(now, switch, flow, frame, ctx);
     }
 
     /// Sends a frame that the switch itself has made to the source of a flow.

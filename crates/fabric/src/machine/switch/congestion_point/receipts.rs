@@ -1,7 +1,7 @@
 //! Reliable delivery through a fabric: the first switch keeps a copy of a frame until the last one has it and says so.
 
 use super::CongestionPointState;
-use crate::machine::frame::{Frame, Kind, NIL};
+use crate::machine::frame::{Content, Frame, Kind, NIL};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn send_receipt(&mut self, now: Time, switch: u32, flow: u32, ctx: &mut Ctx) {
         let Some(congestion_point) = &self.switches[switch as usize].congestion_point else { return };
         let (class, size) = congestion_point.notice;
-        let mut frame = Frame::control(Kind::Receipt, size, now);
+        let mut frame = Frame::saying(Content::Receipt, size, now);
         frame.class = class;
         self.totals.receipts += 1;
         self.totals.control_bytes += u64::from(size);

@@ -1,0 +1,122 @@
+//! Frames: what every one has, what each kind says ([`content`]), and the pool they live in ([`pool`]).
+
+mod content;
+mod pool;
+
+pub use content::{Content, Credit, Inquiry, Notice, Pause, Segment};
+pub(crate) use pool::{List, NIL, Pool};
+use units::Time;
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Carries a flow's bytes.
+    Data,
+    /// Tells a sender what arrived.
+    Acknowledgement,
+    /// PAUSE or PFC: tells the neighbour to stop or go on.
+    Pause,
+    /// Tells a source of congestion.
+    Notice,
+    /// Asks about its flow's path.
+    Probe,
+    /// A probe on its way back.
+    Answer,
+    /// Tells the near side of a fabric that the far side has a frame of that flow.
+    Receipt,
+    /// Tells the neighbour of freed room.
+    Credit,
+}
+
+/// The frame was damaged on its way.
+pub(crate) const CORRUPT: u8 = 1;
+/// The frame carries a congestion mark, or acknowledges one that does.
+pub(crate) const MARKED: u8 = 2;
+/// The last frame of a finite flow.
+pub(crate) const LAST: u8 = 4;
+/// The bits of the flags above count how often the frame was overtaken in its present buffer.
+const OVERTAKEN: u8 = 8;
+/// No count goes beyond.
+pub(crate) const MOST_OVERTAKEN: u8 = u8::MAX / OVERTAKEN;
+
+/// A frame on a wire or in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The next frame of the list this one is in.
+    pub(crate) next: u32,
+    /// Number of the flow it belongs to.
+    pub flow: u32,
+    /// On a wire: when it arrives. In a queue: when it came.
+    pub(crate) at: Time,
+    /// What it says; see [`Frame::content`].
+    long: u64,
+    /// Number of the destination host; 0 if it is for the neighbour.
+    pub dst: u32,
+    /// What it says, too.
+    short: u32,
+    /// What its path is chosen by.
+    pub(crate) entropy: u32,
+    /// Bytes, without overhead.
+    pub len: u16,
+    /// Number of the port by which it entered the switch it is in.
+    pub(crate) input: u16,
+    /// Number of the port by which it will leave that switch.
+    pub(crate) output: u16,
+    /// Priority or virtual lane.
+    pub class: u8,
+    /// What it is for.
+    pub kind: Kind,
+    pub(crate) flags: u8,
+    /// How often the cable had failed when the frame was sent.
+    pub(crate) epoch: u8,
+    /// The congestion point that its source is associated with, if the protocol tags frames, or that a probe is for; see
+    /// [`congestion::point::tag_of`]. Of a notice: the rate it suggests, or 0.
+    pub tag: u16,
+}
+
+impl Frame {
+    /// How often it was overtaken in its present buffer.
+    pub(crate) fn overtaken(&self) -> u8 {
+        self.flags / OVERTAKEN
+    }
+
+    /// Another frame goes before it.
+    pub(crate) fn overtake(&mut self) {
+        if self.overtaken() < MOST_OVERTAKEN {
+            self.flags += OVERTAKEN;
+        }
+    }
+
+    /// It comes into another buffer.
+    pub(crate) fn forget_overtaken(&mut self) {
+        self.flags %= OVERTAKEN;
+    }
+
+    /// Whether it speaks to the neighbour only and never waits behind data.
+    pub(crate) fn is_link_local(&self) -> bool {
+        matches!(self.kind, Kind::Pause | Kind::Credit)
+    }
+
+    /// Whether it carries a congestion mark, or answers a frame that does.
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.flags & MARKED != 0
+    }
+
+    /// Whether it is the last of a finite flow.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.flags & LAST != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_three_quarters_of_a_cache_line() {
+        assert_eq!(size_of::<Frame>(), 48);
+    }
+}
