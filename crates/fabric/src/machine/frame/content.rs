@@ -124,32 +124,40 @@ impl Frame {
             Content::Notice(Notice { guidance: Some(guidance), .. }) => packed(guidance.suggested),
             _ => 0,
         };
+        Frame { kind, long, short, tag, ..Frame::data(Segment { born: now, seq: 0 }, len) }
+    }
+
+    /// A frame of data that is made now. Every flow makes these: the short way to what [`Frame::saying`] says.
+    #[inline]
+    pub(crate) fn data(Segment { born, seq }: Segment, len: u16) -> Frame {
         Frame {
             next: NIL,
             flow: u32::MAX,
-            at: now,
-            long,
+            at: born,
+            long: born.as_picos(),
             dst: 0,
-            short,
+            short: seq,
             entropy: 0,
             len,
             input: 0,
             output: 0,
             class: 0,
-            kind,
+            kind: Kind::Data,
             flags: 0,
             epoch: 0,
-            tag,
+            tag: 0,
         }
     }
 
     /// Of data: when the source made it. Of an acknowledgement: when it made the frame that is acknowledged.
+    #[inline]
     #[must_use]
     pub fn born(&self) -> Time {
         Time::from_picos(self.long)
     }
 
     /// Of data and acknowledgements: position in the flow, in frames.
+    #[inline]
     #[must_use]
     pub fn seq(&self) -> u32 {
         self.short

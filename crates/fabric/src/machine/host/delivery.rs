@@ -13,13 +13,21 @@ impl<P: Probe> Network<P> {
     pub(crate) fn consume(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
         let mut frame = self.pool.take(place);
         frame.len = self.payload(&frame);
+        if frame.kind == Kind::Data {
+            return self.deliver(now, p, host, &frame, ctx);
+        }
+        self.consume_control(now, p, &frame, ctx);
+    }
+
+    /// The adapter takes a frame that is for itself.
+    #[inline(never)]
+    fn consume_control(&mut self, now: Time, p: u32, frame: &Frame, ctx: &mut Ctx) {
         match frame.content() {
-            Content::Data(_) => self.deliver(now, p, host, &frame, ctx),
-            Content::Acknowledgement(segment) => self.acknowledged(now, &frame, segment, ctx),
+            Content::Acknowledgement(segment) => self.acknowledged(now, frame, segment, ctx),
             Content::Notice(notice) => self.noticed(now, frame.flow, notice, ctx),
-            Content::Probe(inquiry) => self.answer(now, p, &frame, inquiry, ctx),
+            Content::Probe(inquiry) => self.answer(now, p, frame, inquiry, ctx),
             Content::Answer(inquiry) => self.answered(now, frame.flow, inquiry, ctx),
-            Content::Pause(_) | Content::Credit(_) | Content::Receipt => {}
+            Content::Data(_) | Content::Pause(_) | Content::Credit(_) | Content::Receipt => {}
         }
     }
 

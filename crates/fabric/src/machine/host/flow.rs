@@ -1,7 +1,7 @@
 //! A flow at its source: what it has to send, and whether it may.
 
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
-use crate::machine::frame::{Content, Frame, LAST, List, NIL, Segment};
+use crate::machine::frame::{Frame, LAST, List, NIL, Segment};
 use congestion::{Adapter, Allowance, HALTED, Pacing, Reaction, ReactionPoint};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
@@ -160,7 +160,7 @@ impl Flow {
         let entropy = if spray { self.stream.next_u64() as u32 } else { self.entropy };
         let seq = self.made as u32;
         self.made += 1;
-        let mut frame = Frame::saying(Content::Data(Segment { born: now, seq }), len, now);
+        let mut frame = Frame::data(Segment { born: now, seq }, len);
         (frame.flow, frame.dst, frame.entropy) = (self.number, dst, entropy);
         (frame.class, frame.flags) = (self.class, flags);
         frame
