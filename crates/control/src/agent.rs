@@ -46,25 +46,28 @@ impl Peer {
 /// What has come and gone (802.1AB 10.5.2 calls most of them statistics).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Data units sent.
+    /// Data units sent (statsFramesOutTotal).
     pub sent: u64,
-    /// Data units received and taken in.
+    /// Data units received and taken in; with those refused and reflected, statsFramesInTotal.
     pub received: u64,
     /// Frames that are not LLDP to the nearest bridge.
     pub foreign: u64,
-    /// Frames refused whole: too short, or without chassis, port and time to live.
+    /// Frames refused whole (statsFramesDiscardedTotal): too short, or with a chassis, port or time to live that is
+    /// missing, out of place, of a wrong length or there twice.
     pub refused: u64,
+    /// Frames with something wrong, refused or not (statsFramesInErrorsTotal).
+    pub in_error: u64,
     /// Our own frames, come back.
     pub reflected: u64,
-    /// TLVs that are not as their standard says.
+    /// TLVs that are not as their standard says (statsTLVsDiscardedTotal).
     pub malformed: u64,
-    /// TLVs that nobody here knows.
+    /// TLVs that nobody here knows (statsTLVsUnrecognizedTotal).
     pub unknown: u64,
     /// TLVs of which there was one before.
     pub repeated: u64,
     /// Data units from somebody else than the known peer.
     pub from_others: u64,
-    /// Peers that were silent for too long.
+    /// Peers that were silent for too long (statsAgeoutsTotal).
     pub aged_out: u64,
     /// Data units for which the buffer had no room.
     pub no_room: u64,
@@ -170,7 +173,7 @@ impl Agent {
     pub fn handle_frame(&mut self, now: Time, bytes: &[u8]) {
         self.handle_timeout(now);
         let Ok(frame) = Frame::new(bytes) else {
-            self.counters.refused += 1;
+            self.refuse();
             return;
         };
         if frame.type_or_length() != ether_type::LLDP || frame.destination() != Address::NEAREST_BRIDGE {
@@ -180,9 +183,10 @@ impl Agent {
         let source = frame.source();
         let unit = lldp::Repr::parse(frame.payload()).ok().filter(|_| !source.is_group());
         let Some((unit, discarded)) = unit else {
-            self.counters.refused += 1;
+            self.refuse();
             return;
         };
+        self.counters.in_error += u64::from(discarded.malformed > 0);
         self.counters.malformed += u64::from(discarded.malformed);
         self.counters.unknown += u64::from(discarded.unknown);
         self.counters.repeated += u64::from(discarded.repeated);
@@ -211,6 +215,11 @@ impl Agent {
             }
         }
         self.settle(now);
+    }
+
+    fn refuse(&mut self) {
+        self.counters.refused += 1;
+        self.counters.in_error += 1;
     }
 
     /// Time has passed: forgets who has been silent for too long.

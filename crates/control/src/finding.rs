@@ -46,6 +46,13 @@ pub enum Finding {
         /// How many it can.
         capability: u8,
     },
+    /// The peer enables PFC for more priorities than it says it can pause.
+    PfcPeerBeyondCapability {
+        /// Priorities for which it enables PFC.
+        paused: u8,
+        /// How many it says it can pause.
+        capability: u8,
+    },
     /// The two ends share the link in different ways.
     EtsDiffers {
         /// Ours.
@@ -102,6 +109,7 @@ impl Finding {
             Finding::PfcUnanswered { .. } => "pfc-unanswered",
             Finding::PfcDiffers { .. } => "pfc-differs",
             Finding::PfcBeyondCapability { .. } => "pfc-beyond-capability",
+            Finding::PfcPeerBeyondCapability { .. } => "pfc-peer-beyond-capability",
             Finding::EtsDiffers { .. } => "ets-differs",
             Finding::EtsShares { .. } => "ets-shares",
             Finding::NoClass { .. } => "no-class",
@@ -188,6 +196,9 @@ impl fmt::Display for Finding {
             Finding::PfcBeyondCapability { paused, capability } => {
                 write!(f, "{} would be paused, and the port can pause {capability} at a time", Priorities(paused))
             }
+            Finding::PfcPeerBeyondCapability { paused, capability } => {
+                write!(f, "the peer enables PFC for {}, and says that it can pause {capability}", Priorities(paused))
+            }
             Finding::EtsDiffers { ours, theirs } => {
                 write!(f, "this end shares the link {}, the peer {}", Shares(&ours), Shares(&theirs))
             }
@@ -216,9 +227,10 @@ pub(crate) fn findings<'a>(
 ) -> impl Iterator<Item = Finding> + 'a {
     let paused = operating.pfc.value;
     let capability = settings.pfc.capability;
-    let beyond = (paused.count_ones() > u32::from(capability) && settings.pfc.capability > 0)
-        .then_some(Finding::PfcBeyondCapability { paused, capability });
-    let own = [crowded.then_some(Finding::SeveralPeers), beyond, shares(&operating.ets.value)];
+    let beyond = exceeds(paused, capability).then_some(Finding::PfcBeyondCapability { paused, capability });
+    let theirs = peer.and_then(|peer| peer.said().flow_control).filter(|it| exceeds(it.priorities, it.capability));
+    let theirs = theirs.map(|it| Finding::PfcPeerBeyondCapability { paused: it.priorities, capability: it.capability });
+    let own = [crowded.then_some(Finding::SeveralPeers), beyond, theirs, shares(&operating.ets.value)];
     let classes = (0..8).filter_map(move |class| mixed(class, paused, &operating.ets.value));
     let unclassed = (0..8u8).filter_map(move |priority| {
         operating.ets.value.classes[usize::from(priority)].is_none().then_some(Finding::NoClass { priority })
@@ -241,6 +253,11 @@ pub(crate) fn findings<'a>(
         .chain(between.into_iter().flatten().flatten())
         .chain(off)
         .chain(applications)
+}
+
+/// Whether more priorities are paused than a port can; a capability of zero states no limit.
+fn exceeds(paused: u8, capability: u8) -> bool {
+    capability > 0 && paused.count_ones() > u32::from(capability)
 }
 
 /// What the two ends disagree on.

@@ -39,6 +39,13 @@ pub enum Error {
         /// What is missing.
         element: &'static str,
     },
+    /// An element is there again that may be there once.
+    Repeated {
+        /// The header or element.
+        what: &'static str,
+        /// What is there again.
+        element: &'static str,
+    },
     /// What is to be written does not fit.
     Room {
         /// Octets it takes.
@@ -55,6 +62,7 @@ impl fmt::Display for Error {
             Error::Field { what, field, value } => write!(f, "{what}: {field} cannot be {value} ({value:#x})"),
             Error::Checksum { what, found, right } => write!(f, "{what}: {found:#x} where {right:#x} is right"),
             Error::Missing { what, element } => write!(f, "{what}: {element} is missing or out of place"),
+            Error::Repeated { what, element } => write!(f, "{what}: {element} is there more than once"),
             Error::Room { need, have } => write!(f, "{need} octets do not fit in {have}"),
         }
     }

@@ -128,6 +128,22 @@ fn what_cannot_work_is_named() {
     assert_eq!(text, "traffic class 0 mixes priority 2, which is paused, and 0, which is not");
 }
 
+/// The peer's own figures contradict each other. Without a stated number there is nothing to contradict.
+#[test]
+fn a_peer_that_enables_more_than_it_can_is_named() {
+    for (capability, named) in [(1, true), (2, false), (0, false), (8, false)] {
+        let mut theirs = pfc(false, 0b0000_1100);
+        theirs.pfc.capability = capability;
+        let mut line = Line::new(pfc(true, 0), theirs);
+        line.run_well(seconds(10));
+        let findings: Vec<_> = line.ends[0].findings().filter(|it| it.name() == "pfc-peer-beyond-capability").collect();
+        let expected = Finding::PfcPeerBeyondCapability { paused: 0b1100, capability };
+        assert_eq!(findings, if named { vec![expected] } else { Vec::new() }, "capability {capability}");
+    }
+    let text = Finding::PfcPeerBeyondCapability { paused: 0b1100, capability: 1 }.to_string();
+    assert_eq!(text, "the peer enables PFC for priorities 2,3, and says that it can pause 1");
+}
+
 #[test]
 fn silence_means_local_settings() {
     let mut line = Line::new(pfc(true, 0), core());

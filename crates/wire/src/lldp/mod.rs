@@ -1,8 +1,9 @@
 //! Link Layer Discovery Protocol (802.1AB): TLVs of type:7, length:9, after the type 0x88CC.
 //!
-//! A data unit begins with chassis, port and time to live; without them it is refused whole. Of everything else the
-//! first of a kind counts, malformed ones are counted and skipped, unknown ones are skipped. What a data unit holds is
-//! a [`Repr`] of fixed size that borrows the frame, so a neighbour cannot make anything grow.
+//! A data unit begins with chassis, port and time to live, each of them once and of its own length; otherwise it is
+//! refused whole (802.1AB 9.2.7.7). Of everything else the first of a kind counts, malformed ones are counted and skipped,
+//! unknown ones are skipped. What a data unit holds is a [`Repr`] of fixed size that borrows the frame, so a neighbour
+//! cannot make anything grow.
 
 pub mod cee;
 pub mod ieee;
@@ -35,13 +36,15 @@ pub struct Tlv<'a> {
 pub struct Tlvs<'a> {
     rest: &'a [u8],
     cut_off: bool,
+    /// Octets that the TLV which ends the data unit claims to hold.
+    end_length: usize,
 }
 
 impl<'a> Tlvs<'a> {
     /// Those of a data unit, or of a list within a TLV.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Tlvs<'a> {
-        Tlvs { rest: bytes, cut_off: false }
+        Tlvs { rest: bytes, cut_off: false, end_length: 0 }
     }
 
     /// Whether the last TLV looked at reaches beyond the end.
@@ -64,6 +67,7 @@ impl<'a> Iterator for Tlvs<'a> {
         let header = be16(rest, 0);
         let (kind, length) = ((header >> 9) as u8, usize::from(header & 0x1FF));
         if kind == END {
+            self.end_length = length;
             return None;
         }
         let Some(body) = rest.get(2..2 + length) else {
@@ -178,15 +182,20 @@ impl<'a> Repr<'a> {
         let chassis = Identifier::parse(mandatory(CHASSIS, "chassis")?, "LLDP chassis")?;
         let port = Identifier::parse(mandatory(PORT, "port")?, "LLDP port")?;
         let time = mandatory(TIME_TO_LIVE, "time to live")?;
-        at_least(time, 2, "LLDP time to live")?;
+        exactly(time, 2, "LLDP time to live")?;
         let mut unit = Repr { chassis, port, time_to_live: be16(time, 0), ieee: Ieee::default(), cee: None };
         let mut discarded = Discarded::default();
         for tlv in tlvs.by_ref() {
             match tlv.kind {
-                CHASSIS | PORT | TIME_TO_LIVE => discarded.repeated = discarded.repeated.saturating_add(1),
+                CHASSIS => return Err(Error::Repeated { what, element: "chassis" }),
+                PORT => return Err(Error::Repeated { what, element: "port" }),
+                TIME_TO_LIVE => return Err(Error::Repeated { what, element: "time to live" }),
                 ORGANISATION => unit.take(tlv.body, &mut discarded),
                 _ => discarded.unknown = discarded.unknown.saturating_add(1),
             }
+        }
+        if tlvs.end_length != 0 {
+            return Err(Error::Field { what: "LLDP end", field: "length", value: tlvs.end_length as u64 });
         }
         discarded.malformed = discarded.malformed.saturating_add(u16::from(tlvs.is_cut_off()));
         Ok((unit, discarded))

@@ -104,3 +104,29 @@ fn a_data_unit_without_its_beginning_is_refused() {
     assert_eq!(refused(&[2, 2, 7, b'c', 4, 2, 7, b'p', 0, 0]), "LLDP: time to live is missing or out of place");
     assert_eq!(refused(&[2, 1, 7, 4, 2, 7, b'p']), "LLDP chassis: 1 octets where 2 are needed");
 }
+
+/// Chassis, port and time to live are there once and of their own lengths, and the end holds nothing.
+#[test]
+fn a_data_unit_with_a_second_beginning_is_refused() {
+    let unit = |chassis: usize, port: usize, time: &[u8], rest: &[u8]| {
+        let identifier = |kind: u16, octets: usize| {
+            let mut tlv = (kind << 9 | octets as u16).to_be_bytes().to_vec();
+            tlv.resize(2 + octets, 7);
+            tlv
+        };
+        [identifier(1, chassis), identifier(2, port), vec![6, time.len() as u8], time.to_vec(), rest.to_vec()].concat()
+    };
+    let judged = |bytes: &[u8]| lldp::Repr::parse(bytes).map(|it| it.1.repeated).map_err(|error| error.to_string());
+    let with = |rest: &[u8]| judged(&unit(2, 2, &[0, 120], rest));
+    assert_eq!((with(&[]), with(&[0, 0]), with(&[0, 0, 2, 2, 7, 7])), (Ok(0), Ok(0), Ok(0)));
+    assert_eq!(with(&[2, 2, 7, 7]), Err("LLDP: chassis is there more than once".into()));
+    assert_eq!(with(&[10, 1, b'n', 4, 2, 7, 8]), Err("LLDP: port is there more than once".into()));
+    assert_eq!(with(&[6, 2, 0, 120]), Err("LLDP: time to live is there more than once".into()));
+    assert_eq!(with(&[0, 1, 0]), Err("LLDP end: length cannot be 1 (0x1)".into()));
+    for (octets, right) in [(1, false), (2, true), (256, true), (257, false)] {
+        assert_eq!(judged(&unit(octets, 2, &[0, 120], &[])).is_ok(), right, "chassis of {octets}");
+        assert_eq!(judged(&unit(2, octets, &[0, 120], &[])).is_ok(), right, "port of {octets}");
+    }
+    assert_eq!(judged(&unit(2, 2, &[120], &[])), Err("LLDP time to live: 1 octets where 2 are needed".into()));
+    assert_eq!(judged(&unit(2, 2, &[0, 120, 0], &[])), Err("LLDP time to live: length cannot be 3 (0x3)".into()));
+}
