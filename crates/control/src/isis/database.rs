@@ -95,6 +95,8 @@ pub(super) struct Database {
     changed: Time,
     /// Grows with every change of what it says.
     version: u64,
+    /// Grows with every change of what it holds.
+    revision: u64,
 }
 
 impl Database {
@@ -106,6 +108,11 @@ impl Database {
     /// Tells one state of what it says from another.
     pub(super) fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Tells one state of what it holds from another: a newer version that says the same counts too.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
     }
 
     fn change(&mut self, now: Time) {
@@ -146,8 +153,7 @@ impl Database {
         {
             self.change(now);
         }
-        self.deadlines.insert((until, state.id));
-        self.stored.insert(state.id, new);
+        self.put(state.id, new);
     }
 
     /// Takes one back: its header stays for a while, to be flooded.
@@ -159,13 +165,19 @@ impl Database {
         stored.dead = true;
         stored.until = now.saturating_add(timers.zero_age);
         stored.checksum = cut(&mut stored.bytes);
-        self.deadlines.insert((stored.until, *id));
-        self.stored.insert(*id, stored);
+        self.put(*id, stored);
+    }
+
+    fn put(&mut self, id: LspId, stored: Stored) {
+        self.deadlines.insert((stored.until, id));
+        self.stored.insert(id, stored);
+        self.revision += 1;
     }
 
     fn take(&mut self, id: &LspId) -> Option<Stored> {
         let stored = self.stored.remove(id)?;
         self.deadlines.remove(&(stored.until, *id));
+        self.revision += 1;
         Some(stored)
     }
 
@@ -196,7 +208,7 @@ pub(super) enum End {
     Forgotten(LspId),
 }
 
-fn put(bytes: &mut [u8], at: usize, value: u16) {
+fn write_at(bytes: &mut [u8], at: usize, value: u16) {
     if let Some(place) = bytes.get_mut(at..at + 2) {
         place.copy_from_slice(&value.to_be_bytes());
     }
@@ -206,11 +218,11 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
 /// live, but FRR's isisd refuses one that is not right.
 fn cut(bytes: &mut Vec<u8>) -> u16 {
     bytes.truncate(HEADER);
-    put(bytes, LENGTH_AT, HEADER as u16);
-    put(bytes, LIFETIME_AT, 0);
-    put(bytes, checksum::PLACE, 0);
+    write_at(bytes, LENGTH_AT, HEADER as u16);
+    write_at(bytes, LIFETIME_AT, 0);
+    write_at(bytes, checksum::PLACE, 0);
     let sum = checksum::of(bytes);
-    put(bytes, checksum::PLACE, sum);
+    write_at(bytes, checksum::PLACE, sum);
     sum
 }
 

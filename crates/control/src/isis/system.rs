@@ -14,6 +14,8 @@ use wire::{Address, Writer};
 
 const FIRST: LspId = [0; 8];
 const LAST: LspId = [0xFF; 8];
+/// Between two computations of the digest, which looks at the whole database: whatever a neighbour sends, and however fast.
+const DIGEST_APART: Span = Span::from_millis(100);
 
 /// What has come and gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +30,8 @@ pub struct Counters {
     pub received: u64,
     /// Frames that are not IS-IS.
     pub foreign: u64,
-    /// Frames refused whole: damaged, too long, or of an unknown kind.
+    /// Frames refused whole: damaged, too long, of an unknown kind, or link-state PDUs with the number zero, which stands
+    /// for none at all (ISO 10589 7.3.16.1: the first is one).
     pub refused: u64,
     /// Our own hellos, come back.
     pub reflected: u64,
@@ -65,8 +68,8 @@ pub struct System {
     circuits: Vec<Circuit>,
     fragments: Vec<Fragment>,
     database: Database,
-    /// The digest of the topology, and for which version of the database.
-    digest: Option<(u64, [u8; 32])>,
+    /// The digest of the topology, for which version of the database, and when it was computed.
+    digest: Option<(u64, Time, [u8; 32])>,
     /// It takes its leave and says nothing new.
     leaving: bool,
     counters: Counters,
@@ -122,6 +125,13 @@ impl System {
         self.database.changed_at()
     }
 
+    /// Grows whenever a link-state PDU is taken in, taken back or forgotten. A caller that shows [`System::entries`] need not
+    /// compare them.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.database.revision()
+    }
+
     /// The link-state PDUs in the database, those taken back included, as sequence number PDUs name them.
     pub fn entries(&self, now: Time) -> impl Iterator<Item = Entry> + '_ {
         self.database.iter().map(move |(id, stored)| stored.entry(*id, now))
@@ -166,7 +176,8 @@ impl System {
         let pdu = pdu.and_then(|(_, rest)| Pdu::parse(rest).ok());
         // Hellos may fill the frame: some are padded to show that the link carries it.
         let fits = |pdu: &Pdu| matches!(pdu.repr, Repr::Hello(_)) || pdu.bytes().len() <= LARGEST_PDU;
-        let Some(pdu) = pdu.filter(|pdu| fits(pdu) && pdu.is_intact()) else {
+        let numbered = |pdu: &Pdu| !matches!(pdu.repr, Repr::LinkState(LinkState { sequence: 0, .. }));
+        let Some(pdu) = pdu.filter(|pdu| fits(pdu) && pdu.is_intact() && numbered(pdu)) else {
             self.counters.refused += 1;
             return;
         };
@@ -264,7 +275,7 @@ impl System {
             if farewell {
                 self.set_adjacency(now, port, None);
             }
-            let digest = self.own_digest();
+            let digest = self.own_digest(now);
             let circuit = &mut self.circuits[port];
             circuit.enabled = !farewell;
             circuit.hello_due = now.saturating_add(self.timers.hello);
@@ -301,13 +312,14 @@ impl System {
         }
     }
 
-    fn own_digest(&mut self) -> [u8; 32] {
+    /// The digest of the topology, or of one that was true a moment ago.
+    fn own_digest(&mut self, now: Time) -> [u8; 32] {
         let version = self.database.version();
         match self.digest {
-            Some((of, digest)) if of == version => digest,
+            Some((of, at, digest)) if of == version || now < at.saturating_add(DIGEST_APART) => digest,
             _ => {
                 let digest = self.topology().digest();
-                self.digest = Some((version, digest));
+                self.digest = Some((version, now, digest));
                 digest
             }
         }
@@ -344,7 +356,7 @@ impl System {
         if state == State::Down || hello.holding_time == 0 {
             self.set_adjacency(now, port, None);
         } else {
-            let own = self.own_digest();
+            let own = self.own_digest(now);
             let since = known.filter(|it| it.state == state).map_or(now, |it| it.since);
             let adjacency = Adjacency {
                 neighbour: hello.source,
@@ -461,7 +473,12 @@ impl System {
     }
 
     fn acknowledge(&mut self, now: Time, port: usize, entry: Entry) {
-        self.circuits[port].answer(entry, now.saturating_add(self.timers.acknowledge));
+        let circuit = &mut self.circuits[port];
+        circuit.answer(entry, now.saturating_add(self.timers.acknowledge));
+        // A PDU that is full has nothing to wait for.
+        if circuit.answers.len() >= ENTRIES {
+            circuit.answers_due = Some(now);
+        }
     }
 
     fn on_link_state(&mut self, now: Time, port: usize, state: &LinkState, pdu: &Pdu) {

@@ -155,6 +155,55 @@ fn a_neighbour_cannot_grow_the_database_beyond_its_limit() {
     assert_eq!(victim.topology().edges().count(), edges.len(), "whom nobody else knows has no links");
 }
 
+/// Zero is the number of no link state at all: nothing that has it is kept, acknowledged or passed on, whether it is to live
+/// or taken back, somebody else's or our own. In a list it still asks for what we have.
+#[test]
+fn the_number_zero_is_refused_and_in_a_list_it_asks() {
+    let mut fabric = Fabric::new(3, &[(0, 1, 7), (0, 2, 8)], 1, 0);
+    fabric.run(seconds(5));
+    let now = fabric.now;
+    let victim = &mut fabric.systems[0];
+    let (before, counters) = (victim.entries(now).collect::<Vec<_>>(), *victim.counters());
+    for of in [None, Some(0), Some(2)] {
+        let mut frame = forged(3, 0, of);
+        victim.handle_frame(now, 0, &frame);
+        // Behind two addresses, a length, LLC, and ten octets of the PDU is its lifetime.
+        frame[27..29].fill(0);
+        victim.handle_frame(now, 0, &frame);
+    }
+    assert_eq!((victim.counters().refused, victim.counters().received), (counters.refused + 6, counters.received));
+    assert_eq!((victim.entries(now).collect::<Vec<_>>(), victim.remembered().1), (before.clone(), 0));
+
+    let entry = tlv::Entry { lifetime: 0, id: before[0].id, sequence: 0, checksum: 0 };
+    let mut buffer = [0; 200];
+    let mut out = Writer::new(&mut buffer);
+    let entries = [entry.encode()];
+    let source = [2, 0, 0, 0, 0, 2, 0];
+    Repr::Partial(wire::isis::Partial { source }).emit_frame(port_address(1, 0), &mut out, |out| {
+        tlv::Tlv::Entries(tlv::Entries::new(&entries).expect("one fits")).emit(out);
+    });
+    let length = out.finish().expect("it fits");
+    victim.handle_frame(now, 0, &buffer[..length]);
+    assert_eq!(victim.unacknowledged(0), 1);
+}
+
+/// Ninety acknowledgements fill a PDU, which then does not wait for more; what follows waits for its own time.
+#[test]
+fn a_full_list_of_acknowledgements_goes_at_once() {
+    let mut fabric = Fabric::new(2, &[(0, 1, 7)], 1, 0);
+    fabric.run(seconds(5));
+    let now = fabric.now;
+    let victim = &mut fabric.systems[0];
+    let before = victim.counters().sequence_numbers;
+    let mut buffer = [0; control::LARGEST_FRAME];
+    for number in 0..200 {
+        victim.handle_frame(now, 0, &forged(number, 1, None));
+        while victim.poll_transmit(now, &mut buffer).is_some() {}
+    }
+    assert_eq!(victim.counters().sequence_numbers, before + 2);
+    assert_eq!(victim.remembered(), (202, 20));
+}
+
 /// A forged link state of the highest number is taken back, and after the wait of the standard life goes on.
 #[test]
 fn used_up_numbers_are_survived() {
