@@ -67,6 +67,17 @@ pub enum Command {
     Completions(Completions),
 }
 
+impl Command {
+    /// Whether it speaks with others on an interface, of whom it has to take its leave.
+    pub fn is_live(&self) -> bool {
+        match self {
+            Command::Dcbx(it) => it.interface.is_some(),
+            Command::Spb(it) => !it.interface.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 /// A scenario file and changes to it.
 #[derive(Args, Clone, Debug)]
 pub struct Scenario {

@@ -23,7 +23,7 @@ pub fn dcbx(arguments: &Arguments) -> Exit {
     };
     if let Some(interface) = &arguments.interface {
         return match configured(plan.as_ref(), arguments.node.as_deref()) {
-            Ok((settings, timers)) => live::speak(interface, settings, timers, arguments.seconds, arguments.json),
+            Ok((settings, timers)) => live::agent(interface, settings, timers, arguments.seconds, arguments.json),
             Err(exit) => exit,
         };
     }

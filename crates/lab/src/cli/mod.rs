@@ -1,7 +1,6 @@
 //! The commands. Data goes to standard output, everything else to standard error.
 
 mod arguments;
-mod bridge;
 mod capture;
 mod chart;
 mod check;
@@ -31,8 +30,18 @@ use exit::Exit;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set by the first interrupt from the keyboard; the second ends the program at once.
+/// Set by the first interrupt; the second ends the program at once.
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Without a handler an interrupt just kills the program, which leaves nothing half-written either.
+fn heed_interrupt() {
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPT.swap(true, Ordering::Relaxed) || deadline::is_setting_up() {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+        console::note("\ninterrupted: ending cleanly (once more to end at once)");
+    });
+}
 
 /// The program.
 pub fn main() -> ExitCode {
@@ -44,13 +53,11 @@ pub fn main() -> ExitCode {
             return if help { ExitCode::SUCCESS } else { Exit::BadInput.into() };
         }
     };
-    // Without a handler an interrupt just kills the program, which leaves nothing half-written either.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPT.swap(true, Ordering::Relaxed) || deadline::is_setting_up() {
-            std::process::exit(i32::from(Exit::Interrupted.code()));
-        }
-        console::note("\ninterrupted: ending cleanly (once more to end at once)");
-    });
+    if arguments.command.is_live() {
+        live::heed_signals();
+    } else {
+        heed_interrupt();
+    }
     let exit = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),

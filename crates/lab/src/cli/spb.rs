@@ -1,10 +1,10 @@
 //! `spb`: what the bridges of a scenario's network find out about each other, and when.
 
 use super::arguments::{Scenario, Spb as Arguments};
-use super::bridge;
 use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
+use super::live;
 use control::isis::Timers;
 use fabric::graph::Graph;
 use fabric::routing::{Bridges, Routing};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// `tailback spb`
 pub fn spb(arguments: &Arguments) -> Exit {
-    let Some(file) = &arguments.file else { return bridge::speak(arguments) };
+    let Some(file) = &arguments.file else { return live::bridge(arguments) };
     let plan = match load_or_say(&Scenario { file: file.clone(), set: arguments.set.clone() }) {
         Ok(plan) => plan,
         Err(exit) => return exit,

@@ -22,6 +22,8 @@ mod robust;
 mod run;
 mod sentences;
 mod stability;
+#[cfg(target_os = "linux")]
+mod strangers;
 mod streams;
 mod study;
 mod subnet;

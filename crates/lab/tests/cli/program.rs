@@ -101,7 +101,7 @@ pub fn names(directory: &Path) -> Vec<String> {
 }
 
 /// Waits until something is so, a minute at most.
-pub fn wait_until(what: &str, so: impl Fn() -> bool) {
+pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
     for _ in 0..6000 {
         if so() {
             return;
