@@ -1,18 +1,18 @@
 //! A capture on disk, written as the run goes.
 
 use super::{Capture, Medium, Record, Synthesizer, medium};
+use crate::output::OutputFile;
 use crate::results::ResultsError;
 use crate::scenario::Plan;
 use fabric::record::FrameRow;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use wire::pcapng::{self, Interface, LinkType, Resolution};
 
-/// A file that takes frames. It is whole after [`CaptureFile::finish`].
+/// A file that takes frames. It is whole after [`CaptureFile::finish`], and in its place once that is committed.
 pub struct CaptureFile<'a> {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<OutputFile>,
     synthesizer: Synthesizer<'a>,
     /// By port its interface.
     interfaces: Vec<Option<u32>>,
@@ -31,7 +31,7 @@ impl<'a> CaptureFile<'a> {
     /// # Errors
     /// If the system refuses.
     pub fn create(path: &Path, plan: &'a Plan, capture: &Capture) -> Result<CaptureFile<'a>, ResultsError> {
-        let file = File::create(path).map_err(|source| ResultsError::io("create", path, source))?;
+        let file = OutputFile::create(path).map_err(|source| ResultsError::io("create", path, source))?;
         let synthesizer = Synthesizer::new(&plan.spec, &plan.flow_names);
         let resolution = Resolution::for_span(plan.run.duration.as_picos());
         let mut interfaces = vec![None; synthesizer.ports.len()];
@@ -106,13 +106,14 @@ impl<'a> CaptureFile<'a> {
         written.map_err(|source| ResultsError::io("write", &self.path, source))
     }
 
-    /// Ends the file.
+    /// Ends the file, which takes its place when it is committed.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn finish(mut self) -> Result<(u64, u64), ResultsError> {
-        let end = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
-        end.map_err(|source| ResultsError::io("write", &self.path, source))?;
-        Ok((self.frames, self.too_short))
+    pub fn finish(self) -> Result<(PathBuf, OutputFile), ResultsError> {
+        match self.file.into_inner() {
+            Ok(file) => Ok((self.path, file)),
+            Err(error) => Err(ResultsError::Io { doing: "write", path: self.path, source: error.into_error() }),
+        }
     }
 }

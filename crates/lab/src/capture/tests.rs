@@ -48,6 +48,8 @@ fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<Packet
     let interrupt = std::sync::atomic::AtomicBool::new(false);
     let options = Options { threads, time_up: None, interrupt: &interrupt, record: None, capture: Some(&capture) };
     let execution = execute(plan, &options, |_| {}).expect("it runs");
+    assert!(!file.exists(), "whether it is kept is its caller's to say");
+    execution.capture_file.expect("it is no part of results").commit().expect("there is room");
     let bytes = std::fs::read(&file).expect("it was written");
     std::fs::remove_file(&file).expect("it can be removed");
     let packets = packets(&bytes);

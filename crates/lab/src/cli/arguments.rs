@@ -105,7 +105,7 @@ pub struct Run {
     /// Results directory [default: results/NAME, or the next free NAME-2, NAME-3, ...]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Replace the result at --out once the new one is whole
+    /// Replace the result at --out once the new one is whole; files of yours in it stay
     #[arg(long)]
     pub overwrite: bool,
     /// Measure, but record nothing
@@ -282,7 +282,7 @@ pub struct Compare {
     /// Directory for the results and the picture [default: results/NAME-compared, or the next free one]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Replace older results there
+    /// Replace older results there; files of yours in them stay
     #[arg(long)]
     pub overwrite: bool,
     /// Threads to use
@@ -403,7 +403,7 @@ pub struct Pcap {
     /// Directions of links, such as 'sw0->h1' or 'leaf*->spine?'
     #[arg(required = true, value_name = "LINK")]
     pub links: Vec<String>,
-    /// The file [default: NAME.pcapng]
+    /// The file, - for standard output [default: NAME.pcapng]
     #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Replace an older file there
@@ -433,9 +433,12 @@ pub struct Pcap {
 pub struct Report {
     /// A directory that run, compare, sweep, reproduce or stability wrote
     pub results: PathBuf,
-    /// The file to write [default: RESULTS/report.html]
+    /// The file to write, - for standard output [default: RESULTS/report.html]
     #[arg(long, short)]
     pub out: Option<PathBuf>,
+    /// Replace a file there that is not a report by tailback
+    #[arg(long)]
+    pub overwrite: bool,
     /// What the data of the report may take; beyond it rows are joined over time, sums and extremes kept
     #[arg(long, value_name = "SIZE", default_value = "15MB")]
     pub size: units::Bytes,
@@ -449,6 +452,9 @@ pub struct Plot {
     /// Where to put the pictures [default: RESULTS/plots]
     #[arg(long)]
     pub out: Option<PathBuf>,
+    /// Replace files there that are not pictures by tailback
+    #[arg(long)]
+    pub overwrite: bool,
 }
 
 /// `diff`
@@ -468,6 +474,9 @@ pub struct Csv {
     /// Where to put the files [default: RESULTS/csv]
     #[arg(long)]
     pub out: Option<PathBuf>,
+    /// Replace files there that are not tables by tailback
+    #[arg(long)]
+    pub overwrite: bool,
 }
 
 /// `init`

@@ -6,11 +6,12 @@ use super::exit::Exit;
 use super::run::{say, slug};
 use super::{INTERRUPT, deadline};
 use lab::capture::{Capture, choose};
+use lab::output::{OutputFile, is_replaced};
 use lab::results::{Manifest, Results, ResultsError};
 use lab::scenario::{Plan, load, load_recorded};
 use lab::study::{Captured, Options, StudyError, execute};
 use lab::text::on_one_line;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The capture that links stand for; none without links.
 pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Option<Capture>, Exit> {
@@ -45,43 +46,23 @@ pub fn pcap(arguments: &Pcap) -> Exit {
         Err(exit) => return exit,
     };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.pcapng", slug(&plan.name))));
-    if out.exists() && !arguments.overwrite {
+    if is_replaced(&out) && !arguments.overwrite {
         console::error(&format!("{} is there already; --overwrite replaces it", out.display()));
         return Exit::BadInput;
     }
-    // Written beside its place, so that a run that is killed leaves an older capture as it was.
-    let mut partial = out.clone().into_os_string();
-    partial.push(format!(".partial-{}", std::process::id()));
-    let partial = PathBuf::from(partial);
-    let capture = match chosen(&plan, &arguments.links, Some(partial.clone())) {
+    let capture = match chosen(&plan, &arguments.links, Some(out.clone())) {
         Ok(capture) => capture,
         Err(exit) => return exit,
     };
-    let exit = captured(arguments, &plan, recorded.as_ref(), capture.as_ref(), &partial, &out);
-    if exit != Exit::Success {
-        // Nothing may be there: it could have been moved, or never made.
-        let _ = std::fs::remove_file(&partial);
-    }
-    exit
-}
-
-fn captured(
-    arguments: &Pcap,
-    plan: &Plan,
-    recorded: Option<&Manifest>,
-    capture: Option<&Capture>,
-    partial: &Path,
-    out: &Path,
-) -> Exit {
     let options = Options {
         threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
         interrupt: &INTERRUPT,
         time_up: Some(&deadline::TIME_UP),
         record: None,
-        capture,
+        capture: capture.as_ref(),
     };
     let progress = RunProgress::new(plan.run.duration, arguments.quiet);
-    let execution = execute(plan, &options, |seen| {
+    let execution = execute(&plan, &options, |seen| {
         deadline::running();
         progress.see(seen);
     });
@@ -90,6 +71,7 @@ fn captured(
         Ok(execution) => execution,
         Err(error) => return say(&error),
     };
+    // Until it is committed, the file is beside its place, and an older one as it was.
     if execution.report.outcome == fabric::Outcome::Interrupted {
         return Exit::Interrupted;
     }
@@ -104,15 +86,14 @@ fn captured(
         ));
         return Exit::Failure;
     }
-    if let Err(source) = std::fs::rename(partial, out) {
-        let error = ResultsError::Io { doing: "write", path: out.to_owned(), source };
-        return say(&StudyError::Results(error));
+    if let Some(Err(source)) = execution.capture_file.map(OutputFile::commit) {
+        return say(&StudyError::Results(ResultsError::Io { doing: "write", path: out, source }));
     }
     if !arguments.quiet {
         if execution.report.outcome != fabric::Outcome::Finished {
             console::note(&format!("the run ended with {}", execution.measures.outcome));
         }
-        execution.captured.map(|it| Captured { file: out.to_owned(), ..it }).iter().for_each(note);
+        execution.captured.iter().for_each(note);
     }
     Exit::of(&execution.report.outcome)
 }

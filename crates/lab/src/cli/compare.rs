@@ -3,12 +3,30 @@
 use super::arguments::Compare;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::run::{file_name, free_place, say, slug};
+use super::run::{claim_place, file_name, say, slug};
 use super::{INTERRUPT, picture, report, sweep};
+use lab::output::Kind;
+use lab::results::ResultsError;
 use lab::scenario::load;
-use lab::study::{Existing, Options, Recording, execute};
+use lab::study::{Existing, Options, Recording, StudyError, execute};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+
+/// What was compared, in its directory.
+const FILE: &str = "compare.json";
+const COMPARISON: Kind<'static> = Kind::Json(&["name", "key", "runs", "rows"]);
+
+/// Whether a comparison may go to a directory: said before a long run rather than after it.
+fn mine(out: &Path, overwrite: bool) -> Result<PathBuf, ResultsError> {
+    COMPARISON.may_go_to(&out.join(FILE), false)?;
+    if out.join(FILE).exists() && !overwrite {
+        return Err(ResultsError::Exists { path: out.to_owned() });
+    }
+    for name in ["throughput.svg", "throughput.png"] {
+        Kind::Picture.may_go_to(&out.join(name), false)?;
+    }
+    Ok(out.to_owned())
+}
 
 /// `tailback compare`
 pub fn compare(arguments: &Compare) -> Exit {
@@ -43,7 +61,10 @@ pub fn compare(arguments: &Compare) -> Exit {
     let variant = first.figure.variant.as_ref().map(|variant| format!(", {variant}")).unwrap_or_default();
     let title = first.name.strip_suffix(variant.as_str()).unwrap_or(&first.name);
     let name = format!("{}-compared", slug(title));
-    let out = arguments.out.clone().unwrap_or_else(|| free_place(&name));
+    let out = match arguments.out.clone().map_or_else(|| claim_place(&name), |out| mine(&out, arguments.overwrite)) {
+        Ok(out) => out,
+        Err(error) => return say(&StudyError::Results(error)),
+    };
     let mut rows = Vec::new();
     let mut lines: Vec<Value> = Vec::new();
     let mut made: Vec<(String, PathBuf)> = Vec::new();
@@ -64,8 +85,13 @@ pub fn compare(arguments: &Compare) -> Exit {
         progress.end();
         let execution = match execution {
             Ok(execution) => execution,
-            Err(error) => return say(&error),
+            Err(error) => {
+                // A place that was claimed and not used is free again.
+                let _ = std::fs::remove_dir(&out);
+                return say(&error);
+            }
         };
+        execution.leftovers.iter().for_each(|leftover| console::note(&leftover.to_string()));
         worst = worst.max(Exit::of(&execution.report.outcome));
         if worst == Exit::Interrupted {
             return worst;
@@ -132,7 +158,6 @@ pub fn compare(arguments: &Compare) -> Exit {
 fn keep(out: &Path, name: &str, key: &str, made: &[(String, PathBuf)], rows: &[Value]) -> Result<(), String> {
     let run = |(value, path): &(String, PathBuf)| json!({ "value": value, "folder": path.file_name().map(|name| name.to_string_lossy()) });
     let runs: Vec<Value> = made.iter().map(run).collect();
-    let path = out.join("compare.json");
     let text = format!("{:#}\n", json!({ "name": name, "key": key, "runs": runs, "rows": rows }));
-    std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    COMPARISON.write(&out.join(FILE), false, text).map_err(|error| error.to_string())
 }

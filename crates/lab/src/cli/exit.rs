@@ -47,8 +47,14 @@ impl Exit {
                 Exit::BadInput
             }
             ResultsError::Table { doing: "read", .. } => Exit::BadInput,
-            ResultsError::Io { .. } | ResultsError::Table { .. } | ResultsError::Appeared { .. } => Exit::Failure,
+            ResultsError::Io { .. }
+            | ResultsError::Table { .. }
+            | ResultsError::Appeared { .. }
+            | ResultsError::InTheWay { .. }
+            | ResultsError::NotMoved { .. } => Exit::Failure,
             ResultsError::Exists { .. }
+            | ResultsError::NotWhole { .. }
+            | ResultsError::Foreign { .. }
             | ResultsError::NotOurs { .. }
             | ResultsError::NotResults { .. }
             | ResultsError::Changed { .. }

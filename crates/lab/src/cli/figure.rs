@@ -4,6 +4,7 @@ use super::console;
 use super::count::{self, Count};
 use super::exit::Exit;
 use super::run::{ended, found, judgement_json, shown, wanted};
+use lab::output::Kind;
 use lab::results::{COMMIT, VERSION};
 use lab::scenario::{Metric, Plan, Shape, Trend, Unit};
 use lab::study::{
@@ -162,9 +163,8 @@ impl Judged {
 
     /// Writes `verdicts.json`.
     pub fn keep(&self, out: &Path) -> Result<(), String> {
-        let path = out.join("verdicts.json");
-        std::fs::write(&path, format!("{:#}\n", self.json))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+        let ours = Kind::Json(&["figure", "cells", "numbers", "trends"]);
+        ours.write(&out.join("verdicts.json"), false, format!("{:#}\n", self.json)).map_err(|error| error.to_string())
     }
 }
 

@@ -7,7 +7,6 @@ use clap::CommandFactory;
 use congestion::parameter::{Parameter, ParameterDefault, ParameterKind, Preset};
 use congestion::{POINTS, PROTOCOLS};
 use fabric::topology::TOPOLOGIES;
-use std::io::Write;
 
 /// The commented scenario that `init` writes.
 const STARTER: &str = include_str!("../../../../scenarios/starter.toml");
@@ -126,7 +125,10 @@ pub fn tables() -> Exit {
 /// `tailback init`
 pub fn init(arguments: &Init) -> Exit {
     let path = &arguments.file;
-    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(STARTER.as_bytes()));
+    let written = match std::fs::symlink_metadata(path) {
+        Ok(_) => Err(std::io::ErrorKind::AlreadyExists.into()),
+        Err(_) => lab::output::write_file(path, STARTER),
+    };
     match written {
         Ok(()) => {
             console::note(&format!("wrote {0}; run it with: tailback run {0} --plot", path.display()));

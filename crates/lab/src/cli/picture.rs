@@ -7,11 +7,12 @@ use super::figure::short;
 use super::run::file_name;
 use super::sweep::Curve;
 use fabric::record::{Interval, schema, sliding_window};
+use lab::output::Kind;
 use lab::plot::{
     Axis, Canvas, GridChart, GridLine, GridPoint, LineChart, LineGroup, Picture, PlotOptions, Quantity, Series,
     axis_value, grouped, picture, to_png, to_svg, write_plots,
 };
-use lab::results::{Results, ResultsError, differences, export_csv};
+use lab::results::{CSV_FOLDER, PLOTS_FOLDER, Results, ResultsError, differences, export_csv};
 use lab::scenario::{ChartKind, ChartWish, Group, Metric, Plan, Unit};
 use lab::study::CellSummary;
 use std::collections::BTreeMap;
@@ -28,9 +29,9 @@ fn open(path: &Path) -> Result<Results, ResultsError> {
 }
 
 /// Draws all pictures of a result into a directory.
-pub fn draw(results: &Path, out: &Path) -> Result<(), ResultsError> {
+pub fn draw(results: &Path, out: &Path, overwrite: bool) -> Result<(), ResultsError> {
     let results = open(results)?;
-    let options = PlotOptions { window: window_of(&results), ..PlotOptions::default() };
+    let options = PlotOptions { window: window_of(&results), overwrite, ..PlotOptions::default() };
     write_plots(&results, out, &options).map(|_| ())
 }
 
@@ -42,8 +43,8 @@ fn window_of(results: &Results) -> Option<Span> {
 }
 
 /// Writes all tables of a result as CSV into a directory.
-pub fn write_csv(results: &Path, out: &Path) -> Result<(), ResultsError> {
-    export_csv(&open(results)?, out).map(|_| ())
+pub fn write_csv(results: &Path, out: &Path, overwrite: bool) -> Result<(), ResultsError> {
+    export_csv(&open(results)?, out, overwrite).map(|_| ())
 }
 
 /// Ends with success or says what is wrong.
@@ -62,14 +63,14 @@ fn ending(result: Result<(), ResultsError>, what: &str, out: &Path) -> Exit {
 
 /// `tailback plot`
 pub fn plot(arguments: &Plot) -> Exit {
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join("plots"));
-    ending(draw(&arguments.results, &out), "pictures", &out)
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join(PLOTS_FOLDER));
+    ending(draw(&arguments.results, &out, arguments.overwrite), "pictures", &out)
 }
 
 /// `tailback csv`
 pub fn csv(arguments: &Csv) -> Exit {
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join("csv"));
-    ending(write_csv(&arguments.results, &out), "tables", &out)
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join(CSV_FOLDER));
+    ending(write_csv(&arguments.results, &out, arguments.overwrite), "tables", &out)
 }
 
 /// `tailback diff`
@@ -88,8 +89,7 @@ pub fn diff(arguments: &Diff) -> Exit {
 /// Writes a canvas as SVG and PNG.
 pub fn write(canvas: &Canvas, out: &Path, name: &str) -> Result<(), String> {
     let put = |ending: &str, contents: &[u8]| {
-        let path: PathBuf = out.join(format!("{name}.{ending}"));
-        std::fs::write(&path, contents).map_err(|error| format!("cannot write {}: {error}", path.display()))
+        Kind::Picture.write(&out.join(format!("{name}.{ending}")), false, contents).map_err(|error| error.to_string())
     };
     std::fs::create_dir_all(out).map_err(|error| format!("cannot create {}: {error}", out.display()))?;
     put("svg", to_svg(canvas).as_bytes())?;

@@ -4,8 +4,10 @@ use super::arguments::Report as Arguments;
 use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::run::cores;
+use lab::output::Kind;
 use lab::report::{Front, MOST_BYTES, Making, Report, ReportError, front};
-use std::path::Path;
+use lab::results::{REPORT_FILE, ResultsError};
+use std::path::{Path, PathBuf};
 
 /// The front-end, or why there is no report.
 fn front_or_say() -> Result<Front<'static>, Exit> {
@@ -23,31 +25,52 @@ pub fn possible(wanted: bool) -> Result<(), Exit> {
     if wanted { front_or_say().map(|_| ()) } else { Ok(()) }
 }
 
-/// Writes the report of a directory to a file.
-fn write(results: &Path, out: &Path, size: u64, quiet: bool) -> Result<(), Exit> {
-    let front = front_or_say()?;
+/// Makes the report of a directory.
+fn make(results: &Path, front: Front<'_>, size: u64, quiet: bool) -> Result<String, ReportError> {
     let progress = (!quiet).then(|| CountProgress::new(100, "parts of the report"));
     let see = |done: usize, total: usize| progress.iter().for_each(|progress| progress.see(done, total));
     let report = Report::open(results, &Making { size, threads: cores(), progress: &see });
     progress.iter().for_each(CountProgress::end);
-    let report = report.map_err(|error| {
-        console::error(&error.to_string());
-        match &error {
-            ReportError::Results(error) => Exit::refusal(error),
-            ReportError::Nothing { .. } | ReportError::Damaged { .. } => Exit::Failure,
-        }
-    })?;
+    let report = report?;
     if report.unverified() > 0 {
         console::unverified(&format!("{}: {} of its runs", results.display(), report.unverified()));
     }
-    std::fs::write(out, report.html(front)).map_err(|error| {
-        console::error(&format!("cannot write {}: {error}", out.display()));
-        Exit::Failure
-    })?;
-    Ok(())
+    Ok(report.html(front))
 }
 
-fn say_where(out: &Path) {
+/// Writes the report of a directory to a file, if it may go there, or says why not.
+fn write(results: &Path, out: &Path, size: u64, overwrite: bool) -> Result<(), Exit> {
+    let front = front_or_say()?;
+    let refused = |error: &ResultsError| {
+        console::error(&error.to_string());
+        Exit::refusal(error)
+    };
+    // Before the work, and again after it.
+    Kind::Report.may_go_to(out, overwrite).map_err(|error| refused(&error))?;
+    let html = make(results, front, size, false).map_err(|error| match &error {
+        ReportError::Results(error) => refused(error),
+        ReportError::Nothing { .. } | ReportError::Damaged { .. } => {
+            console::error(&error.to_string());
+            Exit::Failure
+        }
+    })?;
+    Kind::Report.write(out, overwrite, html).map_err(|error| refused(&error))
+}
+
+/// Writes `report.html` beside the tables of a run that is not yet in its place.
+pub fn into_results(directory: &Path, quiet: bool) -> Result<(), ResultsError> {
+    let damaged = |path: PathBuf, reason: String| ResultsError::Table { doing: "read", path, reason };
+    let Some(front) = front() else { return Ok(()) };
+    let html = make(directory, front, MOST_BYTES, quiet).map_err(|error| match error {
+        ReportError::Results(error) => error,
+        ReportError::Damaged { path, reason } => damaged(path, reason),
+        ReportError::Nothing { path } => damaged(path, "there is nothing to report on".into()),
+    })?;
+    Kind::Report.write(&directory.join(REPORT_FILE), false, html)
+}
+
+/// Says where a report is.
+pub fn say_where(out: &Path) {
     console::note(&format!("report in {}", out.display()));
 }
 
@@ -56,7 +79,7 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
     if !wanted {
         return exit;
     }
-    let out = results.join("report.html");
+    let out = results.join(REPORT_FILE);
     match write(results, &out, MOST_BYTES, false) {
         Ok(()) => {
             say_where(&out);
@@ -66,18 +89,10 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
     }
 }
 
-/// The same without a word.
-pub fn also_quietly(wanted: bool, results: &Path, exit: Exit) -> Exit {
-    if !wanted {
-        return exit;
-    }
-    write(results, &results.join("report.html"), MOST_BYTES, true).err().unwrap_or(exit)
-}
-
 /// `tailback report`
 pub fn report(arguments: &Arguments) -> Exit {
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join("report.html"));
-    match write(&arguments.results, &out, arguments.size.get(), false) {
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join(REPORT_FILE));
+    match write(&arguments.results, &out, arguments.size.get(), arguments.overwrite) {
         Ok(()) => {
             say_where(&out);
             Exit::Success

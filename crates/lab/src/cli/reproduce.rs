@@ -12,6 +12,7 @@ use super::figure::Judged;
 use super::run::{cores, file_name};
 use super::summary::Summary;
 use super::{INTERRUPT, chart, picture, report, sweep};
+use lab::output::{Kind, remove_pictures};
 use lab::results::ResultsError;
 use lab::scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
 use lab::study::{FigureRuns, FigureStudy, Grid, Older, statements};
@@ -209,10 +210,9 @@ fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -
         "count": count.map(Count::json),
         "notes": lab::files::read_inside(folder, "notes.md").unwrap_or_default(),
     });
-    let path = out.join("paper.json");
-    std::fs::create_dir_all(out)
-        .and_then(|()| std::fs::write(&path, format!("{paper:#}\n")))
-        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    std::fs::create_dir_all(out).map_err(|error| format!("cannot create {}: {error}", out.display()))?;
+    let ours = Kind::Json(&["title", "authors", "missing", "notes"]);
+    ours.write(&out.join("paper.json"), false, format!("{paper:#}\n")).map_err(|error| error.to_string())
 }
 
 /// Where a figure's results go. The short form has a place of its own: it must not replace what took hours.
@@ -297,7 +297,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     judged.keep(&out).map_err(failed)?;
     let plots = out.join("plots");
     // What an earlier form of the figure drew is not of this one.
-    let _ = std::fs::remove_dir_all(&plots);
+    remove_pictures(&plots);
     let refused = |error: &ResultsError| {
         console::error(&error.to_string());
         Exit::refusal(error)
@@ -311,7 +311,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         while let Some(((_, variant, results), (_, own))) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let folder = plots.join(variant);
             if usual {
-                picture::draw(results, &folder).map_err(|error| refused(&error))?;
+                picture::draw(results, &folder, false).map_err(|error| refused(&error))?;
             }
             picture::draw_times(own, results, &folder).map_err(failed)?;
         }

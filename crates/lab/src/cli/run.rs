@@ -6,9 +6,12 @@ use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, deadline, picture, report};
-use lab::results::OutcomeRecord;
+use lab::output::write_file;
+use lab::results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
 use lab::scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
-use lab::study::{Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, execute, judge};
+use lab::study::{
+    Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, execute_with, judge,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -56,11 +59,23 @@ fn usual_place(name: &str) -> PathBuf {
     Path::new("results").join(slug(name))
 }
 
-/// The first of `results/NAME`, `results/NAME-2`, ... that is not there.
-pub fn free_place(name: &str) -> PathBuf {
+/// Makes the first of `results/NAME`, `results/NAME-2`, ... that is not there: whoever comes second takes the next.
+pub fn claim_place(name: &str) -> Result<PathBuf, ResultsError> {
     let base = usual_place(name);
-    let numbered = (2..).map(|number| Path::new("results").join(format!("{}-{number}", slug(name))));
-    std::iter::once(base).chain(numbered).find(|path| !path.exists()).unwrap_or_default()
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ResultsError::Io { doing: "create", path, source }
+    };
+    std::fs::create_dir_all("results").map_err(failed(Path::new("results")))?;
+    for number in 1u32.. {
+        let path = if number == 1 { base.clone() } else { PathBuf::from(format!("{}-{number}", base.display())) };
+        match std::fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(&path)(error)),
+        }
+    }
+    unreachable!("there are more numbers than directories")
 }
 
 /// Says why a run could not be made.
@@ -117,58 +132,64 @@ pub fn run(arguments: &Run) -> Exit {
         capture: capture.as_ref(),
     };
     let progress = RunProgress::new(plan.run.duration, arguments.quiet);
-    let execution = execute(&plan, &options, |seen| {
+    let judged = |measures: &Measures| -> Vec<Judgement> {
+        stated(&plan).iter().map(|expectation| judge(expectation, std::slice::from_ref(measures))).collect()
+    };
+    let complete = |draft: &Draft<'_>| {
+        progress.end();
+        beside_the_tables(arguments, draft.directory, &judged(draft.measures))
+    };
+    let seen = |seen| {
         deadline::running();
         progress.see(seen);
-    });
+    };
+    let execution = execute_with(&plan, &options, seen, complete);
     progress.end();
     let execution = match execution {
         Ok(execution) => execution,
         Err(error) => return say(&error),
     };
-    let judgements: Vec<Judgement> =
-        stated(&plan).iter().map(|e| judge(e, std::slice::from_ref(&execution.measures))).collect();
+    let judgements = judged(&execution.measures);
     if arguments.json {
         console::print(&format!("{:#}\n", summary_json(&plan, &execution, &judgements)));
     } else if !arguments.quiet {
         console::print(&summary(&plan, &execution, &judgements));
     }
     if let Some(out) = &execution.recorded {
-        for made in [
-            arguments.plot.then(|| picture::draw(out, &out.join("plots"))),
-            arguments.csv.then(|| picture::write_csv(out, &out.join("csv"))),
-        ] {
-            if let Some(Err(error)) = made {
-                console::error(&error.to_string());
-                return Exit::refusal(&error);
-            }
-        }
-        if let Err(error) = keep(out, &judgements) {
-            console::error(&error);
-            return Exit::Failure;
-        }
         if !arguments.quiet {
             execution.leftovers.iter().for_each(|leftover| console::note(&leftover.to_string()));
             console::note(&format!("results in {}", out.display()));
             execution.captured.iter().for_each(capture::note);
         }
+        if let Some(error) = &execution.lacking {
+            console::error(&format!("{error}\n  the tables are whole and kept in {}", out.display()));
+            return Exit::refusal(error);
+        }
+        if arguments.report && !arguments.quiet {
+            report::say_where(&out.join(REPORT_FILE));
+        }
     }
-    let exit = ending(&execution, &judgements);
-    match &execution.recorded {
-        Some(out) if arguments.quiet => report::also_quietly(arguments.report, out, exit),
-        Some(out) => report::also(arguments.report, out, exit),
-        None => exit,
-    }
+    ending(&execution, &judgements)
 }
 
-/// Writes what the scenario expects and what came of it beside the results.
-fn keep(out: &Path, judgements: &[Judgement]) -> Result<(), String> {
-    if judgements.is_empty() {
-        return Ok(());
+/// Writes everything that belongs to a result beside its tables, before it takes its place: what the scenario expects and
+/// what came of it, pictures, CSV and the report.
+fn beside_the_tables(arguments: &Run, directory: &Path, judgements: &[Judgement]) -> Result<(), ResultsError> {
+    if !judgements.is_empty() {
+        let path = directory.join(lab::report::EXPECTATIONS_FILE);
+        let text = format!("{:#}\n", json!(judgements.iter().map(judgement_json).collect::<Vec<_>>()));
+        write_file(&path, text).map_err(|source| ResultsError::Io { doing: "write", path, source })?;
     }
-    let path = out.join(lab::report::EXPECTATIONS_FILE);
-    let text = format!("{:#}\n", json!(judgements.iter().map(judgement_json).collect::<Vec<_>>()));
-    std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    if arguments.plot {
+        picture::draw(directory, &directory.join(PLOTS_FOLDER), false)?;
+    }
+    if arguments.csv {
+        picture::write_csv(directory, &directory.join(CSV_FOLDER), false)?;
+    }
+    if arguments.report {
+        report::into_results(directory, arguments.quiet)?;
+    }
+    Ok(())
 }
 
 /// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.

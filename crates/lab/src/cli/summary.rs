@@ -3,6 +3,8 @@
 use super::console;
 use super::exit::Exit;
 use super::run::{file_name, shown};
+use lab::output::{Kind, write_file};
+use lab::results::ResultsError;
 use lab::scenario::{Against, Comparison, Paper, Sentence, Unit, load};
 use lab::study::{
     Counts, Evidence, FigureRuns, MatrixTable, SentenceFinding, Summary as Spread, Verdict, fill_matrix,
@@ -148,11 +150,18 @@ impl SummedUp {
     pub fn keep(&self, out: &Path) -> Result<(), String> {
         let failed = |path: &Path, error: std::io::Error| format!("cannot write {}: {error}", path.display());
         std::fs::create_dir_all(out).map_err(|error| failed(out, error))?;
+        // The others carry no sign of ours: where the first is ours, so are they.
+        let first = out.join("summary.json");
+        Kind::Json(&["title", "matrices", "sentences"]).may_go_to(&first, false).map_err(|error| error.to_string())?;
+        let ours = first.exists();
         let own =
             [("summary.json".to_owned(), format!("{:#}\n", self.json)), ("summary.txt".to_owned(), self.text.clone())];
         for (name, content) in own.iter().chain(&self.files) {
             let path = out.join(name);
-            std::fs::write(&path, content).map_err(|error| failed(&path, error))?;
+            if !ours && path.exists() {
+                return Err(ResultsError::Foreign { path, kind: "a summary" }.to_string());
+            }
+            write_file(&path, content).map_err(|error| failed(&path, error))?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::run::{cores, shown, slug};
 use super::{INTERRUPT, picture, report};
+use lab::output::write_file;
 use lab::plot::GridPoint;
 use lab::scenario::{Unit, VARIANT};
 use lab::study::{Bounds, Grid, GridError, Older, Point, PointResult, Summary, kind_of, summarise_within};
@@ -243,7 +244,7 @@ impl Table {
         }
         let write = |name: &str, text: &str| {
             let path: PathBuf = out.join(name);
-            std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+            write_file(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
         };
         write("table.csv", &text)?;
         write("table.json", &format!("{:#}\n", self.json()))

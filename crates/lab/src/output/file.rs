@@ -5,10 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that takes its place when it is committed; dropped before, it leaves what was there.
+/// A file that takes its place when it is committed; dropped before, it leaves what was there. `-` is standard output.
 ///
 /// A symbolic link is followed: the file it leads to is replaced, not the link. What is no regular file (a pipe, a
 /// device, standard output) is written to directly.
+#[derive(Debug)]
 pub struct OutputFile {
     file: File,
     /// Where it is written, and where it goes; nothing for what is written to directly.
@@ -19,14 +20,21 @@ pub struct OutputFile {
 const MOST_LINKS: usize = 40;
 
 /// Whether a path leads to a stream of this process, whatever it is connected to.
-fn is_stream(path: &Path) -> bool {
-    ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|start| path.starts_with(start))
+pub(super) fn is_stream(path: &Path) -> bool {
+    path == Path::new("-")
+        || ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|start| path.starts_with(start))
+}
+
+/// Whether writing to a path would replace a file.
+#[must_use]
+pub fn is_replaced(path: &Path) -> bool {
+    !is_stream(path) && fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
 /// Opens what is written to directly.
 fn stream(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
-    if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|own| path == Path::new(own)) {
+    if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|own| path == Path::new(own)) {
         // A socket could not be opened again.
         use std::os::fd::AsFd;
         return Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?));
@@ -61,9 +69,12 @@ impl OutputFile {
 
     fn begin(path: &Path, clean: impl FnOnce(&Path)) -> io::Result<OutputFile> {
         let target = if is_stream(path) { path.to_owned() } else { followed(path)? };
+        if is_stream(&target) {
+            return Ok(OutputFile { file: stream(&target)?, places: None });
+        }
         let old = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            Ok(found) if is_stream(&target) || !found.is_file() => {
+            Ok(found) if !found.is_file() => {
                 return Ok(OutputFile { file: stream(&target)?, places: None });
             }
             // It could be renamed over all the same; that is not what whoever protected it wants.
@@ -177,6 +188,11 @@ mod tests {
         assert_eq!(names_in(scratch.directory()).len(), 2, "the one under way is not touched");
         under_way.commit().expect("it is still there");
         assert_eq!(names_in(scratch.directory()), ["a.html"]);
+        // A name that is as long as a name may be.
+        let long = scratch.path(&"x".repeat(255));
+        drop(create_locked(&names(&long).next().expect("a name")).expect("there is room"));
+        write_file(&long, "long").expect("there is room");
+        assert_eq!(names_in(scratch.directory()).len(), 2);
     }
 
     #[test]

@@ -60,9 +60,22 @@ fn leads_to(path: &Path, _: &File) -> bool {
     path.exists()
 }
 
+/// Longer names of places are cut, so that the names of what is unfinished are not too long.
+const LONGEST: usize = 200;
+
+/// The name of a place as it begins the names of what is unfinished there.
+fn start_of(name: &OsStr) -> OsString {
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let hash = Sha256::digest(name.as_encoded_bytes());
+    let start: String = name.to_string_lossy().chars().take(LONGEST / 8).collect();
+    hash.iter().take(4).fold(start + "-", |text, byte| format!("{text}{byte:02x}")).into()
+}
+
 /// Names for what will be at `place`, from the first on.
 pub(crate) fn names(place: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let mut start = place.file_name().unwrap_or_default().to_owned();
+    let mut start = start_of(place.file_name().unwrap_or_default());
     start.push(format!("{INFIX}{}-", token(parent(place))));
     let place = place.to_owned();
     (0u32..).map(move |number| {
@@ -120,10 +133,16 @@ fn split(path: &Path) -> Option<(&str, &str)> {
 /// Everything in a directory whose name says that it is unfinished, by name: of one place, or of all.
 pub(crate) fn found(directory: &Path, of: Option<&OsStr>) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let wanted = |path: &PathBuf| split(path).is_some_and(|(place, _)| of.is_none_or(|of| of == place));
+    let of = of.map(start_of);
+    let wanted = |path: &PathBuf| split(path).is_some_and(|(place, _)| of.as_ref().is_none_or(|of| of == place));
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(wanted).collect();
     found.sort();
     found
+}
+
+/// Whether a file is what a killed process has left of another.
+pub(crate) fn is_dead(path: &Path) -> bool {
+    split(path).is_some() && matches!(writer(path, path), Writer::Gone(_))
 }
 
 /// Removes the unfinished files of killed processes in a directory: of one place, or of all.

@@ -8,6 +8,7 @@ use super::gather::{Coverage, Entities, Entity, View, flow_names, port_names, ro
 use super::line_chart::{LineChart, Series};
 use super::png::to_png;
 use super::svg::to_svg;
+use crate::output::Kind;
 use crate::results::{Results, ResultsError};
 use fabric::record::Selection;
 use fabric::record::schema::{self, Table};
@@ -102,6 +103,8 @@ pub struct PlotOptions {
     pub from: Time,
     /// Where it ends; at the end of the run if absent.
     pub to: Option<Time>,
+    /// Whether files that are not ours may be replaced.
+    pub overwrite: bool,
     /// Pixels to a point in PNG files.
     pub scale: f64,
 }
@@ -109,7 +112,7 @@ pub struct PlotOptions {
 impl Default for PlotOptions {
     fn default() -> PlotOptions {
         let (flows, ports) = (Selection::All, Selection::All);
-        PlotOptions { window: None, most: 10, flows, ports, from: Time::ZERO, to: None, scale: 2.0 }
+        PlotOptions { window: None, most: 10, flows, ports, from: Time::ZERO, to: None, overwrite: false, scale: 2.0 }
     }
 }
 
@@ -330,7 +333,7 @@ impl Drawing<'_> {
 /// Draws everything a result has to show as `NAME.svg` and `NAME.png` into a directory. Returns the files written.
 ///
 /// # Errors
-/// If a table cannot be read or a file not be written.
+/// If a table cannot be read or a file not be written, or if one is there that is not ours and not to be overwritten.
 pub fn write_plots(results: &Results, directory: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, ResultsError> {
     std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
     let mut written = Vec::new();
@@ -339,7 +342,7 @@ pub fn write_plots(results: &Results, directory: &Path, options: &PlotOptions) -
         let canvas = chart.draw();
         let mut write = |ending: &str, contents: &[u8]| {
             let path = directory.join(format!("{}.{ending}", kind.name()));
-            std::fs::write(&path, contents).map_err(|source| ResultsError::io("write", &path, source))?;
+            Kind::Picture.write(&path, options.overwrite, contents)?;
             written.push(path);
             Ok(())
         };

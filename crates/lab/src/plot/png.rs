@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, Colour, Item};
 use super::font::{Fonts, Pen};
+use crate::output::PNG_SOFTWARE;
 use tiny_skia::{
     Color, FillRule, FilterQuality, LineCap, LineJoin, Paint, PathBuilder, Pixmap, PixmapPaint, Rect, Shader, Stroke,
     StrokeDash, Transform,
@@ -64,7 +65,19 @@ pub fn to_png(canvas: &Canvas, scale: f64) -> Option<Vec<u8>> {
             }
         }
     }
-    pixels.encode_png().ok()
+    pixels.encode_png().ok().map(signed)
+}
+
+/// A PNG file that says who made it.
+fn signed(mut png: Vec<u8>) -> Vec<u8> {
+    // After the signature and the first chunk, the header.
+    const AT: usize = 33;
+    let mut check = flate2::Crc::new();
+    check.update(PNG_SOFTWARE);
+    let length = PNG_SOFTWARE.len() as u32 - 4;
+    let chunk = [&length.to_be_bytes()[..], PNG_SOFTWARE, &check.sum().to_be_bytes()[..]].concat();
+    png.splice(AT..AT, chunk);
+    png
 }
 
 /// A grid of colours as pixels.

@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, Colour, Item};
 use super::png::grid_png;
+use crate::output::SVG_LOOK;
 use crate::results::base64;
 use std::fmt::Write;
 
@@ -39,7 +40,7 @@ pub fn to_svg(canvas: &Canvas) -> String {
     let (width, height) = (number(canvas.width), number(canvas.height));
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif\" role=\"img\">\n\
+         {SVG_LOOK}\n\
          <title>{}</title>\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n",
         escaped(&canvas.title)
     );

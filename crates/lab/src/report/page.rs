@@ -3,6 +3,7 @@
 //! Everything that comes from a scenario is in blocks of deflated bytes, so no name can end a block or become script. A
 //! policy in the page allows the one script and the one style sheet by their hashes, and nothing from anywhere.
 
+use crate::output::REPORT_START;
 use crate::results::base64;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -48,14 +49,14 @@ fn escaped(text: &str) -> String {
 /// The whole file; the document comes deflated.
 pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
+    // Reports are known by how they begin: by the hash of the script, after the policy's own words.
     let policy = format!(
-        "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
-        hash(front.script),
+        "{}'; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
+        base64(&Sha256::digest(front.script.as_bytes())),
         hash(front.style)
     );
     let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+        "{REPORT_START}{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\

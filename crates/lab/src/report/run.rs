@@ -172,6 +172,8 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
         serde_json::from_str(&files::read_inside(results.directory(), name).ok()?).ok()
     };
     let mut manifest = results.manifest.to_json();
+    // Other files are no part of a report, which may be one of them.
+    manifest.as_object_mut().and_then(|manifest| manifest.remove("files"));
     let entries = manifest.pointer_mut("/plan/entries").and_then(Value::as_array_mut);
     if let Some(entries) = entries.filter(|_| !with_plan) {
         entries.retain(|entry| entry["key"].as_str().is_some_and(|key| key.starts_with("network.")));

@@ -3,9 +3,9 @@
 use super::batch::Value;
 use super::error::ResultsError;
 use super::reader::Results;
+use crate::output::{Kind, OutputFile};
 use crate::text::csv_cell;
 use fabric::record::schema::{Table, Unit};
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,22 @@ use std::path::{Path, PathBuf};
 ///
 /// Comma-separated with a header line, an empty cell for an absent value, and quotes where a text needs them; a text that a
 /// spreadsheet would take for a formula has an apostrophe before it ([`csv_cell`]); a float
-/// has as many digits as it takes to read the same value back. Returns the files written. A failure leaves the files
-/// before it whole and removes the one at which it happened.
+/// has as many digits as it takes to read the same value back. Returns the files written. A failure leaves every file
+/// whole, new or old.
 ///
 /// # Errors
-/// If a table cannot be read or a file not be written.
-pub fn export_csv(results: &Results, directory: &Path) -> Result<Vec<PathBuf>, ResultsError> {
+/// If a table cannot be read or a file not be written, or if one is there that is not ours and not to be overwritten.
+pub fn export_csv(results: &Results, directory: &Path, overwrite: bool) -> Result<Vec<PathBuf>, ResultsError> {
     std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
     let mut written = Vec::new();
     let columns = directory.join("columns.csv");
-    write_file(&columns, |file| Ok(write_columns(file, &results.tables())?))?;
+    Kind::Csv(COLUMNS).may_go_to(&columns, overwrite)?;
+    fill_file(&columns, |file| Ok(write_columns(file, &results.tables())?))?;
     written.push(columns);
     for table in results.tables() {
         let path = directory.join(format!("{}.csv", table.name));
-        write_file(&path, |file| write_table(results, table, file))?;
+        Kind::Csv(&header(table)).may_go_to(&path, overwrite)?;
+        fill_file(&path, |file| write_table(results, table, file))?;
         written.push(path);
     }
     Ok(written)
@@ -44,24 +46,32 @@ impl From<io::Error> for Failure {
     }
 }
 
-fn write_file(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>) -> Result<(), ResultsError> {
+fn fill_file(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<OutputFile>) -> Result<(), Failure>,
+) -> Result<(), ResultsError> {
     let create = || {
-        let mut file = BufWriter::new(File::create(path)?);
+        let mut file = BufWriter::new(OutputFile::create(path)?);
         fill(&mut file)?;
-        Ok(file.flush()?)
+        Ok(file.into_inner().map_err(io::IntoInnerError::into_error)?.commit()?)
     };
-    create().map_err(|failure: Failure| {
-        // What is left of it would look whole.
-        let _ = std::fs::remove_file(path);
-        match failure {
-            Failure::Reading(error) => error,
-            Failure::Writing(source) => ResultsError::io("write", path, source),
-        }
+    create().map_err(|failure: Failure| match failure {
+        Failure::Reading(error) => error,
+        Failure::Writing(source) => ResultsError::io("write", path, source),
     })
 }
 
+/// The first line of the file that explains the columns.
+pub(super) const COLUMNS: &str = "table,column,type,unit,may_be_empty,meaning";
+
+/// The first line of a table.
+pub(super) fn header(table: &Table) -> String {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    names.join(",")
+}
+
 fn write_columns(file: &mut impl Write, tables: &[&Table]) -> io::Result<()> {
-    writeln!(file, "table,column,type,unit,may_be_empty,meaning")?;
+    writeln!(file, "{COLUMNS}")?;
     for table in tables {
         for column in table.columns {
             write!(file, "{},{},{},", table.name, column.name, column.kind.name())?;
@@ -75,12 +85,11 @@ fn write_columns(file: &mut impl Write, tables: &[&Table]) -> io::Result<()> {
 }
 
 fn write_table(results: &Results, table: &'static Table, file: &mut impl Write) -> Result<(), Failure> {
-    let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-    writeln!(file, "{}", names.join(","))?;
+    writeln!(file, "{}", header(table))?;
     for batch in results.groups(table).map_err(Failure::Reading)? {
         let batch = batch.map_err(Failure::Reading)?;
         for row in 0..batch.len() {
-            for column in 0..names.len() {
+            for column in 0..table.columns.len() {
                 if column > 0 {
                     file.write_all(b",")?;
                 }
@@ -114,13 +123,13 @@ mod tests {
         writer.write(&[port]).expect("there is room");
         writer.commit(sample()).expect("it can be written");
         let results = Results::open(&out).expect("a result");
-        let files = export_csv(&results, &scratch.path("csv")).expect("there is room");
+        let files = export_csv(&results, &scratch.path("csv"), false).expect("there is room");
         assert_eq!(files.len(), results.tables().len() + 1);
         let read = |name: &str| std::fs::read_to_string(scratch.path("csv").join(name)).expect("it is there");
         assert_eq!(read("rates.csv"), "time,flow,rate,window\n5,1,,3000\n");
         assert!(read("ports.csv").contains("0,\"a,\"\"b\"\":0\",\"a,\"\"b\"\"\",0,1,sw0,9,0\n"));
         assert!(read("columns.csv").contains("links,utilisation,real,1,false,busy time over the interval\n"));
-        let error = export_csv(&results, Path::new("/proc/nowhere")).expect_err("not there");
+        let error = export_csv(&results, Path::new("/proc/nowhere"), false).expect_err("not there");
         assert!(error.to_string().contains("/proc/nowhere"));
     }
 }

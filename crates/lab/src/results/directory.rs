@@ -2,6 +2,7 @@
 
 use super::error::ResultsError;
 use super::manifest::{FILE, Manifest};
+use super::ours::{is_in_the_way, others, records, verify};
 use super::parquet_file::TableWriter;
 use super::stage::{Leftover, Stage, clean, restore};
 use crate::output::unfinished::parent;
@@ -55,7 +56,8 @@ fn check(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
         Ok(_) => {}
     }
     match Manifest::read(out) {
-        Ok(_) | Err(ResultsError::Newer { .. }) if overwrite => Ok(()),
+        Ok(manifest) if overwrite => verify(out, &manifest),
+        Err(error @ ResultsError::Newer { .. }) if overwrite => Err(error),
         Ok(_) | Err(ResultsError::Newer { .. }) => Err(ResultsError::Exists { path }),
         Err(_) if fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_none()) => Ok(()),
         Err(_) => Err(ResultsError::NotOurs { path }),
@@ -175,21 +177,90 @@ impl ResultWriter {
         write_file(&path, contents).map_err(|source| ResultsError::io("write", &path, source))
     }
 
-    /// Ends the tables, writes the manifest and moves the directory into its place, which it returns.
+    /// Ends the tables and writes the manifest: from now on the result can be read where it is.
     ///
     /// # Errors
-    /// If the system refuses, or another result has appeared there. An old result is still there then.
-    pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, ResultsError> {
+    /// If the system refuses.
+    pub fn finish(mut self, mut manifest: Manifest) -> Result<FinishedResult, ResultsError> {
         manifest.tables.clear();
         for table in std::mem::take(&mut self.tables) {
             manifest.tables.push(table.finish()?);
         }
         manifest.not_recorded = std::mem::take(&mut self.not_recorded);
-        self.attach(FILE, manifest.to_text().as_bytes())?;
-        sync(&self.partial())?;
+        let ResultWriter { out, taken, stage, .. } = self;
+        let finished = FinishedResult { out, taken, manifest, stage };
+        finished.write_manifest()?;
+        Ok(finished)
+    }
+
+    /// Ends the tables, writes the manifest and moves the directory into its place, which it returns.
+    ///
+    /// # Errors
+    /// If the system refuses, or another result has appeared there. An old result is still there then.
+    pub fn commit(self, manifest: Manifest) -> Result<PathBuf, ResultsError> {
+        self.finish(manifest)?.commit()
+    }
+}
+
+/// A result with all its tables, not yet in its place: what is made from the tables can be put beside them.
+pub struct FinishedResult {
+    out: PathBuf,
+    taken: Taken,
+    manifest: Manifest,
+    stage: Stage,
+}
+
+impl FinishedResult {
+    /// Where it is until it is committed.
+    #[must_use]
+    pub fn directory(&self) -> PathBuf {
+        self.stage.result()
+    }
+
+    /// Runs what puts files beside the tables. If it fails, what it has written is removed, and the result is as it was.
+    ///
+    /// # Errors
+    /// As given.
+    pub fn add<E>(&mut self, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
+        let directory = self.directory();
+        let names = || fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let before: Vec<_> = names().collect();
+        let written = write(&directory);
+        if written.is_err() {
+            for name in names().filter(|name| !before.contains(name)) {
+                let path = directory.join(name);
+                // What stays will be listed; nothing of it is cut off.
+                let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            }
+        }
+        written
+    }
+
+    fn write_manifest(&self) -> Result<(), ResultsError> {
+        let path = self.directory().join(FILE);
+        write_file(&path, self.manifest.to_text()).map_err(|source| ResultsError::io("write", &path, source))
+    }
+
+    /// Lists all files in the manifest and moves the directory into its place, which it returns.
+    ///
+    /// # Errors
+    /// As [`ResultWriter::commit`].
+    pub fn commit(mut self) -> Result<PathBuf, ResultsError> {
+        self.manifest.files = Some(records(&self.directory(), &self.manifest)?);
+        self.write_manifest()?;
+        sync(&self.directory())?;
         let place = self.put_in_place()?;
         sync(parent(&place))?;
         Ok(place)
+    }
+
+    /// A file of the user's in the result that is to be replaced where the new one has a file too.
+    fn in_the_way(&self) -> Result<Option<PathBuf>, ResultsError> {
+        let Ok(manifest) = Manifest::read(&self.out) else { return Ok(None) };
+        let others = others(&self.out, &manifest)?.into_iter();
+        let is_folder = |inside: &PathBuf| self.out.join(inside).is_dir();
+        let mut files = others.filter(|inside| !is_folder(inside));
+        Ok(files.find(|inside| is_in_the_way(inside, &self.directory())).map(|inside| self.out.join(inside)))
     }
 
     /// Renames the result. That something is there already is left to the rename to find out: another run may put it there at
@@ -201,16 +272,24 @@ impl ResultWriter {
             matches!(error.kind(), AlreadyExists | DirectoryNotEmpty | NotADirectory)
                 && fs::symlink_metadata(out).is_ok()
         };
+        let mut in_the_way: Option<PathBuf> = None;
         for out in numbered(&self.out) {
-            match self.stage.place(&out) {
-                Ok(()) if out == self.out || self.taken == Taken::Next => return Ok(out),
-                Ok(()) => return Err(ResultsError::Appeared { path: self.out.clone(), kept: out }),
-                Err(error) if !is_taken(&out, &error) => return Err(failed(&out, error)),
-                Err(_) => {}
+            match (self.stage.place(&out), &in_the_way) {
+                (Ok(()), None) if out == self.out || self.taken == Taken::Next => return Ok(out),
+                (Ok(()), None) => return Err(ResultsError::Appeared { path: self.out.clone(), kept: out }),
+                (Ok(()), Some(path)) => return Err(ResultsError::InTheWay { path: path.clone(), kept: out }),
+                (Err(error), _) if !is_taken(&out, &error) => return Err(failed(&out, error)),
+                (Err(_), _) => {}
             }
             if self.taken == Taken::Replace && out == self.out && check(&out, true).is_ok() {
-                self.stage.exchange(&out).map_err(|source| failed(&out, source))?;
-                return Ok(out);
+                in_the_way = self.in_the_way()?;
+                if in_the_way.is_none() {
+                    self.stage.exchange(&out).map_err(|source| failed(&out, source))?;
+                    return match self.stage.settle() {
+                        true => Ok(out),
+                        false => Err(ResultsError::NotMoved { path: self.stage.replaced(), out }),
+                    };
+                }
             }
         }
         unreachable!("there are more numbers than directories")

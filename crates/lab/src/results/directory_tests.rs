@@ -4,6 +4,7 @@ use super::super::manifest::tests::sample;
 use super::super::reader::Results;
 use super::super::stage::MARK;
 use super::*;
+use crate::output::unfinished;
 use fabric::record::RateRow;
 use fabric::record::schema;
 use units::Time;
@@ -129,14 +130,121 @@ fn results_that_may_take_the_next_name_do() {
     assert_eq!(names(scratch.directory()), ["run", "run-2", "run-3", "run-4"]);
 }
 
+/// What a user puts into a result: beside the tables, in a folder of ours, in folders of their own.
+const PRECIOUS: [&str; 5] = ["notes.txt", "plots/sketch.svg", "csv/mine.csv", "notes/deep/a.txt", "report.html"];
+
+fn put_precious(out: &Path) {
+    for name in PRECIOUS {
+        let path = out.join(name);
+        fs::create_dir_all(path.parent().expect("it is in the result")).expect("there is room");
+        fs::write(path, format!("precious {name}")).expect("there is room");
+    }
+    fs::create_dir(out.join("empty")).expect("there is room");
+}
+
+fn has_precious(out: &Path) -> bool {
+    let kept = |name: &&str| fs::read_to_string(out.join(name)).is_ok_and(|text| text == format!("precious {name}"));
+    PRECIOUS.iter().all(kept) && out.join("empty").is_dir()
+}
+
+#[test]
+fn what_its_user_has_put_into_a_result_outlives_it() {
+    let scratch = scratch("precious");
+    let out = scratch.path("run");
+    write(&out, false, 1).expect("it can be written");
+    put_precious(&out);
+    // Views that were made since are ours, and of the old result.
+    fs::write(out.join("csv/rates.csv"), "time,flow,rate,window\n").expect("there is room");
+    let mut writer = ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
+    writer.write(&[RateRow { time: Time::ZERO, flow: 1, rate: Some(2), window: None }]).expect("there is room");
+    writer.attach("plan.toml.txt", b"new").expect("there is room");
+    writer.commit(sample()).expect("it may be replaced");
+    assert_eq!(rate(&out), 2);
+    assert!(has_precious(&out) && !out.join("csv/rates.csv").exists());
+    assert_eq!(names(scratch.directory()), ["run"]);
+    // A new file of the same name replaces nothing, and nothing is lost.
+    let mut writer = ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
+    writer.attach("notes.txt", b"ours").expect("there is room");
+    let Err(ResultsError::InTheWay { path, kept }) = writer.commit(sample()) else { panic!("it is in the way") };
+    assert_eq!((path, kept), (out.join("notes.txt"), scratch.path("run-2")));
+    assert!(rate(&out) == 2 && has_precious(&out));
+    assert_eq!(names(scratch.directory()), ["run", "run-2"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_its_user_has_put_into_a_result_outlives_a_killed_exchange() {
+    let scratch = scratch("precious-killed");
+    let out = scratch.path("run");
+    write(&out, false, 1).expect("it can be written");
+    put_precious(&out);
+    let dead = unfinished::names(&out.join("plots/throughput.svg")).next().expect("a name");
+    drop(unfinished::create_locked(&dead).expect("there is room"));
+    let writer = ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
+    let finished = writer.finish(sample()).expect("there is room");
+    finished.stage.exchange(&out).expect("both are there");
+    let result = finished.directory();
+    killed(finished, &result);
+    assert!(!has_precious(&out));
+    write(&out, true, 3).expect("it may be replaced");
+    assert!(rate(&out) == 3 && has_precious(&out));
+    assert_eq!(names(&out.join("plots")), ["sketch.svg"], "what a killed process has left goes with its result");
+    assert_eq!(names(scratch.directory()), ["run"]);
+}
+
+#[test]
+fn a_copied_manifest_is_no_result() {
+    let scratch = scratch("copied");
+    let (result, thesis) = (scratch.path("run"), scratch.path("thesis"));
+    write(&result, false, 1).expect("it can be written");
+    fs::create_dir(&thesis).expect("there is room");
+    fs::copy(result.join(FILE), thesis.join(FILE)).expect("there is room");
+    fs::write(thesis.join("chapter1.tex"), "precious").expect("there is room");
+    let refused = |out: &Path, words: &str| {
+        let before = names(out);
+        let error = write(out, true, 2).expect_err("it is not as it was written").to_string();
+        assert!(error.contains(words), "{error}");
+        assert_eq!(names(out), before);
+    };
+    refused(&thesis, "is missing");
+    fs::write(result.join("rates.parquet"), "mine").expect("there is room");
+    refused(&result, "rates.parquet has 4 bytes");
+    let mut writer =
+        ResultWriter::create(&scratch.path("other"), false, &RecorderSpec::default()).expect("there is room");
+    writer.attach("plan.toml.txt", b"plan").expect("there is room");
+    writer.commit(sample()).expect("there is room");
+    fs::write(scratch.path("other/plan.toml.txt"), "mine").expect("there is room");
+    refused(&scratch.path("other"), "plan.toml.txt was changed");
+}
+
+#[test]
+fn files_that_cannot_all_be_added_are_not_there() {
+    let scratch = scratch("added");
+    let out = scratch.path("run");
+    let writer = ResultWriter::create(&out, false, &RecorderSpec::default()).expect("there is room");
+    let mut finished = writer.finish(sample()).expect("there is room");
+    let failed = finished.add(|directory| {
+        Results::open(directory).expect("it can be read already");
+        fs::create_dir(directory.join("csv")).expect("there is room");
+        fs::write(directory.join("csv/rates.csv"), "half").expect("there is room");
+        Err("the disk is full")
+    });
+    assert_eq!(failed, Err("the disk is full"));
+    finished.add(|directory| fs::write(directory.join("note.txt"), "note")).expect("there is room");
+    assert!(!out.exists());
+    finished.commit().expect("it can be moved");
+    let files = Manifest::read(&out).expect("it is sound").files.expect("they are listed");
+    assert_eq!(files.iter().map(|file| (file.path.as_str(), file.bytes)).collect::<Vec<_>>(), [("note.txt", 4)]);
+    assert!(!out.join("csv").exists());
+}
+
 /// As a killed process leaves it: nothing is removed, and the lock is free.
-fn killed(mut writer: ResultWriter) -> PathBuf {
-    writer.tables.clear();
-    let stage = writer.partial().parent().expect("it is in a stage").to_owned();
-    let copy = stage.with_file_name("aside");
-    fs::rename(&stage, &copy).expect("it is there");
+fn killed<T>(writer: T, result: &Path) -> PathBuf {
+    let stage = result.parent().expect("it is in a stage").to_owned();
+    let aside = stage.with_file_name("aside");
+    fs::rename(&stage, &aside).expect("it is there");
     drop(writer);
-    fs::rename(&copy, &stage).expect("it is there");
+    fs::rename(&aside, &stage).expect("it is there");
     stage
 }
 
@@ -147,7 +255,9 @@ fn what_a_killed_run_has_left_is_removed_and_what_it_had_moved_is_moved_back() {
     let out = scratch.path("run");
     let start = || ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
     write(&scratch.path("old"), false, 5).expect("it can be written");
-    let stale = killed(start());
+    let writer = start();
+    let result = writer.partial();
+    let stale = killed(writer, &result);
     // Killed where a file system cannot exchange directories.
     fs::rename(scratch.path("old"), stale.join("replaced")).expect("it is there");
     assert_eq!(rate(&out), 5, "opening it moves it back");
@@ -174,12 +284,24 @@ fn a_killed_exchange_leaves_the_old_result_or_the_new_one() {
     let out = scratch.path("run");
     write(&out, false, 1).expect("it can be written");
     let writer = ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
-    let stage = killed(writer);
-    // Between the two renames of an exchange, and after it.
+    let finished = writer.finish(sample()).expect("there is room");
+    let result = finished.directory();
+    let stage = killed(finished, &result);
+    // Before the two are exchanged.
     fs::rename(stage.join("result"), stage.join("replaced")).expect("it is there");
     assert_eq!(rate(&out), 1);
     write(&out, true, 2).expect("it may be replaced");
     assert_eq!((rate(&out), names(scratch.directory())), (2, vec!["run".to_owned()]));
+    // After it, while what was replaced is removed.
+    let writer = ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
+    let finished = writer.finish(sample()).expect("there is room");
+    finished.stage.exchange(&out).expect("both are there");
+    assert!(finished.stage.settle());
+    let result = finished.directory();
+    fs::remove_file(result.join(FILE)).expect("it is there");
+    killed(finished, &result);
+    write(&out, true, 3).expect("it may be replaced");
+    assert_eq!((rate(&out), names(scratch.directory())), (3, vec!["run".to_owned()]));
 }
 
 #[test]

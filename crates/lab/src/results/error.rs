@@ -18,6 +18,34 @@ pub enum ResultsError {
         /// Where.
         path: PathBuf,
     },
+    /// There is a manifest of ours, and the files that it lists are not.
+    NotWhole {
+        /// Where.
+        path: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// There is a file that is not ours to replace.
+    Foreign {
+        /// Which.
+        path: PathBuf,
+        /// What should be there.
+        kind: &'static str,
+    },
+    /// A file of the user's stands where a result that replaces another has one.
+    InTheWay {
+        /// Which.
+        path: PathBuf,
+        /// Where the new result is.
+        kept: PathBuf,
+    },
+    /// Files of the user's could not be moved from a result that was replaced.
+    NotMoved {
+        /// Where they are.
+        path: PathBuf,
+        /// Where they were.
+        out: PathBuf,
+    },
     /// Another run has put its result there in the meantime.
     Appeared {
         /// Where.
@@ -136,6 +164,28 @@ impl fmt::Display for ResultsError {
                 "{} exists and is no result of tailback, so it is never overwritten\n  name another place with --out, or move it away",
                 path.display()
             ),
+            Self::NotWhole { path, reason } => write!(
+                f,
+                "{} is not a result as tailback wrote it, so it is not overwritten: {reason}\n  name another place with --out, or move it away",
+                path.display()
+            ),
+            Self::Foreign { path, kind } => write!(
+                f,
+                "{} exists and is not {kind} that tailback wrote\n  name another place, move it away, or say --overwrite where the command has it",
+                path.display()
+            ),
+            Self::InTheWay { path, kept } => write!(
+                f,
+                "{} is not tailback's, and the new result has a file of that name, so nothing was replaced\n  this run's result is whole and kept in {}",
+                path.display(),
+                kept.display()
+            ),
+            Self::NotMoved { path, out } => write!(
+                f,
+                "the new result is in {}, but files of yours that were there are still in {}\n  move them where you want them",
+                out.display(),
+                path.display()
+            ),
             Self::Appeared { path, kept } => write!(
                 f,
                 "{} has appeared while this run was under way\n  this run's result is whole and kept in {}; move it where you want it",
@@ -207,6 +257,10 @@ mod tests {
             ResultsError::Exists { path: path.clone() },
             ResultsError::NotOurs { path: path.clone() },
             ResultsError::Appeared { path: path.clone(), kept: path.clone() },
+            ResultsError::NotWhole { path: path.clone(), reason: "rates.parquet is missing".into() },
+            ResultsError::Foreign { path: path.clone(), kind: "a report" },
+            ResultsError::InTheWay { path: path.clone(), kept: path.clone() },
+            ResultsError::NotMoved { path: path.clone(), out: path.clone() },
             ResultsError::io("create", &path, io::Error::from(io::ErrorKind::PermissionDenied)),
             ResultsError::NotResults { path: path.clone(), reason: "it has no manifest.json".into() },
             ResultsError::Changed { path: path.clone(), reason: "it is missing".into() },

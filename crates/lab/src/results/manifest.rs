@@ -128,6 +128,17 @@ impl TableRecord {
     }
 }
 
+/// Another file of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRecord {
+    /// Its path in the results directory, with `/` between folders.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its hash: `sha256:...`.
+    pub hash: String,
+}
+
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
@@ -165,6 +176,8 @@ pub struct Manifest {
     pub tables: Vec<TableRecord>,
     /// What was not; filled in when the result is committed.
     pub not_recorded: Vec<String>,
+    /// All other files, except the manifest itself; filled in when the result is committed. Earlier versions kept no list.
+    pub files: Option<Vec<FileRecord>>,
 }
 
 fn totals_map(totals: &Totals) -> Map<String, Value> {
@@ -255,6 +268,7 @@ impl Manifest {
             totals: totals_map(&report.totals),
             tables: Vec::new(),
             not_recorded: Vec::new(),
+            files: None,
         }
     }
 
@@ -269,6 +283,7 @@ impl Manifest {
     pub fn to_json(&self) -> Value {
         let inputs: Vec<Value> =
             self.inputs.iter().map(|i| json!({ "path": i.path, "hash": i.hash, "copy": i.copy })).collect();
+        let file = |f: &FileRecord| json!({ "path": f.path, "bytes": f.bytes, "hash": f.hash });
         let table = |t: &TableRecord| match &t.hash {
             Some(hash) => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes, "hash": hash }),
             None => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes }),
@@ -294,6 +309,7 @@ impl Manifest {
             "totals": self.totals,
             "tables": self.tables.iter().map(table).collect::<Vec<_>>(),
             "not_recorded": self.not_recorded,
+            "files": self.files.as_ref().map(|files| files.iter().map(file).collect::<Vec<_>>()),
         })
     }
 
@@ -355,6 +371,14 @@ impl Manifest {
             let (rows, bytes) = (value["rows"].as_u64()?, value["bytes"].as_u64()?);
             Some(TableRecord { name: text(&value["name"])?, rows, bytes, hash: text(&value["hash"]) })
         };
+        let file = |value: &Value| {
+            let bytes = value["bytes"].as_u64()?;
+            Some(FileRecord { path: text(&value["path"])?, bytes, hash: text(&value["hash"])? })
+        };
+        let files = match json["files"].as_array() {
+            Some(files) => Some(files.iter().map(file).collect::<Option<_>>()?),
+            None => None,
+        };
         let outcome = &json["outcome"];
         Some(Manifest {
             version: text(&json["version"])?,
@@ -378,6 +402,7 @@ impl Manifest {
             totals: json["totals"].as_object()?.clone(),
             tables: json["tables"].as_array()?.iter().map(table).collect::<Option<_>>()?,
             not_recorded: json["not_recorded"].as_array()?.iter().map(text).collect::<Option<_>>()?,
+            files,
         })
     }
 }
@@ -407,6 +432,7 @@ pub(super) mod tests {
                 copy: Some("input-0.toml".into()),
             }],
             wall_seconds: 0.5,
+            files: Some(vec![FileRecord { path: "csv/rates.csv".into(), bytes: 7, hash: "sha256:11".into() }]),
             ..Manifest::of(&report)
         }
     }

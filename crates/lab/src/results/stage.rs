@@ -1,11 +1,12 @@
 //! The directory in which a result is put together, beside its place, until it moves there.
 //!
 //! `OUT.partial-TOKEN-NUMBER` holds a file INCOMPLETE, which its writer keeps locked, and the result itself in `result/`.
-//! When that is whole, it is renamed. An old result is exchanged with it in one step and lies in `replaced/` until it is
-//! removed. Where a file system cannot exchange, it moves there first; a process killed between the two renames
+//! When that is whole, it is renamed. An old result is exchanged with it in one step and lies in `replaced/` until what its
+//! user had put there is moved to the new one, and the rest is removed. Where a file system cannot exchange, it moves there first; a process killed between the two renames
 //! leaves it there, and the next writer or reader of `OUT` moves it back.
 
 use super::error::ResultsError;
+use super::ours::settle;
 use crate::output::unfinished::{self, Writer, parent};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -28,12 +29,19 @@ pub enum Leftover {
     /// Whether one does cannot be known: it was begun on another machine, before the last start of this one, or by an
     /// earlier version.
     Unknown(PathBuf),
+    /// A result that was being replaced has files of its user's that could not be moved back.
+    Replaced(PathBuf),
 }
 
 impl std::fmt::Display for Leftover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Leftover::Busy(path) => write!(f, "another run to the same place is under way, in {}", path.display()),
+            Leftover::Replaced(path) => write!(
+                f,
+                "{} holds files of yours from a result that was being replaced\n  move them where you want them",
+                path.display()
+            ),
             Leftover::Unknown(path) => {
                 let quoted = path.display().to_string().replace('\'', "'\\''");
                 write!(
@@ -48,9 +56,11 @@ impl std::fmt::Display for Leftover {
 
 /// See the module. Dropped, it is removed.
 pub(super) struct Stage {
+    /// Where the result should go.
+    out: PathBuf,
     path: PathBuf,
     /// Open, and so locked.
-    _mark: File,
+    mark: File,
 }
 
 impl Stage {
@@ -62,19 +72,24 @@ impl Stage {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 Err(source) => return Err(ResultsError::io("create", &path, source)),
             }
-            let mark = path.join(MARK);
-            let failed = |source| ResultsError::io("write", &mark, source);
-            match unfinished::create_locked(&mark) {
-                Ok(Some(mut file)) => {
-                    file.write_all(MARK_TEXT.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-                    let stage = Stage { path, _mark: file };
+            let name = path.join(MARK);
+            let failed = |source| ResultsError::io("write", &name, source);
+            match unfinished::create_locked(&name) {
+                Ok(Some(mark)) => {
+                    // From here on it is removed if anything fails.
+                    let stage = Stage { out: out.to_owned(), path, mark };
+                    let mut mark = &stage.mark;
+                    mark.write_all(MARK_TEXT.as_bytes()).and_then(|()| mark.sync_all()).map_err(failed)?;
                     fs::create_dir(stage.result()).map_err(|source| ResultsError::io("create", &stage.path, source))?;
                     return Ok(stage);
                 }
                 // Somebody who cleans up found it before it was locked.
                 Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(source) => return Err(failed(source)),
+                Err(source) => {
+                    let _ = fs::remove_dir(&path);
+                    return Err(failed(source));
+                }
             }
         }
         unreachable!("there are more numbers than directories")
@@ -112,12 +127,17 @@ impl Stage {
     pub(super) fn replaced(&self) -> PathBuf {
         self.path.join(REPLACED)
     }
+
+    /// Moves what is its user's from the old result to the new one. Whether it could all be moved.
+    pub(super) fn settle(&self) -> bool {
+        settle_in(&self.path, &self.out)
+    }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
         // What cannot be removed says itself that it is not whole.
-        remove(&self.path);
+        remove(&self.path, &self.out);
     }
 }
 
@@ -133,11 +153,19 @@ fn exchange(_: &Path, _: &Path) -> std::io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
+/// Moves what is its user's from a replaced result in a stage to `out`. The rest is called `result` then, in one step: a process
+/// killed while it removes that leaves nothing that could hold anything of value.
+fn settle_in(path: &Path, out: &Path) -> bool {
+    let replaced = path.join(REPLACED);
+    settle(&replaced, out) && fs::rename(replaced, path.join(RESULT)).is_ok()
+}
+
 /// Removes a stage, its mark last: killed on the way, it is still known for what it is. Whether it is gone.
-fn remove(path: &Path) -> bool {
-    for name in [RESULT, REPLACED] {
-        // Most often it is not there. What is there and stays keeps the directory.
-        let _ = fs::remove_dir_all(path.join(name));
+fn remove(path: &Path, out: &Path) -> bool {
+    // Most often one of them is not there. What is there and stays keeps the directory.
+    let _ = fs::remove_dir_all(path.join(RESULT));
+    if settle_in(path, out) {
+        let _ = fs::remove_dir_all(path.join(RESULT));
     }
     let is_mark = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == MARK);
     if fs::read_dir(path).is_ok_and(|mut entries| entries.all(is_mark)) {
@@ -155,7 +183,8 @@ pub(super) fn clean(out: &Path) -> Vec<Leftover> {
             continue;
         }
         match unfinished::writer(&path, &path.join(MARK)) {
-            Writer::Gone(_lock) if remove(&path) => {}
+            Writer::Gone(_lock) if remove(&path, out) => {}
+            Writer::Gone(_) if path.join(REPLACED).exists() => kept.push(Leftover::Replaced(path.join(REPLACED))),
             Writer::Busy => kept.push(Leftover::Busy(path)),
             Writer::Gone(_) | Writer::Unknown => kept.push(Leftover::Unknown(path)),
         }

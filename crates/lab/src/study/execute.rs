@@ -5,6 +5,7 @@ use super::network::{NETWORK_FILE, network_json};
 use super::shares::{ended, shares_of_run};
 use super::watch::{Needs, Watch};
 use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
+use crate::output::OutputFile;
 use crate::results::{Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
 use crate::scenario::{Metric, Plan, Source, explain, fair_phases, fair_phases_of_run};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
@@ -51,6 +52,15 @@ pub struct Options<'a> {
     pub capture: Option<&'a Capture>,
 }
 
+/// A recorded run whose tables are whole, before its results are moved into place.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    /// Where its results are now, ready to be read.
+    pub directory: &'a Path,
+    /// What was measured.
+    pub measures: &'a Measures,
+}
+
 /// A run that is over.
 #[derive(Debug)]
 pub struct Execution {
@@ -62,8 +72,12 @@ pub struct Execution {
     pub wall: Duration,
     /// Where it is recorded.
     pub recorded: Option<PathBuf>,
+    /// Why what should be put beside the tables is not there.
+    pub lacking: Option<ResultsError>,
     /// What was captured.
     pub captured: Option<Captured>,
+    /// The capture, if it is no part of the results: its caller decides whether it takes its place.
+    pub capture_file: Option<OutputFile>,
     /// Unfinished results that were found beside its place and kept.
     pub leftovers: Vec<Leftover>,
 }
@@ -190,7 +204,21 @@ fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Spa
 pub fn execute(
     plan: &Plan,
     options: &Options<'_>,
+    progress: impl FnMut(Progress) + Send,
+) -> Result<Execution, StudyError> {
+    execute_with(plan, options, progress, |_| Ok(()))
+}
+
+/// The same; `complete` puts other files beside the tables before the results are moved into place. If it fails, the tables
+/// are kept without them.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_with(
+    plan: &Plan,
+    options: &Options<'_>,
     mut progress: impl FnMut(Progress) + Send,
+    complete: impl FnOnce(&Draft<'_>) -> Result<(), ResultsError>,
 ) -> Result<Execution, StudyError> {
     #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
     let start = Instant::now();
@@ -282,8 +310,17 @@ pub fn execute(
     let measures = Measures::new(&course, sink.watches);
     let reached = course.reached();
     let flows = course.end.flows;
-    let captured = sink.capture.map(CaptureFile::finish).transpose()?;
-    let mut recorded = None;
+    let (mut captured, mut capture_file) = (None, None);
+    if let Some(capture) = sink.capture {
+        let (frames, too_short) = (capture.frames, capture.too_short);
+        let (path, file) = capture.finish()?;
+        captured = Some((frames, too_short));
+        match options.capture.is_some_and(|capture| capture.file.is_some()) {
+            true => capture_file = Some(file),
+            false => file.commit().map_err(|source| ResultsError::Io { doing: "write", path, source })?,
+        }
+    }
+    let (mut recorded, mut lacking) = (None, None);
     if let Some(mut writer) = sink.writer {
         let names: Vec<(&str, f64)> =
             plan.flow_names.iter().map(String::as_str).zip(measures.throughput.iter().copied()).collect();
@@ -295,13 +332,15 @@ pub fn execute(
         }
         writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
         writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
-        recorded = Some(writer.commit(manifest(plan, &report, options.threads, start.elapsed()))?);
+        let mut finished = writer.finish(manifest(plan, &report, options.threads, start.elapsed()))?;
+        lacking = finished.add(|directory| complete(&Draft { directory, measures: &measures })).err();
+        recorded = Some(finished.commit()?);
     }
     let captured = captured.zip(options.capture).map(|((frames, too_short), capture)| {
         let in_results = || recorded.as_ref().map(|out: &PathBuf| out.join(CAPTURE_FILE));
         Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), frames, too_short }
     });
-    Ok(Execution { report, measures, wall: start.elapsed(), recorded, captured, leftovers })
+    Ok(Execution { report, measures, wall: start.elapsed(), recorded, lacking, captured, capture_file, leftovers })
 }
 
 /// What the copy of an input is called among the results.

@@ -56,9 +56,9 @@ impl Point {
         self.overrides.iter().filter_map(pair).collect()
     }
 
-    /// A name for its files that only this cell has.
-    fn key(&self) -> String {
-        let mut digest = Sha256::new();
+    /// A name for its files that only this cell of that sweep has.
+    fn key(&self, identity: &str) -> String {
+        let mut digest = Sha256::new_with_prefix(identity);
         for text in self.beneath.iter().chain(&self.overrides) {
             digest.update(text.as_bytes());
             digest.update([0]);
@@ -168,6 +168,8 @@ pub struct Grid {
     pub seeds: Vec<u64>,
     /// For every cell what is expected of it.
     expectations: Vec<Vec<Expectation>>,
+    /// What it is a sweep of, if its directory may hold runs of another one.
+    identity: String,
     /// For every cell where its first seed is recorded, if it is.
     records: Vec<Option<PathBuf>>,
     out: PathBuf,
@@ -189,6 +191,25 @@ fn holds_something(out: &Path) -> bool {
     })
 }
 
+/// Whether a text describes a sweep.
+fn is_sweep(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|it| it["identity"].is_string() && it["points"].is_array())
+}
+
+/// Removes the finished runs of an earlier sweep, and nothing else that may lie there.
+fn remove_points(points: &Path) {
+    let Ok(entries) = fs::read_dir(points) else { return };
+    let is_point = |name: &str| {
+        let (key, seed) = name.strip_suffix(".json").and_then(|name| name.split_once('-')).unwrap_or_default();
+        let all = |text: &str, is: fn(&u8) -> bool| !text.is_empty() && text.bytes().all(|byte| is(&byte));
+        key.len() == 16 && all(key, u8::is_ascii_hexdigit) && all(seed, u8::is_ascii_digit)
+    };
+    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_point)) {
+        // One that stays is not of this sweep: its name would be another.
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
 impl Grid {
     /// The sweep of a scenario over some cells.
     ///
@@ -204,7 +225,16 @@ impl Grid {
         let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
         let (scenario, overrides, out) = (scenario.to_owned(), overrides.to_vec(), out.to_owned());
         let records = vec![None; points.len()];
-        let mut grid = Grid { scenario, overrides, points, seeds, expectations: Vec::new(), records, out };
+        let mut grid = Grid {
+            scenario,
+            overrides,
+            points,
+            seeds,
+            expectations: Vec::new(),
+            identity: String::new(),
+            records,
+            out,
+        };
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
         for point in 0..grid.points.len() {
             let plan = load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
@@ -215,7 +245,7 @@ impl Grid {
             };
             grid.expectations.push(plan.expectations.into_iter().map(bare).collect());
         }
-        grid.claim(plan, older)?;
+        grid.identity = grid.claim(plan, older)?;
         Ok(grid)
     }
 
@@ -239,7 +269,7 @@ impl Grid {
     }
 
     /// Makes the directory this sweep's, or finds that it is.
-    fn claim(&self, plan: &Plan, older: Older) -> Result<(), GridError> {
+    fn claim(&self, plan: &Plan, older: Older) -> Result<String, GridError> {
         let mut digest = Sha256::new();
         for input in plan.inputs() {
             digest.update(input.sha256.as_bytes());
@@ -261,10 +291,7 @@ impl Grid {
         match files::read_inside(&self.out, "sweep.json") {
             // Said again, for there may be more seeds now.
             Ok(text) if same(&text) => {}
-            Ok(_) if older == Older::Replace => {
-                let points = self.out.join("points");
-                fs::remove_dir_all(&points).map_err(io("remove", &points))?;
-            }
+            Ok(text) if older == Older::Replace && is_sweep(&text) => remove_points(&self.out.join("points")),
             Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
             Err(error) if !files::is_missing(&error) => return Err(io("read", &file)(error)),
             Err(_) if holds_something(&self.out) => {
@@ -287,11 +314,13 @@ impl Grid {
             "seeds": self.seeds,
             "units": units,
         });
-        write_file(&file, format!("{text:#}\n")).map_err(io("write", &file))
+        write_file(&file, format!("{text:#}\n")).map_err(io("write", &file))?;
+        // Runs of another program that still writes there must not be taken for runs of this one.
+        Ok(if older == Older::Replace { identity } else { String::new() })
     }
 
     fn file(&self, point: usize, seed: u64) -> PathBuf {
-        self.out.join("points").join(format!("{}-{seed}.json", self.points[point].key()))
+        self.out.join("points").join(format!("{}-{seed}.json", self.points[point].key(&self.identity)))
     }
 
     /// How many runs there are.

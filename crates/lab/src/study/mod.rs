@@ -24,7 +24,9 @@ mod verdict;
 mod watch;
 
 pub use doubt::{Votes, doubt};
-pub use execute::{Captured, Execution, Existing, Options, Recording, StudyError, execute, recorder_spec};
+pub use execute::{
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, execute, execute_with, recorder_spec,
+};
 pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, kind_of, quantity_keys};
 pub(crate) use measure::outcome_word;

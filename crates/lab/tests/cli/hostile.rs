@@ -213,7 +213,9 @@ fn names_do_not_speak_to_the_terminal() {
     harmless(&scratch.run(&["check", "\u{1b}[2J\u{9b}.toml"]).ends(2));
     scratch.file("b.toml", SOUND).run(&["run", "b.toml", "-q", "--out", "r"]).ends(0);
     let manifest = without_hashes(&scratch, "r");
-    let wrong = manifest.replace("\"b.toml\"", "\"\\u001b[2J\\nb.toml\"").replace("\"input-0.toml\"", "null");
+    let wrong = manifest
+        .replace("\"b.toml\"", "\"\\u001b[2J\\nb.toml\"")
+        .replace("\"copy\": \"input-0.toml\"", "\"copy\": null");
     scratch.file("r/manifest.json", wrong);
     let said = scratch.run(&["pcap", "r", "sw0->h2"]).ends(2);
     harmless(&said);

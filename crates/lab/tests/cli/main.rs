@@ -28,3 +28,4 @@ mod streams;
 mod study;
 mod subnet;
 mod trends;
+mod whole;

@@ -27,7 +27,7 @@ fn verified(result: &Path) -> Result<(), ResultsError> {
 
 /// All tables as text.
 fn exported(result: &Path, scratch: &Scratch) -> Result<Vec<String>, ResultsError> {
-    let written = export_csv(&Results::open(result)?, &scratch.path("csv"))?;
+    let written = export_csv(&Results::open(result)?, &scratch.path("csv"), false)?;
     Ok(written.iter().map(|file| std::fs::read_to_string(file).expect("it was written")).collect())
 }
 

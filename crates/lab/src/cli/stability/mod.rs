@@ -14,6 +14,7 @@ use super::report;
 use super::run::{cores, slug};
 use charts::{map_chart, trajectory_charts};
 use json::as_json;
+use lab::output::Kind;
 use lab::report::packed_integers;
 use lab::stability::{Analysis, FluidPlan, Map, MapAxis, Trajectory, analyse, trajectory};
 use serde_json::{Value, json};
@@ -150,8 +151,7 @@ fn told(name: &str, fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>, c
 
 /// Writes it beside the pictures.
 fn keep(out: &Path, told: &Value) -> Result<(), String> {
-    let path = out.join("stability.json");
-    std::fs::create_dir_all(out)
-        .and_then(|()| std::fs::write(&path, format!("{told}\n")))
-        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    std::fs::create_dir_all(out).map_err(|error| format!("cannot create {}: {error}", out.display()))?;
+    let ours = Kind::Json(&["name", "model"]);
+    ours.write(&out.join("stability.json"), false, format!("{told}\n")).map_err(|error| error.to_string())
 }
