@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use units::{Span, Time};
 
-/// How many alarms a shard fires between looks at the interrupt flag.
+/// How many alarms a shard fires between looks at the interrupt flag and at whether its model is full.
 const ALARMS_BETWEEN_LOOKS: u32 = 1 << 14;
 
 /// What a shard simulates.
@@ -24,6 +24,11 @@ pub trait Model: Send {
 
     /// A message from another shard arrives, before anything later than it was sent has happened here.
     fn on_message(&mut self, message: Self::Message, context: &mut Context<Self::Message>);
+
+    /// Whether it holds so much that the supervisor should relieve it before the next checkpoint.
+    fn is_full(&self) -> bool {
+        false
+    }
 }
 
 /// What a model acts with: its alarms and its way to other shards.
@@ -58,16 +63,18 @@ impl<M: Model> Shard<M> {
         Shard { model, context: Context { alarms: Alarms::new(alarms, wheel), outbox: Vec::new() } }
     }
 
-    fn run_before_or_interrupt(&mut self, end: Time, interrupt: &AtomicBool) -> bool {
+    /// Fires what is due before `end`; returns early if the run is interrupted or the model is full. That is no harm:
+    /// the others then wait for this shard in the next window, since it has the earliest alarm.
+    fn run_before(&mut self, end: Time, interrupt: &AtomicBool) {
         loop {
             for _ in 0..ALARMS_BETWEEN_LOOKS {
                 match self.context.alarms.pop_before(end) {
                     Some((now, alarm)) => self.model.on_alarm(now, alarm, &mut self.context),
-                    None => return false,
+                    None => return,
                 }
             }
-            if interrupt.load(Ordering::Relaxed) {
-                return true;
+            if interrupt.load(Ordering::Relaxed) || self.model.is_full() {
+                return;
             }
         }
     }
@@ -93,12 +100,24 @@ pub struct RunPlan<'a> {
     pub interrupt: &'a AtomicBool,
 }
 
+/// Why the model is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// A checkpoint: everything before `now` has happened, nothing at or after it.
+    Checkpoint,
+    /// A mark: everything up to and including `now` has happened, nothing after it. The verdict is not asked.
+    Mark,
+    /// A model is full. Everything before `now` has happened in every shard, and in some shards more; when that is
+    /// depends on threads and partitioning. A verdict to stop is for errors, after which there is no result.
+    Relief,
+}
+
 /// What a checkpoint sees.
 pub struct Checkpoint<'a, 'b, M> {
-    /// Everything before this instant has happened, nothing at or after it; at a mark, nothing after it.
+    /// The instant; see [`Look`].
     pub now: Time,
-    /// Whether this is a mark, and the verdict is not asked.
-    pub mark: bool,
+    /// Why it is looked at.
+    pub look: Look,
     /// Alarms fired so far, in all shards.
     pub fired: u64,
     /// The model, all shards of it in order.
@@ -149,6 +168,8 @@ struct Shared<'a, 's, M: Model, F> {
     next: Vec<AtomicU64>,
     interrupted: AtomicBool,
     stopped: AtomicBool,
+    /// A model is full.
+    full: AtomicBool,
     supervise: Mutex<F>,
     barrier: Barrier,
 }
@@ -168,6 +189,7 @@ where
         next: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         interrupted: AtomicBool::new(false),
         stopped: AtomicBool::new(false),
+        full: AtomicBool::new(false),
         supervise: Mutex::new(supervise),
         barrier: Barrier::new(threads),
         plan,
@@ -213,6 +235,10 @@ where
                 shard.model.on_message(message, &mut shard.context);
             }
             earliest = earliest.min(shard.context.alarms.next_time().map_or(u64::MAX, Time::as_picos));
+            // Told before the barrier and asked after it, so that all threads see the same.
+            if shard.model.is_full() {
+                shared.full.store(true, Ordering::Relaxed);
+            }
         }
         shared.next[thread].store(earliest, Ordering::Relaxed);
         if thread == 0 && plan.interrupt.load(Ordering::Relaxed) {
@@ -230,11 +256,25 @@ where
         if start >= limit.as_picos() {
             break (End::Until, plan.until);
         }
+        if shared.full.load(Ordering::Relaxed) {
+            held.clear();
+            shared.barrier.wait();
+            if thread == 0 {
+                let verdict = inspect(Time::from_picos(start), Look::Relief, shared);
+                shared.stopped.store(verdict == Verdict::Stop, Ordering::Relaxed);
+                shared.full.store(false, Ordering::Relaxed);
+            }
+            shared.barrier.wait();
+            held = own().map(|shard| lock(&shared.shards[shard])).collect();
+            if shared.stopped.load(Ordering::Relaxed) {
+                break (End::Stopped, Time::from_picos(start));
+            }
+        }
         if let Some(mark) = marks.next_if(|&mark| mark < checkpoint && mark.as_picos() < start) {
             held.clear();
             shared.barrier.wait();
             if thread == 0 {
-                let _ = inspect(mark, true, shared);
+                let _ = inspect(mark, Look::Mark, shared);
             }
             shared.barrier.wait();
             held = own().map(|shard| lock(&shared.shards[shard])).collect();
@@ -249,7 +289,7 @@ where
             held.clear();
             shared.barrier.wait();
             if thread == 0 {
-                let verdict = inspect(here, false, shared);
+                let verdict = inspect(here, Look::Checkpoint, shared);
                 shared.stopped.store(verdict == Verdict::Stop, Ordering::Relaxed);
             }
             shared.barrier.wait();
@@ -273,10 +313,7 @@ where
         }
         for shard in &mut held {
             let shard: &mut Shard<M> = shard;
-            // A window may be long, if cables are.
-            if shard.run_before_or_interrupt(end, plan.interrupt) {
-                shared.interrupted.store(true, Ordering::Relaxed);
-            }
+            shard.run_before(end, plan.interrupt);
             if !alone {
                 post(&mut shard.context.outbox, &shared.inboxes);
             }
@@ -318,7 +355,7 @@ fn post<M>(outbox: &mut Vec<(u32, M)>, inboxes: &[Mutex<Vec<M>>]) {
 }
 
 /// Shows the whole model to the supervisor.
-fn inspect<M, F>(now: Time, mark: bool, shared: &Shared<'_, '_, M, F>) -> Verdict
+fn inspect<M, F>(now: Time, look: Look, shared: &Shared<'_, '_, M, F>) -> Verdict
 where
     M: Model,
     F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
@@ -326,5 +363,5 @@ where
     let mut held: Vec<_> = shared.shards.iter().map(lock).collect();
     let fired = held.iter().map(|shard| shard.context.alarms.fired()).sum();
     let mut models: Vec<&mut M> = held.iter_mut().map(|shard| &mut shard.model).collect();
-    (lock(&shared.supervise))(Checkpoint { now, mark, fired, models: &mut models })
+    (lock(&shared.supervise))(Checkpoint { now, look, fired, models: &mut models })
 }

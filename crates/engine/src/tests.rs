@@ -1,6 +1,6 @@
 //! Whole runs of a toy model: tokens that circle a ring of stations.
 
-use crate::{Context, End, Fingerprint, Model, RunPlan, Shard, Verdict, Wheel, run};
+use crate::{Context, End, Fingerprint, Look, Model, RunPlan, Shard, Verdict, Wheel, run};
 use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
@@ -188,9 +188,10 @@ fn marks_show_the_model_and_change_nothing() {
         };
         let (mut checkpoints, mut marked) = (Vec::new(), Vec::new());
         let report = run(&mut ring, plan, |look| {
-            if look.mark { &mut marked } else { &mut checkpoints }.push(look.now.as_picos());
+            let mark = look.look == Look::Mark;
+            if mark { &mut marked } else { &mut checkpoints }.push(look.now.as_picos());
             // At a mark nobody is asked.
-            if look.mark { Verdict::Stop } else { Verdict::Continue }
+            if mark { Verdict::Stop } else { Verdict::Continue }
         });
         assert_eq!(marked.len(), marks.len().saturating_sub(1), "{marked:?}");
         seen.push((fingerprint(&ring), report.fired, report.now, checkpoints));

@@ -323,6 +323,10 @@ impl<P: Probe> Model for Network<P> {
         self.on_rare_alarm(now, alarm, ctx);
     }
 
+    fn is_full(&self) -> bool {
+        self.probe.is_full()
+    }
+
     fn on_message(&mut self, message: Message, ctx: &mut Ctx) {
         match message {
             Message::Frame { port, frame } => self.accept(port, frame, ctx),

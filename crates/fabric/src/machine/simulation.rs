@@ -11,7 +11,7 @@ use crate::observe::outcome::{Limit, Loss, LossReport, Outcome, Totals};
 use crate::observe::probe::{NoProbe, Probe};
 use crate::observe::watchdog::rest::{Rest, Whole};
 use crate::observe::watchdog::{Held, Movement, Snapshot};
-use engine::{End, Fingerprint, RunPlan, Verdict};
+use engine::{End, Fingerprint, Look, RunPlan, Verdict};
 use std::sync::atomic::AtomicBool;
 use theory::headroom::{HeadroomSpec, headroom};
 use units::{Bytes, Span, Time};
@@ -42,11 +42,14 @@ impl<'a> RunLimits<'a> {
     }
 }
 
-/// What the caller sees at a checkpoint.
+/// What the caller sees at a checkpoint, and whenever a probe is full.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
+    /// Whether this is a checkpoint. If not, a probe is full: all that happened before `now` may be taken out of the
+    /// probes, and [`Wish::Enough`] is for errors, after which there is no result.
+    pub checkpoint: bool,
     /// Alarms fired.
     pub events: u64,
     /// Frames that crossed a cable.
@@ -72,6 +75,8 @@ pub enum Wish {
     GoOn,
     /// The caller's clock has run out.
     Enough,
+    /// The caller has recorded as much as it may.
+    Limit(Limit),
 }
 
 /// How a run went.
@@ -179,7 +184,15 @@ impl<P: Probe> Simulation<P> {
         let mut ended: Option<Outcome> = None;
         let mut lost: Option<Loss> = None;
         let report = engine::run(&mut self.built.shards, plan, |look| {
-            if look.mark {
+            if look.look == Look::Relief {
+                let hops = look.models.iter().map(|model| model.totals.hops).sum();
+                let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
+                let seen = Progress { now: look.now, checkpoint: false, events: look.fired, hops };
+                let wish = progress(seen, &mut probes);
+                ended = (wish == Wish::Enough).then_some(Outcome::LimitReached(Limit::WallClock));
+                return if ended.is_some() { Verdict::Stop } else { Verdict::Continue };
+            }
+            if look.look == Look::Mark {
                 let models = || look.models.iter().map(|model| &**model);
                 let flows = flow_reports(network_plan.flows.len(), models);
                 let totals = sum_of_totals(models());
@@ -204,12 +217,16 @@ impl<P: Probe> Simulation<P> {
             }
             let hops = models.iter().map(|model| model.totals.hops).sum();
             let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-            let wish = progress(Progress { now: look.now, events: look.fired, hops }, &mut probes);
+            let wish = progress(Progress { now: look.now, checkpoint: true, events: look.fired, hops }, &mut probes);
             if ended.is_none() && lost.is_none() {
                 if limits.events.is_some_and(|most| look.fired >= most) {
                     ended = Some(Outcome::LimitReached(Limit::Events(look.fired)));
-                } else if wish == Wish::Enough {
-                    ended = Some(Outcome::LimitReached(Limit::WallClock));
+                } else {
+                    ended = match wish {
+                        Wish::GoOn => None,
+                        Wish::Enough => Some(Outcome::LimitReached(Limit::WallClock)),
+                        Wish::Limit(limit) => Some(Outcome::LimitReached(limit)),
+                    };
                 }
             }
             if ended.is_some() || lost.is_some() { Verdict::Stop } else { Verdict::Continue }

@@ -115,6 +115,10 @@ pub enum Limit {
     Events(u64),
     /// The caller's clock.
     WallClock,
+    /// That many rows recorded.
+    Rows(u64),
+    /// That many bytes of tables.
+    Bytes(u64),
 }
 
 /// How a run ended.

@@ -33,6 +33,10 @@ pub struct QueueSample {
 
 /// Watches one shard. Every method does nothing unless it is written.
 pub trait Probe: Send {
+    /// Whether it holds so much that it should be emptied before the next checkpoint.
+    fn is_full(&self) -> bool {
+        false
+    }
     /// How often [`Probe::on_queue`] and [`Probe::on_rate`] are called; `None` is never.
     fn sample_every(&self) -> Option<Span> {
         None

@@ -47,6 +47,7 @@ impl Exit {
                 Exit::BadInput
             }
             ResultsError::Table { doing: "read", .. } => Exit::BadInput,
+            ResultsError::TooMuch { .. } => Exit::Limit,
             ResultsError::Io { .. }
             | ResultsError::Table { .. }
             | ResultsError::Appeared { .. }

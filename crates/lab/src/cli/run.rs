@@ -82,7 +82,7 @@ pub fn claim_place(name: &str) -> Result<PathBuf, ResultsError> {
 pub fn say(error: &StudyError) -> Exit {
     console::error(&error.to_string());
     match error {
-        StudyError::Build(_) => Exit::BadInput,
+        StudyError::Build(_) | StudyError::TooMuch(_) => Exit::BadInput,
         StudyError::Results(error) => Exit::refusal(error),
     }
 }

@@ -86,6 +86,7 @@ impl std::fmt::Display for Unlike {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let show = |value: &Json| match value {
             Json::Null => "nothing".to_owned(),
+            Json::String(text) if text.is_empty() => "nothing".to_owned(),
             Json::String(text) => text.clone(),
             other => other.to_string(),
         };

@@ -127,6 +127,18 @@ impl ResultWriter {
         self.stage.result()
     }
 
+    /// Rows taken so far, of all tables.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.tables.iter().map(TableWriter::rows).sum()
+    }
+
+    /// Bytes written so far, of all tables; the last row group of each is not written yet.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.tables.iter().map(TableWriter::bytes).sum()
+    }
+
     /// Writes rows of one table, in its order; nothing if the table is not recorded.
     ///
     /// # Errors

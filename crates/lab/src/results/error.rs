@@ -92,6 +92,15 @@ pub enum ResultsError {
         /// Its schema version.
         found: u64,
     },
+    /// The run has recorded twice what it may before it came to a checkpoint.
+    TooMuch {
+        /// Where it recorded; nothing is left of it.
+        path: PathBuf,
+        /// The rows it may record.
+        max_rows: u64,
+        /// The bytes it may record.
+        max_bytes: u64,
+    },
     /// The run has not recorded that table.
     NoTable {
         /// Where.
@@ -216,6 +225,13 @@ impl fmt::Display for ResultsError {
                 path.display(),
                 super::SCHEMA_VERSION
             ),
+            Self::TooMuch { path, max_rows, max_bytes } => write!(
+                f,
+                "{}: this run has recorded more than twice what probes.max_rows ({max_rows}) or probes.max_size \
+                 ({max_bytes}B) allows before it came to a checkpoint; nothing is kept\n  record less (probes.record, \
+                 probes.sample_every, probes.nodes), raise the limit, or shorten run.checkpoint",
+                path.display()
+            ),
             Self::NoTable { path, table, there_are } => write!(
                 f,
                 "{} has no table {table}: the run did not record it\n  there are {}; record it in the scenario and run again",
@@ -265,6 +281,7 @@ mod tests {
             ResultsError::NotResults { path: path.clone(), reason: "it has no manifest.json".into() },
             ResultsError::Changed { path: path.clone(), reason: "it is missing".into() },
             ResultsError::Newer { path: path.clone(), found: 99 },
+            ResultsError::TooMuch { path: path.clone(), max_rows: 5, max_bytes: 1000 },
             ResultsError::NoTable { path, table: "waits".into(), there_are: vec!["ports".into()] },
         ];
         for error in errors {

@@ -53,6 +53,14 @@ impl From<&Outcome> for OutcomeRecord {
             Outcome::LimitReached(Limit::Events(events)) => {
                 ("limit", format!("{events} events"), json!({ "events": events }))
             }
+            Outcome::LimitReached(Limit::Rows(rows)) => {
+                let text = format!("more than {rows} rows recorded (probes.max_rows)");
+                ("limit", text, json!({ "rows": rows }))
+            }
+            Outcome::LimitReached(Limit::Bytes(bytes)) => {
+                let text = format!("tables of more than {bytes} bytes (probes.max_size)");
+                ("limit", text, json!({ "bytes": bytes }))
+            }
             Outcome::LimitReached(Limit::WallClock) => {
                 ("limit", "the wall-clock limit".into(), json!({ "wall_clock": true }))
             }

@@ -106,6 +106,12 @@ impl TableWriter {
         self.rows + self.batch.len() as u64
     }
 
+    /// Bytes written so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.file.bytes_written() as u64
+    }
+
     /// Takes rows of its table, in the order of the table.
     ///
     /// # Errors

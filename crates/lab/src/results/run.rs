@@ -2,7 +2,7 @@
 
 use super::directory::ResultWriter;
 use super::error::ResultsError;
-use fabric::record::{Ending, FlowRow, Recorder, drain, finish, flow_rows, port_rows};
+use fabric::record::{Ending, FlowRow, Recorder, drain, drain_before, finish, flow_rows, port_rows};
 use fabric::spec::NetworkSpec;
 use fabric::{FlowReport, Progress, Report, RunLimits, Simulation, Wish};
 use units::Time;
@@ -30,11 +30,15 @@ pub fn record_run(
 ) -> Result<Recorded, ResultsError> {
     writer.write(&port_rows(&spec.graph))?;
     let mut failed = None;
-    let mut report = simulation.run(limits, |seen, probes| match writer.append(&drain(probes)) {
-        Ok(()) => progress(seen),
-        Err(error) => {
-            failed = Some(error);
-            Wish::Enough
+    let mut report = simulation.run(limits, |seen, probes| {
+        let rows = if seen.checkpoint { drain(probes) } else { drain_before(probes, seen.now) };
+        match writer.append(&rows) {
+            Ok(()) if !seen.checkpoint => Wish::GoOn,
+            Ok(()) => progress(seen),
+            Err(error) => {
+                failed = Some(error);
+                Wish::Enough
+            }
         }
     });
     if let Some(error) = failed {

@@ -38,6 +38,7 @@ pub use check::{
 pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use load::{Disk, load, load_recorded, load_str};
+pub(crate) use lower::settings::MOST_SAMPLES;
 pub use metric::{Metric, Unit};
 pub use paper::{Against, Best, Criterion, FigureNames, Matrix, OfFigures, OtherQuantity, Paper, Sentence, load_paper};
 pub use plan::{Axis, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};

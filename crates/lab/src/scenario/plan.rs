@@ -11,7 +11,7 @@ use fabric::spec::NetworkSpec;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
-use units::Span;
+use units::{Bytes, Span};
 
 /// Where a value of the plan came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +84,10 @@ pub struct ProbeSettings {
     pub sample_every: Span,
     /// Over which throughputs are averaged.
     pub throughput_window: Span,
+    /// Rows that may be recorded.
+    pub max_rows: u64,
+    /// Size of the tables that may be recorded.
+    pub max_size: Bytes,
     /// For every node whether its links, queues and pauses are recorded.
     pub nodes: Vec<bool>,
 }

@@ -1,9 +1,9 @@
 //! The same loop as packets: its queue and its total rate, sampled, and how either course swings.
 
 use super::{Bottleneck, FluidPlan, Trajectory};
-use crate::scenario::Plan;
-use crate::study::{StudyError, outcome_word};
-use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish};
+use crate::scenario::{MOST_SAMPLES, Plan};
+use crate::study::{ROWS_HELD, StudyError, outcome_word};
+use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish};
 use fabric::{BuildOptions, Partition, Progress, RunLimits, Simulation, Wish};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -125,8 +125,10 @@ pub fn packets(
         ..RecorderSpec::nothing()
     };
     let build = BuildOptions { partition: Partition::Natural, shards: threads, shuffle: None };
-    let mut simulation =
-        Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
+    let mut simulation = Simulation::build_with(&plan.spec, &build, |_| {
+        Recorder::new(watch.clone()).holding(ROWS_HELD / build.shards.max(1))
+    })
+    .map_err(StudyError::Build)?;
     let network = super::bottleneck::Network::new(plan);
     let held = || Held { every, now: 0.0, samples: Vec::new() };
     let unlimited = bottleneck.flows.iter().map(|&flow| (flow, network.source_rate(flow))).collect();
@@ -150,7 +152,7 @@ pub fn packets(
         &limits,
         &[],
         |seen, probes| {
-            sink.take(&drain(probes));
+            sink.take(&if seen.checkpoint { drain(probes) } else { drain_before(probes, seen.now) });
             progress(seen);
             Wish::GoOn
         },
@@ -173,7 +175,9 @@ pub fn packets(
 #[must_use]
 pub fn sampling(plan: &Plan, frequency: f64) -> Span {
     let fine = 1.0 / (40.0 * frequency.max(1.0));
-    let picos = (fine * 1e12).min(plan.probes.sample_every.as_picos() as f64).max(1.0) as u64;
+    let picos = (fine * 1e12).min(plan.probes.sample_every.as_picos() as f64);
+    // Rounding below may make them five times as many.
+    let picos = picos.max(5.0 * plan.run.duration.as_picos() as f64 / MOST_SAMPLES as f64).max(1.0) as u64;
     // Round numbers divide runs evenly: the next of 1, 2 and 5 times a power of ten below.
     let power = 10_u64.pow(picos.ilog10());
     Span::from_picos([5, 2, 1].into_iter().map(|step| step * power).find(|step| *step <= picos).unwrap_or(power))

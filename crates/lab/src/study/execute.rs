@@ -3,12 +3,13 @@
 use super::measure::{Course, Measures, Snapshot, boundaries, instants};
 use super::network::{NETWORK_FILE, network_json};
 use super::shares::{ended, shares_of_run};
+use super::volume::{ROWS_HELD, Volume, judge};
 use super::watch::{Needs, Watch};
 use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
 use crate::output::OutputFile;
 use crate::results::{Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
-use crate::scenario::{Metric, Plan, Source, explain, fair_phases, fair_phases_of_run};
-use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, finish, port_rows};
+use crate::scenario::{Metric, Plan, ProbeSettings, Source, explain, fair_phases, fair_phases_of_run};
+use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
 use fabric::{BuildError, BuildOptions, Limit, Outcome, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -100,6 +101,8 @@ pub enum StudyError {
     Build(Vec<BuildError>),
     /// Its results cannot be written.
     Results(ResultsError),
+    /// It would record more than it may; why, and what to do.
+    TooMuch(String),
 }
 
 impl std::fmt::Display for StudyError {
@@ -110,6 +113,7 @@ impl std::fmt::Display for StudyError {
                 _ => write!(f, "\n{error}"),
             }),
             StudyError::Results(error) => error.fmt(f),
+            StudyError::TooMuch(text) => f.write_str(text),
         }
     }
 }
@@ -176,6 +180,15 @@ impl Sink<'_> {
         self.watches.iter_mut().for_each(|watch| watch.take(rows));
     }
 
+    /// Whether as much was recorded as may be.
+    fn judge(&mut self, probes: &ProbeSettings) -> Wish {
+        let judged = self.writer.as_ref().map_or(Ok(Wish::GoOn), |writer| judge(writer, probes));
+        judged.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            Wish::Enough
+        })
+    }
+
     fn take(&mut self, rows: &Rows) {
         self.watch(rows);
         self.capture(rows);
@@ -227,19 +240,26 @@ pub fn execute_with(
     if let Some(capture) = options.capture {
         watch.frames = Selection::only(capture.links.iter().map(|link| link.port));
     }
+    if options.record.is_some()
+        && let Some(text) = Volume::of(plan, &watch).too_much(&plan.probes)
+    {
+        return Err(StudyError::TooMuch(text));
+    }
     if let Some(Recording { out, existing }) = options.record
         && *existing != Existing::NextName
     {
         ResultWriter::check(out, *existing == Existing::Replace)?;
     }
     let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
-    let mut simulation =
-        Simulation::build_with(&plan.spec, &build, |_| Recorder::new(watch.clone())).map_err(StudyError::Build)?;
+    let mut simulation = Simulation::build_with(&plan.spec, &build, |_| {
+        Recorder::new(watch.clone()).holding(ROWS_HELD / build.shards.max(1))
+    })
+    .map_err(StudyError::Build)?;
     let about_fair = plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares());
     let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
     let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
     // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
-    progress(Progress { now: Time::ZERO, events: 0, hops: 0 });
+    progress(Progress { now: Time::ZERO, checkpoint: true, events: 0, hops: 0 });
     let mut writer = match options.record {
         Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
         Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
@@ -270,9 +290,14 @@ pub fn execute_with(
         &limits,
         &instants(plan),
         |seen, probes| {
-            sink.take(&drain(probes));
+            sink.take(&if seen.checkpoint { drain(probes) } else { drain_before(probes, seen.now) });
             progress(seen);
-            if sink.failed.is_some() { Wish::Enough } else { Wish::GoOn }
+            let wish = sink.judge(&plan.probes);
+            match &sink.failed {
+                Some(_) => Wish::Enough,
+                None if seen.checkpoint => wish,
+                None => Wish::GoOn,
+            }
         },
         |mark| {
             for ((spec, stopped), report) in plan.spec.flows.iter().zip(&mut stopped).zip(&mark.flows) {

@@ -21,6 +21,7 @@ mod statement;
 mod statistics;
 mod trend;
 mod verdict;
+mod volume;
 mod watch;
 
 pub use doubt::{Votes, doubt};
@@ -37,3 +38,5 @@ pub use statement::{Counts, Evidence, Statement, statements};
 pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};
 pub use trend::{CellRuns, Line, TrendJudgement, holds, judge_trend};
 pub use verdict::{Judgement, Verdict, judge, judge_values};
+pub(crate) use volume::ROWS_HELD;
+pub use volume::Volume;

@@ -109,3 +109,52 @@ fn an_interrupted_run_is_130_and_leaves_a_whole_result() {
     scratch.run(&["csv", "r"]).ends(0);
     scratch.run(&["plot", "r"]).ends(0);
 }
+
+#[test]
+fn a_run_that_would_record_too_much_says_so_before_it_starts() {
+    let scratch = Scratch::new("too-much");
+    scratch.file("a.toml", SOUND);
+    let said = scratch.run(&["run", "a.toml", "--out", "r", "--set", "probes.max_rows=5000"]).ends(2);
+    assert!(said.err.contains("this run would record up to") && said.err.contains("1000 samples"), "{}", said.err);
+    let said = scratch.run(&["run", "a.toml", "--out", "r", "--set", "probes.max_size=50KB"]).ends(2);
+    assert!(said.err.contains("probes.max_size allows 50KB") && said.err.contains("--no-record"), "{}", said.err);
+    assert_eq!(scratch.names(""), ["a.toml"]);
+    // What is not recorded has no limit.
+    scratch.run(&["run", "a.toml", "--no-record", "-q", "--set", "probes.max_rows=5000"]).ends(0);
+    for every in ["1ps", "99ps"] {
+        let said =
+            scratch.run(&["run", "a.toml", "--out", "r", "--set", &format!("probes.sample_every={every}")]).ends(2);
+        assert!(said.err.contains("samples") && said.err.contains("give 100ps or more"), "{}", said.err);
+    }
+    let said = scratch.run(&["run", "a.toml", "--out", "r", "--set", "run.checkpoint=1ps"]).ends(2);
+    assert!(said.err.contains("1000000000 checkpoints"), "{}", said.err);
+}
+
+#[test]
+fn a_run_that_comes_to_record_too_much_ends_at_a_checkpoint() {
+    let scratch = Scratch::new("too-many-rows");
+    scratch.file(
+        "a.toml",
+        SOUND
+            .replace("flow_control = \"pfc\"", "flow_control = \"none\"")
+            .replace(", xoff = \"60KB\", xon = \"57KB\"", "")
+            .replace("[[switches]]", "[[classes]]\nname = \"data\"\nlossless = false\n[[switches]]"),
+    );
+    let run = |out: &str, rows: &str, threads: &str| {
+        let rows = format!("probes.max_rows={rows}");
+        let checkpoint = if out == "none" { "run.checkpoint=900us" } else { "run.checkpoint=100us" };
+        let set = ["--set", "probes.record=[\"drops\"]", "--set", &rows, "--set", checkpoint];
+        scratch.run(&[&["run", "a.toml", "-q", "--out", out, "--threads", threads][..], &set].concat())
+    };
+    run("whole", "100000", "1").ends(0);
+    run("one", "300", "1").ends(5);
+    run("three", "300", "3").ends(5);
+    let said = scratch.run(&["diff", "one", "three"]).ends(0);
+    assert!(said.out.contains("are the same"), "{}", said.out);
+    let said = scratch.run(&["diff", "whole", "one"]).ends(6);
+    assert!(said.out.contains("in the first and more than 300 rows recorded (probes.max_rows)"), "{}", said.out);
+    // Between two checkpoints it comes to more than twice as much: no result would say so.
+    let said = run("none", "100", "1").ends(5);
+    assert!(said.err.contains("nothing is kept"), "{}", said.err);
+    assert!(!scratch.path("none").exists());
+}

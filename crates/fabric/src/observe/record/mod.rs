@@ -1,7 +1,9 @@
 //! The recorder: a probe that turns what happens into rows of tables.
 //!
-//! One recorder watches one shard. What it has recorded is taken out at every checkpoint with [`drain`], so memory
-//! stays as small as what happens between two checkpoints; [`finish`] closes what is still open when the run has ended.
+//! One recorder watches one shard. What it has recorded is taken out at every checkpoint with [`drain`]. Between two
+//! checkpoints it asks to be emptied when it holds as many rows as it may ([`Recorder::holding`]), with
+//! [`drain_before`]; so it never holds more than these, what is recorded at one instant, and what a few thousand alarms
+//! leave. [`finish`] closes what is still open when the run has ended.
 //! Rows leave in an order that depends neither on threads nor on partitioning. What does not change and what stands
 //! idle leaves no rows.
 //!
@@ -197,6 +199,8 @@ struct Allowed {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     spec: RecorderSpec,
+    /// Rows it may hold before it is full.
+    most: usize,
     rows: Rows,
     /// The latest sampling instant.
     sampled: Time,
@@ -242,6 +246,7 @@ impl Recorder {
     pub fn new(spec: RecorderSpec) -> Recorder {
         Recorder {
             spec,
+            most: usize::MAX,
             rows: Rows::default(),
             sampled: Time::ZERO,
             latest: Time::ZERO,
@@ -258,6 +263,13 @@ impl Recorder {
             paused: Vec::new(),
             waits: Vec::new(),
         }
+    }
+
+    /// The same, full with so many rows: it then wants to be emptied before the next checkpoint.
+    #[must_use]
+    pub fn holding(mut self, rows: usize) -> Recorder {
+        self.most = rows.max(1);
+        self
     }
 
     /// Takes out what was recorded in this shard, in no particular order; [`drain`] takes it from all shards in order.
@@ -346,6 +358,10 @@ impl Recorder {
 }
 
 impl Probe for Recorder {
+    fn is_full(&self) -> bool {
+        self.rows.len() >= self.most
+    }
+
     fn sample_every(&self) -> Option<Span> {
         let spec = &self.spec;
         let wanted = spec.links || spec.queues || spec.occupancy || spec.rates || spec.flow_samples;
@@ -509,6 +525,12 @@ impl Probe for Recorder {
 /// happened in every shard, so what is drained later never belongs before what was drained earlier.
 pub fn drain(recorders: &mut [&mut Recorder]) -> Rows {
     Rows::merge(recorders.iter_mut().map(|recorder| recorder.take()))
+}
+
+/// The same for what was recorded before an instant up to which every shard has come: the rest belongs behind what other
+/// shards will record.
+pub fn drain_before(recorders: &mut [&mut Recorder], now: Time) -> Rows {
+    Rows::merge(recorders.iter_mut().map(|recorder| recorder.rows.take_before(now)))
 }
 
 /// What is left when a run has ended.

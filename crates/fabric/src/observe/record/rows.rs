@@ -399,6 +399,27 @@ impl Rows {
         all
     }
 
+    /// Takes out the rows of before an instant. Rows of one shard are in order of time as they come.
+    pub(super) fn take_before(&mut self, now: Time) -> Rows {
+        fn take<T>(rows: &mut Vec<T>, now: Time, at: impl Fn(&T) -> Time) -> Vec<T> {
+            debug_assert!(rows.is_sorted_by_key(&at), "rows come in order of time");
+            let later = rows.split_off(rows.partition_point(|row| at(row) < now));
+            std::mem::replace(rows, later)
+        }
+        Rows {
+            flow_samples: take(&mut self.flow_samples, now, |row| row.time),
+            links: take(&mut self.links, now, |row| row.time),
+            starved: take(&mut self.starved, now, |row| row.time),
+            queues: take(&mut self.queues, now, |row| row.time),
+            rates: take(&mut self.rates, now, |row| row.time),
+            pauses: take(&mut self.pauses, now, |row| row.end),
+            drops: take(&mut self.drops, now, |row| row.time),
+            notices: take(&mut self.notices, now, |row| row.time),
+            occupancy: take(&mut self.occupancy, now, |row| row.time),
+            frames: take(&mut self.frames, now, |row| row.time),
+        }
+    }
+
     /// How many rows there are in all tables, and frames.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -65,21 +65,34 @@ fn everything() -> RecorderSpec {
 
 /// All rows of a run, drained at every checkpoint.
 fn record(spec: &NetworkSpec, recorder: &RecorderSpec, shards: usize, checkpoint: Span) -> (Ending, Vec<FlowRow>) {
+    let (ending, flows, _) = record_holding(spec, recorder, shards, checkpoint, usize::MAX);
+    (ending, flows)
+}
+
+/// The same with recorders that are full with so many rows; and the most rows that were drained at once.
+fn record_holding(
+    spec: &NetworkSpec,
+    recorder: &RecorderSpec,
+    shards: usize,
+    checkpoint: Span,
+    holding: usize,
+) -> (Ending, Vec<FlowRow>, usize) {
     let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
-    let mut simulation =
-        Simulation::build_with(spec, &options, |_| Recorder::new(recorder.clone())).expect("a sound network");
+    let mut simulation = Simulation::build_with(spec, &options, |_| Recorder::new(recorder.clone()).holding(holding))
+        .expect("a sound network");
     assert_eq!(simulation.shards(), shards);
     let quiet = AtomicBool::new(false);
     let until = Time::ZERO + Span::from_micros(1000);
     let limits = RunLimits { threads: shards, checkpoint, ..RunLimits::until(until, &quiet) };
     let mut all = Vec::new();
-    let report = simulation.run(&limits, |_, probes| {
-        all.push(drain(probes));
+    let report = simulation.run(&limits, |seen, probes| {
+        all.push(if seen.checkpoint { drain(probes) } else { drain_before(probes, seen.now) });
         Wish::GoOn
     });
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     let mut ending = finish(&mut probes, report.now);
     all.push(std::mem::take(&mut ending.rows));
+    let most = all.iter().map(Rows::len).max().unwrap_or(0);
     let mut joined = Rows::default();
     for rows in all {
         joined.flow_samples.extend(rows.flow_samples);
@@ -89,11 +102,31 @@ fn record(spec: &NetworkSpec, recorder: &RecorderSpec, shards: usize, checkpoint
         joined.rates.extend(rows.rates);
         joined.pauses.extend(rows.pauses);
         joined.drops.extend(rows.drops);
+        joined.notices.extend(rows.notices);
+        joined.occupancy.extend(rows.occupancy);
         joined.frames.extend(rows.frames);
     }
     ending.rows = joined;
     let flows = flow_rows(spec, &simulation.flows(), &ending.deliveries, report.now);
-    (ending, flows)
+    (ending, flows, most)
+}
+
+#[test]
+fn a_full_recorder_is_emptied_between_checkpoints_and_rows_are_the_same() {
+    let second = Span::from_millis(1000);
+    // Serial runs look at it after some thousands of alarms, so the recorder must have much to tell.
+    let often = RecorderSpec { sample_every: Some(Span::from_nanos(50)), ..everything() };
+    for lossless in [true, false] {
+        let spec = network(lossless);
+        let (whole, flows, all) = record_holding(&spec, &often, 1, second, usize::MAX);
+        assert!(all > 30_000, "{all} rows between two checkpoints");
+        for (shards, holding) in [(1, 1000), (3, 100)] {
+            let (several, same, most) = record_holding(&spec, &often, shards, second, holding);
+            assert!(several.rows == whole.rows, "{shards} shards that hold {holding}");
+            assert_eq!(same, flows);
+            assert!(most < all / 2, "{most} rows at once of {all}");
+        }
+    }
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(super) fn probes() -> Section {
                 "sample_every",
                 Kind::time(),
                 Default::Computed("a thousandth of the duration", "our choice: as many points as a plot has pixels"),
-                "Simulated time between two samples of queues and rates.",
+                "Simulated time between two samples of queues and rates; not more than 10 million of them in a run.",
             ),
             key(
                 "throughput_window",
@@ -67,6 +67,19 @@ pub(super) fn probes() -> Section {
                 Kind::Names,
                 Default::Value("*", "our choice: all of them"),
                 "The nodes whose links, queues and pauses are recorded.",
+            ),
+            key(
+                "max_rows",
+                Kind::Count(1, i64::MAX as u64),
+                Default::Value("1000000000", "our choice: hours of writing, more than is looked at"),
+                "Rows that a run may record. One whose samples may be more does not start; one that comes to more, by \
+                 pauses or drops, ends at the next checkpoint with the outcome *limit*.",
+            ),
+            key(
+                "max_size",
+                Kind::size(1, u64::MAX),
+                Default::Value("20GB", "our choice: what most disks have to spare"),
+                "The same for the bytes of its tables, which are about 10 a row.",
             ),
         ],
     }

@@ -15,6 +15,12 @@ use fabric::spec::Fault;
 use std::collections::BTreeSet;
 use units::{Span, Time};
 
+/// Sampling instants that a run may have: what is kept of each, and the time to look at all of a network, add up.
+pub(crate) const MOST_SAMPLES: u64 = 10_000_000;
+
+/// Looks at the whole network that are too many for a run.
+const MOST_CHECKPOINTS: u64 = 1_000_000_000;
+
 pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -> Option<RunSettings> {
     let node = root.table("run")?;
     let duration = node.time("duration")?;
@@ -32,6 +38,12 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
     }
     if checkpoint == Span::ZERO {
         gathered.refuse(node.place_of("checkpoint"), "a checkpoint at every instant", "give a span above zero");
+        good = false;
+    } else if let checkpoints @ MOST_CHECKPOINTS.. = duration.as_picos() / checkpoint.as_picos() {
+        let message =
+            format!("a checkpoint every {checkpoint} of a run of {duration} would be {checkpoints} checkpoints");
+        let least = Span::from_picos(duration.as_picos().div_ceil(MOST_CHECKPOINTS - 1));
+        gathered.refuse(node.place_of("checkpoint"), message, format!("give {least} or more"));
         good = false;
     }
     let quick = node.time("quick");
@@ -84,6 +96,17 @@ pub(crate) fn probes(
             return None;
         }
     }
+    let samples = run.duration.as_picos() / sample_every.as_picos();
+    if samples > MOST_SAMPLES {
+        let least = Span::from_picos(run.duration.as_picos().div_ceil(MOST_SAMPLES));
+        let problem = Problem::new(
+            node.place_of("sample_every"),
+            format!("a sample every {sample_every} of a run of {} would be {samples} samples", run.duration),
+            format!("give {least} or more: a run may have {MOST_SAMPLES} samples"),
+        );
+        gathered.problems.push(problem);
+        return None;
+    }
     let names = Names::new("node", graph.nodes.iter().map(|node| node.name.as_str()));
     let mut nodes = vec![false; graph.nodes.len()];
     for chosen in names.select(gathered, &node.names("nodes")?, node.place)? {
@@ -100,6 +123,8 @@ pub(crate) fn probes(
         occupancy: record.contains("occupancy"),
         sample_every,
         throughput_window,
+        max_rows: node.count("max_rows")?,
+        max_size: node.size("max_size")?,
         nodes,
     })
 }
