@@ -3,7 +3,7 @@
 use super::arguments::Pcap;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::run::{say, slug};
+use super::run::{outcome, say, slug};
 use super::{INTERRUPT, deadline};
 use lab::capture::{Capture, choose};
 use lab::output::{OutputFile, is_replaced};
@@ -89,13 +89,14 @@ pub fn pcap(arguments: &Pcap) -> Exit {
     if let Some(Err(source)) = execution.capture_file.map(OutputFile::commit) {
         return say(&StudyError::Results(ResultsError::Io { doing: "write", path: out, source }));
     }
+    let exit = outcome(plan, &execution);
     if !arguments.quiet {
         if execution.report.outcome != fabric::Outcome::Finished {
             console::note(&format!("the run ended with {}", execution.measures.outcome));
         }
         execution.captured.iter().for_each(note);
     }
-    Exit::of(&execution.report.outcome)
+    exit
 }
 
 /// The plan of a scenario file, or of recorded results with their manifest.

@@ -43,6 +43,10 @@ pub fn compare(arguments: &Compare) -> Exit {
             }
         },
     };
+    if let Some(twice) = sweep::twice(&values) {
+        console::error(&format!("'{twice}' is given twice: name each protocol once"));
+        return Exit::BadInput;
+    }
     // All of them are loaded before any is run: a misspelt one should not cost the others' time.
     let mut plans = Vec::new();
     for value in &values {

@@ -205,6 +205,13 @@ fn stated(plan: &Plan) -> Vec<Expectation> {
     expectations
 }
 
+/// How a command ends that makes a run and judges nothing but how it ended.
+pub fn outcome(plan: &Plan, execution: &Execution) -> Exit {
+    let stated = stated(plan).into_iter().filter(|expectation| expectation.metric == Metric::Outcome);
+    let judged: Vec<Judgement> = stated.map(|it| judge(&it, std::slice::from_ref(&execution.measures))).collect();
+    ending(execution, &judged)
+}
+
 /// How the program ends: as the run did, unless that was what the scenario expects.
 fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
     let expected = judgements.iter().any(|j| j.expectation.metric == Metric::Outcome && j.verdict == Verdict::Agrees);

@@ -23,7 +23,15 @@ pub fn axis(text: &str) -> Result<(String, Vec<String>), String> {
     if path.trim().is_empty() || values.is_empty() {
         return Err(format!("'{text}' names no key or no values: write PATH=A,B,..."));
     }
+    if let Some(twice) = twice(&values) {
+        return Err(format!("'{twice}' is given twice for {}: name each value once", path.trim()));
+    }
     Ok((path.trim().to_owned(), values))
+}
+
+/// A value that is there already when it comes.
+pub fn twice(values: &[String]) -> Option<&str> {
+    (1..values.len()).find(|&at| values[..at].contains(&values[at])).map(|at| values[at].as_str())
 }
 
 /// Says why a sweep did not finish.
@@ -288,6 +296,7 @@ mod tests {
     #[test]
     fn an_axis_is_a_path_and_values() {
         assert_eq!(axis("network.k=4, 8"), Ok(("network.k".into(), vec!["4".into(), "8".into()])));
+        assert_eq!(axis("variant=a, b,a"), Err("'a' is given twice for variant: name each value once".into()));
         assert!(axis("network.k").is_err() && axis("=4").is_err() && axis("a=").is_err());
     }
 

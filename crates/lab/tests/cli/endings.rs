@@ -54,6 +54,11 @@ fn a_deadlock_that_nobody_expects_is_4() {
     let (text, _) = text.split_once("[[expectations]]").expect("it expects the deadlock");
     scratch.file("ring.toml", text).run(&["run", "ring.toml", "--no-record"]).ends(4);
     scratch.run(&["run", "ring-deadlock.toml", "--no-record"]).ends(0);
+    // A capture of the run ends as the run does.
+    for (file, code) in [("ring.toml", 4), ("ring-deadlock.toml", 0)] {
+        scratch.run(&["pcap", file, "h0->*", "-o", &format!("{file}.pcapng")]).ends(code);
+        assert!(scratch.path(&format!("{file}.pcapng")).exists(), "{file}");
+    }
 }
 
 #[test]

@@ -175,6 +175,8 @@ fn compared_variants_are_in_a_folder_called_after_the_scenario() {
     let variants = "[[variants]]\nname = \"long frames\"\nset = { \"workloads[0].frame\" = \"1500B\" }\n[[variants]]\nname = \"short\"\nset = { \"workloads[0].frame\" = \"500B\" }\n";
     scratch.file("a.toml", format!("{}{variants}", SOUND.replace("name = \"small\"", "name = \"Frames\"")));
     scratch.run(&["compare", "a.toml", "--vary", "variant=long frames,short"]).ends(0);
+    let said = scratch.run(&["compare", "a.toml", "--vary", "variant=short,short"]).ends(2);
+    assert!(said.err.contains("'short' is given twice for variant"), "{}", said.err);
     assert_eq!(scratch.names("results"), ["frames-compared"]);
     assert_eq!(scratch.names("results/frames-compared")[..2], ["compare.json", "long-frames"]);
     let said = std::fs::read_to_string(scratch.path("results/frames-compared/compare.json")).expect("it is there");
