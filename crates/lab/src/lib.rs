@@ -5,6 +5,7 @@ pub mod dcbx;
 pub mod files;
 #[cfg(target_os = "linux")]
 pub mod interface;
+pub mod memory;
 pub mod output;
 pub mod plot;
 mod post;

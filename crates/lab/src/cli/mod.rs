@@ -53,6 +53,10 @@ pub fn main() -> ExitCode {
             return if help { ExitCode::SUCCESS } else { Exit::BadInput.into() };
         }
     };
+    if let Err(reason) = lab::memory::said() {
+        console::error(&reason);
+        return Exit::BadInput.into();
+    }
     if arguments.command.is_live() {
         live::heed_signals();
     } else {

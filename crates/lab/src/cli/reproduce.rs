@@ -15,7 +15,7 @@ use super::{INTERRUPT, chart, picture, report, sweep};
 use lab::output::{Kind, remove_pictures};
 use lab::results::ResultsError;
 use lab::scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
-use lab::study::{FigureRuns, FigureStudy, Grid, Older, statements};
+use lab::study::{FigureRuns, FigureStudy, Grid, Older, Point, statements};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -262,6 +262,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         plan = load(&figure.file, &set).map_err(bad)?;
     }
     let out = place_of(figure, arguments);
+    Point::fit(&plan.axes(), plan.run.replications).map_err(|error| sweep::say(&error))?;
     let study = FigureStudy::new(&plan, arguments.choices == Choices::All && !arguments.quick);
     let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));
     let mut grid = grid.map_err(|error| sweep::say(&error))?;

@@ -8,6 +8,7 @@ use super::live;
 use control::isis::Timers;
 use fabric::graph::Graph;
 use fabric::routing::{Bridges, Routing};
+use lab::memory::{self, Need};
 use lab::spb::{Discovery, Step, discover};
 use serde_json::{Value, json};
 
@@ -23,6 +24,10 @@ pub fn spb(arguments: &Arguments) -> Exit {
         Some(Routing::Spb { bridges, .. }) => bridges.clone(),
         _ => Bridges::plain(graph),
     };
+    if let Err((message, help)) = Need::default().and_bridges(graph.switches().len() as u64).within(memory::limit()) {
+        console::error(&format!("{message}\n  {help}"));
+        return Exit::BadInput;
+    }
     let found = discover(graph, &bridges, &plan.spec.faults, Timers::default());
     if arguments.json {
         console::print(&format!("{:#}\n", as_json(graph, &found)));

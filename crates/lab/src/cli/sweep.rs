@@ -44,7 +44,7 @@ pub fn say(error: &GridError) -> Exit {
             console::problems(errors)
         }
         GridError::Study(error) => super::run::say(error),
-        GridError::Occupied { .. } => {
+        GridError::Occupied { .. } | GridError::TooLarge { .. } => {
             console::error(&error.to_string());
             Exit::BadInput
         }
@@ -83,6 +83,9 @@ pub fn sweep(arguments: &Sweep) -> Exit {
         arguments.axis.is_empty() || path == VARIANT && !axes.iter().any(|(given, _)| given == VARIANT)
     });
     axes = own.collect::<Vec<_>>().into_iter().chain(axes).collect();
+    if let Err(error) = Point::fit(&axes, plan.run.replications) {
+        return say(&error);
+    }
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", slug(&plan.name))));
     let grid = match Grid::new(&scenario.file, &scenario.set, &plan, Point::all(&axes), (&out, Older::Keep)) {
         Ok(grid) => grid,

@@ -71,12 +71,14 @@ pub struct Limits {
     pub routes: u64,
     /// Most flows.
     pub flows: u64,
+    /// Most bytes of memory, by an estimate ([`crate::memory`]).
+    pub memory: u64,
 }
 
 impl Default for Limits {
-    /// What fits a few gigabytes of memory.
+    /// What numbers and memory allow.
     fn default() -> Limits {
-        Limits { nodes: 1 << 18, cables: 1 << 22, routes: 1 << 29, flows: 10_000_000 }
+        Limits { nodes: 1 << 18, cables: 1 << 22, routes: 1 << 29, flows: 10_000_000, memory: crate::memory::limit() }
     }
 }
 

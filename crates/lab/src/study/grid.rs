@@ -7,6 +7,7 @@ use super::execute::{Existing, Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
 use super::statistics::Bounds;
 use crate::files;
+use crate::memory::{self, Need};
 use crate::output::unfinished::remove_dead_files;
 use crate::output::{write_file, write_one_of_many};
 use crate::results::Results;
@@ -29,7 +30,17 @@ pub struct Point {
 }
 
 impl Point {
-    /// All combinations of the values of some axes, given as (path, values).
+    /// Whether the combinations of some axes, with so many seeds, are few enough to be held in memory.
+    ///
+    /// # Errors
+    /// If they are not.
+    pub fn fit(axes: &[(String, Vec<String>)], seeds: u32) -> Result<(), GridError> {
+        let cells = axes.iter().fold(1, |cells: u64, (_, values)| cells.saturating_mul(values.len() as u64));
+        let need = Need::grid(cells, axes.len() as u64, u64::from(seeds));
+        need.within(memory::limit()).map_err(|(message, help)| GridError::TooLarge { cells, message, help })
+    }
+
+    /// All combinations of the values of some axes, given as (path, values). There may be many: [`Point::fit`].
     #[must_use]
     pub fn all(axes: &[(String, Vec<String>)]) -> Vec<Point> {
         let mut points = vec![Point::default()];
@@ -112,6 +123,15 @@ pub enum GridError {
         /// What is wrong.
         errors: Errors,
     },
+    /// It has too many cells.
+    TooLarge {
+        /// How many.
+        cells: u64,
+        /// What they would take.
+        message: String,
+        /// What to do.
+        help: String,
+    },
     /// A run failed.
     Study(StudyError),
     /// The directory belongs to something else.
@@ -141,6 +161,7 @@ impl std::fmt::Display for GridError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             GridError::Scenario { cell, errors } => write!(f, "with {}:\n{}", cell.join(", "), errors.render(false)),
+            GridError::TooLarge { cells, message, help } => write!(f, "a grid of {cells} cells: {message}\n  {help}"),
             GridError::Study(error) => error.fmt(f),
             GridError::Occupied { path } => write!(
                 f,

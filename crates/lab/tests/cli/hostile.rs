@@ -263,3 +263,43 @@ fn no_cell_of_csv_is_a_formula() {
     let flows = std::fs::read_to_string(scratch.path("r/csv/flows.csv")).expect("a table");
     assert!(flows.contains(&format!("'{formula}")), "{flows}");
 }
+
+/// What would not fit into memory is refused with an estimate, before it is made.
+#[test]
+fn what_is_too_large_is_refused_at_once() {
+    let scratch = Scratch::new("hostile-memory");
+    let run = |arguments: &[&str], memory: Option<&str>| {
+        let mut command = scratch.command(arguments);
+        if let Some(memory) = memory {
+            command.env("TAILBACK_MEMORY", memory);
+        }
+        Said::new(&command.output().expect("the program starts"))
+    };
+    let refused = |arguments: &[&str], memory: Option<&str>, part: &str| {
+        let said = run(arguments, memory).ends(2);
+        assert!(said.err.contains("of memory would be needed") && said.err.contains(part), "{}", said.err);
+        assert!(said.err.contains("TAILBACK_MEMORY="), "{}", said.err);
+    };
+    scratch.file("a.toml", SOUND);
+    let axis = |key: &str| format!("{key}={}", (1..=30).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+    let axes: Vec<String> = (0..8).map(|n| axis(&format!("workloads[w].x{n}"))).collect();
+    let mut grid = vec!["sweep", "a.toml", "--out", "s"];
+    axes.iter().for_each(|axis| grid.extend(["--axis", axis.as_str()]));
+    refused(&grid, None, "a grid of 656100000000 cells");
+    refused(&["sweep", "a.toml", "--axis", "run.seed=1,2", "--replications", "1000000"], Some("1GB"), "runs");
+    let all = SOUND
+        .replace("kind = \"greedy\"", "kind = \"all-to-all\"")
+        .replace("from = [\"h0\", \"h1\"]\nto = \"h2\"\n", "");
+    scratch.file("all.toml", all.replace("hosts = 3", "hosts = 3162"));
+    for command in ["check", "run", "explain"] {
+        refused(&[command, "all.toml"], None, "9995082 flows");
+    }
+    refused(&["check", "all.toml"], Some("12GB"), "9995082 flows");
+    let ring = SOUND.replace("single-switch", "ring").replace("hosts = 3", "switches = 300\nhosts_per_switch = 1");
+    scratch.file("ring.toml", ring);
+    refused(&["check", "ring.toml"], Some("900KB"), "entries of tables");
+    refused(&["spb", "ring.toml"], Some("20MB"), "pairs of bridges");
+    run(&["check", "ring.toml"], Some("20MB")).ends(0);
+    run(&["check", "a.toml"], Some("much")).ends(2);
+    assert_eq!(scratch.names(""), ["a.toml", "all.toml", "ring.toml"], "nothing was made");
+}

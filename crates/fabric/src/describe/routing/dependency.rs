@@ -7,7 +7,6 @@
 //! Only channels between switches matter here. A host's own channel waits but nobody waits for it, and a channel to a
 //! host is waited for but never waits: neither lies on a cycle.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::Routes;
@@ -137,8 +136,9 @@ impl Waits {
         let mut senders = vec![0_u32; classes.len()];
         homes.iter().flatten().for_each(|&home| senders[home] += 1);
 
-        // Hosts of one switch mostly differ in their last hop only: what was done for one holds for the others.
-        let mut done = BTreeSet::new();
+        // Hosts of one switch mostly differ in their last hop only, and follow each other: what was done for one holds for
+        // the next. Doing it twice does no harm, so no more is kept.
+        let mut done = None;
         for (host, &home) in homes.iter().enumerate() {
             let class_at = |(row, classes): (usize, &Classes)| {
                 let group = routes.entries[row * routes.hosts + host];
@@ -150,11 +150,11 @@ impl Waits {
             let in_lane = |row: usize| routes.layers.get(row * routes.hosts + host).copied().unwrap_or(0) == lane;
             let sends = |&row: &usize| senders[row] > 0 && Some(row) != silent && in_lane(row);
             let sources: Vec<usize> = (0..classes.len()).filter(sends).collect();
-            let key = (column, sources);
-            if !done.contains(&key) {
-                self.add(channels, &classes, &key.0, key.1.clone());
-                done.insert(key);
+            let key = Some((column, sources));
+            if let Some((column, sources)) = key.as_ref().filter(|_| key != done) {
+                self.add(channels, &classes, column, sources.clone());
             }
+            done = key;
         }
     }
 
@@ -256,6 +256,7 @@ mod tests {
     use crate::describe::graph::{HostId, Role};
     use crate::describe::topology::{chain, dragonfly, fat_tree, leaf_spine, mesh, ring, single_switch, torus, tree};
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     /// All dependencies between channels, each channel a (node, port), followed frame by frame from every host.
     fn brute(graph: &Graph, routes: &Routes) -> BTreeSet<((u32, u16), (u32, u16))> {

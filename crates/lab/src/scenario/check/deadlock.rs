@@ -15,6 +15,8 @@ use units::Time;
 
 /// Beyond so many paths the flows are not followed one by one.
 const MOST_PATHS: usize = 200_000;
+/// Beyond so many hops of all of them they are not either: each is kept.
+const MOST_HOPS: usize = 10_000_000;
 /// Beyond so many entries of all tables together the routing is not surveyed.
 const MOST_ENTRIES: usize = 4_000_000;
 /// Flows of a circle told by name.
@@ -98,7 +100,7 @@ impl Flows<'_> {
         }
         let together = counts_together(plan);
         let mut by_class: BTreeMap<u8, Waits> = BTreeMap::new();
-        let mut paths = 0;
+        let (mut paths, mut followed) = (0, 0);
         let mut ports: BTreeMap<u32, (NodeId, u16)> = BTreeMap::new();
         for (number, flow) in (0_u32..).zip(&plan.spec.flows) {
             let to: &[HostId] = match &flow.destination {
@@ -125,6 +127,10 @@ impl Flows<'_> {
                 for (class, hops) in paths {
                     if !plan.spec.classes.get(usize::from(class)).is_some_and(|class| class.lossless) {
                         continue;
+                    }
+                    followed += hops.len();
+                    if followed > MOST_HOPS {
+                        return Err(TooMany);
                     }
                     let channels: Vec<u32> = hops.iter().map(|&(node, port)| self.walker.channel(node, port)).collect();
                     ports.extend(channels.iter().copied().zip(hops.iter().copied()));

@@ -107,6 +107,13 @@ pub(crate) fn plan(
     let (Some(switches), Some(adapters)) = (switches, adapters) else { return (None, origins) };
     let (Some(faults), Some(probes)) = (faults, probes) else { return (None, origins) };
     let changes = root.table("network").and_then(|node| {
+        if (node.has("reconverge") || node.has("local_repair"))
+            && let Err((message, help)) =
+                network::need_of_changes(&network.graph, 2 * faults.len()).within(limits.memory)
+        {
+            gathered.refuse(node.place, message, help);
+            return None;
+        }
         reconverge::after_faults(gathered, node, &network.graph, network.routing.as_ref(), &network.routes, &faults)
     });
     let (true, Some(changes)) = (complete, changes) else { return (None, origins) };

@@ -3,6 +3,7 @@
 use super::bridges;
 use super::names::Names;
 use super::routes;
+use crate::memory::Need;
 use crate::scenario::Limits;
 use crate::scenario::pattern::Pattern;
 use crate::scenario::problem::Problem;
@@ -51,6 +52,10 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
     if !fits {
         return None;
     }
+    if let Err((message, help)) = need_of(&graph).within(limits.memory) {
+        gathered.refuse(node.place_of("topology"), message, help);
+        return None;
+    }
     if let Err(error) = graph.validate() {
         gathered.refuse(node.place, error.to_string(), "");
         return None;
@@ -70,6 +75,22 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
         overhead: node.size("overhead")?,
         smallest_frame: node.size("smallest_frame")?,
     })
+}
+
+/// What a network needs.
+pub(crate) fn need_of(graph: &Graph) -> Need {
+    Need::network(graph.nodes.len() as u64, graph.cables.len() as u64, entries_of(graph))
+}
+
+/// Entries of its tables.
+fn entries_of(graph: &Graph) -> u64 {
+    let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count() as u64;
+    hosts.saturating_mul(graph.nodes.len() as u64 - hosts)
+}
+
+/// What it needs with further tables for every change of the state of a cable.
+pub(crate) fn need_of_changes(graph: &Graph, changes: usize) -> Need {
+    need_of(graph).and_tables(entries_of(graph), changes as u64)
 }
 
 fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {

@@ -2,6 +2,7 @@
 
 use super::flow::{class, order, pattern, template};
 use super::names::Names;
+use super::network::need_of;
 use crate::scenario::key::LONGEST;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
@@ -36,7 +37,9 @@ pub(crate) fn traffic(
     for (number, entry) in entries.iter().enumerate() {
         let room = limits.flows.saturating_sub(traffic.flows.len() as u64);
         let name = traffic.workloads[number].clone();
-        let work = Work { entry, subject, attachments, room, seed: seed_of(subject.run.seed, &name) };
+        let seed = seed_of(subject.run.seed, &name);
+        let (made, memory) = (traffic.flows.len() as u64, limits.memory);
+        let work = Work { entry, subject, attachments, room, made, memory, seed };
         let Some(mut made) = work.flows(gathered, root) else {
             good = false;
             continue;
@@ -123,6 +126,10 @@ struct Work<'a> {
     attachments: &'a Attachments,
     /// How many flows it may have.
     room: u64,
+    /// Flows of the workloads before it.
+    made: u64,
+    /// How many bytes all may take.
+    memory: u64,
     seed: u64,
 }
 
@@ -136,6 +143,16 @@ impl Work<'_> {
     }
 
     fn fits(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
+        self.fits_with(gathered, count, 0)
+    }
+
+    /// Whether so many flows with so many receivers in lists are not too many.
+    fn fits_with(&self, gathered: &mut Gathered<'_>, count: u64, receivers: u64) -> Option<()> {
+        let need = need_of(self.subject.graph).and_flows(self.made.saturating_add(count), receivers);
+        if let Err((message, help)) = need.within(self.memory) {
+            gathered.refuse(self.entry.place_of("kind"), message, help);
+            return None;
+        }
         if count > self.room { self.too_many(gathered, count) } else { Some(()) }
     }
 
@@ -259,13 +276,7 @@ impl Work<'_> {
         let (from, to) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
         let (from, to) = (from?, to?);
         // Every sender keeps a list of its receivers.
-        let entries = from.len() as u64 * to.len() as u64;
-        if entries > 200_000_000 {
-            let message = format!("{} senders with {} receivers each are too many", from.len(), to.len());
-            gathered.refuse(self.entry.place_of("kind"), message, "name fewer hosts in `from` or `to`");
-            return None;
-        }
-        self.fits(gathered, from.len() as u64)?;
+        self.fits_with(gathered, from.len() as u64, from.len() as u64 * to.len() as u64)?;
         let mut flows = Vec::new();
         for &source in &from {
             let others: Arc<[HostId]> = to.iter().copied().filter(|&host| host != source).collect();

@@ -1,0 +1,187 @@
+//! How much memory something will take, judged before it is taken.
+//!
+//! A few zeros too many in a scenario or a grid would otherwise end in an abort of the program, or of another one. The
+//! estimates are counts times what one of a kind was measured to take, rounded up: 1 000 000 flows of a run without
+//! recording took 1.19 GB, an entry of the forwarding tables 4 to 6 B, a cell of a grid of four axes 0.6 kB.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::OnceLock;
+use units::Bytes;
+
+/// What may be used if nothing else is said and there is that much.
+const USUAL: u64 = 4 << 30;
+
+/// The variable that says otherwise.
+pub const VARIABLE: &str = "TAILBACK_MEMORY";
+
+/// A node, with its name and what is built for it.
+const NODE: u64 = 400;
+/// A cable and its two ports.
+const CABLE: u64 = 800;
+/// An entry of the forwarding tables, for a switch and a host: the tables, a copy while they are computed, a copy to run.
+const ROUTE: u64 = 8;
+/// An entry of tables that are kept for later, when a cable fails.
+const LATER_ROUTE: u64 = 2;
+/// A flow with its names, its state and what is counted of it.
+const FLOW: u64 = 1300;
+/// A receiver in the list of a sender that has many.
+const RECEIVER: u64 = 8;
+/// A cell of a grid, and each value of it.
+const CELL: (u64, u64) = (1000, 100);
+/// A run of a cell, with what is measured.
+const RUN: u64 = 600;
+/// What one bridge keeps of another.
+const BRIDGE: u64 = 600;
+
+/// What is needed, part by part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Need {
+    parts: Vec<(u64, &'static str, u64)>,
+}
+
+impl Need {
+    /// So many of something, each of so many bytes.
+    #[must_use]
+    pub fn and(mut self, count: u64, what: &'static str, each: u64) -> Need {
+        self.parts.push((count, what, count.saturating_mul(each)));
+        self
+    }
+
+    /// A network of so many nodes and cables, with tables of so many entries.
+    #[must_use]
+    pub fn network(nodes: u64, cables: u64, routes: u64) -> Need {
+        Need::default().and(nodes, "nodes", NODE).and(cables, "cables", CABLE).and(routes, "entries of tables", ROUTE)
+    }
+
+    /// Further tables for it.
+    #[must_use]
+    pub fn and_tables(self, routes: u64, changes: u64) -> Need {
+        self.and(routes.saturating_mul(changes), "entries of tables after failures", LATER_ROUTE)
+    }
+
+    /// Flows in it.
+    #[must_use]
+    pub fn and_flows(self, flows: u64, receivers: u64) -> Need {
+        self.and(flows, "flows", FLOW).and(receivers, "receivers in lists of senders", RECEIVER)
+    }
+
+    /// A grid of so many cells, each of so many values, with so many seeds.
+    #[must_use]
+    pub fn grid(cells: u64, axes: u64, seeds: u64) -> Need {
+        let cell = CELL.0.saturating_add(CELL.1.saturating_mul(axes));
+        Need::default().and(cells, "cells", cell).and(cells.saturating_mul(seeds), "runs", RUN)
+    }
+
+    /// Bridges of which each learns of all.
+    #[must_use]
+    pub fn and_bridges(self, bridges: u64) -> Need {
+        self.and(bridges.saturating_mul(bridges), "pairs of bridges that know each other", BRIDGE)
+    }
+
+    /// All of it, in bytes.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.2))
+    }
+
+    /// What is said if it is more than may be used: what is too much, and what to do.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn within(&self, limit: u64) -> Result<(), (String, String)> {
+        let total = self.total();
+        if total <= limit {
+            return Ok(());
+        }
+        let mut text = format!("about {} of memory would be needed", shown(total));
+        if let Some((count, what, bytes)) = self.parts.iter().max_by_key(|part| part.2) {
+            let _ = write!(text, ", {} of it for {count} {what}", shown(*bytes));
+        }
+        let _ = write!(text, "; {} may be used", shown(limit));
+        Err((text, format!("make it smaller, or allow more: {VARIABLE}={} in the environment", allowance(total))))
+    }
+}
+
+/// Bytes for people.
+fn shown(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{bytes} B"),
+        1_000_000..1_000_000_000 => format!("{:.0} MB", bytes as f64 / 1e6),
+        1_000_000_000..1_000_000_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
+        _ => "more than 1000 TB".into(),
+    }
+}
+
+/// What to write into the variable for so much.
+fn allowance(bytes: u64) -> String {
+    format!("{}GB", (bytes / 1_000_000_000).saturating_add(1).min(1_000_000))
+}
+
+/// How much memory may be used: as the environment says, else 4 GiB or three quarters of what there is, if that is less.
+#[must_use]
+pub fn limit() -> u64 {
+    static LIMIT: OnceLock<u64> = OnceLock::new();
+    let usual = || USUAL.min(available().unwrap_or(u64::MAX) / 4 * 3);
+    *LIMIT.get_or_init(|| said().ok().flatten().unwrap_or_else(usual))
+}
+
+/// What the environment says.
+///
+/// # Errors
+/// If that is no size.
+pub fn said() -> Result<Option<u64>, String> {
+    let Some(text) = std::env::var_os(VARIABLE) else { return Ok(None) };
+    let text = text.to_string_lossy();
+    let size = text.trim().parse::<Bytes>();
+    size.map(|size| Some(size.get())).map_err(|error| format!("{VARIABLE} in the environment: {error}"))
+}
+
+/// The least of what the machine has, what a container allows and what a limit on the address space leaves.
+fn available() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(Path::new(path)).ok();
+    let number = |text: &str| text.split_whitespace().find_map(|word| word.parse::<u64>().ok());
+    let line = |text: String, name: &str| text.lines().find(|line| line.starts_with(name)).map(str::to_owned);
+    let machine = read("/proc/meminfo").and_then(|text| number(&line(text, "MemAvailable:")?)).map(|it| it * 1024);
+    let container = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        .iter()
+        .find_map(|path| number(&read(path)?));
+    let used = ["/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"]
+        .iter()
+        .find_map(|path| number(&read(path)?));
+    let container = container.map(|most| most.saturating_sub(used.unwrap_or(0).min(most / 2)));
+    let space = read("/proc/self/limits").and_then(|text| number(&line(text, "Max address space")?));
+    machine.into_iter().chain(container).chain(space).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_is_told_with_its_largest_part() {
+        let need = Need::network(10_000, 20_000, 25_000_000).and_flows(9_995_082, 0);
+        assert!(need.within(u64::MAX).is_ok());
+        let (message, help) = need.within(4 << 30).expect_err("it is too much");
+        assert!(message.contains("13.0 GB of it for 9995082 flows; 4.3 GB may be used"), "{message}");
+        assert!(help.contains("TAILBACK_MEMORY=14GB"), "{help}");
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        let huge = u64::MAX;
+        let needs = [
+            Need::network(huge, huge, huge).and_tables(huge, huge).and_flows(huge, huge).and_bridges(huge),
+            Need::grid(huge, huge, huge),
+        ];
+        for need in needs {
+            assert_eq!(need.total(), u64::MAX);
+            assert!(need.within(1 << 60).is_err_and(|(message, _)| message.contains("more than 1000 TB")));
+        }
+    }
+
+    #[test]
+    fn there_is_some_memory() {
+        assert!(limit() > 1 << 20 && available().is_none_or(|bytes| bytes > 1 << 20));
+    }
+}
