@@ -86,10 +86,10 @@ pub fn pcap(arguments: &Pcap) -> Exit {
         ));
         return Exit::Failure;
     }
+    let exit = outcome(&plan, &execution);
     if let Some(Err(source)) = execution.capture_file.map(OutputFile::commit) {
         return say(&StudyError::Results(ResultsError::Io { doing: "write", path: out, source }));
     }
-    let exit = outcome(plan, &execution);
     if !arguments.quiet {
         if execution.report.outcome != fabric::Outcome::Finished {
             console::note(&format!("the run ended with {}", execution.measures.outcome));
