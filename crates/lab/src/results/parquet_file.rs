@@ -266,6 +266,11 @@ impl TableReader {
     fn read_group(&self, number: usize) -> ParquetResult<Batch> {
         let group = self.file.get_row_group(number)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        // None is larger that we have written, and room for all of its rows is made at once.
+        if rows > ROWS_PER_GROUP {
+            let reason = format!("a part of it has {rows} rows, {ROWS_PER_GROUP} are the most");
+            return Err(ParquetError::General(reason));
+        }
         let mut batch = Batch::new(self.table);
         for place in (0..self.table.columns.len()).filter(|&place| self.wanted[place]) {
             let reader = group.get_column_reader(place)?;

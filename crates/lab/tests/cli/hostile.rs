@@ -211,6 +211,10 @@ fn names_do_not_speak_to_the_terminal() {
     // A file's own name, and what a stranger's manifest says.
     scratch.file("\u{1b}[2J\u{9b}.toml", "x = 1\n");
     harmless(&scratch.run(&["check", "\u{1b}[2J\u{9b}.toml"]).ends(2));
+    let name = "a\u{1b}\nb.toml";
+    let said = scratch.file(name, SOUND.replace("name = \"small\"\n", "")).run(&["run", name, "--no-record"]).ends(0);
+    harmless(&said);
+    assert!(said.out.starts_with("a\\u001b\\u000ab: finished"), "{}", said.out);
     scratch.file("b.toml", SOUND).run(&["run", "b.toml", "-q", "--out", "r"]).ends(0);
     let manifest = without_hashes(&scratch, "r");
     let wrong = manifest

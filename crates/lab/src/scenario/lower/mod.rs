@@ -196,7 +196,8 @@ pub(crate) fn plan(
 }
 
 fn file_stem(name: &str) -> String {
-    std::path::Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    let stem = std::path::Path::new(name).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    crate::text::on_one_line(&stem).into_owned()
 }
 
 /// The largest frame of each class: data with their tags, acknowledgements and probes.
