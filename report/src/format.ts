@@ -36,7 +36,7 @@ export function digits(value: number, significant = 4): string {
 /** A value with its unit. */
 export function show(value: number | null | undefined, quantity: Quantity, significant = 4): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
-  if (quantity === "count") return Number.isInteger(value) ? value.toLocaleString("en-US").replaceAll(",", "\u202f") : digits(value, significant);
+  if (quantity === "count") return Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value, significant);
   const [unit, factor] = unitFor(quantity, value);
   const number = digits(value / factor, significant);
   if (unit === "frames" && value === 1) return "1 frame";

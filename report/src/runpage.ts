@@ -11,7 +11,7 @@ import { inTurn } from "./turns";
 import type { RunAbout } from "./types";
 import { expectationTable } from "./verdicts";
 
-const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", stalled: "bad", loss: "bad", limit: "doubt", interrupted: "doubt" };
+const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", stalled: "bad", loss: "bad", limit: "warning", interrupted: "warning" };
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;
@@ -21,11 +21,11 @@ function count(number: number, what: string): string {
 function outcome(run: Run): HTMLElement {
   const { kind } = run.about.manifest.outcome;
   const { totals } = run.about.manifest;
-  const frames = (number: number, what: string) => (number > 0 ? [`${number.toLocaleString("en")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);
+  const frames = (number: number, what: string) => (number > 0 ? [`${show(number, "count")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);
   const again = totals["requeued_frames"] ?? 0;
-  const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${again.toLocaleString("en")} of them sent again)` : text));
+  const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them sent again)` : text));
   const losses = kind === "finished" ? [...dropped, ...frames(totals["lost_frames"] ?? 0, "lost on cables")] : [];
-  const look = losses.length > 0 ? "doubt" : (GOOD[kind] ?? "");
+  const look = losses.length > 0 ? "warning" : (GOOD[kind] ?? "");
   return el("span", { class: `verdict ${look}` }, [kind, ...losses].join(", "));
 }
 

@@ -252,7 +252,7 @@ test("victims are of the class that is held back; finite flows and losses", asyn
   // What was lost is said with the outcome, and not in the colour of success.
   const outcome = page.locator("#outcome .facts .verdict");
   assert.match((await outcome.textContent()) ?? "", /^finished, [\d,]+ frames dropped$/);
-  assert.match((await outcome.getAttribute("class")) ?? "", /doubt/);
+  assert.match((await outcome.getAttribute("class")) ?? "", /warning/);
   assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /never complete\d flows?: frames were lost/);
   await shot(page, "two-classes", true);
   await close();
