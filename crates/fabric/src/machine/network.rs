@@ -15,6 +15,7 @@ use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
 use engine::{Context, Fingerprint, Model};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use units::{Rate, Span, Stream, Time};
 
@@ -230,6 +231,13 @@ impl<P: Probe> Network<P> {
     #[inline]
     pub(crate) fn lane(&self, port: u32, class: u8) -> usize {
         port as usize * self.classes + class as usize
+    }
+
+    /// The ports of a switch; none, if no cable leads to it.
+    pub(crate) fn ports_of(&self, switch: u32) -> Range<u32> {
+        let first = self.switches[switch as usize].first_port;
+        let own = |port: &&Port| matches!(port.device, Device::Switch(of) if of == switch);
+        first..first + self.ports[first as usize..].iter().take_while(own).count() as u32
     }
 
     /// Makes an idle transmitter look for work at this instant, after all arrivals of the instant.

@@ -1,7 +1,7 @@
 //! Counting every frame in the network by walking every list: the independent side of the conservation law.
 
 use crate::machine::frame::{Frame, Kind};
-use crate::machine::network::{Network, Switch};
+use crate::machine::network::Network;
 use crate::observe::probe::Probe;
 
 /// Data frames in the network at one instant.
@@ -45,7 +45,7 @@ impl Census {
         for list in ports.chain(lanes).chain(pipelines).chain(queues).chain(consumed).chain(backlogs).chain(notices) {
             list.iter(pool).for_each(|(_, frame)| self.see(network, frame));
         }
-        self.in_switches += network.switches.iter().map(|switch| held_by(network, switch)).sum::<u64>();
+        self.in_switches += (0..network.switches.len() as u32).map(|switch| held_by(network, switch)).sum::<u64>();
         let moving = crossbars.flat_map(|crossbar| crossbar.moving());
         let current = services.map(|service| service.current).filter(|&place| place != crate::machine::frame::NIL);
         for place in moving.chain(current) {
@@ -55,9 +55,10 @@ impl Census {
 }
 
 /// Data frames that a switch holds.
-fn held_by<P: Probe>(network: &Network<P>, switch: &Switch) -> u64 {
-    let ports = u32::from(network.nodes[network.ports[switch.first_port as usize].node as usize].ports);
-    let lanes = network.lane(switch.first_port, 0)..network.lane(switch.first_port + ports, 0);
+fn held_by<P: Probe>(network: &Network<P>, switch: u32) -> u64 {
+    let ports = network.ports_of(switch);
+    let lanes = network.lane(ports.start, 0)..network.lane(ports.end, 0);
+    let switch = &network.switches[switch as usize];
     let queues = switch.crossbar.iter().flat_map(|crossbar| crossbar.queues());
     let lists = network.lanes[lanes].iter().map(|lane| lane.queue).chain(queues).chain([switch.pipeline]);
     let waiting = lists.flat_map(|list| list.iter(&network.pool).map(|(_, frame)| frame.kind));

@@ -236,3 +236,32 @@ fn per_packet_bypass_runs_out() {
     }
     assert!(missed.is_empty(), "claimed {claimed} missed {} {:?}", missed.len(), &missed[..missed.len().min(4)]);
 }
+
+/// A switch that no cable leads to holds nothing, wherever it stands among the nodes: not what the node after it sends.
+#[test]
+fn a_switch_without_cables_is_empty() {
+    let link = link(10, Span::from_nanos(500));
+    for last in [false, true] {
+        let mut graph = fabric::graph::Graph::default();
+        let lonely = |graph: &mut fabric::graph::Graph| graph.node("lonely", fabric::graph::Role::Switch, 1);
+        let first = graph.node("h0", fabric::graph::Role::Host, 0);
+        if !last {
+            lonely(&mut graph);
+        }
+        let second = graph.node("h1", fabric::graph::Role::Host, 0);
+        let switch = graph.node("sw", fabric::graph::Role::Switch, 1);
+        graph.cable(first, switch, link);
+        graph.cable(second, switch, link);
+        if last {
+            lonely(&mut graph);
+        }
+        let mut spec = network(graph, pfc_switch(), lossless());
+        // The second host has always something to send, and nobody else has anything.
+        spec.flows = vec![greedy(1, 0, 1000)];
+        let mut s = Simulation::build(&spec, &BuildOptions::default()).unwrap();
+        let q = AtomicBool::new(false);
+        let r = s.run(&RunLimits::until(at(us(300)), &q), |_, _| Wish::GoOn);
+        assert_eq!(r.outcome, Outcome::Finished);
+        assert!(s.census().in_switches <= 2, "{:?}", s.census());
+    }
+}

@@ -14,7 +14,7 @@ use crate::describe::spec::BypassReading;
 use crate::describe::workload::Destination;
 use crate::machine::frame::{Frame, NIL};
 use crate::machine::host::flow::{DEADLINE, TIMERS};
-use crate::machine::network::{Device, Network, Switch};
+use crate::machine::network::{Device, Network};
 use crate::machine::port::{DOWN, NOTICES};
 use crate::observe::probe::Probe;
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,9 +155,9 @@ impl<'a, P: Probe> Whole<'a, P> {
         let mut holders: BTreeMap<u32, BTreeSet<Buffer>> = BTreeMap::new();
         let mut dead: BTreeSet<u32> = BTreeSet::new();
         for network in self.models {
-            for state in &network.switches {
+            for (switch, state) in (0..).zip(&network.switches) {
                 let first = state.first_port;
-                network.each_waiting(state, &mut |frame, reached| {
+                network.each_waiting(switch, &mut |frame, reached| {
                     let (input, output) = (first + u32::from(frame.input), first + u32::from(frame.output));
                     let buffer = (network.ports[input as usize].global, network.rule(input, frame.class).account);
                     holders.entry(frame.flow).or_default().insert(buffer);
@@ -202,7 +202,7 @@ impl<'a, P: Probe> Whole<'a, P> {
         let number = self.plan.ports[output as usize].number;
         let mut flows = BTreeSet::new();
         if let Device::Switch(switch) = network.ports[place as usize].device {
-            network.each_waiting(&network.switches[switch as usize], &mut |frame, _| {
+            network.each_waiting(switch, &mut |frame, _| {
                 if frame.input == port.number && frame.output == number && frame.class == class {
                     flows.insert(frame.flow);
                 }
@@ -245,22 +245,23 @@ impl<P: Probe> Network<P> {
     /// Frames of lossless classes that wait in switches.
     fn lossless_waiting(&self) -> u64 {
         let mut frames = 0;
-        for state in &self.switches {
+        for (switch, state) in (0..).zip(&self.switches) {
             let lossless = |frame: &Frame| self.rule(state.first_port, frame.class).lossless;
-            self.each_waiting(state, &mut |frame, _| frames += u64::from(lossless(frame)));
+            self.each_waiting(switch, &mut |frame, _| frames += u64::from(lossless(frame)));
         }
         frames
     }
 
     /// Shows every frame that came to a switch and waits there, and whether it holds room at its input from which an
     /// output may take it.
-    fn each_waiting(&self, state: &Switch, show: &mut impl FnMut(&Frame, bool)) {
+    fn each_waiting(&self, switch: u32, show: &mut impl FnMut(&Frame, bool)) {
+        let state = &self.switches[switch as usize];
         let kind = &self.plan.switches[state.kind as usize];
         for queue in state.crossbar.iter().flat_map(|crossbar| crossbar.queues()) {
             queue.iter(&self.pool).for_each(|(_, frame)| show(frame, true));
         }
-        let ports = u32::from(self.nodes[self.ports[state.first_port as usize].node as usize].ports);
-        for lane in self.lane(state.first_port, 0)..self.lane(state.first_port + ports, 0) {
+        let ports = self.ports_of(switch);
+        for lane in self.lane(ports.start, 0)..self.lane(ports.end, 0) {
             let mut reached = state.room != WaitingRoom::Both;
             for (passed, (_, frame)) in self.lanes[lane].queue.iter(&self.pool).enumerate() {
                 show(frame, reached);
