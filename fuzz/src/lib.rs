@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
 /// Small enough that a wild number costs no time.
-const SMALL: Limits = Limits { nodes: 300, cables: 1000, routes: 40_000, flows: 500 };
+const SMALL: Limits = Limits { nodes: 300, cables: 1000, routes: 40_000, flows: 500, memory: 1 << 28 };
 
 /// Puts a scenario with overrides through everything that happens to one.
 pub fn survive(text: &str, overrides: &[String]) {

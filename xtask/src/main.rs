@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_macros)] // Chores print.
 
+mod deny;
 mod hop;
 mod oracles;
 mod python;
@@ -21,6 +22,9 @@ usage: cargo xtask WHAT
   report-ui       only the front-end of reports, built with npm into report/dist, which the program embeds
   report          only that reports can be read: opens them in Chromium; fetches what it needs
   papers          all papers in full: every figure with all its seeds and choices; minutes
+  torture         attacks with random scenarios, mutated inputs, kills, corruption and hostile paths:
+                  [--minutes N] [--seed S] [--jobs J] [--only KIND]
+  deny            only licences, duplicates and sources of dependencies, by deny.toml
   tidy            only the tidiness of the sources
   workflows       only the workflows of the forge, by actionlint
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
@@ -35,6 +39,8 @@ fn main() -> ExitCode {
         "report-ui" => report::build_or_fail(),
         "report" => report::check(),
         "papers" => papers(&[]),
+        "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
+        "deny" => deny::check(),
         "tidy" => tidy::check(),
         "workflows" => workflows::check(),
         "instructions" => hop::report(),
@@ -82,10 +88,18 @@ fn papers(how: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
+/// Attacks the program as it is built now, with the attacks that tests make a few of.
+fn torture(arguments: &[String]) -> Result<(), String> {
+    run("cargo", &["build", "--release", "--locked", "-p", "tailback-lab", "-p", "tailback-torture"])?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    run("target/release/torture", &arguments)
+}
+
 fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
     workflows::check()?;
+    deny::check()?;
     // Before anything is compiled: the program embeds it.
     report::build()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;

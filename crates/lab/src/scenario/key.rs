@@ -7,34 +7,40 @@ use units::{Bytes, Rate, Span};
 
 /// A table of the format.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub struct Section {
     /// What it is for.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// Its keys; one that others depend on stands before them.
-    pub(crate) keys: Vec<Key>,
+    pub keys: Vec<Key>,
 }
 
 /// One key, or one of several readings of a key that apply under different conditions.
 #[derive(Debug)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) default: Default,
-    pub(crate) meaning: &'static str,
+pub struct Key {
+    /// As files write it.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// What is taken when it is not given.
+    pub default: Default,
+    /// What it means, in a sentence.
+    pub meaning: &'static str,
     /// All must hold, else the key does nothing and is refused.
-    pub(crate) only: Vec<Condition>,
+    pub only: Vec<Condition>,
 }
 
 /// That another key of this table, or of one around it, has one of these values.
 #[derive(Debug)]
-pub(crate) struct Condition {
-    pub(crate) key: &'static str,
-    pub(crate) values: Vec<String>,
+pub struct Condition {
+    /// The other key.
+    pub key: &'static str,
+    /// Its values with which the condition holds.
+    pub values: Vec<String>,
 }
 
 /// What is taken when a key is not given.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Default {
+pub enum Default {
     /// It must be given.
     Required,
     /// Nothing; this is what that means.
@@ -49,7 +55,7 @@ pub(crate) enum Default {
 
 /// What values a key takes.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A length of time or an instant, not above that.
     Time(Span),
     /// A time, or one of these names; each with its meaning.
@@ -95,7 +101,7 @@ pub(crate) enum Kind {
 }
 
 /// What a file or a change writes for a key that shall be absent.
-pub(crate) const NONE: &str = "none";
+pub const NONE: &str = "none";
 
 /// The longest time a scenario may state: leaves room to add without overflow.
 pub(crate) const LONGEST: Span = Span::from_secs(3600);
@@ -136,7 +142,8 @@ impl Kind {
     }
 
     /// Whether conditions of other keys can name its values.
-    pub(crate) fn is_choice(&self) -> bool {
+    #[must_use]
+    pub fn is_choice(&self) -> bool {
         matches!(self, Kind::Choice(_) | Kind::TimeOr(_) | Kind::PercentOr(_))
     }
 
@@ -229,7 +236,8 @@ pub(crate) fn key(name: &'static str, kind: Kind, default: Default, meaning: &'s
 impl Key {
     /// Whether `"none"` may be written for it: it has no default, and it takes no other text. The key is then absent, as if
     /// no file had given it.
-    pub(crate) fn takes_none(&self) -> bool {
+    #[must_use]
+    pub fn takes_none(&self) -> bool {
         let takes_text = matches!(
             self.kind,
             Kind::Choice(_)

@@ -47,6 +47,13 @@ pub use reference::reference;
 pub use schema::schema;
 pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
 
+/// The format itself: every key there is, for programs that write scenarios.
+pub mod format {
+    pub use super::key::{Condition, Default, Key, Kind, NONE, Section};
+    pub use super::keys::paper::paper;
+    pub use super::keys::root;
+}
+
 pub(crate) use check::Walker;
 pub(crate) use key::near as near_name;
 pub(crate) use pattern::Pattern;

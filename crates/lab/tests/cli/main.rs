@@ -27,5 +27,6 @@ mod strangers;
 mod streams;
 mod study;
 mod subnet;
+mod torture;
 mod trends;
 mod whole;

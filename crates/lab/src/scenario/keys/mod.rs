@@ -17,7 +17,8 @@ use std::sync::OnceLock;
 pub(crate) const SCHEMA_VERSION: u64 = 1;
 
 /// The whole format.
-pub(crate) fn root() -> &'static Section {
+#[must_use]
+pub fn root() -> &'static Section {
     static ROOT: OnceLock<Section> = OnceLock::new();
     ROOT.get_or_init(|| Section {
         about: "A scenario: a network, its traffic, what to record, how long to run and what to expect.",

@@ -4,7 +4,8 @@ use crate::scenario::key::{Default, Key, Kind, Section, key};
 use std::sync::OnceLock;
 
 /// The whole of `paper.toml`.
-pub(crate) fn paper() -> &'static Section {
+#[must_use]
+pub fn paper() -> &'static Section {
     static PAPER: OnceLock<Section> = OnceLock::new();
     PAPER.get_or_init(|| Section {
         about: "`paper.toml` in the folder of a paper: what the paper is, and what it says of all its figures together.",

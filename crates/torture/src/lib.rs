@@ -1,0 +1,76 @@
+//! Attacks on the laboratory, kept: random scenarios over the whole format, mutated inputs, kills, corruption, hostile
+//! paths. Each attack is repeated by its seed and number.
+//!
+//! Nothing depends on this crate but tests and `cargo xtask torture`. It refuses nothing and judges only what is
+//! promised: see SECURITY.md.
+
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // An attack has a time limit, and says what it found.
+
+mod commands;
+mod corrupt;
+mod kill;
+pub mod kind;
+mod mutate;
+pub mod places;
+pub mod program;
+pub mod random;
+pub mod runs;
+pub mod scenario;
+
+use std::path::{Path, PathBuf};
+
+/// The names in a folder, sorted; none if there is no such folder.
+#[must_use]
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// What a panic said.
+#[must_use]
+pub fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
+/// A folder for one attack, removed unless it is kept.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Scratch {
+    /// An empty folder of that name below another.
+    ///
+    /// # Panics
+    /// If there is no room for it.
+    #[must_use]
+    pub fn new(below: &Path, name: &str) -> Scratch {
+        let path = below.join(name);
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("the scratch folder can be written to");
+        Scratch { path, kept: false }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves it for somebody to look at.
+    pub fn keep(&mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
