@@ -15,7 +15,10 @@ pub struct Census {
     pub in_switches: u64,
     /// Control frames of any kind.
     pub control: u64,
-    /// Places in use in the frame pools: must be the sum of the others, or a frame has been forgotten.
+    /// Data frames that wait at their sources, counted and not kept.
+    pub deferred: u64,
+    /// Places in use in the frame pools, and what is deferred: must be the sum of data and control frames, or a frame has
+    /// been forgotten.
     pub places: u64,
 }
 
@@ -44,6 +47,11 @@ impl Census {
         let notices = points.flat_map(|congestion_point| congestion_point.notices());
         for list in ports.chain(lanes).chain(pipelines).chain(queues).chain(consumed).chain(backlogs).chain(notices) {
             list.iter(pool).for_each(|(_, frame)| self.see(network, frame));
+        }
+        for flow in &network.flows {
+            let (frames, bytes) = flow.deferred(network.plan.smallest_frame);
+            (self.frames, self.bytes) = (self.frames + frames, self.bytes + bytes);
+            (self.deferred, self.places) = (self.deferred + frames, self.places + frames);
         }
         self.in_switches += (0..network.switches.len() as u32).map(|switch| held_by(network, switch)).sum::<u64>();
         let moving = crossbars.flat_map(|crossbar| crossbar.moving());

@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod analytic;
+mod backlog;
 mod bakeoff;
 mod buffer_need;
 mod determinism;

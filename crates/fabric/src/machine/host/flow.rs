@@ -2,6 +2,7 @@
 
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use crate::machine::frame::{Frame, LAST, List, NIL, Segment};
+use crate::machine::host::deferred::Deferred;
 use congestion::{Adapter, Allowance, HALTED, Pacing, Reaction, ReactionPoint};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
@@ -51,6 +52,8 @@ pub(crate) struct Flow {
     /// Frames waiting at the adapter (paced sources only).
     pub(crate) backlog: List,
     pub(crate) backlogged: u32,
+    /// Frames behind those, counted and not kept.
+    pub(crate) deferred: Option<Box<Deferred>>,
     /// A paced source waits for room.
     pub(crate) stalled: bool,
     /// Frames sent that are covered by an acknowledgement, or were before one that is: their bytes are not on their way
@@ -110,6 +113,7 @@ impl Flow {
             sent: 0,
             backlog: List::EMPTY,
             backlogged: 0,
+            deferred: None,
             stalled: false,
             settled: 0,
             outstanding: 0,

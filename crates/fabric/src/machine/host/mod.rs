@@ -1,5 +1,6 @@
 //! Adapters: many flows on one cable, and a receiver that may be slower than the cable.
 
+pub(crate) mod deferred;
 pub(crate) mod delivery;
 pub(crate) mod feedback;
 pub(crate) mod flow;

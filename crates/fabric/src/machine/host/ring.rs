@@ -52,6 +52,9 @@ impl<P: Probe> Network<P> {
             flow.backlogged -= 1;
             flow.backlog.pop(&self.pool).expect("a flow in the ring has something to send")
         };
+        self.refill_backlog(slot);
+        let flow = &mut self.flows[slot as usize];
+        let spec = &self.plan.flows[flow.number as usize];
         let (len, tag) = (self.pool[place].len, flow.tag_len());
         let size = Bytes::new(u64::from(len + tag)) + self.plan.overhead;
         // What was thrown away before it was sent leaves no gap in the numbers.

@@ -30,6 +30,7 @@ impl<P: Probe> Network<P> {
     /// A source starts, turns on or off, or stops for good.
     pub(crate) fn switch_flow(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
         let flow = &mut self.flows[slot as usize];
+        flow.interrupt_deferred();
         let spec = &self.plan.flows[flow.number as usize];
         let (stop, activity) = (spec.stop, spec.activity);
         if stop.is_some_and(|stop| stop <= now) {
@@ -72,9 +73,24 @@ impl<P: Probe> Network<P> {
         let p = self.hosts[host as usize].port;
         while let Some(place) = self.flows[slot as usize].backlog.pop(&self.pool) {
             self.lose(now, p, place, DropCause::AtSource);
+            self.refill_backlog(slot);
         }
         self.flows[slot as usize].backlogged = 0;
         self.flows[slot as usize].stalled = false;
+    }
+
+    /// Makes a deferred frame again when none is left before it.
+    pub(crate) fn refill_backlog(&mut self, slot: u32) {
+        let flow = &mut self.flows[slot as usize];
+        if flow.deferred.is_none() || !flow.backlog.is_empty() {
+            return;
+        }
+        let spec = &self.plan.flows[flow.number as usize];
+        let frame = flow.make_deferred(self.plan.smallest_frame, self.plan.spray, spec, self.plan.overhead);
+        if let Some(frame) = frame {
+            let place = self.pool.put(frame);
+            flow.backlog.push(&mut self.pool, place);
+        }
     }
 
     /// A paced source makes a frame.
@@ -91,15 +107,22 @@ impl<P: Probe> Network<P> {
             flow.stalled = true;
             return;
         }
+        // A backlog with a limit is bounded as it is.
+        let before = (backlog.is_none() && flow.defers()).then(|| flow.before());
         let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec);
         self.totals.made(frame.len);
-        let place = self.pool.put(frame);
         let gap = flow.gap(spec, self.plan.overhead);
-        if full.is_some() {
-            self.lose(now, p, place, DropCause::AtSource);
-        } else {
+        if let Some(before) = before {
             flow.backlogged += 1;
-            flow.backlog.push(&mut self.pool, place);
+            flow.defer(now, before, now + gap);
+        } else {
+            let place = self.pool.put(frame);
+            if full.is_some() {
+                self.lose(now, p, place, DropCause::AtSource);
+            } else {
+                flow.backlogged += 1;
+                flow.backlog.push(&mut self.pool, place);
+            }
         }
         self.arm_flow_timer(host, slot, SOURCE, now + gap, ctx);
         self.settle_flow(now, host, slot, ctx);
@@ -118,6 +141,7 @@ impl<P: Probe> Network<P> {
     /// The source knows of frames that were dropped, and has as much more to send.
     pub(crate) fn queue_lost(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
         let flow = &mut self.flows[slot as usize];
+        flow.interrupt_deferred();
         let idle = flow.remaining == 0;
         while let Some(&(at, len)) = flow.lost.front() {
             if at > now {

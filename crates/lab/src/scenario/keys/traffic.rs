@@ -279,7 +279,8 @@ fn paced_keys() -> Vec<Key> {
             "backlog",
             Kind::Count(0, 1 << 31),
             Default::Absent("without end"),
-            "Frames that may wait at the adapter, for a source with a rate.",
+            "Frames that may wait at the adapter, for a source with a rate. Beyond 64 they are counted and \
+             made when their turn comes, so that a backlog without end takes no memory.",
         ),
         key(
             "overflow",
