@@ -66,7 +66,11 @@ pub(super) fn records(directory: &Path, manifest: &Manifest) -> Result<Vec<FileR
             let Some(path) = listed(&inside) else { continue };
             if path != FILE && !is_table(&path, manifest) {
                 let file = directory.join(inside);
-                records.push(FileRecord { path, bytes: fs::metadata(&file)?.len(), hash: hash(&file)? });
+                let found = fs::metadata(&file)?;
+                // Nothing to draw leaves an empty folder of pictures.
+                if !found.is_dir() {
+                    records.push(FileRecord { path, bytes: found.len(), hash: hash(&file)? });
+                }
             }
         }
         Ok(records)

@@ -110,3 +110,14 @@ fn what_is_not_a_result_is_said_to_be_none() {
     scratch.file("later/manifest.json", "{\"format\": \"tailback results\", \"schema_version\": 999}");
     scratch.run(&["diff", "later", "later"]).ends(2);
 }
+
+/// A run in which nobody sends has no picture to draw: its folder of pictures is empty, and that is no failure.
+#[test]
+fn a_run_without_a_picture_is_recorded() {
+    let scratch = Scratch::new("no-picture");
+    let (before, rest) = SOUND.split_once("[[workloads]]").expect("it has a workload");
+    let (_, run) = rest.split_once("[run]").expect("it has a run");
+    scratch.file("idle.toml", format!("{before}[probes]\nrecord = [\"drops\"]\n[run]{run}"));
+    scratch.run(&["run", "idle.toml", "--out", "out", "--plot", "--quiet"]).ends(0);
+    scratch.run(&["run", "idle.toml", "--out", "out", "--plot", "--overwrite", "--quiet"]).ends(0);
+}
