@@ -248,12 +248,15 @@ fn on_full_disk(program: &Program, at: &Path, disk: &Path) -> Result<(), String>
         if code != 0 && said.is_empty() {
             return Err(format!("tailback {} ends with {code} and says nothing", arguments.join(" ")));
         }
-        // Where there is room for the tables but not for pictures or CSV, the tables are kept, and they are whole.
-        let more = if code == 0 { more } else { &[][..] };
         let sound = [&["run", "s.toml", "--out", "sound", "--quiet", "--overwrite"], more].concat();
         if place.exists() {
             expect(program, at, &sound, &[0])?;
-            same_files(&at.join("sound"), &place)
+            // Where there is room for the tables but not for pictures or CSV, the tables are kept, and they are whole; the
+            // manifest lists less.
+            let kept = crate::names(&place).into_iter().filter(|name| code == 0 || name != "manifest.json");
+            let same = |name: String| crate::kill::whole(&at.join("sound").join(&name), &place.join(&name));
+            kept.map(same)
+                .collect::<Result<Vec<()>, String>>()
                 .map_err(|what| format!("tailback {} ends with {code}: {what}", arguments.join(" ")))?;
         }
         for name in crate::names(disk) {
