@@ -1,7 +1,6 @@
 //! One recorded run as a report holds it: what is small as it is, and what grows with time as series.
 
 use super::series::{Join, Wish};
-use crate::files;
 use crate::results::{Batch, Cells, Results, ResultsError};
 use crate::study::NETWORK_FILE;
 use fabric::record::schema;
@@ -167,10 +166,6 @@ pub(super) struct About {
 pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, ResultsError> {
     let small =
         |table| if results.has(table) { results.read(table).map(|batch| columns(&batch)) } else { Ok(json!({})) };
-    // Results of before these files were written have none: then the drawing does with what the ports tell.
-    let beside = |name: &str| -> Option<Value> {
-        serde_json::from_str(&files::read_inside(results.directory(), name).ok()?).ok()
-    };
     let mut manifest = results.manifest.to_json();
     // Other files are no part of a report, which may be one of them.
     manifest.as_object_mut().and_then(|manifest| manifest.remove("files"));
@@ -180,12 +175,13 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
     }
     let own = json!({
         "manifest": manifest,
-        "expectations": beside(EXPECTATIONS_FILE),
+        "expectations": results.beside(EXPECTATIONS_FILE)?,
         "flows": small(&schema::FLOWS)?,
         "waits": small(&schema::WAITS)?,
         "wait_buckets": small(&schema::WAIT_BUCKETS)?,
     });
-    Ok(About { own, network: json!(beside(NETWORK_FILE)), ports: small(&schema::PORTS)? })
+    // Results of before there was such a file have none: then the drawing does with what the ports tell.
+    Ok(About { own, network: json!(results.beside(NETWORK_FILE)?), ports: small(&schema::PORTS)? })
 }
 
 #[cfg(test)]

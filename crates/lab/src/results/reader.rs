@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::error::ResultsError;
+use super::hash::hash_of;
 use super::manifest::Manifest;
 use super::parquet_file::TableReader;
 use super::stage::restore;
@@ -91,6 +92,27 @@ impl Results {
     /// If one is missing or was changed.
     pub fn verify(&self) -> Result<(), ResultsError> {
         self.tables().into_iter().try_for_each(|table| self.groups(table).map(|_| ()))
+    }
+
+    /// The JSON of a file beside the tables; none, if the manifest lists no such file and none is there.
+    ///
+    /// # Errors
+    /// If it is not as the manifest lists it, or cannot be read.
+    pub fn beside(&self, name: &str) -> Result<Option<serde_json::Value>, ResultsError> {
+        let path = self.directory.join(name);
+        let changed = |reason: &str| Err(ResultsError::Changed { path: path.clone(), reason: reason.to_owned() });
+        let record = self.manifest.files.iter().flatten().find(|file| file.path == name);
+        let text = match files::read_inside(&self.directory, name) {
+            Ok(text) => text,
+            Err(error) if files::is_missing(&error) && record.is_none() => return Ok(None),
+            Err(error) if files::is_missing(&error) => return changed("it is missing"),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return changed("it is not UTF-8"),
+            Err(error) => return Err(ResultsError::io("read", &path, error)),
+        };
+        if record.is_some_and(|record| record.hash != hash_of(text.as_bytes())) {
+            return changed("its SHA-256 is not the one in manifest.json: it was damaged or edited");
+        }
+        serde_json::from_str(&text).map(Some).or_else(|_| changed("it is not JSON"))
     }
 
     /// A whole table in memory. For tables that grow with simulated time, [`Results::groups`] is the better way.

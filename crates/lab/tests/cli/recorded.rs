@@ -73,6 +73,20 @@ fn a_damaged_table_ends_every_command_that_reads_it_with_2() {
     assert!(said.err.contains("r/manifest.json is not as the run wrote it"), "{}", said.err);
 }
 
+/// Files beside the tables are verified as well: a report says nothing that the run did not write.
+#[test]
+fn a_damaged_file_beside_the_tables_ends_a_report_with_2() {
+    let scratch = Scratch::new("damaged-beside");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "--quiet", "--out", "r"]).ends(0);
+    let network = std::fs::read_to_string(scratch.path("r/network.json")).expect("a network");
+    for damaged in [network.replacen('1', "2", 1), String::from("{"), String::new()] {
+        scratch.file("r/network.json", damaged);
+        let said = scratch.run(&["report", "r", "-o", "r.html"]).ends(2);
+        assert!(said.err.contains("r/network.json is not as the run wrote it"), "{}", said.err);
+        assert!(!scratch.path("r.html").exists());
+    }
+}
+
 #[test]
 fn diff_of_two_seeds_is_6_and_names_table_and_time() {
     let scratch = Scratch::new("diff-differ");
