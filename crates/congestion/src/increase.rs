@@ -36,20 +36,28 @@ pub(crate) struct Increase {
     pub(crate) period: Span,
 }
 
-/// A time that a parameter gives, if it is one.
-///
-/// # Errors
-/// If it is zero.
+/// The shortest period of a timer: less than a minimum-size frame takes at 10 Gb/s would only pile up work, and probes.
+const SHORTEST: Span = Span::from_nanos(50);
+
+/// A period that a timer can have.
 pub(crate) fn lasting(parameter: &'static str, span: Span) -> Result<Span, Invalid> {
-    match span {
-        Span::ZERO => Err(Invalid::new(parameter, "no time at all", "give a time above zero")),
-        span => Ok(span),
+    if span < SHORTEST {
+        return Err(Invalid::new(parameter, "less than 50ns", "give a time of 50ns or more"));
     }
+    Ok(span)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_timer_fires_more_often_than_frames_can_be_sent() {
+        assert_eq!(lasting("period", Span::from_nanos(50)), Ok(Span::from_nanos(50)));
+        for short in [Span::ZERO, Span::from_picos(1), Span::from_picos(49_999)] {
+            assert!(lasting("period", short).is_err(), "{short:?}");
+        }
+    }
 
     #[test]
     fn laws_raise_by_what_they_say() {
