@@ -5,7 +5,7 @@ use crate::random::Random;
 use crate::scenario::Files;
 use fabric::record::schema;
 use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Totals, Wish};
-use lab::results::{Batch, Results, differences, export_csv};
+use lab::results::{Batch, Results, ResultsError, differences, export_csv};
 use lab::scenario::{Plan, Severity, check, explain};
 use lab::study::{Execution, Existing, Options, Recording, StudyError, execute};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,6 +56,8 @@ fn judge_unguarded(files: &Files, mut plan: Plan, folder: &Path, random: &mut Ra
         let execution = match execute(&plan, &options, give_up) {
             Ok(execution) => execution,
             Err(StudyError::TooMuch(why)) if first.is_none() && !why.is_empty() => return Ok(Went::Refused),
+            // Events, unlike samples, cannot be counted before; a limit of a few rows is passed before a checkpoint.
+            Err(StudyError::Results(ResultsError::TooMuch { .. })) if first.is_none() => return Ok(Went::Refused),
             Err(error) => return Err(format!("on {threads} threads: {error}")),
         };
         if execution.wall >= PATIENCE {
