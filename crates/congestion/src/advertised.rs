@@ -113,7 +113,7 @@ pub(crate) fn adapted(law: &Law, rate: f64, capacity: f64, queue: f64, seen: &Se
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fecn_rate::POINT;
+    use crate::fecn::POINT;
 
     fn law() -> Law {
         Law::read(&Values::defaults(POINT.parameters))

@@ -1,218 +1,466 @@
-//! The switch's side of InfiniBand congestion control: forward explicit congestion notification (InfiniBand
-//! Architecture Specification volume 1, annex A10).
+//! FECN of the 802.1au bake-off: each port computes the rate that flows through it should have, probes gather the least
+//! along the path, and sources send at that. Not the marking of InfiniBand that has the same name.
 //!
-//! Each output and virtual lane is judged when a frame joins what waits for it. Above the threshold with credits it is
-//! the root of a congestion tree; above it without credits it is a victim of another. At the start of a transmission
-//! there are always credits, so the two could not be distinguished then.
+//! A port adapts its rate every period by the ratio of its capacity to what arrives, times a factor that falls as the
+//! queue rises: above one below the set point, below one above it.
 //!
-//! A root has at least two inputs that together offer more than it carries. What one input alone has waiting, up to its
-//! whole buffer, is no sign of one: credits that share the wire make a last hop slower than the one before by a fraction
-//! of a percent, and the queue of a flow that meets no other creeps up to all that its input holds.
+//! FECN-B starts at the rate of the link, and ports with long queues stop sources by BCN(0,0).
 
-use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::point::{CongestionPoint, Passage, Surroundings, View, Wish};
-use crate::{Point, PointInfo};
-use units::Span;
+use crate::advertised::{CAPACITY, LAW, Law, Seen, adapted};
+use crate::feedback::{SEVERE, Sampler, Sampling};
+use crate::increase::lasting;
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values, joined};
+use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Surroundings, View, Wish};
+use crate::qcn_2007::{RUN_1, RUN_2};
+use crate::{
+    Adapter, Allowance, Feedback, HALTED, Lane, Pacing, Point, PointInfo, Probe, ProtocolInfo, Reaction, ReactionPoint,
+};
+use units::{Bytes, Rate, Span, Stream, Time};
 
-pub(crate) const INFO: PointInfo = PointInfo {
-    name: "infiniband-fecn",
-    summary: "InfiniBand congestion control: marks where a lane's queue exceeds a threshold and the lane has credits",
-    parameters: &[
-        Parameter {
-            name: "threshold",
-            kind: ParameterKind::Count(0, 15),
-            default: ParameterDefault::Value("15", "congestion control manager of Mellanox OFED 2.2: threshold 0xf"),
-            meaning: "0 turns marking off, 15 marks soonest. A lane with credits is congested above one input buffer and (15 - threshold)/16 of another: more than one input alone can have waiting. One without credits, and one that a single input can congest because its link is faster or because the queue is behind a crossbar or lossy, is congested above (16 - threshold)/16 of an input buffer. `queue` replaces both.",
-        },
-        Parameter {
-            name: "queue",
-            kind: ParameterKind::Size(1, 1 << 31),
-            default: ParameterDefault::Absent("as `threshold` says"),
-            meaning: "Bytes waiting for an output and lane above which it is congested, with credits or without. Below one input buffer, a flow that meets no other may be marked; `check` says so.",
-        },
-        Parameter {
-            name: "hysteresis",
-            kind: ParameterKind::Size(0, 1 << 31),
-            default: ParameterDefault::Absent("the largest frame and one byte: more than one MTU"),
-            meaning: "Congestion ends when the queue is so far below.",
-        },
-        Parameter {
-            name: "marking_rate",
-            kind: ParameterKind::Count(0, 65_535),
-            default: ParameterDefault::Value("10", "congestion control manager of Mellanox OFED 2.2: marking_rate 0xa"),
-            meaning: "Packets between two marks of a lane (Marking_Rate). 0 marks every packet: the sources of a hotspot then get so many marks before the first has an effect that the root link runs empty.",
-        },
-        Parameter {
-            name: "packet_size",
-            kind: ParameterKind::Count(0, 255),
-            default: ParameterDefault::Value("0", "our choice: packets of all sizes are marked"),
-            meaning: "Packets smaller than so many units of 64 bytes are not marked (Packet_Size).",
-        },
-        Parameter {
-            name: "victims",
-            kind: ParameterKind::Choice(&[
-                ("hosts", "marked at ports to hosts, which cannot be victims of anything further on"),
-                ("all", "marked everywhere"),
-                ("none", "never marked"),
-            ]),
-            default: ParameterDefault::Value("hosts", "our choice: what Victim_Mask is meant for"),
-            meaning: "Where lanes that are above the threshold without credits are marked (Victim_Mask).",
-        },
-        Parameter {
-            name: "recent",
-            kind: ParameterKind::Time,
-            default: ParameterDefault::Value("0s", "our choice: judged at the instant"),
-            meaning: "A lane that was blocked so recently counts as being without credits.",
-        },
-    ],
-    presets: &[],
-    build: Fecn::build,
+const BAKE_OFF: &str = "802.1au bake-off, table of parameters";
+
+const FLOWS: Parameter = Parameter {
+    name: "initial_flows",
+    kind: ParameterKind::Count(1, 1_000_000),
+    default: ParameterDefault::Value("10", BAKE_OFF),
+    meaning: "Rates start at the capacity over so many (N0).",
+};
+const PERIOD: Parameter = Parameter {
+    name: "period",
+    kind: ParameterKind::Time,
+    default: ParameterDefault::Value("1ms", BAKE_OFF),
+    meaning: "Time between two probes of a source, and between two adaptations of a port (T).",
+};
+const MIN_RATE: Parameter = Parameter {
+    name: "min_rate",
+    kind: ParameterKind::Rate,
+    default: ParameterDefault::Value("10Mb/s", BAKE_OFF),
+    meaning: "No rate is less.",
 };
 
-/// A lane of an output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Lane {
-    marking: bool,
-    /// The queue that ends it.
-    below: u32,
-    /// Packets since the last mark.
-    since: u32,
-}
+pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
+    name: "fecn",
+    summary: "FECN of the 802.1au bake-off: probes bring back the least rate of the ports on the path",
+    parameters: &[FLOWS, PERIOD, MIN_RATE],
+    presets: &[RUN_1, RUN_2],
+    acknowledged: false,
+    build: |values| FecnSource::build(values, values.count("initial_flows"), None),
+};
 
-/// A congestion point that marks at the roots of congestion.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fecn {
-    threshold: u32,
-    queue: Option<u32>,
-    hysteresis: Option<u32>,
-    marking_rate: u32,
-    smallest: u16,
-    victims: Victims,
-    recent: Span,
-    classes: usize,
-    /// By output and class.
-    levels: Vec<Levels>,
-    /// Per class: how far below its level a queue is no longer congested.
-    hystereses: Vec<u32>,
-    to_host: Vec<bool>,
-    lanes: Vec<Lane>,
-}
+pub(crate) const SOURCE_B: ProtocolInfo = ProtocolInfo {
+    name: "fecn-b",
+    summary: "FECN-B: as fecn, but it starts at the rate of its link, and BCN(0,0) stops it",
+    parameters: &[
+        PERIOD,
+        MIN_RATE,
+        Parameter {
+            name: "honoured",
+            kind: ParameterKind::Choice(&[
+                ("before-first-reply", "before the flow's first probe has come back: it stops until one does"),
+                ("always-stop", "always: the flow stops until the next probe comes back"),
+                ("halve", "always: the rate is halved"),
+            ]),
+            default: ParameterDefault::Value(
+                "before-first-reply",
+                "our reading of the 802.1au bake-off slides: BCN-00 with the fast start",
+            ),
+            meaning: "When BCN(0,0) counts, and what it does.",
+        },
+        Parameter {
+            name: "fail_safe",
+            kind: ParameterKind::Time,
+            default: ParameterDefault::Absent("`period` (our choice; no text says)"),
+            meaning: "A flow that is stopped goes on with `min_rate` after this time, if no probe comes back.",
+        },
+    ],
+    presets: &[RUN_1, RUN_2],
+    acknowledged: false,
+    build: |values| {
+        let honoured = match values.choice("honoured").as_str() {
+            "always-stop" => Honoured::Always,
+            "halve" => Honoured::Halves,
+            _ => Honoured::BeforeReply,
+        };
+        let fail_safe = lasting("fail_safe", values.maybe_time("fail_safe").unwrap_or(values.time("period")))?;
+        FecnSource::build(values, 1, Some((honoured, fail_safe)))
+    },
+};
 
-/// The queues above which a lane is congested.
+const OF_POINT: [Parameter; 9] = joined(
+    &[
+        FLOWS,
+        PERIOD,
+        MIN_RATE,
+        Parameter {
+            name: "set_point",
+            kind: ParameterKind::Size(1, 1 << 31),
+            default: ParameterDefault::Value("24000B", "802.1au bake-off, table of parameters: 192000 bit"),
+            meaning: "The queue at which the factor is one (Qeq).",
+        },
+    ],
+    &joined::<5>(&LAW, &[CAPACITY]),
+);
+
+pub(crate) const POINT: PointInfo = PointInfo {
+    name: "fecn",
+    summary: "FECN of the 802.1au bake-off: each port computes a rate for its flows and lowers that of passing probes to it",
+    parameters: &OF_POINT,
+    presets: &[RUN_1, RUN_2],
+    build: |values| FecnPoint::build(values, None),
+};
+
+pub(crate) const POINT_B: PointInfo = PointInfo {
+    name: "fecn-b",
+    summary: "FECN-B: as fecn, and sources are stopped by BCN(0,0) where the queue is long",
+    parameters: &joined::<12>(
+        &OF_POINT,
+        &[
+            Parameter {
+                name: "severe_at",
+                kind: ParameterKind::Size(1, 1 << 31),
+                default: ParameterDefault::Value("120000B", "802.1au bake-off, table of parameters: Qsc 960000 bit"),
+                meaning: "Above this queue the source of a sampled frame is sent BCN(0,0).",
+            },
+            Parameter {
+                name: "sample_base",
+                kind: ParameterKind::Size(1, 1 << 31),
+                default: ParameterDefault::Value("150000B", "our choice: that of ECM; the slides give FECN-B none"),
+                meaning: "Bytes between two samples of a queue.",
+            },
+            Parameter {
+                name: "jitter",
+                kind: ParameterKind::Number(0.0, 1.0),
+                default: ParameterDefault::Value("0.15", "our choice: as ECM; the slides give none"),
+                meaning: "Each interval is longer or shorter by up to this part of it.",
+            },
+        ],
+    ),
+    presets: &[RUN_1, RUN_2],
+    build: |values| {
+        let (base, jitter) = (values.size("sample_base").get() as f64, values.number("jitter"));
+        let severe_at = u32::try_from(values.size("severe_at").get()).unwrap_or(u32::MAX);
+        FecnPoint::build(values, Some((severe_at, Sampling::Bytes { base, jitter })))
+    },
+};
+
+/// When BCN(0,0) counts, and what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Levels {
-    /// With credits.
-    pub root: u32,
-    /// Without credits.
-    pub victim: u32,
+enum Honoured {
+    BeforeReply,
+    Always,
+    Halves,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Victims {
-    Hosts,
-    All,
-    None,
+/// A source that follows the rate its probes bring back.
+#[derive(Clone, Debug)]
+pub struct FecnSource {
+    initial_flows: u64,
+    period: Span,
+    min_rate: u64,
+    link: u64,
+    rate: u64,
+    /// What BCN(0,0) does, and when a flow that it has stopped goes on by itself; nothing in FECN.
+    stops: Option<(Honoured, Span)>,
+    /// When a flow that is stopped goes on.
+    stopped: Option<Time>,
+    /// A probe has come back.
+    replied: bool,
+    off: bool,
+    /// When the next probe is due; `None` before the first frame and while the source is off.
+    due: Option<Time>,
+    number: u32,
 }
 
-impl Fecn {
+impl FecnSource {
     /// From its parameters.
     ///
     /// # Errors
-    /// None of its parameters can contradict another.
-    pub fn build(values: &Values) -> Result<Point, Invalid> {
-        let size = |name: &str| values.maybe_size(name).map(|bytes| bytes.get() as u32);
-        Ok(Point::Fecn(Fecn {
-            threshold: values.count("threshold") as u32,
-            queue: size("queue"),
-            hysteresis: size("hysteresis"),
-            marking_rate: values.count("marking_rate") as u32,
-            smallest: values.count("packet_size") as u16 * 64,
-            victims: match values.choice("victims").as_str() {
-                "all" => Victims::All,
-                "none" => Victims::None,
-                _ => Victims::Hosts,
-            },
-            recent: values.time("recent"),
-            classes: 0,
-            levels: Vec::new(),
-            hystereses: Vec::new(),
-            to_host: Vec::new(),
-            lanes: Vec::new(),
-        }))
+    /// If probes would come without any time between them.
+    fn build(values: &Values, initial_flows: u64, stops: Option<(Honoured, Span)>) -> Result<Reaction, Invalid> {
+        Ok(Reaction::Fecn(Box::new(FecnSource {
+            initial_flows,
+            period: lasting("period", values.time("period"))?,
+            min_rate: values.rate("min_rate").as_bits_per_sec(),
+            link: 0,
+            rate: 0,
+            stops,
+            stopped: None,
+            replied: false,
+            off: false,
+            due: None,
+            number: 0,
+        })))
     }
 
-    /// The queues above which a lane is congested, where an input may hold `buffer` bytes of it; `alone` says whether one
-    /// input can congest it. `None` if marking is off.
-    #[must_use]
-    pub fn levels(&self, buffer: u32, alone: bool) -> Option<Levels> {
-        let part = |sixteenths: u32| (u64::from(buffer) * u64::from(sixteenths) / 16) as u32;
-        match (self.queue, self.threshold) {
-            (_, 0) => None,
-            (Some(queue), _) => Some(Levels { root: queue, victim: queue }),
-            (None, threshold) => {
-                let victim = part(16 - threshold);
-                let root = if alone { victim } else { buffer.saturating_add(part(15 - threshold)) };
-                Some(Levels { root, victim })
+    /// BCN(0,0) has come.
+    fn on_severe(&mut self, now: Time) {
+        match self.stops {
+            Some((Honoured::Halves, _)) => self.rate = (self.rate / 2).max(self.min_rate),
+            Some((honoured, fail_safe)) if honoured == Honoured::Always || !self.replied => {
+                self.stopped = Some(now.saturating_add(fail_safe));
             }
+            Some(_) | None => {}
         }
     }
 }
 
-impl CongestionPoint for Fecn {
-    fn attach(&mut self, surroundings: &Surroundings) {
-        self.classes = surroundings.classes;
-        self.to_host.clone_from(&surroundings.to_host);
-        self.lanes = vec![Lane::default(); surroundings.rates.len() * surroundings.classes];
-        let off = Levels { root: u32::MAX, victim: u32::MAX };
-        let fastest = surroundings.rates.iter().max();
-        let mut levels = Vec::with_capacity(self.lanes.len());
-        for rate in &surroundings.rates {
-            for (&buffer, &held_by_inputs) in surroundings.buffer.iter().zip(&surroundings.held_by_inputs) {
-                let alone = !held_by_inputs || Some(rate) < fastest;
-                levels.push(self.levels(buffer, alone).unwrap_or(off));
-            }
+impl ReactionPoint for FecnSource {
+    fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+        self.link = adapter.link.as_bits_per_sec();
+        if self.min_rate > self.link {
+            let message = format!("{} is above the link's {}", Rate::from_bits_per_sec(self.min_rate), adapter.link);
+            return Err(Invalid::new("min_rate", message, "give a smaller one"));
         }
-        self.levels = levels;
-        self.hystereses = surroundings.largest_frame.iter().map(|len| self.hysteresis.unwrap_or(len + 1)).collect();
+        self.rate = (self.link / self.initial_flows).max(self.min_rate);
+        Ok(())
     }
 
-    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
-        let cell = usize::from(frame.output) * self.classes + usize::from(frame.class);
-        let queue = view.waiting_bytes(frame.output, frame.class);
-        let lane = &mut self.lanes[cell];
-        let Levels { root, victim } = self.levels[cell];
-        // Whether there are credits is asked only where the answer matters.
-        let without_credits = || {
-            let blocked = view.last_blocked(frame.output, frame.class);
-            blocked.is_some_and(|at| frame.now.saturating_since(at) <= self.recent)
+    fn on_sent(&mut self, now: Time, _len: Bytes) {
+        // What waits at the adapter of a source that is off still goes, without probes.
+        if !self.off {
+            self.due.get_or_insert(now);
+        }
+    }
+
+    fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
+        match *feedback {
+            Feedback::Probe { value, .. } => {
+                self.rate = value.clamp(self.min_rate, self.link);
+                (self.stopped, self.replied) = (None, true);
+            }
+            Feedback::Notice { feedback: SEVERE, .. } => self.on_severe(now),
+            Feedback::Notice { .. } | Feedback::Acknowledgement { .. } => {}
+        }
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        if self.stopped.is_some_and(|until| until <= now) {
+            (self.stopped, self.rate) = (None, self.min_rate);
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.due.into_iter().chain(self.stopped).min()
+    }
+
+    fn on_activity(&mut self, _now: Time, on: bool) {
+        (self.off, self.due) = (!on, self.due.filter(|_| on));
+    }
+
+    fn allowance(&self) -> Allowance {
+        let rate = if self.stopped.is_some() { HALTED } else { Rate::from_bits_per_sec(self.rate) };
+        Allowance { rate: Some(rate), window: None }
+    }
+
+    fn pacing(&self) -> Pacing {
+        Pacing::Remaining
+    }
+
+    fn probe(&mut self, now: Time) -> Option<Probe> {
+        self.due.filter(|&due| due <= now)?;
+        self.due = Some(now + self.period);
+        self.number = self.number.wrapping_add(1);
+        Some(Probe { number: self.number, value: self.link, tag: 0 })
+    }
+
+    fn probes(&self) -> Option<Lane> {
+        Some(Lane::Urgent)
+    }
+}
+
+/// What a port knows of one class.
+#[derive(Clone, Debug, PartialEq)]
+struct Share {
+    rate: f64,
+    /// What has come since the last adaptation.
+    seen: Seen,
+    /// Which frames are looked at for BCN(0,0), where it is sent.
+    sampler: Option<Sampler>,
+}
+
+/// A congestion point that computes rates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FecnPoint {
+    initial_flows: f64,
+    period: Span,
+    law: Law,
+    /// Above which queue BCN(0,0) is sent, and which frames are looked at; nothing in FECN.
+    severe: Option<(u32, Sampling)>,
+    classes: usize,
+    capacities: Vec<f64>,
+    shares: Vec<Share>,
+    due: Option<Time>,
+}
+
+impl FecnPoint {
+    /// From its parameters.
+    ///
+    /// # Errors
+    /// If a period takes no time.
+    fn build(values: &Values, severe: Option<(u32, Sampling)>) -> Result<Point, Invalid> {
+        Ok(Point::Fecn(FecnPoint {
+            initial_flows: values.count("initial_flows") as f64,
+            period: lasting("period", values.time("period"))?,
+            law: Law::read(values),
+            severe,
+            classes: 0,
+            capacities: Vec::new(),
+            shares: Vec::new(),
+            due: None,
+        }))
+    }
+
+    fn adapt(&mut self, at: usize, queue: f64) {
+        let capacity = self.capacities[at / self.classes];
+        let share = &mut self.shares[at];
+        let seen = std::mem::take(&mut share.seen);
+        share.rate = adapted(&self.law, share.rate, capacity, queue, &seen, self.period);
+    }
+}
+
+impl CongestionPoint for FecnPoint {
+    fn attach(&mut self, surroundings: &Surroundings) {
+        self.classes = surroundings.classes;
+        self.capacities = surroundings.rates.iter().map(|rate| rate.as_bits_per_sec() as f64).collect();
+        let Surroundings { seed, node, .. } = *surroundings;
+        let share = |at: usize| {
+            let rate = (self.capacities[at / self.classes] / self.initial_flows).max(self.law.min_rate);
+            let stream = |purpose: &str| Stream::new(seed, u64::from(node) << 32 | at as u64, purpose);
+            let sampler = self.severe.map(|(_, sampling)| Sampler::new(sampling, stream("fecn-b sampling")));
+            Share { rate, seen: Seen::default(), sampler }
         };
-        let victim = queue > root.min(victim) && without_credits();
-        let above = if victim { self.levels[cell].victim } else { root };
-        let below = above.saturating_sub(self.hystereses[usize::from(frame.class)]);
-        if queue > above {
-            lane.below = below;
-            lane.marking = !victim
-                || match self.victims {
-                    Victims::All => true,
-                    Victims::Hosts => self.to_host[usize::from(frame.output)],
-                    Victims::None => false,
-                };
-        } else if queue <= below {
-            lane.marking = false;
+        self.shares = (0..surroundings.rates.len() * surroundings.classes).map(share).collect();
+    }
+
+    fn notifies(&self) -> bool {
+        self.severe.is_some()
+    }
+
+    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
+        let Passage { now, flow, output: port, class, len, .. } = *frame;
+        let share = &mut self.shares[usize::from(port) * self.classes + usize::from(class)];
+        share.seen.see(len, view.blocked(port, class));
+        self.due.get_or_insert(now.saturating_add(self.period));
+        let sampled = share.sampler.as_mut().is_some_and(|sampler| sampler.samples(len, || 0.0));
+        if sampled && self.severe.is_some_and(|(severe_at, _)| view.waiting_bytes(port, class) > severe_at) {
+            let notice = Notice { flow, feedback: SEVERE, offset: 0, growth: 0, port, class, guidance: None };
+            return Wish::Notify(notice);
         }
         Wish::Nothing
     }
 
-    fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
-        let lane = &mut self.lanes[usize::from(frame.output) * self.classes + usize::from(frame.class)];
-        if lane.marking && view.waiting_bytes(frame.output, frame.class) <= lane.below {
-            lane.marking = false;
+    fn on_probe(&mut self, probe: &mut Passing, _view: &impl View) -> Fate {
+        let rate = self.shares[usize::from(probe.output) * self.classes + usize::from(probe.class)].rate;
+        probe.value = probe.value.min(rate as u64);
+        Fate::Pass
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.due
+    }
+
+    fn on_deadline(&mut self, now: Time, view: &impl View) -> Wish {
+        let mut idle = true;
+        for at in 0..self.shares.len() {
+            let (output, class) = ((at / self.classes) as u16, (at % self.classes) as u8);
+            let queue = view.waiting_bytes(output, class);
+            idle &= self.shares[at].seen.arrived == 0 && queue == 0;
+            self.adapt(at, f64::from(queue));
         }
-        if !lane.marking || frame.len < self.smallest {
-            return false;
-        }
-        let due = lane.since >= self.marking_rate;
-        lane.since = if due { 0 } else { lane.since + 1 };
-        due
+        // A switch that nothing has passed for a period keeps still until something comes.
+        self.due = (!idle).then(|| now + self.period);
+        Wish::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::Value;
+
+    #[test]
+    fn sources_probe_every_period_and_follow_the_answer() {
+        let Ok(Reaction::Fecn(mut source)) = (SOURCE.build)(&Values::defaults(SOURCE.parameters)) else {
+            panic!("it builds")
+        };
+        source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
+        assert_eq!(source.allowance().rate, Some(Rate::from_gigabits(1)));
+        assert_eq!((source.probe(Time::ZERO), source.deadline()), (None, None));
+        source.on_sent(Time::ZERO, Bytes::new(1500));
+        let probe = source.probe(Time::ZERO).unwrap();
+        assert_eq!((probe.value, probe.tag), (10_000_000_000, 0));
+        let next = Time::ZERO + Span::from_millis(1);
+        assert_eq!((source.probe(Time::from_picos(5)), source.deadline()), (None, Some(next)));
+        source.on_feedback(next, &Feedback::Probe { number: probe.number, value: 2_500_000_000 });
+        assert_eq!(source.allowance().rate, Some(Rate::from_megabits(2_500)));
+        source.on_feedback(next, &Feedback::Probe { number: probe.number, value: 3 });
+        assert_eq!(source.allowance().rate, Some(Rate::from_megabits(10)));
+        assert!(source.probe(next).is_some());
+        let fast = Values::defaults(SOURCE.parameters).with("period", Value::Time(Span::ZERO));
+        assert_eq!((SOURCE.build)(&fast).unwrap_err().parameter, "period");
+    }
+
+    /// A source of FECN-B at a link of 10 Gb/s that has begun to send.
+    fn stoppable(honoured: &str) -> Reaction {
+        let values = Values::defaults(SOURCE_B.parameters).with("honoured", Value::Choice(honoured.to_owned()));
+        let mut source = (SOURCE_B.build)(&values).unwrap();
+        source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
+        source.on_sent(Time::ZERO, Bytes::new(1500));
+        assert!(source.probe(Time::ZERO).is_some());
+        source
+    }
+
+    fn severe(source: &mut Reaction, now: Time) -> Option<Rate> {
+        let (offset, growth, point, guidance) = (0, 0, 3, None);
+        source.on_feedback(now, &Feedback::Notice { feedback: SEVERE, offset, growth, point, guidance });
+        source.allowance().rate
+    }
+
+    fn reply(source: &mut Reaction, megabits: u64) -> Option<Rate> {
+        source.on_feedback(Time::ZERO, &Feedback::Probe { number: 1, value: megabits * 1_000_000 });
+        source.allowance().rate
+    }
+
+    #[test]
+    fn fecn_b_starts_at_its_link_and_is_stopped_before_the_first_reply() {
+        let mut source = stoppable("before-first-reply");
+        assert_eq!(source.allowance().rate, Some(Rate::from_gigabits(10)));
+        let micros = |micros: u64| Time::ZERO + Span::from_micros(micros);
+        assert_eq!(severe(&mut source, micros(300)), Some(HALTED));
+        assert_eq!(reply(&mut source, 400), Some(Rate::from_megabits(400)));
+        assert_eq!(severe(&mut source, micros(900)), Some(Rate::from_megabits(400)));
+        // Without a reply it goes on at its least rate, a period after the stop.
+        let mut source = stoppable("before-first-reply");
+        severe(&mut source, micros(300));
+        assert_eq!(source.deadline(), Some(micros(1000)));
+        assert!(source.probe(micros(1000)).is_some());
+        assert_eq!(source.deadline(), Some(micros(1300)));
+        source.on_deadline(micros(1300));
+        assert_eq!((source.allowance().rate, source.deadline()), (Some(Rate::from_megabits(10)), Some(micros(2000))));
+    }
+
+    #[test]
+    fn the_other_readings_of_fecn_b_stop_or_halve_always() {
+        let mut stops = stoppable("always-stop");
+        reply(&mut stops, 400);
+        assert_eq!(severe(&mut stops, Time::ZERO), Some(HALTED));
+        assert_eq!(reply(&mut stops, 300), Some(Rate::from_megabits(300)));
+        let mut halves = stoppable("halve");
+        assert_eq!(severe(&mut halves, Time::ZERO), Some(Rate::from_gigabits(5)));
+        reply(&mut halves, 15);
+        // Half of 15 is below the least rate.
+        assert_eq!(severe(&mut halves, Time::ZERO), Some(Rate::from_megabits(10)));
+    }
+
+    #[test]
+    fn a_silent_source_does_not_probe() {
+        let mut source = stoppable("halve");
+        source.on_activity(Time::ZERO, false);
+        let again = Time::ZERO + Span::from_millis(7);
+        source.on_sent(again, Bytes::new(1500));
+        assert_eq!((source.deadline(), source.probe(Time::MAX)), (None, None));
+        source.on_activity(again, true);
+        source.on_sent(again, Bytes::new(1500));
+        assert!(source.probe(again).is_some());
     }
 }

@@ -12,10 +12,10 @@ mod bcn_source;
 mod cct;
 mod e2cm;
 mod fecn;
-mod fecn_rate;
 mod feedback;
 mod guidance;
 mod increase;
+mod infiniband_fecn;
 mod marking;
 mod none;
 pub mod parameter;
@@ -30,8 +30,8 @@ mod rate_law;
 pub use bcn_point::BcnPoint;
 pub use bcn_source::BcnSource;
 pub use cct::CongestionTable;
-pub use fecn::Fecn;
-pub use fecn_rate::{FecnPoint, FecnSource};
+pub use fecn::{FecnPoint, FecnSource};
+pub use infiniband_fecn::InfinibandFecn;
 pub use marking::Marking;
 pub use none::NoControl;
 use parameter::{Invalid, Parameter, Preset, Values};
@@ -359,15 +359,15 @@ protocols! {
     None(NoControl) = none::INFO;
     RateLaw(RateLaw) = rate_law::LIPD, rate_law::FIMD, rate_law::AIMD;
     CongestionTable(CongestionTable) = cct::INFO;
-    Fecn(Box<FecnSource>) = fecn_rate::SOURCE, fecn_rate::SOURCE_B;
+    Fecn(Box<FecnSource>) = fecn::SOURCE, fecn::SOURCE_B;
     Qcn(Box<QcnSource>) = qcn_standard::SOURCE, qcn_2007::SOURCE, qcn_2007::SOURCE_P, qcn_2007::SOURCE_PR;
     Bcn(Box<BcnSource>) = bcn::BCN, bcn::ECM, e2cm::SOURCE, e2cm::SOURCE_P, e2cm::SOURCE_PR;
 }
 
 points! {
     Marking(Marking) = marking::NAIVE, marking::INPUT_TRIGGERED, marking::INPUT_OUTPUT_TRIGGERED;
-    Fecn(Fecn) = fecn::INFO;
-    FecnRate(FecnPoint) = fecn_rate::POINT, fecn_rate::POINT_B;
+    InfinibandFecn(InfinibandFecn) = infiniband_fecn::INFO;
+    Fecn(FecnPoint) = fecn::POINT, fecn::POINT_B;
     Qcn(QcnPoint) = qcn_point::INFO, qcn_2007::POINT, qcn_2007::POINT_P, qcn_2007::POINT_PR;
     Bcn(BcnPoint) = bcn_point::BCN, bcn_point::ECM, e2cm::POINT, e2cm::POINT_P, e2cm::POINT_PR;
 }

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs)]
 
-mod fecn;
+mod infiniband_fecn;
 mod marking;
 mod model;
 mod oracle;

@@ -32,7 +32,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
 
 /// Why a flow alone would be marked, and what to do about it.
 fn alone(kind: &SwitchSpec, class: usize, lossless: bool, frame: u32) -> Option<(String, String)> {
-    let Point::Fecn(point) = kind.congestion_point.as_ref()?.point.as_ref()? else { return None };
+    let Point::InfinibandFecn(point) = kind.congestion_point.as_ref()?.point.as_ref()? else { return None };
     let (room, held_by_inputs) = (kind.input_room(class, frame), kind.held_by_inputs(lossless));
     let level = point.levels(room, !held_by_inputs)?.root;
     let bytes = |bytes: u32| Bytes::new(u64::from(bytes));
