@@ -46,7 +46,7 @@ pub(crate) const LAW: [Parameter; 4] = [
 
 /// How a port adapts its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Law {
+pub(crate) struct AdvertisementLaw {
     pub(crate) set_point: f64,
     below: f64,
     above: f64,
@@ -58,9 +58,9 @@ pub(crate) struct Law {
     pub(crate) unpaused: bool,
 }
 
-impl Law {
-    pub(crate) fn read(values: &Values) -> Law {
-        Law {
+impl AdvertisementLaw {
+    pub(crate) fn read(values: &Values) -> AdvertisementLaw {
+        AdvertisementLaw {
             set_point: values.size("set_point").get() as f64,
             below: values.number("gain_below"),
             above: values.number("gain_above"),
@@ -102,7 +102,7 @@ impl Seen {
 }
 
 /// The rate after a period.
-pub(crate) fn adapted(law: &Law, rate: f64, capacity: f64, queue: f64, seen: &Seen, period: Span) -> f64 {
+pub(crate) fn adapted(law: &AdvertisementLaw, rate: f64, capacity: f64, queue: f64, seen: &Seen, period: Span) -> f64 {
     let unpaused = if law.unpaused { seen.unpaused() } else { 1.0 };
     let demand = seen.arrived as f64 / period.as_secs_f64();
     let wanted = if demand > 0.0 { rate * law.factor(queue) * capacity * unpaused / demand } else { capacity };
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
     use crate::fecn::POINT;
 
-    fn law() -> Law {
-        Law::read(&Values::defaults(POINT.parameters))
+    fn law() -> AdvertisementLaw {
+        AdvertisementLaw::read(&Values::defaults(POINT.parameters))
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!((seen.arrived, seen.unpaused()), (48_000, 0.75));
         assert_eq!(Seen::default().unpaused(), 1.0);
         // 48000 bits in 4.8 us are 10 Gb/s, the capacity; three quarters of it are shared out: 1 Gb/s becomes .875.
-        let law = Law { unpaused: true, ..law() };
+        let law = AdvertisementLaw { unpaused: true, ..law() };
         let rate = adapted(&law, 1e9, 1e10, 24_000.0, &seen, Span::from_nanos(4_800));
         assert!((rate - 0.875e9).abs() < 1.0, "{rate}");
     }

@@ -1,7 +1,7 @@
 //! The parameters of the reaction points of BCN and ECM. What they do is in [`bcn_source`](crate::bcn_source).
 
 use crate::bcn_source::{Asks, How};
-use crate::increase::{Increase, Law, lasting};
+use crate::increase::{Increase, IncreaseLaw, lasting};
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values, joined};
 use crate::qcn_2007::{RUN_1, RUN_2};
 use crate::{BcnSource, ProtocolInfo, Reaction};
@@ -206,11 +206,11 @@ pub(crate) const BCN: ProtocolInfo = ProtocolInfo {
         let (seconds, factor) = (period.as_secs_f64(), values.number("si_factor"));
         let step = rate.as_bits_per_sec() as f64 * seconds;
         let law = match (law.as_str(), values.choice("si_factor_is").as_str()) {
-            ("additive", _) => Law::Add(step),
-            ("multiplicative", "linear") => Law::Multiply(1.0 + factor * seconds),
-            ("multiplicative", "literal") => Law::Multiply(factor * seconds),
-            ("multiplicative", _) => Law::Multiply(math::pow(factor, seconds)),
-            ("by-notices", _) => Law::Share { step, unnoticed: values.choice("si_unnoticed") == "one" },
+            ("additive", _) => IncreaseLaw::Add(step),
+            ("multiplicative", "linear") => IncreaseLaw::Multiply(1.0 + factor * seconds),
+            ("multiplicative", "literal") => IncreaseLaw::Multiply(factor * seconds),
+            ("multiplicative", _) => IncreaseLaw::Multiply(math::pow(factor, seconds)),
+            ("by-notices", _) => IncreaseLaw::Share { step, unnoticed: values.choice("si_unnoticed") == "one" },
             _ => return tagging(values, None),
         };
         tagging(values, Some(Increase { law, period: lasting("si_period", period)? }))
@@ -288,7 +288,7 @@ pub(crate) const ECM: ProtocolInfo = ProtocolInfo {
 
 /// The drift of ECM.
 pub(crate) fn drift(values: &Values) -> Result<Increase, Invalid> {
-    let law = Law::Add(values.rate("drift_rate").as_bits_per_sec() as f64);
+    let law = IncreaseLaw::Add(values.rate("drift_rate").as_bits_per_sec() as f64);
     Ok(Increase { law, period: lasting("drift_period", values.time("drift_period"))? })
 }
 

@@ -9,7 +9,7 @@
 use crate::feedback::{BASE_PROBABILITY, ORDINARY, SEVERE, Sample, Sampler, Sampling};
 use crate::guidance::Guide;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Surroundings, View, Wish, number, tag_of};
+use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Request, Surroundings, View, number, tag_of};
 use crate::qcn_2007::{RUN_1, RUN_2};
 use crate::{Point, PointInfo};
 use units::Stream;
@@ -277,7 +277,7 @@ impl CongestionPoint for BcnPoint {
         true
     }
 
-    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
+    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {
         let Passage { now, flow, output: port, class, len, tag, .. } = *frame;
         if let Some(guide) = &mut self.guide {
             guide.see(frame, view);
@@ -287,7 +287,7 @@ impl CongestionPoint for BcnPoint {
         let most = f64::from(set_point) * (1.0 + 2.0 * weight);
         let part = || -Sample::of(set_point, view.waiting_bytes(port, class), old).feedback(weight) / most;
         if !queue.sampler.samples(len, part) {
-            return Wish::Nothing;
+            return Request::Nothing;
         }
         let length = view.waiting_bytes(port, class);
         let old = std::mem::replace(&mut queue.old, length);
@@ -295,9 +295,9 @@ impl CongestionPoint for BcnPoint {
         match self.signal(length, old, tagged) {
             Some((feedback, offset, growth)) => {
                 let guidance = self.guide.as_mut().map(|guide| guide.tell(now, port, class, view));
-                Wish::Notify(Notice { flow, feedback, offset, growth, port, class, guidance })
+                Request::Notify(Notice { flow, feedback, offset, growth, port, class, guidance })
             }
-            None => Wish::Nothing,
+            None => Request::Nothing,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::parameter::{Invalid, Values};
 use crate::path_probe::PathProbes;
 use crate::point::tag_of;
 use crate::qcn_source::ordered;
-use crate::{Adapter, Allowance, Feedback, HALTED, Lane, Probe, Reaction, ReactionPoint};
+use crate::{Adapter, Allowance, Feedback, HALTED, Probe, ProbeClass, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Stream, Time};
 
 /// A rate limiter.
@@ -381,11 +381,11 @@ impl ReactionPoint for BcnSource {
         }
     }
 
-    fn probes(&self) -> Option<Lane> {
+    fn probes(&self) -> Option<ProbeClass> {
         match self.how.asks {
             Asks::Tagging { .. } => None,
-            Asks::Path { .. } => Some(Lane::WithData),
-            Asks::Point => Some(Lane::Urgent),
+            Asks::Path { .. } => Some(ProbeClass::WithData),
+            Asks::Point => Some(ProbeClass::Urgent),
         }
     }
 }

@@ -6,14 +6,15 @@
 //!
 //! FECN-B starts at the rate of the link, and ports with long queues stop sources by BCN(0,0).
 
-use crate::advertised::{CAPACITY, LAW, Law, Seen, adapted};
+use crate::advertised::{AdvertisementLaw, CAPACITY, LAW, Seen, adapted};
 use crate::feedback::{SEVERE, Sampler, Sampling};
 use crate::increase::lasting;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values, joined};
-use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Surroundings, View, Wish};
+use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Request, Surroundings, View};
 use crate::qcn_2007::{RUN_1, RUN_2};
 use crate::{
-    Adapter, Allowance, Feedback, HALTED, Lane, Pacing, Point, PointInfo, Probe, ProtocolInfo, Reaction, ReactionPoint,
+    Adapter, Allowance, Feedback, HALTED, Pacing, Point, PointInfo, Probe, ProbeClass, ProtocolInfo, Reaction,
+    ReactionPoint,
 };
 use units::{Bytes, Rate, Span, Stream, Time};
 
@@ -263,8 +264,8 @@ impl ReactionPoint for FecnSource {
         Some(Probe { number: self.number, value: self.link, tag: 0 })
     }
 
-    fn probes(&self) -> Option<Lane> {
-        Some(Lane::Urgent)
+    fn probes(&self) -> Option<ProbeClass> {
+        Some(ProbeClass::Urgent)
     }
 }
 
@@ -283,7 +284,7 @@ struct Share {
 pub struct FecnPoint {
     initial_flows: f64,
     period: Span,
-    law: Law,
+    law: AdvertisementLaw,
     /// Above which queue BCN(0,0) is sent, and which frames are looked at; nothing in FECN.
     severe: Option<(u32, Sampling)>,
     classes: usize,
@@ -301,7 +302,7 @@ impl FecnPoint {
         Ok(Point::Fecn(FecnPoint {
             initial_flows: values.count("initial_flows") as f64,
             period: lasting("period", values.time("period"))?,
-            law: Law::read(values),
+            law: AdvertisementLaw::read(values),
             severe,
             classes: 0,
             capacities: Vec::new(),
@@ -336,7 +337,7 @@ impl CongestionPoint for FecnPoint {
         self.severe.is_some()
     }
 
-    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
+    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {
         let Passage { now, flow, output: port, class, len, .. } = *frame;
         let share = &mut self.shares[usize::from(port) * self.classes + usize::from(class)];
         share.seen.see(len, view.blocked(port, class));
@@ -344,9 +345,9 @@ impl CongestionPoint for FecnPoint {
         let sampled = share.sampler.as_mut().is_some_and(|sampler| sampler.samples(len, || 0.0));
         if sampled && self.severe.is_some_and(|(severe_at, _)| view.waiting_bytes(port, class) > severe_at) {
             let notice = Notice { flow, feedback: SEVERE, offset: 0, growth: 0, port, class, guidance: None };
-            return Wish::Notify(notice);
+            return Request::Notify(notice);
         }
-        Wish::Nothing
+        Request::Nothing
     }
 
     fn on_probe(&mut self, probe: &mut Passing, _view: &impl View) -> Fate {
@@ -359,7 +360,7 @@ impl CongestionPoint for FecnPoint {
         self.due
     }
 
-    fn on_deadline(&mut self, now: Time, view: &impl View) -> Wish {
+    fn on_deadline(&mut self, now: Time, view: &impl View) -> Request {
         let mut idle = true;
         for at in 0..self.shares.len() {
             let (output, class) = ((at / self.classes) as u16, (at % self.classes) as u8);
@@ -369,7 +370,7 @@ impl CongestionPoint for FecnPoint {
         }
         // A switch that nothing has passed for a period keeps still until something comes.
         self.due = (!idle).then(|| now + self.period);
-        Wish::Nothing
+        Request::Nothing
     }
 }
 

@@ -4,7 +4,7 @@
 //! How many flows there are is counted exactly, without a search: each queue has a list of its flows in the order in
 //! which they were last seen, and for each flow its place in the list. Both grow only when a new flow comes.
 
-use crate::advertised::{LAW, Law, Seen, adapted};
+use crate::advertised::{AdvertisementLaw, LAW, Seen, adapted};
 use crate::increase::lasting;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::point::{Guidance, Passage, Surroundings, View};
@@ -140,7 +140,7 @@ struct Known {
 pub(crate) struct Guide {
     by_flows: bool,
     period: Span,
-    law: Law,
+    law: AdvertisementLaw,
     capacities: Vec<f64>,
     /// By (output, class).
     queues: Vec<Known>,
@@ -157,7 +157,7 @@ impl Guide {
         Ok(Some(Guide {
             by_flows: how == "flows",
             period: lasting("guidance_period", values.time("guidance_period"))?,
-            law: Law::read(values),
+            law: AdvertisementLaw::read(values),
             capacities: Vec::new(),
             queues: Vec::new(),
             classes: 0,

@@ -5,7 +5,7 @@ use units::Span;
 
 /// What a period of the clock does to a rate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Law {
+pub(crate) enum IncreaseLaw {
     /// Adds so many bits per second.
     Add(f64),
     /// Multiplies.
@@ -16,15 +16,15 @@ pub(crate) enum Law {
     Approach(f64),
 }
 
-impl Law {
+impl IncreaseLaw {
     /// The rate after a period with so many negative notices, where the switch allows `most`.
     pub(crate) fn after(self, rate: f64, negative: u32, most: f64) -> f64 {
         match self {
-            Law::Add(step) => rate + step,
-            Law::Multiply(factor) => rate * factor,
-            Law::Share { unnoticed: false, .. } if negative == 0 => rate,
-            Law::Share { step, .. } => rate + step / f64::from(negative.max(1)),
-            Law::Approach(part) => rate + part * (most - rate),
+            IncreaseLaw::Add(step) => rate + step,
+            IncreaseLaw::Multiply(factor) => rate * factor,
+            IncreaseLaw::Share { unnoticed: false, .. } if negative == 0 => rate,
+            IncreaseLaw::Share { step, .. } => rate + step / f64::from(negative.max(1)),
+            IncreaseLaw::Approach(part) => rate + part * (most - rate),
         }
     }
 }
@@ -32,7 +32,7 @@ impl Law {
 /// A law and its clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Increase {
-    pub(crate) law: Law,
+    pub(crate) law: IncreaseLaw,
     pub(crate) period: Span,
 }
 
@@ -61,13 +61,13 @@ mod tests {
 
     #[test]
     fn laws_raise_by_what_they_say() {
-        assert_eq!(Law::Add(1e6).after(2e9, 0, 1e10), 2.001e9);
+        assert_eq!(IncreaseLaw::Add(1e6).after(2e9, 0, 1e10), 2.001e9);
         // 1.0005 each 200 us: of 1 Gb/s half a megabit.
-        assert_eq!(Law::Multiply(1.0005).after(1e9, 0, 1e10), 1.0005e9);
-        assert_eq!(Law::Share { step: 6e6, unnoticed: false }.after(1e9, 3, 1e10), 1.002e9);
-        assert_eq!(Law::Share { step: 6e6, unnoticed: false }.after(1e9, 0, 1e10), 1e9);
-        assert_eq!(Law::Share { step: 6e6, unnoticed: true }.after(1e9, 0, 1e10), 1.006e9);
+        assert_eq!(IncreaseLaw::Multiply(1.0005).after(1e9, 0, 1e10), 1.0005e9);
+        assert_eq!(IncreaseLaw::Share { step: 6e6, unnoticed: false }.after(1e9, 3, 1e10), 1.002e9);
+        assert_eq!(IncreaseLaw::Share { step: 6e6, unnoticed: false }.after(1e9, 0, 1e10), 1e9);
+        assert_eq!(IncreaseLaw::Share { step: 6e6, unnoticed: true }.after(1e9, 0, 1e10), 1.006e9);
         // A thousandth of the 8 Gb/s that are missing.
-        assert_eq!(Law::Approach(0.001).after(2e9, 0, 1e10), 2.008e9);
+        assert_eq!(IncreaseLaw::Approach(0.001).after(2e9, 0, 1e10), 2.008e9);
     }
 }

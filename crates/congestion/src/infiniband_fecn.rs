@@ -10,7 +10,7 @@
 //! of a percent, and the queue of a flow that meets no other creeps up to all that its input holds.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::point::{CongestionPoint, Passage, Surroundings, View, Wish};
+use crate::point::{CongestionPoint, Passage, Request, Surroundings, View};
 use crate::{Point, PointInfo};
 use units::Span;
 
@@ -71,7 +71,7 @@ pub(crate) const INFO: PointInfo = PointInfo {
 
 /// A lane of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Lane {
+struct LaneState {
     marking: bool,
     /// The queue that ends it.
     below: u32,
@@ -95,7 +95,7 @@ pub struct InfinibandFecn {
     /// Per class: how far below its level a queue is no longer congested.
     hystereses: Vec<u32>,
     to_host: Vec<bool>,
-    lanes: Vec<Lane>,
+    lanes: Vec<LaneState>,
 }
 
 /// The queues above which a lane is congested.
@@ -162,7 +162,7 @@ impl CongestionPoint for InfinibandFecn {
     fn attach(&mut self, surroundings: &Surroundings) {
         self.classes = surroundings.classes;
         self.to_host.clone_from(&surroundings.to_host);
-        self.lanes = vec![Lane::default(); surroundings.rates.len() * surroundings.classes];
+        self.lanes = vec![LaneState::default(); surroundings.rates.len() * surroundings.classes];
         let off = Levels { root: u32::MAX, victim: u32::MAX };
         let fastest = surroundings.rates.iter().max();
         let mut levels = Vec::with_capacity(self.lanes.len());
@@ -176,7 +176,7 @@ impl CongestionPoint for InfinibandFecn {
         self.hystereses = surroundings.largest_frame.iter().map(|len| self.hysteresis.unwrap_or(len + 1)).collect();
     }
 
-    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
+    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {
         let cell = usize::from(frame.output) * self.classes + usize::from(frame.class);
         let queue = view.waiting_bytes(frame.output, frame.class);
         let lane = &mut self.lanes[cell];
@@ -200,7 +200,7 @@ impl CongestionPoint for InfinibandFecn {
         } else if queue <= below {
             lane.marking = false;
         }
-        Wish::Nothing
+        Request::Nothing
     }
 
     fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {

@@ -36,7 +36,7 @@ pub use marking::Marking;
 pub use none::NoControl;
 use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
-use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Surroundings, View, Wish};
+use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, View};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
@@ -116,7 +116,7 @@ pub struct Probe {
 
 /// Where probes travel, unless their flow says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub enum ProbeClass {
     /// Behind the flow's frames, in their class.
     WithData,
     /// In the most urgent class.
@@ -180,7 +180,7 @@ pub trait ReactionPoint {
         None
     }
     /// Where its probes travel, if it may ever send any.
-    fn probes(&self) -> Option<Lane> {
+    fn probes(&self) -> Option<ProbeClass> {
         None
     }
     /// What the flow's frames are tagged with; 0 is nothing. See [`point::tag_of`].
@@ -277,7 +277,7 @@ macro_rules! protocols {
             fn on_activity(&mut self, now: Time, on: bool) {
                 match self { $(Reaction::$variant(point) => point.on_activity(now, on),)* }
             }
-            fn probes(&self) -> Option<Lane> {
+            fn probes(&self) -> Option<ProbeClass> {
                 match self { $(Reaction::$variant(point) => point.probes(),)* }
             }
             fn tag(&self) -> u16 {
@@ -312,7 +312,7 @@ macro_rules! points {
             fn attach(&mut self, surroundings: &Surroundings) {
                 match self { $(Point::$variant(point) => point.attach(surroundings),)* }
             }
-            fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
+            fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {
                 match self { $(Point::$variant(point) => point.on_arrival(frame, view),)* }
             }
             fn notifies(&self) -> bool {
@@ -324,7 +324,7 @@ macro_rules! points {
             fn draws(&self) -> bool {
                 match self { $(Point::$variant(point) => point.draws(),)* }
             }
-            fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
+            fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {
                 match self { $(Point::$variant(point) => point.on_output(frame, view),)* }
             }
             fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
@@ -345,7 +345,7 @@ macro_rules! points {
             fn deadline(&self) -> Option<Time> {
                 match self { $(Point::$variant(point) => point.deadline(),)* }
             }
-            fn on_deadline(&mut self, now: Time, view: &impl View) -> Wish {
+            fn on_deadline(&mut self, now: Time, view: &impl View) -> Request {
                 match self { $(Point::$variant(point) => point.on_deadline(now, view),)* }
             }
         }

@@ -6,7 +6,7 @@
 //! output until when what came to it is to be marked, and an output remembers how many marks it owes.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::point::{CongestionPoint, Passage, Surroundings, View, Wish};
+use crate::point::{CongestionPoint, Passage, Request, Surroundings, View};
 use crate::{Point, PointInfo};
 use units::{Span, Time};
 
@@ -202,7 +202,7 @@ impl CongestionPoint for Marking {
         true
     }
 
-    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
+    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {
         let fills = self.fills(frame, view);
         let exceeds = match self.policy {
             Policy::InputOutputTriggered { threshold } => {
@@ -219,11 +219,11 @@ impl CongestionPoint for Marking {
             self.exceeded.push((frame.output, frame.class));
         }
         match (fills || exceeds, self.late) {
-            (false, _) => Wish::Nothing,
-            (true, true) => Wish::Settle,
+            (false, _) => Request::Nothing,
+            (true, true) => Request::Settle,
             (true, false) => {
                 self.on_settled(frame.now, view);
-                Wish::Nothing
+                Request::Nothing
             }
         }
     }

@@ -127,7 +127,7 @@ pub enum Fate {
 
 /// What a congestion point wants done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum Request {
     /// Nothing.
     Nothing,
     /// To be asked again when everything that can start at this instant has started.
@@ -195,20 +195,20 @@ pub trait CongestionPoint {
         false
     }
 
-    /// Whether it may wish to draw frames, so that the switch keeps account of them.
+    /// Whether it may request to draw frames, so that the switch keeps account of them.
     fn draws(&self) -> bool {
         false
     }
 
     /// A frame has come, is counted against its input, and waits for its output.
-    fn on_arrival(&mut self, _frame: &Passage, _view: &impl View) -> Wish {
-        Wish::Nothing
+    fn on_arrival(&mut self, _frame: &Passage, _view: &impl View) -> Request {
+        Request::Nothing
     }
 
     /// A frame has joined the queue of its output: at once, or, where there is room behind the crossbar, when it has
     /// come through.
-    fn on_output(&mut self, _frame: &Passage, _view: &impl View) -> Wish {
-        Wish::Nothing
+    fn on_output(&mut self, _frame: &Passage, _view: &impl View) -> Request {
+        Request::Nothing
     }
 
     /// A probe is here on its way to its destination. What it carries may be changed. One with the tag of a queue of
@@ -239,7 +239,7 @@ pub trait CongestionPoint {
     }
 
     /// The deadline has come.
-    fn on_deadline(&mut self, _now: Time, _view: &impl View) -> Wish {
-        Wish::Nothing
+    fn on_deadline(&mut self, _now: Time, _view: &impl View) -> Request {
+        Request::Nothing
     }
 }

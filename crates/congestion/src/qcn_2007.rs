@@ -8,7 +8,7 @@
 
 use crate::feedback::{BASE_PROBABILITY, PROBE_ANSWERS};
 use crate::guidance::{self, WEIGHT};
-use crate::increase::{Increase, Law, lasting};
+use crate::increase::{Increase, IncreaseLaw, lasting};
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values, joined};
 use crate::qcn_source::{Clock, Extra, How, Steps};
 use crate::{PointInfo, ProtocolInfo, QcnPoint, QcnSource, Reaction};
@@ -284,9 +284,9 @@ pub(crate) const SOURCE_PR: ProtocolInfo = ProtocolInfo {
 fn build(values: &Values, asking: Option<f64>) -> Result<Reaction, Invalid> {
     let bits = |name: &str| values.rate(name).as_bits_per_sec() as f64;
     let law = match values.choice("self_increase").as_str() {
-        "linear" => Law::Add(bits("drift_rate")),
-        "proportional" => Law::Approach(values.number("drift_part")),
-        _ => Law::Multiply(values.number("drift_factor")),
+        "linear" => IncreaseLaw::Add(bits("drift_rate")),
+        "proportional" => IncreaseLaw::Approach(values.number("drift_part")),
+        _ => IncreaseLaw::Multiply(values.number("drift_factor")),
     };
     let period = lasting("drift_period", values.time("drift_period"))?;
     let extra = match values.choice("extra_fast_recovery").as_str() {

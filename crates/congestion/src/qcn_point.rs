@@ -10,7 +10,9 @@
 use crate::feedback::{ONE, Sample, congestion, flexible, jittered, quantised};
 use crate::guidance::Guide;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Surroundings, View, Wish, number, tag_of};
+use crate::point::{
+    CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, View, number, tag_of,
+};
 use crate::{Point, PointInfo};
 use units::{Span, Stream, Time};
 
@@ -249,7 +251,7 @@ impl QcnPoint {
     }
 
     /// Takes a sample, and says whom to tell of it.
-    fn sample(&mut self, now: Time, port: u16, class: u8, view: &impl View) -> Wish {
+    fn sample(&mut self, now: Time, port: u16, class: u8, view: &impl View) -> Request {
         let length = self.length(port, class, view);
         let at = self.at(port, class);
         let old = std::mem::replace(&mut self.queues[at].old, length);
@@ -260,22 +262,22 @@ impl QcnPoint {
             queue.left = jittered(&mut queue.stream, interval, self.jitter) as i64;
         }
         if feedback == 0 {
-            return Wish::Nothing;
+            return Request::Nothing;
         }
         let Sample { offset, growth } = Sample::of(self.set_point, length, old);
         let guidance = self.guide.as_mut().map(|guide| guide.tell(now, port, class, view));
         let notice = Notice { flow: queue.last, feedback, offset, growth, port, class, guidance };
         let count = match self.culprit {
-            Culprit::Arrival => return Wish::Notify(notice),
+            Culprit::Arrival => return Request::Notify(notice),
             Culprit::Occupancy => 1,
             Culprit::TwoSamples => 2,
         };
         self.pending = Some(notice);
-        Wish::Draw { input: port, class, count }
+        Request::Draw { input: port, class, count }
     }
 
     /// A frame has come to a queue: a sample may be due.
-    fn stimulate(&mut self, port: u16, frame: &Passage, view: &impl View) -> Wish {
+    fn stimulate(&mut self, port: u16, frame: &Passage, view: &impl View) -> Request {
         let at = self.at(port, frame.class);
         if self.keep_alive.is_some() {
             self.tick_while(view.stopped(port, frame.class), at, frame.now);
@@ -285,7 +287,7 @@ impl QcnPoint {
         }
         self.queues[at].last = frame.flow;
         if !self.due(at, port, frame, view) {
-            return Wish::Nothing;
+            return Request::Nothing;
         }
         self.sample(frame.now, port, frame.class, view)
     }
@@ -338,17 +340,17 @@ impl CongestionPoint for QcnPoint {
         self.culprit != Culprit::Arrival
     }
 
-    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Wish {
+    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {
         match self.placed {
-            Placed::Outputs => Wish::Nothing,
+            Placed::Outputs => Request::Nothing,
             Placed::Inputs => self.stimulate(frame.input, frame, view),
         }
     }
 
-    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Wish {
+    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {
         match self.placed {
             Placed::Outputs => self.stimulate(frame.output, frame, view),
-            Placed::Inputs => Wish::Nothing,
+            Placed::Inputs => Request::Nothing,
         }
     }
 
@@ -382,11 +384,11 @@ impl CongestionPoint for QcnPoint {
         self.next
     }
 
-    fn on_deadline(&mut self, now: Time, view: &impl View) -> Wish {
-        let mut wish = Wish::Nothing;
+    fn on_deadline(&mut self, now: Time, view: &impl View) -> Request {
+        let mut request = Request::Nothing;
         for at in 0..self.queues.len() {
-            if wish != Wish::Nothing {
-                // One wish at a time: what else is due keeps the deadline at this instant.
+            if request != Request::Nothing {
+                // One request at a time: what else is due keeps the deadline at this instant.
                 break;
             }
             let (port, class) = ((at / self.classes) as u16, (at % self.classes) as u8);
@@ -394,12 +396,12 @@ impl CongestionPoint for QcnPoint {
                 self.queues[at].due = None;
                 if view.stopped(port, class) {
                     self.tick_while(true, at, now);
-                    wish = self.sample(now, port, class, view);
+                    request = self.sample(now, port, class, view);
                 }
             }
         }
         self.next = self.queues.iter().filter_map(|queue| queue.due).min();
-        wish
+        request
     }
 }
 
@@ -410,10 +412,10 @@ mod tests {
     use units::Rate;
 
     /// A frame comes and joins the queue of its output at once.
-    fn arrive(point: &mut impl CongestionPoint, frame: &Passage, view: &impl View) -> Wish {
+    fn arrive(point: &mut impl CongestionPoint, frame: &Passage, view: &impl View) -> Request {
         match point.on_arrival(frame, view) {
-            Wish::Nothing => point.on_output(frame, view),
-            wish => wish,
+            Request::Nothing => point.on_output(frame, view),
+            request => request,
         }
     }
 
@@ -496,14 +498,14 @@ mod tests {
     }
 
     /// Lets frames of 1000 bytes come until the point wants something, and counts them.
-    fn until_due(point: &mut Point, input: u16, view: &Still) -> (u32, Wish) {
+    fn until_due(point: &mut Point, input: u16, view: &Still) -> (u32, Request) {
         for frames in 1..2000 {
-            let wish = arrive(point, &frame(5, input, 1000), view);
-            if wish != Wish::Nothing {
-                return (frames, wish);
+            let request = arrive(point, &frame(5, input, 1000), view);
+            if request != Request::Nothing {
+                return (frames, request);
             }
         }
-        (2000, Wish::Nothing)
+        (2000, Request::Nothing)
     }
 
     #[test]
@@ -513,26 +515,26 @@ mod tests {
         // 150 frames are the interval, one more exceeds it. Nothing is said of a queue at its set point.
         let calm = Still { waiting: 26_000, ..Still::default() };
         for _ in 0..150 {
-            assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &Still { waiting: 90_000, ..calm }), Wish::Nothing);
+            assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &Still { waiting: 90_000, ..calm }), Request::Nothing);
         }
         // But 26000 of growth since the start: 52000 * 63 / 130000 = 25.2.
         let notice = Notice { flow: 5, feedback: 25, offset: 0, growth: 26_000, port: 2, class: 1, guidance: None };
-        assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &calm), Wish::Notify(notice));
+        assert_eq!(arrive(&mut point, &frame(5, 0, 1000), &calm), Request::Notify(notice));
         // Row 3 of the table: 37500 bytes. Now it has not grown: nothing to say, and the queue is remembered.
         assert_eq!(until_due(&mut point, 0, &calm).0, 2000);
         let high = Still { waiting: 36_000, ..calm };
-        let (frames, wish) = until_due(&mut point, 1, &high);
+        let (frames, request) = until_due(&mut point, 1, &high);
         assert!(frames <= 151);
         // 10000 above and 10000 more: 30000 * 63 / 130000 = 14.5.
         let notice =
             Notice { flow: 5, feedback: 14, offset: -10_000, growth: 10_000, port: 2, class: 1, guidance: None };
-        assert_eq!(wish, Wish::Notify(notice));
+        assert_eq!(request, Request::Notify(notice));
         // Row 1: 75000 bytes; then 4 of feedback, row 0, for an unchanged queue.
-        let (frames, wish) = until_due(&mut point, 3, &high);
-        assert_eq!((frames, wish), (76, Wish::Notify(Notice { feedback: 4, growth: 0, ..notice })));
+        let (frames, request) = until_due(&mut point, 3, &high);
+        assert_eq!((frames, request), (76, Request::Notify(Notice { feedback: 4, growth: 0, ..notice })));
         assert_eq!(until_due(&mut point, 3, &high).0, 151);
         // Other queues are on their own.
-        assert_eq!(arrive(&mut point, &Passage { output: 1, ..frame(6, 0, 65_000) }, &high), Wish::Nothing);
+        assert_eq!(arrive(&mut point, &Passage { output: 1, ..frame(6, 0, 65_000) }, &high), Request::Nothing);
     }
 
     #[test]
@@ -549,7 +551,7 @@ mod tests {
                 let mut bytes = 0;
                 while lengths.len() < 1_502 {
                     bytes += 100;
-                    if let Wish::Notify(notice) = arrive(&mut point, &frame(0, 0, 100), &view) {
+                    if let Request::Notify(notice) = arrive(&mut point, &frame(0, 0, 100), &view) {
                         // The first sample counts all of the queue as growth.
                         assert!(lengths.is_empty() || usize::from(notice.feedback) >> 3 == row);
                         lengths.push(std::mem::take(&mut bytes));
@@ -579,7 +581,7 @@ mod tests {
         while told.iter().sum::<u32>() < 20_000 {
             let turn = stream.below(6) as u32;
             let flow = if turn < 4 { 1 } else { 2 * (turn - 4) };
-            if let Wish::Notify(notice) = arrive(&mut point, &frame(flow, 0, flows[flow as usize].0), &view) {
+            if let Request::Notify(notice) = arrive(&mut point, &frame(flow, 0, flows[flow as usize].0), &view) {
                 told[notice.flow as usize] += 1;
             }
         }
@@ -600,8 +602,8 @@ mod tests {
             let mut point = attached(&at_inputs(culprit));
             assert_eq!(point.on_drawn(Time::ZERO, &[a]), None);
             let mut draw = |drawn: &[Drawn]| {
-                let (_, wish) = until_due(&mut point, 3, &view);
-                assert_eq!(wish, Wish::Draw { input: 3, class: 1, count });
+                let (_, request) = until_due(&mut point, 3, &view);
+                assert_eq!(request, Request::Draw { input: 3, class: 1, count });
                 let notice = point.on_drawn(Time::ZERO, drawn);
                 assert_eq!(point.on_drawn(Time::ZERO, drawn), None);
                 notice
@@ -620,8 +622,8 @@ mod tests {
             }
         }
         // Arrival sampling at inputs looks at the same buffer.
-        let (_, wish) = until_due(&mut attached(&at_inputs("arrival")), 3, &view);
-        assert!(matches!(wish, Wish::Notify(Notice { flow: 5, offset: -74_000, port: 3, .. })), "{wish:?}");
+        let (_, request) = until_due(&mut attached(&at_inputs("arrival")), 3, &view);
+        assert!(matches!(request, Request::Notify(Notice { flow: 5, offset: -74_000, port: 3, .. })), "{request:?}");
     }
 
     #[test]
@@ -631,33 +633,33 @@ mod tests {
         let time = |micros: u64| Time::ZERO + Span::from_micros(micros);
         let arrival = |micros: u64, input: u16| Passage { now: time(micros), ..frame(5, input, 100) };
         let stopped = |stopped: u32| Still { waiting: 0, held: 100_000, stopped };
-        assert_eq!(arrive(&mut point, &arrival(0, 0), &stopped(0)), Wish::Nothing);
+        assert_eq!(arrive(&mut point, &arrival(0, 0), &stopped(0)), Request::Nothing);
         assert_eq!(point.deadline(), None);
         // Inputs 1 and 3 are stopped at the same time, input 2 later; frames on their way do not put the clock back.
         for (micros, input) in [(10, 1), (10, 3), (11, 1), (20, 2)] {
-            assert_eq!(arrive(&mut point, &arrival(micros, input), &stopped(0b1110)), Wish::Nothing);
+            assert_eq!(arrive(&mut point, &arrival(micros, input), &stopped(0b1110)), Request::Nothing);
         }
         for input in [1, 3] {
             assert_eq!(point.deadline(), Some(time(130)));
-            assert_eq!(point.on_deadline(time(130), &stopped(0b1110)), Wish::Draw { input, class: 1, count: 1 });
+            assert_eq!(point.on_deadline(time(130), &stopped(0b1110)), Request::Draw { input, class: 1, count: 1 });
             let drawn = point.on_drawn(time(130), &[Drawn { flow: 4, output: 0, path: 0 }]);
             assert_eq!(drawn.map(|notice| (notice.flow, notice.port, notice.feedback)), Some((4, input, 63)));
         }
         // Input 2 may send again before its turn, and input 1 after one more; a buffer that has calmed says nothing.
         assert_eq!(point.deadline(), Some(time(140)));
-        assert_eq!(point.on_deadline(time(140), &stopped(0b1010)), Wish::Nothing);
+        assert_eq!(point.on_deadline(time(140), &stopped(0b1010)), Request::Nothing);
         assert_eq!(point.deadline(), Some(time(250)));
-        assert_eq!(point.on_deadline(time(250), &Still { held: 20_000, ..stopped(0b0010) }), Wish::Nothing);
+        assert_eq!(point.on_deadline(time(250), &Still { held: 20_000, ..stopped(0b0010) }), Request::Nothing);
         assert_eq!(point.deadline(), Some(time(370)));
         // An arrival at an input that is not stopped ends its clock.
         arrive(&mut point, &arrival(300, 1), &stopped(0));
-        assert_eq!(point.on_deadline(time(370), &stopped(0)), Wish::Nothing);
+        assert_eq!(point.on_deadline(time(370), &stopped(0)), Request::Nothing);
         assert_eq!(point.deadline(), None);
         // Arrival sampling then has the frame that came last.
         let mut arrivals = attached(&at_inputs("arrival").with("keep_alive", Value::Time(interval)));
         arrive(&mut arrivals, &arrival(0, 1), &stopped(0b10));
-        let wish = arrivals.on_deadline(time(120), &stopped(0b10));
-        assert!(matches!(wish, Wish::Notify(Notice { flow: 5, port: 1, class: 1, .. })), "{wish:?}");
+        let request = arrivals.on_deadline(time(120), &stopped(0b10));
+        assert!(matches!(request, Request::Notify(Notice { flow: 5, port: 1, class: 1, .. })), "{request:?}");
         // Without the parameter there is no clock.
         let mut plain = attached(&at_inputs("occupancy"));
         arrive(&mut plain, &arrival(0, 1), &stopped(0b10));

@@ -17,7 +17,7 @@ use crate::guidance::guided;
 use crate::increase::Increase;
 use crate::parameter::{Invalid, Values};
 use crate::point::tag_of;
-use crate::{Adapter, Allowance, Feedback, Lane, Probe, Reaction, ReactionPoint};
+use crate::{Adapter, Allowance, Feedback, Probe, ProbeClass, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Stream, Time};
 
 /// A target so many times the rate is too old to be trusted ...
@@ -372,8 +372,8 @@ impl ReactionPoint for QcnSource {
         (tag != 0).then_some(Probe { number: self.number, value: 0, tag })
     }
 
-    fn probes(&self) -> Option<Lane> {
-        self.how.asks.then_some(Lane::Urgent)
+    fn probes(&self) -> Option<ProbeClass> {
+        self.how.asks.then_some(ProbeClass::Urgent)
     }
 
     fn tags(&self) -> bool {

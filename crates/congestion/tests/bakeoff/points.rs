@@ -2,7 +2,7 @@
 
 use crate::{build_point, choice, of_point, time};
 use congestion::parameter::{Value, Values};
-use congestion::point::{Fate, Guidance, Notice, Passage, Passing, Surroundings, View, Wish, number, tag_of};
+use congestion::point::{Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, View, number, tag_of};
 use congestion::{CongestionPoint, POINTS, Point};
 use units::{Rate, Span, Time};
 
@@ -90,7 +90,7 @@ fn own_tag() -> u16 {
 /// Frames until the point says something.
 fn until_told(point: &mut Point, view: &Still) -> (u32, Notice) {
     for frames in 1..100_000 {
-        if let Wish::Notify(notice) = point.on_output(&frame(Time::ZERO, 9), view) {
+        if let Request::Notify(notice) = point.on_output(&frame(Time::ZERO, 9), view) {
             return (frames, notice);
         }
     }
@@ -120,8 +120,9 @@ fn qcn_of_2007_samples_one_to_ten_percent_of_frames() {
         assert!((found / percent - 1.0).abs() < 0.0283, "{length}: {found} for {percent}");
     }
     // Nothing is said below the set point.
-    let calm =
-        |point: &mut Point| (0..5_000).all(|_| point.on_output(&frame(Time::ZERO, 9), &queue(20_000)) == Wish::Nothing);
+    let calm = |point: &mut Point| {
+        (0..5_000).all(|_| point.on_output(&frame(Time::ZERO, 9), &queue(20_000)) == Request::Nothing)
+    };
     assert!(calm(&mut point));
 }
 
@@ -132,7 +133,7 @@ fn points_of_e2cm_send_only_what_is_negative_above_the_set_point() {
         let mut point = attached(name, &every(name).with("jitter", Value::Number(0.0)));
         let mut see =
             |length: u32, tag: u16| match point.on_output(&Passage { tag, ..frame(Time::ZERO, 9) }, &queue(length)) {
-                Wish::Notify(notice) => Some((notice.feedback, notice.offset, notice.growth)),
+                Request::Notify(notice) => Some((notice.feedback, notice.offset, notice.growth)),
                 _ => None,
             };
         // Feedback: -66000; 0; 5000, above; 14000 and -5000, below; a tag makes no difference. Then BCN(0,0).
@@ -246,7 +247,7 @@ fn fecn_b_sends_bcn_00_where_the_queue_is_long() {
     // One in a hundred frames of 1500 bytes.
     let (frames, notice) = until_told(&mut point, &queue(120_001));
     assert_eq!((frames, notice.flow, notice.feedback, notice.offset, notice.growth), (100, 9, 1, 0, 0));
-    assert!((0..1_000).all(|_| point.on_output(&frame(Time::ZERO, 9), &queue(120_000)) == Wish::Nothing));
+    assert!((0..1_000).all(|_| point.on_output(&frame(Time::ZERO, 9), &queue(120_000)) == Request::Nothing));
     // Its rate for probes is that of FECN: 10 Gb/s over ten flows at the start.
     let mut passing = Passing { value: 10_000_000_000, ..probe(Time::ZERO, 0) };
     assert_eq!((point.on_probe(&mut passing, &queue(0)), passing.value), (Fate::Pass, 1_000_000_000));

@@ -3,7 +3,7 @@
 use crate::{choice, guide, near, notify, of_source, rate, source, time};
 use congestion::parameter::{Value, Values};
 use congestion::point::tag_of;
-use congestion::{Allowance, Feedback, Lane, Probe, Reaction, ReactionPoint, STAMP};
+use congestion::{Allowance, Feedback, Probe, ProbeClass, Reaction, ReactionPoint, STAMP};
 use units::{Bytes, Rate, Span, Time};
 
 /// A protocol of the QCN family without jitter and without extra fast recovery.
@@ -123,7 +123,7 @@ fn drift_carries_the_target_with_it_and_removes_the_limiter_in_the_end() {
 #[test]
 fn qcn_p_asks_the_point_that_slowed_it_down_and_only_its_answer_raises_the_rate() {
     let mut source = source("qcn-p", &plain("qcn-p"));
-    assert_eq!((source.probes(), source.tags(), source.tag()), (Some(Lane::Urgent), true, 0));
+    assert_eq!((source.probes(), source.tags(), source.tag()), (Some(ProbeClass::Urgent), true, 0));
     assert!(send(&mut source, 1_000_000).is_empty());
     notify(&mut source, Time::ZERO, 4, congested(32));
     notify(&mut source, Time::ZERO, 9, congested(32));
@@ -177,7 +177,7 @@ fn stream(source: &mut Reaction, from: u64, frames: u64) -> Vec<(Time, Probe)> {
 #[test]
 fn e2cm_steers_what_it_has_on_its_way() {
     let mut source = source("e2cm", &of_source("e2cm"));
-    assert_eq!((source.probes(), source.tags(), source.tag_size()), (Some(Lane::WithData), false, Bytes::ZERO));
+    assert_eq!((source.probes(), source.tags(), source.tag_size()), (Some(ProbeClass::WithData), false, Bytes::ZERO));
     assert!(stream(&mut source, 0, 500).is_empty());
     notify(&mut source, Time::ZERO, 4, HALVES);
     assert!((rate(&source) - HALF).abs() < 1e-5 && source.tag() == 0);
@@ -217,7 +217,7 @@ fn probes_of_e2cm_may_be_allowed_to_raise_only() {
 #[test]
 fn e2cm_p_asks_the_point_every_100000_bytes() {
     let mut source = source("e2cm-p", &of_source("e2cm-p"));
-    assert_eq!((source.probes(), source.tags(), source.tag()), (Some(Lane::Urgent), true, 0));
+    assert_eq!((source.probes(), source.tags(), source.tag()), (Some(ProbeClass::Urgent), true, 0));
     notify(&mut source, Time::ZERO, 4, HALVES);
     // 67, 134 and 200 frames: what is too much counts for the next.
     let probes = stream(&mut source, 1, 200);

@@ -2,7 +2,7 @@
 
 use crate::{build_point, choice, of_point};
 use congestion::parameter::{Value, Values};
-use congestion::point::{Notice, Passage, Surroundings, View, Wish, number, tag_of};
+use congestion::point::{Notice, Passage, Request, Surroundings, View, number, tag_of};
 use congestion::{CongestionPoint, Point};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Time};
@@ -78,11 +78,11 @@ fn own_tag() -> u16 {
 /// Shows the point a frame that finds a queue, and returns (feedback, offset, growth).
 fn see(point: &mut Point, queue: u32, tag: u16) -> Option<(u8, i32, i32)> {
     match point.on_output(&frame(1500, tag), &Queue(queue)) {
-        Wish::Nothing => None,
-        Wish::Notify(Notice { flow: 9, feedback, offset, growth, port: 2, class: 1, guidance: None }) => {
+        Request::Nothing => None,
+        Request::Notify(Notice { flow: 9, feedback, offset, growth, port: 2, class: 1, guidance: None }) => {
             Some((feedback, offset, growth))
         }
-        wish => panic!("{wish:?}"),
+        request => panic!("{request:?}"),
     }
 }
 
@@ -147,7 +147,7 @@ fn queues_of_outputs_and_classes_are_apart() {
     let mut point = attached("bcn", &every_frame());
     assert_eq!(see(&mut point, 30_000, 0), Some((0, -6_000, 30_000)));
     let elsewhere = Passage { output: 1, ..frame(1500, 0) };
-    let Wish::Notify(notice) = point.on_output(&elsewhere, &Queue(26_000)) else { panic!("a notice is due") };
+    let Request::Notify(notice) = point.on_output(&elsewhere, &Queue(26_000)) else { panic!("a notice is due") };
     assert_eq!((notice.port, notice.offset, notice.growth), (1, -2_000, 26_000));
     assert_eq!(see(&mut point, 30_000, 0), Some((0, -6_000, 0)));
 }
@@ -205,7 +205,7 @@ fn frames_are_sampled_with_their_probability() {
 /// Which of so many frames of that length ECM samples.
 fn sampled(values: &Values, len: u16, frames: usize) -> Vec<usize> {
     let mut point = attached("ecm", values);
-    let due = |n: &usize| *n > 0 && point.on_output(&frame(len, 0), &Queue(50_000)) != Wish::Nothing;
+    let due = |n: &usize| *n > 0 && point.on_output(&frame(len, 0), &Queue(50_000)) != Request::Nothing;
     (0..=frames).filter(due).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::{point, text};
 use congestion::parameter::Value;
-use congestion::point::{Passage, Surroundings, View, Wish};
+use congestion::point::{Passage, Request, Surroundings, View};
 use congestion::{CongestionPoint, Point};
 use units::{Rate, Span, Time};
 
@@ -11,12 +11,12 @@ const LARGEST: u32 = 1000;
 
 /// A lane whose state the test sets.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+struct LaneState {
     bytes: u32,
     last_blocked: Option<Time>,
 }
 
-impl View for Lane {
+impl View for LaneState {
     fn held(&self, _: u16, _: u8) -> u32 {
         self.bytes
     }
@@ -84,20 +84,20 @@ fn frame(output: u16, class: u8, len: u16) -> Passage {
 }
 
 /// A frame comes when so much waits, and one starts then.
-fn marks(point: &mut Point, output: u16, class: u8, lane: Lane) -> bool {
+fn marks(point: &mut Point, output: u16, class: u8, lane: LaneState) -> bool {
     let frame = frame(output, class, 1000);
-    assert_eq!(point.on_arrival(&frame, &lane), Wish::Nothing);
+    assert_eq!(point.on_arrival(&frame, &lane), Request::Nothing);
     point.on_start(&frame, &lane)
 }
 
-fn queue(bytes: u32) -> Lane {
-    Lane { bytes, last_blocked: None }
+fn queue(bytes: u32) -> LaneState {
+    LaneState { bytes, last_blocked: None }
 }
 
 /// That a lane marks above a queue, and not at it.
 fn begins_above(point: &mut Point, (output, class): (u16, u8), above: u32, last_blocked: Option<Time>) {
-    assert!(!marks(point, output, class, Lane { bytes: above, last_blocked }), "{above}");
-    assert!(marks(point, output, class, Lane { bytes: above + 1, last_blocked }), "{above}");
+    assert!(!marks(point, output, class, LaneState { bytes: above, last_blocked }), "{above}");
+    assert!(marks(point, output, class, LaneState { bytes: above + 1, last_blocked }), "{above}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn threshold_zero_is_off() {
     for given in [vec![], vec![("queue", Value::Size(units::Bytes::new(1)))]] {
         let given: Vec<_> = given.into_iter().chain([("threshold", Value::Count(0))]).collect();
         assert!(!marks(&mut fecn(&given), 0, 0, queue(u32::MAX)));
-        assert!(!marks(&mut fecn(&given), 0, 0, Lane { bytes: u32::MAX, last_blocked: Some(NOW) }));
+        assert!(!marks(&mut fecn(&given), 0, 0, LaneState { bytes: u32::MAX, last_blocked: Some(NOW) }));
     }
 }
 
@@ -166,7 +166,7 @@ fn congestion_ends_below_the_threshold_by_the_hysteresis() {
 
 #[test]
 fn roots_mark_and_victims_where_they_may() {
-    let blocked = Lane { bytes: BUFFER + 1, last_blocked: Some(NOW) };
+    let blocked = LaneState { bytes: BUFFER + 1, last_blocked: Some(NOW) };
     for (victims, at_host, at_switch) in [("hosts", true, false), ("all", true, true), ("none", false, false)] {
         let mut point = fecn(&[("victims", text(victims))]);
         for (output, expected) in [(0, at_host), (1, at_switch)] {
@@ -178,8 +178,10 @@ fn roots_mark_and_victims_where_they_may() {
 
 #[test]
 fn having_been_blocked_recently_is_being_blocked() {
-    let ago =
-        |nanos: u64| Lane { bytes: BUFFER + 1, last_blocked: Some(Time::from_picos(NOW.as_picos() - nanos * 1000)) };
+    let ago = |nanos: u64| LaneState {
+        bytes: BUFFER + 1,
+        last_blocked: Some(Time::from_picos(NOW.as_picos() - nanos * 1000)),
+    };
     let mut at_once = fecn(&[]);
     assert!(!marks(&mut at_once, 1, 0, ago(0)));
     assert!(marks(&mut at_once, 1, 0, ago(1)));

@@ -1,7 +1,7 @@
 //! A switch as a list of frames, and a congestion point that watches it.
 
 use congestion::parameter::{Value, Values};
-use congestion::point::{Passage, Surroundings, View, Wish};
+use congestion::point::{Passage, Request, Surroundings, View};
 use congestion::{CongestionPoint, POINTS, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
@@ -185,10 +185,10 @@ impl Watched {
         self.next += 1;
         let frame = Held { id, input, output, class, len, since: self.model.now, leaving: false };
         self.model.frames.push(frame);
-        let wish = self.point.on_arrival(&self.passage(&frame), &self.model);
-        assert!(matches!(wish, Wish::Nothing | Wish::Settle), "{wish:?}");
-        self.settle |= wish == Wish::Settle;
-        (id, wish == Wish::Settle)
+        let request = self.point.on_arrival(&self.passage(&frame), &self.model);
+        assert!(matches!(request, Request::Nothing | Request::Settle), "{request:?}");
+        self.settle |= request == Request::Settle;
+        (id, request == Request::Settle)
     }
 
     /// A frame starts to leave. Returns whether it is marked.

@@ -3,7 +3,7 @@
 
 use crate::kit::*;
 use congestion::parameter::{Value, Values};
-use congestion::{Lane, POINTS, PROTOCOLS, ReactionPoint};
+use congestion::{POINTS, PROTOCOLS, ProbeClass, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
@@ -40,7 +40,7 @@ fn spec(name: &str, set: &[(&'static str, Value)]) -> NetworkSpec {
     let reaction = (info.build)(&values).unwrap();
     let probe = reaction.probes().map(|lane| ProbeSpec {
         size: Bytes::new(64),
-        class: u8::from(lane == Lane::Urgent),
+        class: u8::from(lane == ProbeClass::Urgent),
         answer_class: 1,
     });
     let flow = |host: u32| FlowSpec { reaction: reaction.clone(), probe, ..greedy(host, TARGET, 1500) };

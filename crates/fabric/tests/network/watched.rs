@@ -7,7 +7,7 @@
 use crate::kit::*;
 use crate::stress;
 use congestion::parameter::{ParameterKind, Value, Values};
-use congestion::{CongestionPoint, Lane, POINTS, PROTOCOLS, Point, ReactionPoint};
+use congestion::{CongestionPoint, POINTS, PROTOCOLS, Point, ProbeClass, ReactionPoint};
 use fabric::spec::*;
 use fabric::workload::*;
 use fabric::{BuildOptions, FlowReport, Outcome, Partition, Probe, QueueSample, Report, RunLimits, Simulation, Wish};
@@ -134,7 +134,7 @@ fn spec(seed: u64) -> NetworkSpec {
                     continue;
                 }
                 let size = Bytes::new(64);
-                let class = if lane == Lane::Urgent { classes as u8 - 1 } else { flow.class };
+                let class = if lane == ProbeClass::Urgent { classes as u8 - 1 } else { flow.class };
                 flow.probe = Some(ProbeSpec { size, class, answer_class: lot.below(classes) as u8 });
             }
             flow.reaction = reaction;

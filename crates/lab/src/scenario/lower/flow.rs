@@ -5,7 +5,7 @@ use crate::scenario::parameters;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
-use congestion::{Lane, Reaction, ReactionPoint};
+use congestion::{ProbeClass, Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern, ProbeSpec};
 use units::{Bytes, Rate, Span, Time};
@@ -81,7 +81,7 @@ fn probe(
     of_flow: u8,
 ) -> Option<Option<ProbeSpec>> {
     let last = (subject.classes.len() - 1) as u8;
-    let usual = |lane: Lane| if lane == Lane::Urgent { last } else { of_flow };
+    let usual = |class: ProbeClass| if class == ProbeClass::Urgent { last } else { of_flow };
     let usual = reaction.probes().map(usual);
     let Some(node) = entry.table("probe") else {
         let spec = |class: u8| ProbeSpec { size: Bytes::new(64), class, answer_class: last };

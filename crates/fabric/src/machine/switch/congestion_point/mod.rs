@@ -15,7 +15,7 @@ use crate::machine::network::{Ctx, Device, Network};
 use crate::machine::port::CONGESTION_POINT;
 use crate::machine::switch::occupancy::{Occupancy, Occupant};
 use crate::observe::probe::Probe;
-use congestion::point::{Drawn, Fate, Passage, Passing, Wish};
+use congestion::point::{Drawn, Fate, Passage, Passing, Request};
 use congestion::{CongestionPoint, Point};
 use std::collections::VecDeque;
 use units::Time;
@@ -149,12 +149,12 @@ impl<P: Probe> Network<P> {
         if ends {
             self.send_receipt(now, switch, flow, ctx);
         }
-        let wish = self.consult(now, switch, |point, settle, seen| {
-            let wish = point.on_arrival(&passage, seen);
-            *settle |= wish == Wish::Settle;
-            wish
+        let request = self.consult(now, switch, |point, settle, seen| {
+            let request = point.on_arrival(&passage, seen);
+            *settle |= request == Request::Settle;
+            request
         });
-        self.grant_wish(now, switch, wish, ctx);
+        self.grant_request(now, switch, request, ctx);
         if direct {
             self.show_output(now, switch, passage, ctx);
         }
@@ -162,12 +162,12 @@ impl<P: Probe> Network<P> {
 
     /// A frame has joined the queue of its output.
     fn show_output(&mut self, now: Time, switch: u32, passage: Passage, ctx: &mut Ctx) {
-        let wish = self.consult(now, switch, |point, settle, seen| {
-            let wish = point.on_output(&passage, seen);
-            *settle |= wish == Wish::Settle;
-            wish
+        let request = self.consult(now, switch, |point, settle, seen| {
+            let request = point.on_output(&passage, seen);
+            *settle |= request == Request::Settle;
+            request
         });
-        self.grant_wish(now, switch, wish, ctx);
+        self.grant_request(now, switch, request, ctx);
     }
 
     /// A probe passes a watched switch. Returns whether it ends there.
@@ -325,16 +325,16 @@ impl<P: Probe> Network<P> {
                 point.on_settled(now, seen);
             });
         }
-        let wish = if due { self.consult(now, switch, |point, _, seen| point.on_deadline(now, seen)) } else { None };
-        self.grant_wish(now, switch, wish, ctx);
+        let request = if due { self.consult(now, switch, |point, _, seen| point.on_deadline(now, seen)) } else { None };
+        self.grant_request(now, switch, request, ctx);
     }
 
     /// Does what a congestion point wants, and sees to it that it is asked again in time.
-    fn grant_wish(&mut self, now: Time, switch: u32, wish: Option<Wish>, ctx: &mut Ctx) {
-        match wish {
-            Some(Wish::Notify(notice)) => self.notify(now, switch, notice, ctx),
-            Some(Wish::Draw { input, class, count }) => self.draw(now, switch, (input, class), count, ctx),
-            Some(Wish::Nothing | Wish::Settle) | None => {}
+    fn grant_request(&mut self, now: Time, switch: u32, request: Option<Request>, ctx: &mut Ctx) {
+        match request {
+            Some(Request::Notify(notice)) => self.notify(now, switch, notice, ctx),
+            Some(Request::Draw { input, class, count }) => self.draw(now, switch, (input, class), count, ctx),
+            Some(Request::Nothing | Request::Settle) | None => {}
         }
         let state = &self.switches[switch as usize];
         let Some(congestion_point) = &state.congestion_point else { return };
