@@ -12,7 +12,7 @@ Exit codes: 0 success, 1 the system refused, 2 bad input, 3 loss in a lossless c
 
 /// A laboratory for congestion in lossless networks.
 #[derive(Debug, Parser)]
-#[command(name = "tailback", version, about, after_help = CODES, disable_help_subcommand = true)]
+#[command(name = "tailback", version, about, after_help = CODES)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,

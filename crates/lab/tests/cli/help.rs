@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "run",
     "check",
     "routes",
@@ -25,13 +25,16 @@ const COMMANDS: [&str; 22] = [
     "tables",
     "init",
     "completions",
+    "help",
 ];
 
 #[test]
 fn help_is_as_it_was() {
     let scratch = Scratch::new("help");
     scratch.run(&["--help"]).ends(0).matches("help");
-    for command in COMMANDS {
+    scratch.run(&["help"]).ends(0).matches("help");
+    for command in COMMANDS.into_iter().filter(|command| *command != "help") {
+        scratch.run(&["help", command]).ends(0).matches(&format!("help-{command}"));
         scratch.run(&[command, "--help"]).ends(0).matches(&format!("help-{command}"));
     }
 }
