@@ -188,7 +188,11 @@ impl Loader<'_> {
         }) {
             Ok(text) => {
                 chain.push(identity);
-                let below = self.file(path.to_string_lossy().into_owned(), text, chain);
+                let name = path.to_string_lossy().into_owned();
+                if self.is_foreign(&name, &text) {
+                    return tree;
+                }
+                let below = self.file(name, text, chain);
                 for (path, key) in variants::empty_over(&tree, &below) {
                     let (message, help) = variants::changes_nothing(&path);
                     self.problems.push(Problem::new(key, message, help));
@@ -201,6 +205,22 @@ impl Loader<'_> {
                 tree
             }
         }
+    }
+
+    /// Tells where a base is no scenario, in its keys at the top or as TOML. A file that has the keys of a scenario only in
+    /// part may be anything, for it is not the user who has named it: neither its lines nor its keys are quoted.
+    fn is_foreign(&mut self, name: &str, text: &str) -> bool {
+        let next = self.sources.iter().count() as u32;
+        let places = tree::foreign(keys::root(), next, text);
+        if places.is_empty() {
+            return false;
+        }
+        self.sources.add(name.to_owned(), SourceKind::Data, text.to_owned());
+        for place in places {
+            let message = "this line of a base is not TOML, or has a key that is none of a scenario";
+            self.problems.push(Problem::new(place, message, format!("`tailback check {name}` shows the line")));
+        }
+        true
     }
 
     /// Reads the files that workloads name.

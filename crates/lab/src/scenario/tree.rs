@@ -122,6 +122,15 @@ pub(crate) fn is_of(section: &Section, text: &str) -> bool {
     count > 0 && 2 * count >= table.get_ref().len()
 }
 
+/// Where a text is not one of keys of that section: what is not TOML, and keys at its top that the section does not know.
+pub(crate) fn foreign(section: &Section, source: u32, text: &str) -> Vec<Place> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let known = |name: &str| section.keys.iter().any(|key| key.name == name);
+    let unknown = table.get_ref().iter().filter(|(name, _)| !known(name.get_ref())).map(|(name, _)| name.span());
+    let wrong = errors.iter().map(|error| error.span().unwrap_or(text.len()..text.len()));
+    unknown.chain(wrong).map(|span| place(source, 0, span)).collect()
+}
+
 /// Reads one value out of the middle of a text; `None` if it is no TOML value.
 pub(crate) fn parse_value(source: u32, text: &str, offset: usize) -> Option<Item> {
     let value = DeValue::parse(text).ok()?;
