@@ -43,12 +43,13 @@ fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// A text as a cell of CSV. One that a spreadsheet would take for a formula, for it begins with `=`, `+`, `-`, `@`, a tab or
-/// a carriage return and is no number, gets an apostrophe before it. Quotes stand where commas, quotes and lines need them.
+/// a carriage return and is no number, gets an apostrophe before it. Control characters are escaped as for a terminal, which
+/// may well be where the file is looked at. Quotes stand where commas, quotes and lines need them.
 #[must_use]
 pub fn csv_cell(text: &str) -> Cow<'_, str> {
     let starts = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
-    let cell =
-        if starts && text.parse::<f64>().is_err() { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) };
+    let shown = for_terminal(text);
+    let cell = if starts && text.parse::<f64>().is_err() { Cow::Owned(format!("'{shown}")) } else { shown };
     if cell.contains([',', '"', '\n', '\r']) { Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\""))) } else { cell }
 }
 
@@ -79,6 +80,7 @@ mod tests {
         for plain in ["-1.5", "+2e9", "-inf", "h0-h1", "", "a=b"] {
             assert_eq!(csv_cell(plain), plain);
         }
+        assert_eq!(csv_cell("\u{1b}[31mX\r"), "\\u001b[31mX\\u000d");
         assert_eq!(csv_cell("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

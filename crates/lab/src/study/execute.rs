@@ -9,6 +9,7 @@ use crate::capture::{CAPTURE_FILE, Capture, CaptureFile};
 use crate::output::OutputFile;
 use crate::results::{Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
 use crate::scenario::{Metric, Plan, ProbeSettings, Source, explain, fair_phases, fair_phases_of_run};
+use crate::text::for_terminal;
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
 use fabric::{BuildError, BuildOptions, Limit, Outcome, Partition, Progress, Report, RunLimits, Simulation, Wish};
 use serde_json::json;
@@ -355,7 +356,8 @@ pub fn execute_with(
         for (number, input) in plan.inputs().enumerate() {
             writer.attach(&copy_name(number, &input.file), input.text.as_bytes())?;
         }
-        writer.attach("plan.toml.txt", explain(plan).as_bytes())?;
+        // The name of a file may hold what a terminal obeys.
+        writer.attach("plan.toml.txt", for_terminal(&explain(plan)).as_bytes())?;
         writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
         let mut finished = writer.finish(manifest(plan, &report, options.threads, start.elapsed()))?;
         lacking = finished.add(|directory| complete(&Draft { directory, measures: &measures })).err();
