@@ -63,6 +63,11 @@ fn variants(gathered: &mut Gathered<'_>, root: &Node) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for node in root.tables("variants") {
         let Some(name) = node.text("name") else { continue };
+        // `--variant` and an axis take a name as a shell gives it, without spaces and quotes around it.
+        if name.is_empty() || name.trim().trim_matches('"') != name {
+            let message = "the name of a variant is empty, or has a space or a quote at its beginning or end";
+            gathered.refuse(node.place_of("name"), message, "write the name without it");
+        }
         if names.contains(&name) {
             gathered.refuse(node.place_of("name"), format!("a second variant `{name}`"), "give each its own name");
         }
