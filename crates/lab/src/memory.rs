@@ -1,8 +1,9 @@
 //! How much memory something will take, judged before it is taken.
 //!
 //! A few zeros too many in a scenario or a grid would otherwise end in an abort of the program, or of another one. The
-//! estimates are counts times what one of a kind was measured to take, rounded up: 1 000 000 flows of a run without
-//! recording took 1.19 GB, an entry of the forwarding tables 4 to 6 B, a cell of a grid of four axes 0.6 kB.
+//! estimates are counts times what one of a kind takes. For a flow and an entry of the forwarding tables that was
+//! measured and is rounded up: 1 000 000 flows of a run without recording took 1.19 GB, an entry 4 to 6 B. What the other
+//! kinds take is chosen, on the safe side of the sizes of what is kept of them, and not measured.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -79,6 +80,12 @@ impl Need {
         self.and(bridges.saturating_mul(bridges), "pairs of bridges that know each other", BRIDGE)
     }
 
+    /// How many that each need as much fit at once; one at least, for that one alone fits was judged when it was made.
+    #[must_use]
+    pub fn at_once(&self, limit: u64) -> usize {
+        usize::try_from(limit / self.total().max(1)).unwrap_or(usize::MAX).max(1)
+    }
+
     /// All of it, in bytes.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -104,7 +111,8 @@ impl Need {
 }
 
 /// Bytes for people.
-fn shown(bytes: u64) -> String {
+#[must_use]
+pub fn shown(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{bytes} B"),
         1_000_000..1_000_000_000 => format!("{:.0} MB", bytes as f64 / 1e6),
@@ -165,6 +173,16 @@ mod tests {
         let (message, help) = need.within(4 << 30).expect_err("it is too much");
         assert!(message.contains("13.0 GB of it for 9995082 flows; 4.3 GB may be used"), "{message}");
         assert!(help.contains("TAILBACK_MEMORY=14GB"), "{help}");
+    }
+
+    #[test]
+    fn as_many_at_once_as_fit() {
+        let need = Need::network(2, 1, 2).and_flows(1000, 0);
+        assert_eq!(
+            [0, need.total(), 2 * need.total() - 1, 2 * need.total()].map(|most| need.at_once(most)),
+            [1, 1, 1, 2]
+        );
+        assert_eq!(Need::default().at_once(u64::MAX), usize::MAX);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::run::{claim_place, file_name, say, slug};
 use super::{INTERRUPT, picture, report, sweep};
 use lab::output::Kind;
 use lab::results::ResultsError;
-use lab::scenario::load;
+use lab::scenario::{Plan, load};
 use lab::study::{Existing, Options, Recording, StudyError, execute};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -47,20 +47,24 @@ pub fn compare(arguments: &Compare) -> Exit {
         console::error(&format!("'{twice}' is given twice: name each protocol once"));
         return Exit::BadInput;
     }
-    // All of them are loaded before any is run: a misspelt one should not cost the others' time.
-    let mut plans = Vec::new();
-    for value in &values {
+    let plan_with = |value: &str| -> Result<Plan, Exit> {
         let mut scenario = arguments.scenario.clone();
         scenario.set.push(format!("{path}={value}"));
-        match load(&scenario.file, &scenario.set) {
-            Ok(plan) => plans.push(plan),
-            Err(errors) => {
-                console::note(&format!("with {path}={value}:"));
-                return console::problems(&errors);
-            }
+        load(&scenario.file, &scenario.set).map_err(|errors| {
+            console::note(&format!("with {path}={value}:"));
+            console::problems(&errors)
+        })
+    };
+    // All of them are loaded before any is run: a misspelt one should not cost the others' time. None is kept until it is
+    // run: together they may not fit into memory.
+    let mut first = None;
+    for value in &values {
+        match plan_with(value) {
+            Ok(plan) => first = first.or_else(|| Some(plan.without_flows())),
+            Err(exit) => return exit,
         }
     }
-    let Some(first) = plans.first() else { return Exit::BadInput };
+    let Some(first) = first else { return Exit::BadInput };
     // A plan of a variant is called after it; what is compared is the scenario.
     let variant = first.figure.variant.as_ref().map(|variant| format!(", {variant}")).unwrap_or_default();
     let title = first.name.strip_suffix(variant.as_str()).unwrap_or(&first.name);
@@ -73,7 +77,14 @@ pub fn compare(arguments: &Compare) -> Exit {
     let mut lines: Vec<Value> = Vec::new();
     let mut made: Vec<(String, PathBuf)> = Vec::new();
     let mut worst = Exit::Success;
-    for (number, (value, plan)) in values.iter().zip(&plans).enumerate() {
+    for (number, value) in values.iter().enumerate() {
+        let plan = match plan_with(value) {
+            Ok(plan) => plan,
+            Err(exit) => {
+                let _ = std::fs::remove_dir(&out);
+                return exit;
+            }
+        };
         let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };
         let record = Recording { out: out.join(file_name(value, &values[..number])), existing };
         let options = Options {
@@ -85,7 +96,7 @@ pub fn compare(arguments: &Compare) -> Exit {
         };
         console::note(&format!("{path} = {value}"));
         let progress = RunProgress::new(plan.run.duration, false);
-        let execution = execute(plan, &options, |seen| progress.see(seen));
+        let execution = execute(&plan, &options, |seen| progress.see(seen));
         progress.end();
         let execution = match execution {
             Ok(execution) => execution,
@@ -101,7 +112,7 @@ pub fn compare(arguments: &Compare) -> Exit {
             return worst;
         }
         let totals = &execution.report.totals;
-        for line in execution.measures.workloads(plan) {
+        for line in execution.measures.workloads(&plan) {
             rows.push(vec![
                 value.clone(),
                 line.name.clone(),
@@ -148,7 +159,11 @@ pub fn compare(arguments: &Compare) -> Exit {
         ];
         console::print(&console::table(&head, &rows));
     }
-    match picture::draw_overlay(first, &made, &out) {
+    let drawn = match plan_with(&values[0]) {
+        Ok(plan) => picture::draw_overlay(&plan, &made, &out),
+        Err(exit) => return exit,
+    };
+    match drawn {
         Ok(()) => console::note(&format!("results and picture in {}", out.display())),
         Err(error) => {
             console::error(&error);

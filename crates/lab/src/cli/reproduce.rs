@@ -264,14 +264,17 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     let out = place_of(figure, arguments);
     Point::fit(&plan.axes(), plan.run.replications).map_err(|error| sweep::say(&error))?;
     let study = FigureStudy::new(&plan, arguments.choices == Choices::All && !arguments.quick);
+    let plan = plan.without_flows();
     let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));
     let mut grid = grid.map_err(|error| sweep::say(&error))?;
     let records = records(&study, &out);
     for (point, _, results) in &records {
         grid.record(*point, results.clone());
     }
-    let progress = CountProgress::new(grid.total(), "runs");
     let threads = arguments.threads.unwrap_or_else(cores);
+    grid.short_of_memory(threads).iter().for_each(|text| console::note(text));
+    let at_once = grid.at_once(threads);
+    let progress = CountProgress::new(grid.total(), "runs");
     let results = grid.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
     progress.end();
     let results = results.map_err(|error| sweep::say(&error))?;
@@ -287,7 +290,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     let charts = picture::grid_charts(&plan, &judged.cells);
     // A variant may have other flows and links.
     let own = |point: usize| load(&figure.file, &grid.overrides_of(point)).map_err(bad);
-    let named = |plan: Plan| (plan.figure.variant.clone().unwrap_or_default(), plan);
+    let named = |plan: Plan| (plan.figure.variant.clone().unwrap_or_default(), plan.without_flows());
     let plans: Vec<(String, Plan)> =
         records.iter().map(|(point, _, _)| own(*point).map(named)).collect::<Result<_, Exit>>()?;
     let folder = |results: &Path| results.strip_prefix(&out).unwrap_or(results).to_string_lossy().into_owned();
@@ -306,20 +309,19 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     // The short form of a figure that says what it draws draws no more than that.
     let times = plan.figure.charts.iter().any(|chart| matches!(chart.kind, ChartKind::Time { .. }));
     let usual = !(arguments.quick && times);
-    let jobs: Vec<_> = records.iter().zip(&plans).collect();
     let next = AtomicUsize::new(0);
     let draw = || -> Result<(), Exit> {
-        while let Some(((_, variant, results), (_, own))) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((point, variant, results)) = records.get(next.fetch_add(1, Ordering::Relaxed)) {
             let folder = plots.join(variant);
             if usual {
                 picture::draw(results, &folder, false).map_err(|error| refused(&error))?;
             }
-            picture::draw_times(own, results, &folder).map_err(failed)?;
+            picture::draw_times(&own(*point)?, results, &folder).map_err(failed)?;
         }
         Ok(())
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(draw)).collect();
+        let workers: Vec<_> = (0..at_once.clamp(1, records.len().max(1))).map(|_| scope.spawn(draw)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err(Exit::Failure)))
     })?;
     picture::draw_grid(&charts, &plots).map_err(failed)?;

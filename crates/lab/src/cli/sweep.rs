@@ -87,13 +87,15 @@ pub fn sweep(arguments: &Sweep) -> Exit {
         return say(&error);
     }
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", slug(&plan.name))));
+    let plan = plan.without_flows();
     let grid = match Grid::new(&scenario.file, &scenario.set, &plan, Point::all(&axes), (&out, Older::Keep)) {
         Ok(grid) => grid,
         Err(error) => return say(&error),
     };
+    let threads = arguments.threads.unwrap_or_else(cores);
+    grid.short_of_memory(threads).iter().for_each(|text| console::note(text));
     let progress = CountProgress::new(grid.total(), "runs");
-    let results =
-        grid.run(arguments.threads.unwrap_or_else(cores), &INTERRUPT, |done, total| progress.see(done, total));
+    let results = grid.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
     progress.end();
     let results = match results {
         Ok(results) => results,

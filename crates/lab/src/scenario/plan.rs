@@ -1,13 +1,16 @@
 //! The plan: a scenario with everything decided, and where each decision came from.
 
+use super::lower::network::need_of_changes;
 use super::problem::Errors;
 use super::source::Sources;
 use super::{Recipe, expect::Expectation, figure::Figure};
 use crate::dcbx::DcbPlan;
+use crate::memory::Need;
 use crate::spb::Service;
 use crate::stability::{FluidPlan, NoFluid};
 use fabric::routing::Routing;
 use fabric::spec::NetworkSpec;
+use fabric::workload::{Destination, FlowSpec};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -162,6 +165,25 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What a run of it needs, by an estimate.
+    #[must_use]
+    pub fn need(&self) -> Need {
+        let listed = |flow: &FlowSpec| match &flow.destination {
+            Destination::Uniform(others) => others.len() as u64,
+            Destination::Host(_) => 0,
+        };
+        let receivers = self.spec.flows.iter().map(listed).sum();
+        let network = need_of_changes(&self.spec.graph, self.spec.route_changes.len());
+        network.and_flows(self.spec.flows.len() as u64, receivers)
+    }
+
+    /// What it says, without the flows it has been made into: they take the most memory. It cannot be run.
+    #[must_use]
+    pub fn without_flows(mut self) -> Plan {
+        (self.spec.flows, self.flow_names, self.workload_of_flow) = (Vec::new(), Vec::new(), Vec::new());
+        self
+    }
+
     /// The same scenario with another seed: its random flows are drawn anew.
     ///
     /// # Errors

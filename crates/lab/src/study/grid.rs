@@ -7,7 +7,7 @@ use super::execute::{Existing, Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
 use super::statistics::Bounds;
 use crate::files;
-use crate::memory::{self, Need};
+use crate::memory::{self, Need, shown};
 use crate::output::unfinished::remove_dead_files;
 use crate::output::{write_file, write_one_of_many};
 use crate::results::Results;
@@ -189,6 +189,8 @@ pub struct Grid {
     pub seeds: Vec<u64>,
     /// For every cell what is expected of it.
     expectations: Vec<Vec<Expectation>>,
+    /// What a run of the cell that needs the most memory needs.
+    largest: Need,
     /// What it is a sweep of, if its directory may hold runs of another one.
     identity: String,
     /// For every cell where its first seed is recorded, if it is.
@@ -252,6 +254,7 @@ impl Grid {
             points,
             seeds,
             expectations: Vec::new(),
+            largest: Need::default(),
             identity: String::new(),
             records,
             out,
@@ -259,6 +262,10 @@ impl Grid {
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
         for point in 0..grid.points.len() {
             let plan = load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
+            let need = plan.need();
+            if need.total() > grid.largest.total() {
+                grid.largest = need;
+            }
             // Which flows it is about may differ from cell to cell; that it is a ratio may not.
             let bare = |expectation: Expectation| {
                 let over = expectation.subjects.over.as_ref().map(|_| Vec::new());
@@ -350,7 +357,23 @@ impl Grid {
         self.points.len() * self.seeds.len()
     }
 
-    /// Runs what is not yet done, one run per thread, and returns all. `progress` is told (done, total) after each run.
+    /// How many runs go on at once on so many threads: no more than memory allows, by the cell that needs the most.
+    #[must_use]
+    pub fn at_once(&self, threads: usize) -> usize {
+        threads.clamp(1, self.total().max(1)).min(self.largest.at_once(memory::limit()))
+    }
+
+    /// What to tell of it, if memory allows fewer than there are threads and runs.
+    #[must_use]
+    pub fn short_of_memory(&self, threads: usize) -> Option<String> {
+        let (count, most) = (self.at_once(threads), threads.clamp(1, self.total().max(1)));
+        let (need, limit) = (shown(self.largest.total()), shown(memory::limit()));
+        let text =
+            format!("{count} instead of {most} runs at once: one needs about {need} of memory, {limit} may be used");
+        (count < most).then_some(text)
+    }
+
+    /// Runs what is not yet done, one run per thread as far as memory allows, and returns all. `progress` is told (done, total) after each run.
     ///
     /// # Errors
     /// The first thing that went wrong; what was finished is kept.
@@ -368,7 +391,7 @@ impl Grid {
         let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            for _ in 0..threads.clamp(1, total.max(1)) {
+            for _ in 0..self.at_once(threads) {
                 scope.spawn(|| {
                     while let Some(&(point, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                         if interrupt.load(Ordering::Relaxed) || failure.lock().is_ok_and(|failure| failure.is_some()) {
@@ -428,8 +451,9 @@ impl Grid {
             return Ok(Some(sample));
         }
         let overrides = self.overrides_of(point);
-        let plan =
-            load(&self.scenario, &overrides).and_then(|plan| plan.with_seed(seed)).map_err(|e| self.wrong(point, e))?;
+        let plan = load(&self.scenario, &overrides)
+            .and_then(|plan| plan.without_flows().with_seed(seed))
+            .map_err(|e| self.wrong(point, e))?;
         let options = Options { threads: 1, time_up: None, interrupt, record: record.as_ref(), capture: None };
         let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
         if run.report.outcome == fabric::Outcome::Interrupted {

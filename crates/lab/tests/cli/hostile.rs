@@ -108,6 +108,15 @@ fn only_lines_of_scenarios_are_quoted() {
         assert!(!said.err.contains("31415926") && !said.err.contains("27182818"), "{}", said.err);
         assert!(!said.err.contains("registr") && !said.err.contains("daemon"), "{}", said.err);
     }
+    // Nor of a base with some keys of a scenario, or one that is not TOML: not even the names of its keys.
+    for text in
+        ["name = \"db\"\npassword = \"SECRET\"\n", "name = \"db\"\npassword SECRET\n", "name = \"db\"\nrun = SECRET\n"]
+    {
+        scratch.file("partly.toml", text).file("base.toml", "base = \"partly.toml\"\n");
+        let said = soon(&scratch, &["check", "base.toml"]).ends(2);
+        assert!(said.err.contains("--> partly.toml:2"), "{}", said.err);
+        assert!(!said.err.contains("password") && !said.err.contains("run ="), "{}", said.err);
+    }
     // Nor of a file that a person has named by mistake.
     soon(&scratch, &["run", "secrets"]).ends(2);
     soon(&scratch, &["run", "link.toml"]).ends(2);
@@ -215,6 +224,24 @@ fn names_do_not_speak_to_the_terminal() {
     let said = scratch.file(name, SOUND.replace("name = \"small\"\n", "")).run(&["run", name, "--no-record"]).ends(0);
     harmless(&said);
     assert!(said.out.starts_with("a\\u001b\\u000ab: finished"), "{}", said.out);
+    // Nor do the files that are written, which somebody will look at.
+    let written = |file: &str| {
+        let text = std::fs::read_to_string(scratch.path(file)).expect("it was written");
+        assert!(!text.contains(|letter: char| lab::text::is_control(letter) && letter != '\n'), "{file}: {text:?}");
+        text
+    };
+    let name = "ev\u{1b}]0;x\u{7}il.toml";
+    scratch.file(name, SOUND.replace("name = \"small\"\n", "").replace("\"1ms\"", "\"10us\""));
+    scratch.run(&["run", name, "-q", "--out", "ev"]).ends(0);
+    assert!(written("ev/plan.toml.txt").contains("ev\\u001b]0;x\\u0007il"));
+    let sweep = ["sweep", name, "--axis", "run.seed=1", "--out", "s"];
+    scratch.run(&sweep).ends(0);
+    for point in scratch.names("s/points") {
+        let file = format!("s/points/{point}");
+        scratch.file(&file, written(&file).replace("\"outcome\": \"", "\"outcome\": \"\\u001b[31m"));
+    }
+    scratch.run(&sweep).ends(0);
+    assert!(written("s/table.csv").contains("\\u001b[31m"));
     scratch.file("b.toml", SOUND).run(&["run", "b.toml", "-q", "--out", "r"]).ends(0);
     let manifest = without_hashes(&scratch, "r");
     let wrong = manifest
@@ -306,4 +333,48 @@ fn what_is_too_large_is_refused_at_once() {
     run(&["check", "ring.toml"], Some("20MB")).ends(0);
     run(&["check", "a.toml"], Some("much")).ends(2);
     assert_eq!(scratch.names(""), ["a.toml", "all.toml", "ring.toml"], "nothing was made");
+    // Of several, as many at once as fit; the results are the same.
+    let all = all.replace("hosts = 3", "hosts = 20").replace("\"1ms\"", "\"10us\"");
+    scratch.file("all.toml", all);
+    let sweep = ["sweep", "all.toml", "--axis", "run.seed=1,2,3", "--threads", "3", "--json", "--out"];
+    let enough = run(&[&sweep[..], &["s"]].concat(), None).ends(0);
+    let few = run(&[&sweep[..], &["t"]].concat(), Some("1200KB")).ends(0);
+    assert!(
+        few.err.contains("2 instead of 3 runs at once: one needs about 518560 B of memory")
+            && !enough.err.contains("instead"),
+        "{}",
+        few.err
+    );
+    assert_eq!(few.out, enough.out);
+    run(&[&sweep[..], &["u"]].concat(), Some("400KB")).ends(2);
+    run(&["compare", "all.toml", "--vary", "run.seed=1,2,3", "--out", "c"], Some("600KB")).ends(0);
+}
+
+/// Plans are made one after the other: many of them need no more memory than one.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_comparison_of_many_holds_one_plan_at_a_time() {
+    let scratch = Scratch::new("hostile-many");
+    let all = SOUND
+        .replace("kind = \"greedy\"", "kind = \"all-to-all\"")
+        .replace("from = [\"h0\", \"h1\"]\nto = \"h2\"\n", "");
+    scratch.file("all.toml", all.replace("hosts = 3", "hosts = 200"));
+    // The last is wrong, so that nothing is run.
+    let vary = format!("run.seed={},x", (1..=30).map(|seed| seed.to_string()).collect::<Vec<_>>().join(","));
+    let mut command = Command::new("sh");
+    let line = "ulimit -v 350000; exec \"$0\" compare all.toml --vary \"$1\"";
+    command.args(["-c", line, env!("CARGO_BIN_EXE_tailback"), &vary]).current_dir(scratch.path(""));
+    let said = Said::new(&command.output().expect("there is a shell")).ends(2);
+    assert!(said.err.contains("with run.seed=x"), "{}", said.err);
+}
+
+#[test]
+fn every_variant_can_be_named() {
+    let scratch = Scratch::new("hostile-variants");
+    for name in [" a", "a ", "'\"a\"'", ""] {
+        let name = if name.starts_with('\'') { name.to_owned() } else { format!("\"{name}\"") };
+        let text = format!("{SOUND}[[variants]]\nname = {name}\nset = {{ \"run.seed\" = 2 }}\n");
+        let said = scratch.file("a.toml", text).run(&["check", "a.toml"]).ends(2);
+        assert!(said.err.contains("--> a.toml:18:8"), "{}", said.err);
+    }
 }
