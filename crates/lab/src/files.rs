@@ -2,9 +2,10 @@
 //!
 //! A name may come from a stranger: a scenario names its base and its distributions, a results directory may hold links.
 //! So only regular files are read, never more of them than a stated size, and nothing waits for a pipe that nobody writes
-//! to. [`inside`] keeps to a directory: neither `..` nor a symbolic link leads out of it.
+//! to. [`inside`] keeps to a directory: neither `..` nor a symbolic link leads out of it. What Tailback itself names in a
+//! directory of results is neither written nor read through a link: [`plain`] and [`no_links`].
 
-use std::fs::{File, FileType, OpenOptions};
+use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -13,6 +14,24 @@ pub const LARGEST_SCENARIO: u64 = 16 << 20;
 
 /// The largest file of JSON or of text among results that is read; tables are read in parts and may be larger.
 pub const LARGEST_RESULT: u64 = 256 << 20;
+
+/// Why something is refused that the system would allow.
+#[derive(Debug)]
+struct Strange(String);
+
+impl std::fmt::Display for Strange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Strange {}
+
+/// Whether something was refused for what it is: a link, a pipe, a device, or a path that leads elsewhere.
+#[must_use]
+pub fn is_strange(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Strange>())
+}
 
 /// What a file is that is not regular.
 fn kind_of(found: FileType) -> &'static str {
@@ -29,7 +48,11 @@ fn kind_of(found: FileType) -> &'static str {
             return "a device";
         }
     }
-    if found.is_dir() { "a directory" } else { "something else" }
+    match found {
+        found if found.is_dir() => "a directory",
+        found if found.is_symlink() => "a symbolic link",
+        _ => "something else",
+    }
 }
 
 fn regular(found: FileType) -> io::Result<()> {
@@ -37,7 +60,45 @@ fn regular(found: FileType) -> io::Result<()> {
         return Ok(());
     }
     let kind = if found.is_dir() { ErrorKind::IsADirectory } else { ErrorKind::InvalidInput };
-    Err(io::Error::new(kind, format!("it is {}, not a regular file", kind_of(found))))
+    Err(io::Error::new(kind, Strange(format!("it is {}, not a regular file", kind_of(found)))))
+}
+
+/// What is at a path whose last name Tailback chose: a regular file or nothing.
+///
+/// # Errors
+/// If anything else is there, a symbolic link among it, or the system refuses.
+pub fn plain(path: &Path) -> io::Result<Option<Metadata>> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) => regular(found.file_type()).map(|()| Some(found)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether folders inside a folder are folders, as far as they are there: none of them a symbolic link. Their names are
+/// Tailback's; the folder around them is named by a person and may be a link.
+///
+/// # Errors
+/// If one is something else, or the system refuses.
+pub fn no_links(folder: &Path, inside: impl AsRef<Path>) -> io::Result<()> {
+    let mut path = folder.to_owned();
+    for part in inside.as_ref().components() {
+        path.push(part);
+        match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(found) => {
+                let text = format!("{} is {}, not a directory", path.display(), kind_of_any(found.file_type()));
+                return Err(io::Error::new(ErrorKind::InvalidInput, Strange(text)));
+            }
+            Err(error) if is_missing(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn kind_of_any(found: FileType) -> &'static str {
+    if found.is_file() { "a file" } else { kind_of(found) }
 }
 
 /// Opens a regular file for reading and refuses everything else, without waiting for anybody.
@@ -123,7 +184,7 @@ fn text(octets: Vec<u8>) -> io::Result<String> {
 pub fn inside(folder: &Path, name: impl AsRef<Path>) -> io::Result<PathBuf> {
     let outside = || {
         let text = format!("it leads out of {}; nothing outside that directory is read", folder.display());
-        io::Error::new(ErrorKind::InvalidInput, text)
+        io::Error::new(ErrorKind::InvalidInput, Strange(text))
     };
     let name = name.as_ref();
     if !name.components().all(|part| matches!(part, Component::Normal(_))) {

@@ -31,7 +31,7 @@ impl<'a> CaptureFile<'a> {
     /// # Errors
     /// If the system refuses.
     pub fn create(path: &Path, plan: &'a Plan, capture: &Capture) -> Result<CaptureFile<'a>, ResultsError> {
-        let file = OutputFile::create(path).map_err(|source| ResultsError::io("create", path, source))?;
+        let file = OutputFile::create_given(path).map_err(|source| ResultsError::io("create", path, source))?;
         let synthesizer = Synthesizer::new(&plan.spec, &plan.flow_names);
         let resolution = Resolution::for_span(plan.run.duration.as_picos());
         let mut interfaces = vec![None; synthesizer.ports.len()];

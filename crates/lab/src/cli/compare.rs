@@ -2,7 +2,7 @@
 
 use super::arguments::Compare;
 use super::console::{self, RunProgress};
-use super::exit::Exit;
+use super::exit::{Exit, Unwritten};
 use super::run::{claim_place, file_name, say, slug};
 use super::{INTERRUPT, picture, report, sweep};
 use lab::output::Kind;
@@ -140,8 +140,7 @@ pub fn compare(arguments: &Compare) -> Exit {
         made.extend(execution.recorded.map(|recorded| (value.clone(), recorded)));
     }
     if let Err(error) = keep(&out, title, &path, &made, &lines) {
-        console::error(&error);
-        return Exit::Failure;
+        return error.say();
     }
     if arguments.json {
         console::print(&format!("{:#}\n", json!({ "key": path, "rows": lines })));
@@ -165,18 +164,15 @@ pub fn compare(arguments: &Compare) -> Exit {
     };
     match drawn {
         Ok(()) => console::note(&format!("results and picture in {}", out.display())),
-        Err(error) => {
-            console::error(&error);
-            return Exit::Failure;
-        }
+        Err(error) => return error.say(),
     }
     report::also(arguments.report, &out, worst)
 }
 
 /// Writes what was compared, beside the runs.
-fn keep(out: &Path, name: &str, key: &str, made: &[(String, PathBuf)], rows: &[Value]) -> Result<(), String> {
+fn keep(out: &Path, name: &str, key: &str, made: &[(String, PathBuf)], rows: &[Value]) -> Result<(), Unwritten> {
     let run = |(value, path): &(String, PathBuf)| json!({ "value": value, "folder": path.file_name().map(|name| name.to_string_lossy()) });
     let runs: Vec<Value> = made.iter().map(run).collect();
     let text = format!("{:#}\n", json!({ "name": name, "key": key, "runs": runs, "rows": rows }));
-    COMPARISON.write(&out.join(FILE), false, text).map_err(|error| error.to_string())
+    Ok(COMPARISON.write(&out.join(FILE), false, text)?)
 }

@@ -1,7 +1,9 @@
 //! Exit codes: a script can tell a bad file from a broken promise.
 
+use super::console;
 use fabric::Outcome;
 use lab::results::ResultsError;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -46,6 +48,7 @@ impl Exit {
             ResultsError::Io { doing: "open", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 Exit::BadInput
             }
+            ResultsError::Io { source, .. } if lab::files::is_strange(source) => Exit::BadInput,
             ResultsError::Table { doing: "read", .. } => Exit::BadInput,
             ResultsError::TooMuch { .. } => Exit::Limit,
             ResultsError::Io { .. }
@@ -73,6 +76,32 @@ impl Exit {
             Outcome::LimitReached(_) => Exit::Limit,
             Outcome::Interrupted => Exit::Interrupted,
         }
+    }
+}
+
+/// Why something was not written, and how that ends the program.
+#[derive(Debug)]
+pub struct Unwritten {
+    text: String,
+    exit: Exit,
+}
+
+impl Unwritten {
+    /// The system's error on doing something with a file.
+    pub fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Unwritten {
+        ResultsError::Io { doing, path: path.to_owned(), source }.into()
+    }
+
+    /// Says why.
+    pub fn say(&self) -> Exit {
+        console::error(&self.text);
+        self.exit
+    }
+}
+
+impl From<ResultsError> for Unwritten {
+    fn from(error: ResultsError) -> Unwritten {
+        Unwritten { exit: Exit::refusal(&error), text: error.to_string() }
     }
 }
 

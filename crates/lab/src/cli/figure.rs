@@ -2,7 +2,7 @@
 
 use super::console;
 use super::count::{self, Count};
-use super::exit::Exit;
+use super::exit::{Exit, Unwritten};
 use super::run::{ended, found, judgement_json, shown, wanted};
 use lab::output::Kind;
 use lab::results::{COMMIT, VERSION};
@@ -162,9 +162,9 @@ impl Judged {
     }
 
     /// Writes `verdicts.json`.
-    pub fn keep(&self, out: &Path) -> Result<(), String> {
+    pub fn keep(&self, out: &Path) -> Result<(), Unwritten> {
         let ours = Kind::Json(&["figure", "cells", "numbers", "trends"]);
-        ours.write(&out.join("verdicts.json"), false, format!("{:#}\n", self.json)).map_err(|error| error.to_string())
+        Ok(ours.write(&out.join("verdicts.json"), false, format!("{:#}\n", self.json))?)
     }
 }
 

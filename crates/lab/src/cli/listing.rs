@@ -127,7 +127,7 @@ pub fn init(arguments: &Init) -> Exit {
     let path = &arguments.file;
     let written = match std::fs::symlink_metadata(path) {
         Ok(_) => Err(std::io::ErrorKind::AlreadyExists.into()),
-        Err(_) => lab::output::write_file(path, STARTER),
+        Err(_) => lab::output::write_given(path, STARTER),
     };
     match written {
         Ok(()) => {

@@ -2,7 +2,7 @@
 
 use super::arguments::{Csv, Diff, Plot};
 use super::console;
-use super::exit::Exit;
+use super::exit::{Exit, Unwritten};
 use super::figure::short;
 use super::run::file_name;
 use super::sweep::Curve;
@@ -61,16 +61,28 @@ fn ending(result: Result<(), ResultsError>, what: &str, out: &Path) -> Exit {
     }
 }
 
+/// Where views of a result go, and whether they may: into a folder of it unless a place was named.
+fn place(results: &Path, given: Option<&Path>, folder: &str) -> (PathBuf, Result<(), ResultsError>) {
+    match given {
+        Some(out) => (out.to_owned(), Ok(())),
+        None => {
+            let path = results.join(folder);
+            let sound = lab::files::no_links(results, folder);
+            (path.clone(), sound.map_err(|source| ResultsError::Io { doing: "write to", path, source }))
+        }
+    }
+}
+
 /// `tailback plot`
 pub fn plot(arguments: &Plot) -> Exit {
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join(PLOTS_FOLDER));
-    ending(draw(&arguments.results, &out, arguments.overwrite), "pictures", &out)
+    let (out, sound) = place(&arguments.results, arguments.out.as_deref(), PLOTS_FOLDER);
+    ending(sound.and_then(|()| draw(&arguments.results, &out, arguments.overwrite)), "pictures", &out)
 }
 
 /// `tailback csv`
 pub fn csv(arguments: &Csv) -> Exit {
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join(CSV_FOLDER));
-    ending(write_csv(&arguments.results, &out, arguments.overwrite), "tables", &out)
+    let (out, sound) = place(&arguments.results, arguments.out.as_deref(), CSV_FOLDER);
+    ending(sound.and_then(|()| write_csv(&arguments.results, &out, arguments.overwrite)), "tables", &out)
 }
 
 /// `tailback diff`
@@ -87,13 +99,15 @@ pub fn diff(arguments: &Diff) -> Exit {
 }
 
 /// Writes a canvas as SVG and PNG.
-pub fn write(canvas: &Canvas, out: &Path, name: &str) -> Result<(), String> {
-    let put = |ending: &str, contents: &[u8]| {
-        Kind::Picture.write(&out.join(format!("{name}.{ending}")), false, contents).map_err(|error| error.to_string())
-    };
-    std::fs::create_dir_all(out).map_err(|error| format!("cannot create {}: {error}", out.display()))?;
+pub fn write(canvas: &Canvas, out: &Path, name: &str) -> Result<(), Unwritten> {
+    let put =
+        |ending: &str, contents: &[u8]| Kind::Picture.write(&out.join(format!("{name}.{ending}")), false, contents);
+    std::fs::create_dir_all(out).map_err(|error| Unwritten::io("create", out, error))?;
     put("svg", to_svg(canvas).as_bytes())?;
-    to_png(canvas, 2.0).map_or(Ok(()), |png| put("png", &png))
+    if let Some(png) = to_png(canvas, 2.0) {
+        put("png", &png)?;
+    }
+    Ok(())
 }
 
 /// The quantity a metric of a sweep is in.
@@ -115,7 +129,7 @@ pub fn along(axes: &[(String, Vec<String>)]) -> Option<usize> {
 }
 
 /// Draws every metric of a sweep over that axis.
-pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), String> {
+pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), Unwritten> {
     let mut charts: BTreeMap<&str, GridChart> = BTreeMap::new();
     for curve in curves {
         let chart = charts.entry(&curve.metric).or_insert_with(|| GridChart {
@@ -134,7 +148,8 @@ pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), String
     let mut names: Vec<String> = Vec::new();
     for (metric, chart) in &charts {
         let title = metric.split(" (").next().unwrap_or(metric).to_owned();
-        write(&chart.chart().draw(), &out.join("plots"), &file_name(&title, &names))?;
+        lab::files::no_links(out, PLOTS_FOLDER).map_err(|error| Unwritten::io("write to", out, error))?;
+        write(&chart.chart().draw(), &out.join(PLOTS_FOLDER), &file_name(&title, &names))?;
         names.push(title);
     }
     Ok(())
@@ -170,7 +185,7 @@ pub fn grid_charts(plan: &Plan, cells: &[CellSummary]) -> Vec<GridChart> {
 }
 
 /// Draws them.
-pub fn draw_grid(charts: &[GridChart], out: &Path) -> Result<(), String> {
+pub fn draw_grid(charts: &[GridChart], out: &Path) -> Result<(), Unwritten> {
     let mut names: Vec<String> = Vec::new();
     for chart in charts {
         write(&chart.chart().draw(), out, &file_name(&chart.title, &names))?;
@@ -224,8 +239,8 @@ fn grid_chart(plan: &Plan, cells: &[CellSummary], wish: &ChartWish) -> Option<Gr
 }
 
 /// Draws the charts over time that a figure asks for, of one recorded run and with the plan of that run.
-pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<(), String> {
-    let results = Results::open(results).map_err(|error| error.to_string())?;
+pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<(), Unwritten> {
+    let results = Results::open(results)?;
     // The usual pictures lie in the same folder.
     let mut names: Vec<String> = Picture::ALL.iter().map(|picture| picture.name().to_owned()).collect();
     for ChartWish { title, y, kind, .. } in &plan.figure.charts {
@@ -243,7 +258,7 @@ pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<(), String>
             let title = plan.figure.variant.as_ref().map_or(title.clone(), |variant| format!("{title} · {variant}"));
             grouped(&results, kind, (&title, y.as_deref().unwrap_or(name)), &groups, &options)
         };
-        match chart.map_err(|error| error.to_string())? {
+        match chart? {
             Some(chart) => write(&chart.draw(), out, &file_name(title, &names))?,
             None => console::note(&format!("nothing recorded to draw '{title}' from: look at probes.record")),
         }
@@ -253,12 +268,12 @@ pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<(), String>
 }
 
 /// Draws the throughput of every workload over time, each variant a line.
-pub fn draw_overlay(plan: &Plan, variants: &[(String, PathBuf)], out: &Path) -> Result<(), String> {
+pub fn draw_overlay(plan: &Plan, variants: &[(String, PathBuf)], out: &Path) -> Result<(), Unwritten> {
     let axis = Axis::new("time", Quantity::Time);
     let mut chart = LineChart::new(&plan.name, axis, Axis::new("throughput", Quantity::Rate));
     chart.subtitle = format!("sum over each workload, sliding window of {}", plan.probes.throughput_window);
     for (variant, path) in variants {
-        let sums = workload_sums(plan, path).map_err(|error| error.to_string())?;
+        let sums = workload_sums(plan, path)?;
         for (workload, intervals) in sums {
             let until = Time::ZERO + plan.run.duration;
             let points = sliding_window(&intervals, plan.probes.throughput_window, until);

@@ -38,15 +38,21 @@ fn make(results: &Path, front: Front<'_>, size: u64, quiet: bool) -> Result<Stri
     Ok(report.html(front))
 }
 
-/// Writes the report of a directory to a file, if it may go there, or says why not.
-fn write(results: &Path, out: &Path, size: u64, overwrite: bool) -> Result<(), Exit> {
+/// Writes the report of a directory to a file that was named, or into the directory, if it may go there, or says why not.
+/// Returns where it is.
+fn write(results: &Path, given: Option<&Path>, size: u64, overwrite: bool) -> Result<PathBuf, Exit> {
+    let out = given.map_or_else(|| results.join(REPORT_FILE), Path::to_owned);
     let front = front_or_say()?;
     let refused = |error: &ResultsError| {
         console::error(&error.to_string());
         Exit::refusal(error)
     };
     // Before the work, and again after it.
-    Kind::Report.may_go_to(out, overwrite).map_err(|error| refused(&error))?;
+    match given {
+        None => Kind::Report.may_go_to(&out, overwrite),
+        Some(out) => Kind::Report.may_go_to_given(out, overwrite),
+    }
+    .map_err(|error| refused(&error))?;
     let html = make(results, front, size, false).map_err(|error| match &error {
         ReportError::Results(error) => refused(error),
         ReportError::Nothing { .. } | ReportError::Damaged { .. } => {
@@ -54,7 +60,12 @@ fn write(results: &Path, out: &Path, size: u64, overwrite: bool) -> Result<(), E
             Exit::Failure
         }
     })?;
-    Kind::Report.write(out, overwrite, html).map_err(|error| refused(&error))
+    match given {
+        None => Kind::Report.write(&out, overwrite, html),
+        Some(out) => Kind::Report.write_given(out, overwrite, html),
+    }
+    .map_err(|error| refused(&error))?;
+    Ok(out)
 }
 
 /// Writes `report.html` beside the tables of a run that is not yet in its place.
@@ -79,9 +90,8 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
     if !wanted {
         return exit;
     }
-    let out = results.join(REPORT_FILE);
-    match write(results, &out, MOST_BYTES, false) {
-        Ok(()) => {
+    match write(results, None, MOST_BYTES, false) {
+        Ok(out) => {
             say_where(&out);
             exit
         }
@@ -91,9 +101,8 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
 
 /// `tailback report`
 pub fn report(arguments: &Arguments) -> Exit {
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join(REPORT_FILE));
-    match write(&arguments.results, &out, arguments.size.get(), arguments.overwrite) {
-        Ok(()) => {
+    match write(&arguments.results, arguments.out.as_deref(), arguments.size.get(), arguments.overwrite) {
+        Ok(out) => {
             say_where(&out);
             Exit::Success
         }

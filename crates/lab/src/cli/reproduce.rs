@@ -7,13 +7,13 @@
 use super::arguments::{Choices, Reproduce};
 use super::console::{self, CountProgress};
 use super::count::Count;
-use super::exit::Exit;
+use super::exit::{Exit, Unwritten};
 use super::figure::Judged;
 use super::run::{cores, file_name};
 use super::summary::Summary;
 use super::{INTERRUPT, chart, picture, report, sweep};
 use lab::output::{Kind, remove_pictures};
-use lab::results::ResultsError;
+use lab::results::{PLOTS_FOLDER, ResultsError};
 use lab::scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
 use lab::study::{FigureRuns, FigureStudy, Grid, Older, Point, statements};
 use serde_json::{Value, json};
@@ -117,9 +117,15 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     if let Some(Err(exit)) = summary.as_ref().map(|summary| summary.check(&files, &arguments.set)) {
         return exit;
     }
+    // Before the work rather than after it.
+    let places = ["summary", "summary-quick"].map(|name| arguments.out.join(paper).join(name));
+    for place in chosen.iter().map(|one| place_of(one, arguments)).chain(places) {
+        if let Err(error) = own_folder(&arguments.out, &place) {
+            return error.say();
+        }
+    }
     if let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), None) {
-        console::error(&error);
-        return Exit::Failure;
+        return error.say();
     }
     // Of one figure the report is about that one.
     let reported = match (figure, chosen.as_slice()) {
@@ -138,8 +144,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         };
         // Beside the figure as well: its report reads nothing outside its own folder.
         if let Err(error) = keep_paper(&about, &folder, &place_of(one_figure, arguments), None) {
-            console::error(&error);
-            return Exit::Failure;
+            return error.say();
         }
         worst = worst.max(judged.ending());
         all.push((&one_figure.name, judged));
@@ -150,8 +155,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         worst = worst.max(summed_up.ending());
         let place = if arguments.quick { "summary-quick" } else { "summary" };
         if let Err(error) = summed_up.keep(&arguments.out.join(paper).join(place)) {
-            console::error(&error);
-            return Exit::Failure;
+            return error.say();
         }
     }
     let evidence = all.iter().flat_map(|(_, judged)| &judged.evidence);
@@ -160,8 +164,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     if figure.is_none()
         && let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), Some(&count))
     {
-        console::error(&error);
-        return Exit::Failure;
+        return error.say();
     }
     if arguments.json {
         let figures = all.iter().map(|(_, judged)| &judged.json);
@@ -198,7 +201,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
 
 /// Writes what the paper is and what we noted of it beside its figures, and how many of its statements agree if all
 /// figures have been run.
-fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -> Result<(), String> {
+fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -> Result<(), Unwritten> {
     let missing = about.missing.iter().filter(|(name, _)| !folder.join(format!("{name}.toml")).exists());
     let missing: Vec<Value> = missing.map(|(name, why)| json!({ "name": name, "why": why })).collect();
     let paper = json!({
@@ -210,9 +213,15 @@ fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -
         "count": count.map(Count::json),
         "notes": lab::files::read_inside(folder, "notes.md").unwrap_or_default(),
     });
-    std::fs::create_dir_all(out).map_err(|error| format!("cannot create {}: {error}", out.display()))?;
+    std::fs::create_dir_all(out).map_err(|error| Unwritten::io("create", out, error))?;
     let ours = Kind::Json(&["title", "authors", "missing", "notes"]);
-    ours.write(&out.join("paper.json"), false, format!("{paper:#}\n")).map_err(|error| error.to_string())
+    Ok(ours.write(&out.join("paper.json"), false, format!("{paper:#}\n"))?)
+}
+
+/// Whether a folder of results may be written to: nothing on the way to it from the directory that was named is a link.
+fn own_folder(out: &Path, folder: &Path) -> Result<(), Unwritten> {
+    let inside = folder.strip_prefix(out).unwrap_or(folder);
+    lab::files::no_links(out, inside).map_err(|error| Unwritten::io("write to", folder, error))
 }
 
 /// Where a figure's results go. The short form has a place of its own: it must not replace what took hours.
@@ -248,10 +257,7 @@ fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
 /// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.
 fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     let bad = |errors| console::problems(&errors);
-    let failed = |error: String| {
-        console::error(&error);
-        Exit::Failure
-    };
+    let failed = |error: Unwritten| error.say();
     let mut set = arguments.set.clone();
     let replications = if arguments.quick { Some(1) } else { arguments.replications };
     set.extend(replications.map(|count| format!("run.replications={count}")));
@@ -268,7 +274,9 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));
     let mut grid = grid.map_err(|error| sweep::say(&error))?;
     let records = records(&study, &out);
-    for (point, _, results) in &records {
+    for (point, variant, results) in &records {
+        own_folder(&out, results).map_err(failed)?;
+        own_folder(&out, &out.join(PLOTS_FOLDER).join(variant)).map_err(failed)?;
         grid.record(*point, results.clone());
     }
     let threads = arguments.threads.unwrap_or_else(cores);
@@ -299,7 +307,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     judged.json["charts"] =
         charts.iter().map(chart::of_grid).chain(chart::over_time(&plans)).collect::<Vec<Value>>().into();
     judged.keep(&out).map_err(failed)?;
-    let plots = out.join("plots");
+    let plots = out.join(PLOTS_FOLDER);
     // What an earlier form of the figure drew is not of this one.
     remove_pictures(&plots);
     let refused = |error: &ResultsError| {

@@ -1,7 +1,7 @@
 //! What a paper says of all its figures together: matrices of variants by figures, and sentences with their verdicts.
 
 use super::console;
-use super::exit::Exit;
+use super::exit::{Exit, Unwritten};
 use super::run::{file_name, shown};
 use lab::output::{Kind, write_file};
 use lab::results::ResultsError;
@@ -147,19 +147,19 @@ impl SummedUp {
     }
 
     /// Writes `summary.json`, `summary.txt` and a file for every matrix.
-    pub fn keep(&self, out: &Path) -> Result<(), String> {
-        let failed = |path: &Path, error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    pub fn keep(&self, out: &Path) -> Result<(), Unwritten> {
+        let failed = |path: &Path, error| Unwritten::io("write", path, error);
         std::fs::create_dir_all(out).map_err(|error| failed(out, error))?;
         // The others carry no sign of ours: where the first is ours, so are they.
         let first = out.join("summary.json");
-        Kind::Json(&["title", "matrices", "sentences"]).may_go_to(&first, false).map_err(|error| error.to_string())?;
+        Kind::Json(&["title", "matrices", "sentences"]).may_go_to(&first, false)?;
         let ours = first.exists();
         let own =
             [("summary.json".to_owned(), format!("{:#}\n", self.json)), ("summary.txt".to_owned(), self.text.clone())];
         for (name, content) in own.iter().chain(&self.files) {
             let path = out.join(name);
             if !ours && path.exists() {
-                return Err(ResultsError::Foreign { path, kind: "a summary" }.to_string());
+                return Err(ResultsError::Foreign { path, kind: "a summary" }.into());
             }
             write_file(&path, content).map_err(|error| failed(&path, error))?;
         }

@@ -3,7 +3,7 @@
 use super::arguments::Sweep;
 use super::check::load_or_say;
 use super::console::{self, CountProgress};
-use super::exit::Exit;
+use super::exit::{Exit, Unwritten};
 use super::run::{cores, shown, slug};
 use super::{INTERRUPT, picture, report};
 use lab::output::write_file;
@@ -48,9 +48,9 @@ pub fn say(error: &GridError) -> Exit {
             console::error(&error.to_string());
             Exit::BadInput
         }
-        GridError::Io { .. } => {
+        GridError::Io { source, .. } => {
             console::error(&error.to_string());
-            Exit::Failure
+            if lab::files::is_strange(source) { Exit::BadInput } else { Exit::Failure }
         }
         GridError::Interrupted { .. } => {
             console::note(&error.to_string());
@@ -116,10 +116,7 @@ pub fn sweep(arguments: &Sweep) -> Exit {
             console::note(&format!("table and pictures in {}", out.display()));
             report::also(arguments.report, &out, Exit::Success)
         }
-        Err(error) => {
-            console::error(&error);
-            Exit::Failure
-        }
+        Err(error) => error.say(),
     }
 }
 
@@ -236,7 +233,7 @@ impl Table {
     }
 
     /// Writes the table beside the points, as JSON and CSV.
-    fn keep(&self, out: &Path) -> Result<(), String> {
+    fn keep(&self, out: &Path) -> Result<(), Unwritten> {
         let quote = |text: &str| csv_cell(text).into_owned();
         let mut csv: Vec<String> = self.axes.iter().map(|name| quote(name)).collect();
         csv.push("outcome".into());
@@ -257,7 +254,7 @@ impl Table {
         }
         let write = |name: &str, text: &str| {
             let path: PathBuf = out.join(name);
-            write_file(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+            write_file(&path, text).map_err(|error| Unwritten::io("write", &path, error))
         };
         write("table.csv", &text)?;
         write("table.json", &format!("{:#}\n", self.json()))

@@ -1,14 +1,16 @@
 //! One file that appears whole.
 
 use super::unfinished::{create_locked, names, parent, remove_dead_files};
+use crate::files;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A file that takes its place when it is committed; dropped before, it leaves what was there. `-` is standard output.
 ///
-/// A symbolic link is followed: the file it leads to is replaced, not the link. What is no regular file (a pipe, a
-/// device, standard output) is written to directly.
+/// Where a person has named the file, a symbolic link is followed: the file it leads to is replaced, not the link. What is
+/// no regular file (a pipe, a device, standard output) is written to directly. Where Tailback has named it, all of these are
+/// refused: whoever made the directory would choose what is written to.
 #[derive(Debug)]
 pub struct OutputFile {
     file: File,
@@ -59,24 +61,34 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
 }
 
 impl OutputFile {
-    /// Begins a file that will be at `path`, and removes what killed processes have left of it.
+    /// Begins a file that will be at `path`, whose last name is Tailback's, and removes what killed processes have left of
+    /// it.
+    ///
+    /// # Errors
+    /// If the system refuses, or something other than a regular file is there.
+    pub fn create(path: &Path) -> io::Result<OutputFile> {
+        files::plain(path)?;
+        OutputFile::begin(path.to_owned(), |target| remove_dead_files(parent(target), target.file_name()))
+    }
+
+    /// The same for a path that a person has named: it may also be a link, a pipe, a device or standard output.
     ///
     /// # Errors
     /// If the system refuses, or a directory is there.
-    pub fn create(path: &Path) -> io::Result<OutputFile> {
-        OutputFile::begin(path, |target| remove_dead_files(parent(target), target.file_name()))
-    }
-
-    fn begin(path: &Path, clean: impl FnOnce(&Path)) -> io::Result<OutputFile> {
+    pub fn create_given(path: &Path) -> io::Result<OutputFile> {
         let target = if is_stream(path) { path.to_owned() } else { followed(path)? };
         if is_stream(&target) {
             return Ok(OutputFile { file: stream(&target)?, places: None });
         }
+        if fs::metadata(&target).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Ok(OutputFile { file: stream(&target)?, places: None });
+        }
+        OutputFile::begin(target, |target| remove_dead_files(parent(target), target.file_name()))
+    }
+
+    fn begin(target: PathBuf, clean: impl FnOnce(&Path)) -> io::Result<OutputFile> {
         let old = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            Ok(found) if !found.is_file() => {
-                return Ok(OutputFile { file: stream(&target)?, places: None });
-            }
             // It could be renamed over all the same; that is not what whoever protected it wants.
             Ok(found) if found.permissions().readonly() => return Err(io::ErrorKind::PermissionDenied.into()),
             Ok(found) => Some(found),
@@ -127,12 +139,22 @@ impl Drop for OutputFile {
     }
 }
 
-/// Writes a whole file.
+/// Writes a whole file whose last name is Tailback's.
+///
+/// # Errors
+/// If the system refuses, or something other than a regular file is there; what was there stays then.
+pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(contents.as_ref())?;
+    file.commit()
+}
+
+/// Writes a whole file that a person has named.
 ///
 /// # Errors
 /// If the system refuses; what was there stays then.
-pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut file = OutputFile::create(path)?;
+pub fn write_given(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = OutputFile::create_given(path)?;
     file.write_all(contents.as_ref())?;
     file.commit()
 }
@@ -143,7 +165,8 @@ pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
 /// # Errors
 /// As [`write_file`].
 pub(crate) fn write_one_of_many(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut file = OutputFile::begin(path, |_| {})?;
+    files::plain(path)?;
+    let mut file = OutputFile::begin(path.to_owned(), |_| {})?;
     file.write_all(contents.as_ref())?;
     file.commit()
 }
@@ -202,24 +225,30 @@ mod tests {
         let scratch = scratch("output-link");
         fs::create_dir(scratch.path("deep")).expect("there is room");
         symlink("deep/b.html", scratch.path("link")).expect("there is room");
-        write_file(&scratch.path("link"), "one").expect("a link to nothing is a place");
+        write_given(&scratch.path("link"), "one").expect("a link to nothing is a place");
         let target = scratch.path("deep/b.html");
         fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).expect("it is ours");
-        write_file(&scratch.path("link"), "two").expect("there is room");
+        write_given(&scratch.path("link"), "two").expect("there is room");
         assert!(fs::symlink_metadata(scratch.path("link")).expect("it is there").is_symlink());
         assert_eq!(fs::read_to_string(&target).expect("it is there"), "two");
         assert_eq!(fs::metadata(&target).expect("it is there").permissions().mode() & 0o777, 0o640);
         assert_eq!(names_in(&scratch.path("deep")), ["b.html"]);
         symlink("round", scratch.path("round")).expect("there is room");
-        assert!(write_file(&scratch.path("round"), "x").is_err());
+        assert!(write_given(&scratch.path("round"), "x").is_err());
+        // Where the name is ours nobody else decides where it leads.
+        for name in ["link", "round"] {
+            assert!(files::is_strange(&write_file(&scratch.path(name), "x").expect_err(name)), "{name}");
+            assert!(files::is_strange(&write_one_of_many(&scratch.path(name), "x").expect_err(name)), "{name}");
+        }
+        assert_eq!(fs::read_to_string(&target).expect("it is there"), "two");
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn devices_and_streams_are_written_to_directly() {
-        write_file(Path::new("/dev/null"), "x").expect("it takes everything");
-        assert_eq!(write_file(Path::new("/dev/full"), "x").expect_err("full").kind(), io::ErrorKind::StorageFull);
-        write_file(Path::new("/dev/fd/2"), "").expect("a stream");
+        write_given(Path::new("/dev/null"), "x").expect("it takes everything");
+        assert_eq!(write_given(Path::new("/dev/full"), "x").expect_err("full").kind(), io::ErrorKind::StorageFull);
+        write_given(Path::new("/dev/fd/2"), "").expect("a stream");
         assert!(Path::new("/dev/full").exists());
     }
 }

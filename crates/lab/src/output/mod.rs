@@ -9,6 +9,6 @@ mod own;
 pub(crate) mod unfinished;
 
 pub(crate) use file::write_one_of_many;
-pub use file::{OutputFile, is_replaced, write_file};
+pub use file::{OutputFile, is_replaced, write_file, write_given};
 pub use own::{Kind, remove_pictures};
 pub(crate) use own::{PNG_SOFTWARE, REPORT_START, SVG_LOOK};

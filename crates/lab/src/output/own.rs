@@ -78,19 +78,37 @@ impl Kind<'_> {
         }
     }
 
-    /// Whether a file of this kind may be written there: if nothing is there, or one of ours, or anything that is no regular
-    /// file (it is written to, not replaced), or if it is to be overwritten whatever it is.
+    /// Whether a file of this kind may be written there, under a name of ours: if nothing is there, or a file of ours, or a
+    /// file that is to be overwritten.
     ///
     /// # Errors
     /// If something else is there.
     pub fn may_go_to(self, path: &Path, overwrite: bool) -> Result<(), ResultsError> {
+        crate::files::plain(path).map_err(|source| ResultsError::io("write", path, source))?;
+        self.may_go_to_given(path, overwrite)
+    }
+
+    /// The same for a path that a person has named: what is no regular file is written to, not replaced.
+    ///
+    /// # Errors
+    /// If something else is there.
+    pub fn may_go_to_given(self, path: &Path, overwrite: bool) -> Result<(), ResultsError> {
         if overwrite || !super::is_replaced(path) || self.wrote(path) {
             return Ok(());
         }
         Err(ResultsError::Foreign { path: path.to_owned(), kind: self.name() })
     }
 
-    /// Writes a file of this kind, if it may go there.
+    /// Writes a file of this kind to a path that a person has named, if it may go there.
+    ///
+    /// # Errors
+    /// If it may not, or the system refuses.
+    pub fn write_given(self, path: &Path, overwrite: bool, contents: impl AsRef<[u8]>) -> Result<(), ResultsError> {
+        self.may_go_to_given(path, overwrite)?;
+        super::write_given(path, contents).map_err(|source| ResultsError::io("write", path, source))
+    }
+
+    /// Writes a file of this kind under a name of ours, if it may go there.
     ///
     /// # Errors
     /// If it may not, or the system refuses.

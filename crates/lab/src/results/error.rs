@@ -141,7 +141,7 @@ fn full(source: &io::Error) -> bool {
 }
 
 /// What to do about a system error.
-fn remedy(source: &io::Error) -> &'static str {
+pub(crate) fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space, write elsewhere with --out, or record less (fewer ports and flows, longer samples)"
@@ -153,7 +153,8 @@ fn remedy(source: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::InvalidFilename => "the name is too long for this file system; give a shorter one with --out",
         io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
-            "only regular files inside the directory are read; if a copy lost them, copy it again with what links name"
+            "only regular files and folders inside the directory are read and written: remove what is there instead, or if a \
+             copy lost files, copy it again with what links name"
         }
         io::ErrorKind::NotADirectory => "a part of the path is a file; name another place",
         _ => "check the disk and try again",

@@ -27,6 +27,7 @@ pub use csv::export_csv;
 pub use difference::{Difference, Differences, Manner, Unlike, differences};
 pub use directory::{FinishedResult, ResultWriter};
 pub use error::ResultsError;
+pub(crate) use error::remedy;
 pub use hash::{Hashing, hash_of, hash_of_file};
 pub use manifest::{COMMIT, FileRecord, Input, Manifest, OutcomeRecord, SCHEMA_VERSION, TableRecord, VERSION, hex};
 pub use ours::{CSV_FOLDER, PLOTS_FOLDER, REPORT_FILE};

@@ -10,7 +10,7 @@ use crate::files;
 use crate::memory::{self, Need, shown};
 use crate::output::unfinished::remove_dead_files;
 use crate::output::{write_file, write_one_of_many};
-use crate::results::Results;
+use crate::results::{Results, remedy};
 use crate::scenario::{Errors, Expectation, Plan, Subjects, Unit, load};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -169,7 +169,9 @@ impl std::fmt::Display for GridError {
                  it is not a sweep\n  choose another --out, or remove it",
                 path.display()
             ),
-            GridError::Io { what, path, source } => write!(f, "cannot {what} {}: {source}", path.display()),
+            GridError::Io { what, path, source } => {
+                write!(f, "cannot {what} {}: {source}\n  {}", path.display(), remedy(source))
+            }
             GridError::Interrupted { done, total } => {
                 write!(f, "interrupted after {done} of {total} runs; the same command goes on from there")
             }
@@ -316,6 +318,7 @@ impl Grid {
         let identity: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let file = self.out.join("sweep.json");
         let same = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v["identity"] == identity.as_str());
+        files::plain(&file).map_err(io("read", &file))?;
         match files::read_inside(&self.out, "sweep.json") {
             // Said again, for there may be more seeds now.
             Ok(text) if same(&text) => {}
@@ -328,6 +331,11 @@ impl Grid {
             Err(_) => {}
         }
         let points = self.out.join("points");
+        files::no_links(&self.out, "points").map_err(io("write to", &points))?;
+        for name in ["sweep.json", "table.csv", "table.json"] {
+            let path = self.out.join(name);
+            files::plain(&path).map_err(io("write", &path))?;
+        }
         fs::create_dir_all(&points).map_err(io("create", &points))?;
         remove_dead_files(&points, None);
         let cells: Vec<Vec<&String>> =
@@ -443,6 +451,7 @@ impl Grid {
         let record = self.records[point].as_ref().filter(|_| self.seeds.first() == Some(&seed));
         let record = record.map(|out| Recording { out: out.clone(), existing: Existing::Replace });
         let recorded = record.as_ref().is_none_or(|record| Results::open(&record.out).is_ok());
+        files::plain(&file).map_err(io("read", &file))?;
         if recorded
             && let Ok(text) =
                 files::read_inside(&self.out, Path::new("points").join(file.file_name().unwrap_or_default()))

@@ -70,11 +70,11 @@ fn pipes_and_devices_are_refused_wherever_a_file_is_named() {
         assert_ne!(soon(&scratch, &[command, "r"]).code, Some(0));
     }
     soon(&scratch, &["run", "a.toml", "--out", "r", "--overwrite"]).ends(2);
-    soon(&scratch, &["sweep", "a.toml", "--axis", "run.seed=1,2", "--out", "s"]).ends(1);
+    soon(&scratch, &["sweep", "a.toml", "--axis", "run.seed=1,2", "--out", "s"]).ends(2);
     soon(&scratch, &["run", "a.toml", "-q", "--out", "t"]).ends(0);
     std::fs::remove_file(scratch.path("t/links.parquet")).expect("it was recorded");
     pipe(&scratch, "t/links.parquet");
-    let said = soon(&scratch, &["csv", "t"]).ends(1);
+    let said = soon(&scratch, &["csv", "t"]).ends(2);
     assert!(said.err.contains("a pipe"), "{}", said.err);
 }
 
@@ -160,7 +160,7 @@ fn results_of_strangers_lead_nowhere_else() {
         assert!(report("f").expect_err(folder).to_string().contains("leads out of"), "{folder}");
     }
     link(&scratch, "../sound/manifest.json", "c/manifest.json");
-    assert!(soon(&scratch, &["csv", "c"]).ends(1).err.contains("leads out of"));
+    assert!(soon(&scratch, &["csv", "c"]).ends(2).err.contains("leads out of"));
     scratch.file("p/x", "");
     link(&scratch, "../f", "p/fig1");
     assert!(report("p").is_err(), "a paper whose figures are all elsewhere has none");
@@ -376,5 +376,73 @@ fn every_variant_can_be_named() {
         let text = format!("{SOUND}[[variants]]\nname = {name}\nset = {{ \"run.seed\" = 2 }}\n");
         let said = scratch.file("a.toml", text).run(&["check", "a.toml"]).ends(2);
         assert!(said.err.contains("--> a.toml:18:8"), "{}", said.err);
+    }
+}
+
+/// Whoever made a directory of results must not choose which file of its next user is replaced.
+#[test]
+#[cfg(unix)]
+fn nothing_is_written_through_the_links_and_pipes_of_strangers() {
+    let scratch = Scratch::new("hostile-writing");
+    scratch.file("a.toml", SOUND).file("papers/p/fig1.toml", SOUND).file("precious", "mine").file("other/x", "");
+    scratch.file("papers/p/paper.toml", "title = \"P\"\nauthors = \"A\"\nyear = 2020\npublisher = \"X\"\n");
+    let sweep = ["sweep", "a.toml", "--axis", "run.seed=1,2", "--out", "sw"];
+    let reproduce = ["reproduce", "p", "--papers", "papers", "--out", "rp"];
+    soon(&scratch, &sweep).ends(0);
+    soon(&scratch, &reproduce).ends(0);
+    soon(&scratch, &["run", "a.toml", "-q", "--out", "r"]).ends(0);
+    let point = |folder: &str| {
+        let entry = std::fs::read_dir(scratch.path(folder)).expect("points").flatten().next().expect("a point");
+        format!("{folder}/{}", entry.file_name().to_string_lossy())
+    };
+    let (of_sweep, of_figure) = (point("sw/points"), point("rp/p/fig1/points"));
+    let attacked = |command: &[&str], place: &str| {
+        let (path, aside) = (scratch.path(place), scratch.path("aside"));
+        let there = std::fs::rename(&path, &aside).is_ok();
+        for kind in ["link", "dangling", "folder", "pipe"] {
+            match kind {
+                "link" => link(&scratch, scratch.path("precious").to_str().expect("a path"), place),
+                "dangling" => link(&scratch, scratch.path("new").to_str().expect("a path"), place),
+                "folder" => link(&scratch, scratch.path("other").to_str().expect("a path"), place),
+                _ => pipe(&scratch, place),
+            }
+            let said = soon(&scratch, command);
+            assert_eq!(said.code, Some(2), "{command:?}, {place} as {kind}: {}", said.err);
+            assert!(said.err.contains(place) && said.err.contains("remove"), "{place} as {kind}: {}", said.err);
+            std::fs::remove_file(&path).expect("it is still there");
+        }
+        assert_eq!(std::fs::read_to_string(scratch.path("precious")).expect("it is there"), "mine", "{place}");
+        assert!(!scratch.path("new").exists(), "{place}");
+        assert_eq!(std::fs::read_dir(scratch.path("other")).expect("it is there").count(), 1, "{place}");
+        if there {
+            std::fs::rename(&aside, &path).expect("it goes back");
+        }
+    };
+    for place in ["sw/table.csv", "sw/table.json", "sw/sweep.json", "sw/points", "sw/plots", &of_sweep] {
+        attacked(&sweep, place);
+    }
+    for place in ["verdicts.json", "paper.json", "points", "plots", "run"] {
+        attacked(&reproduce, &format!("rp/p/fig1/{place}"));
+    }
+    for place in ["rp/p/paper.json", "rp/p/fig1", "rp/p", &of_figure] {
+        attacked(&reproduce, place);
+    }
+    for place in ["csv", "csv/flows.csv", "csv/columns.csv"] {
+        soon(&scratch, &["csv", "r"]).ends(0);
+        attacked(&["csv", "r", "--overwrite"], &format!("r/{place}"));
+    }
+    for place in ["plots", "plots/throughput.svg", "plots/throughput.png"] {
+        soon(&scratch, &["plot", "r"]).ends(0);
+        attacked(&["plot", "r", "--overwrite"], &format!("r/{place}"));
+    }
+    if lab::report::front().is_some() {
+        attacked(&["report", "r", "--overwrite"], "r/report.html");
+        // What a person names may be a link.
+        link(&scratch, "precious", "mine.html");
+        soon(&scratch, &["report", "r", "-o", "mine.html", "--overwrite"]).ends(0);
+        assert_ne!(std::fs::read_to_string(scratch.path("precious")).expect("it is there"), "mine");
+    }
+    for command in [&sweep[..], &reproduce, &["csv", "r"], &["plot", "r"]] {
+        soon(&scratch, command).ends(0);
     }
 }

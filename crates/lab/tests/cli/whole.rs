@@ -176,7 +176,7 @@ fn a_figure_that_is_run_again_leaves_what_its_user_has_put_there() {
     precious.iter().for_each(|name| assert_eq!(read(&scratch.path(name)), b"precious", "{name}"));
     assert_eq!(scratch.names("o/p/f-quick/points").len(), 2, "runs of the old figure are gone");
     scratch.file("o/p/paper.json", "{\"precious\": 1}");
-    let said = scratch.run(&["reproduce", "p", "--quick", "--out", "o"]).ends(1);
+    let said = scratch.run(&["reproduce", "p", "--quick", "--out", "o"]).ends(2);
     assert!(said.err.contains("o/p/paper.json exists and is not"), "{}", said.err);
 }
 

@@ -7,7 +7,7 @@ mod text;
 use super::arguments::Stability;
 use super::check::load_or_say;
 use super::console;
-use super::exit::Exit;
+use super::exit::{Exit, Unwritten};
 use super::overlay::Overlay;
 use super::picture::write;
 use super::report;
@@ -115,8 +115,7 @@ pub fn stability(arguments: &Stability) -> Exit {
     let place = Path::new("results").join(format!("{}-stability", slug(&plan.name)));
     let out = arguments.out.clone().unwrap_or(place);
     if let Err(message) = pictures.iter().try_for_each(|(name, canvas)| write(canvas, &out, name)) {
-        console::error(&message);
-        return Exit::Failure;
+        return message.say();
     }
     if !pictures.is_empty() {
         console::note(&format!("pictures in {}", out.display()));
@@ -124,8 +123,7 @@ pub fn stability(arguments: &Stability) -> Exit {
     if !pictures.is_empty() || arguments.report {
         let told = told(&plan.name, fluid, &analysis, map.as_ref(), course.as_ref());
         if let Err(message) = keep(&out, &told) {
-            console::error(&message);
-            return Exit::Failure;
+            return message.say();
         }
     }
     report::also(arguments.report, &out, Exit::Success)
@@ -150,8 +148,8 @@ fn told(name: &str, fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>, c
 }
 
 /// Writes it beside the pictures.
-fn keep(out: &Path, told: &Value) -> Result<(), String> {
-    std::fs::create_dir_all(out).map_err(|error| format!("cannot create {}: {error}", out.display()))?;
+fn keep(out: &Path, told: &Value) -> Result<(), Unwritten> {
+    std::fs::create_dir_all(out).map_err(|error| Unwritten::io("create", out, error))?;
     let ours = Kind::Json(&["name", "model"]);
-    ours.write(&out.join("stability.json"), false, format!("{told}\n")).map_err(|error| error.to_string())
+    Ok(ours.write(&out.join("stability.json"), false, format!("{told}\n"))?)
 }
