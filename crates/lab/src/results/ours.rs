@@ -1,7 +1,7 @@
 //! Which files of a results directory Tailback wrote, and which are its user's.
 //!
 //! Ours are the tables and files that the manifest lists, and what `plot`, `csv` and `report` have put beside them since,
-//! which is known by how it begins. Everything else is the user's, and outlives the result.
+//! which is known by its name and how it begins. Everything else is the user's, and outlives the result.
 
 use super::csv::{COLUMNS, header};
 use super::error::ResultsError;
@@ -10,6 +10,7 @@ use super::manifest::{FILE, FileRecord, Manifest};
 use crate::capture::CAPTURE_FILE;
 use crate::output::Kind;
 use crate::output::unfinished::is_dead;
+use crate::plot::Picture;
 use fabric::record::schema;
 use std::fs::{self, File};
 use std::io;
@@ -131,11 +132,17 @@ pub(super) fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<PathBu
         if fs::symlink_metadata(&file).is_ok_and(|found| !found.is_file()) {
             return false;
         }
+        let name = inside.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
         let view = || match inside.extension().and_then(|extension| extension.to_str()) {
             _ if path == REPORT_FILE => Kind::Report.wrote(&file),
-            Some("svg" | "png") if inside.starts_with(PLOTS_FOLDER) => Kind::Picture.wrote(&file),
-            Some("csv") if inside.starts_with(CSV_FOLDER) => {
-                let name = inside.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            // A copy under another name is the user's.
+            Some("svg" | "png") if inside.parent() == Some(Path::new(PLOTS_FOLDER)) => {
+                Picture::named(name).is_some() && Kind::Picture.wrote(&file)
+            }
+            Some("csv") if inside.parent() == Some(Path::new(CSV_FOLDER)) => {
+                if name != "columns" && schema::table(name).is_none() {
+                    return false;
+                }
                 let first = schema::table(name).map_or_else(|| COLUMNS.to_owned(), header);
                 Kind::Csv(&first).wrote(&file)
             }

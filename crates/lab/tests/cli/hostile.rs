@@ -446,3 +446,19 @@ fn nothing_is_written_through_the_links_and_pipes_of_strangers() {
         soon(&scratch, command).ends(0);
     }
 }
+
+/// A picture or table that its user has copied beside ours begins as ours does.
+#[test]
+fn copies_of_views_outlive_a_result() {
+    let scratch = Scratch::new("hostile-copies");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "-q", "--out", "r"]).ends(0);
+    scratch.run(&["plot", "r"]).ends(0);
+    scratch.run(&["csv", "r"]).ends(0);
+    let copies = ["plots/before-change.svg", "plots/before-change.png", "csv/before.csv"];
+    for (from, to) in ["plots/throughput.svg", "plots/throughput.png", "csv/columns.csv"].iter().zip(copies) {
+        std::fs::copy(scratch.path("r").join(from), scratch.path("r").join(to)).expect("there is room");
+    }
+    scratch.run(&["run", "a.toml", "-q", "--out", "r", "--overwrite"]).ends(0);
+    copies.iter().for_each(|name| assert!(scratch.path("r").join(name).exists(), "{name}"));
+    assert!(!scratch.path("r/plots/throughput.svg").exists() && !scratch.path("r/csv/columns.csv").exists());
+}
