@@ -71,8 +71,9 @@ impl Cable {
 
     /// Our program at the near end.
     fn start(&self, arguments: &[&str], says: impl Into<Stdio>) -> Child {
+        // Tests that nohup started ignore SIGHUP, and so would what they start.
         let child = Command::new("ip")
-            .args(["netns", "exec", &self.0, env!("CARGO_BIN_EXE_tailback")])
+            .args(["netns", "exec", &self.0, "env", "--default-signal=HUP", env!("CARGO_BIN_EXE_tailback")])
             .args(arguments)
             .args(["--interface", "near"])
             .env("PATH", path())
