@@ -1,8 +1,7 @@
 //! What any text is put through: loaded, checked, explained and run for a moment. It may be refused, but in words.
 
-use fabric::{BuildOptions, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, RunLimits, Simulation};
 use lab::scenario::{Limits, NoFiles, Plan, check, explain, load_str};
-use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
 /// Small enough that a wild number costs no time.
@@ -26,9 +25,8 @@ pub fn survive(text: &str, overrides: &[String]) {
 
 fn run_briefly(plan: &Plan) {
     let mut simulation = Simulation::build(&plan.spec, &BuildOptions::default()).expect("it was built before");
-    let interrupt = AtomicBool::new(false);
-    let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(5), &interrupt);
-    limits.checkpoint = Span::from_micros(1);
+    let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(5));
+    limits.inspect_every = Span::from_micros(1);
     limits.events = Some(5_000);
-    simulation.run(&limits, |_, _| Wish::GoOn);
+    simulation.run(&limits);
 }

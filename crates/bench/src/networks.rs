@@ -7,8 +7,7 @@ use fabric::spec::{
 };
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
-use fabric::{BuildOptions, Outcome, Partition, Report, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Outcome, Partition, RunLimits, RunSummary, Simulation};
 use std::time::Instant;
 use units::{Bytes, Rate, Span, Time};
 
@@ -57,20 +56,19 @@ fn permutation(k: u32) -> NetworkSpec {
     spec
 }
 
-fn simulate(spec: &NetworkSpec, micros: u64, threads: usize) -> (Report, f64) {
+fn simulate(spec: &NetworkSpec, micros: u64, threads: usize) -> (RunSummary, f64) {
     let options = BuildOptions { partition: Partition::Natural, shards: threads, shuffle: None };
     let mut simulation = Simulation::build(spec, &options).expect("the benchmark's network is sound");
-    let quiet = AtomicBool::new(false);
     let until = Time::ZERO + Span::from_micros(micros);
-    let limits = RunLimits { threads, ..RunLimits::until(until, &quiet) };
+    let limits = RunLimits { threads, ..RunLimits::until(until) };
     let start = Instant::now();
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let report = simulation.run(&limits);
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(report.outcome, Outcome::Finished);
     (report, seconds)
 }
 
-fn print(name: &str, runs: &mut [(Report, f64)]) {
+fn print(name: &str, runs: &mut [(RunSummary, f64)]) {
     runs.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (report, seconds) = &runs[runs.len() / 2];
     let hops = report.totals.hops;

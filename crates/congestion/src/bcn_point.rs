@@ -301,7 +301,7 @@ impl CongestionPoint for BcnPoint {
         }
     }
 
-    fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
+    fn on_path_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
         let Passing { now, output, class, tag, .. } = *probe;
         let queue = &self.queues[usize::from(output) * self.classes + usize::from(class)];
         if tag == 0 || tag != queue.tag {

@@ -16,7 +16,7 @@ use crate::parameter::{Invalid, Values};
 use crate::path_probe::PathProbes;
 use crate::point::tag_of;
 use crate::qcn_source::ordered;
-use crate::{Adapter, Allowance, Feedback, HALTED, Probe, ProbeClass, Reaction, ReactionPoint};
+use crate::{Adapter, Allowance, Feedback, HALTED, PathProbe, PathProbeClass, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Stream, Time};
 
 /// A rate limiter.
@@ -283,7 +283,7 @@ impl ReactionPoint for BcnSource {
             Feedback::Notice { feedback, offset, growth, point, guidance } => {
                 (feedback, Sample { offset, growth }, point, guidance)
             }
-            Feedback::Probe { number, value } => return self.on_answer(number, value),
+            Feedback::PathProbe { number, value } => return self.on_answer(number, value),
             Feedback::Acknowledgement { .. } => return,
         };
         if feedback == SEVERE {
@@ -365,7 +365,7 @@ impl ReactionPoint for BcnSource {
         }
     }
 
-    fn probe(&mut self, now: Time) -> Option<Probe> {
+    fn path_probe(&mut self, now: Time) -> Option<PathProbe> {
         if !std::mem::take(&mut self.ask) {
             return None;
         }
@@ -376,16 +376,16 @@ impl ReactionPoint for BcnSource {
             Asks::Point => {
                 let tag = limiter.point.map_or(0, tag_of);
                 self.number = self.number.wrapping_add(1);
-                (tag != 0).then_some(Probe { number: self.number, value: 0, tag })
+                (tag != 0).then_some(PathProbe { number: self.number, value: 0, tag })
             }
         }
     }
 
-    fn probes(&self) -> Option<ProbeClass> {
+    fn path_probes(&self) -> Option<PathProbeClass> {
         match self.how.asks {
             Asks::Tagging { .. } => None,
-            Asks::Path { .. } => Some(ProbeClass::WithData),
-            Asks::Point => Some(ProbeClass::Urgent),
+            Asks::Path { .. } => Some(PathProbeClass::WithData),
+            Asks::Point => Some(PathProbeClass::Urgent),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Valu
 use crate::point::{CongestionPoint, Fate, Notice, Passage, Passing, Request, Surroundings, View};
 use crate::qcn_2007::{RUN_1, RUN_2};
 use crate::{
-    Adapter, Allowance, Feedback, HALTED, Pacing, Point, PointInfo, Probe, ProbeClass, ProtocolInfo, Reaction,
+    Adapter, Allowance, Feedback, HALTED, Pacing, PathProbe, PathProbeClass, Point, PointInfo, ProtocolInfo, Reaction,
     ReactionPoint,
 };
 use units::{Bytes, Rate, Span, Stream, Time};
@@ -225,7 +225,7 @@ impl ReactionPoint for FecnSource {
 
     fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         match *feedback {
-            Feedback::Probe { value, .. } => {
+            Feedback::PathProbe { value, .. } => {
                 self.rate = value.clamp(self.min_rate, self.link);
                 (self.stopped, self.replied) = (None, true);
             }
@@ -257,15 +257,15 @@ impl ReactionPoint for FecnSource {
         Pacing::Remaining
     }
 
-    fn probe(&mut self, now: Time) -> Option<Probe> {
+    fn path_probe(&mut self, now: Time) -> Option<PathProbe> {
         self.due.filter(|&due| due <= now)?;
         self.due = Some(now + self.period);
         self.number = self.number.wrapping_add(1);
-        Some(Probe { number: self.number, value: self.link, tag: 0 })
+        Some(PathProbe { number: self.number, value: self.link, tag: 0 })
     }
 
-    fn probes(&self) -> Option<ProbeClass> {
-        Some(ProbeClass::Urgent)
+    fn path_probes(&self) -> Option<PathProbeClass> {
+        Some(PathProbeClass::Urgent)
     }
 }
 
@@ -350,7 +350,7 @@ impl CongestionPoint for FecnPoint {
         Request::Nothing
     }
 
-    fn on_probe(&mut self, probe: &mut Passing, _view: &impl View) -> Fate {
+    fn on_path_probe(&mut self, probe: &mut Passing, _view: &impl View) -> Fate {
         let rate = self.shares[usize::from(probe.output) * self.classes + usize::from(probe.class)].rate;
         probe.value = probe.value.min(rate as u64);
         Fate::Pass
@@ -386,17 +386,17 @@ mod tests {
         };
         source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
         assert_eq!(source.allowance().rate, Some(Rate::from_gigabits(1)));
-        assert_eq!((source.probe(Time::ZERO), source.deadline()), (None, None));
+        assert_eq!((source.path_probe(Time::ZERO), source.deadline()), (None, None));
         source.on_sent(Time::ZERO, Bytes::new(1500));
-        let probe = source.probe(Time::ZERO).unwrap();
+        let probe = source.path_probe(Time::ZERO).unwrap();
         assert_eq!((probe.value, probe.tag), (10_000_000_000, 0));
         let next = Time::ZERO + Span::from_millis(1);
-        assert_eq!((source.probe(Time::from_picos(5)), source.deadline()), (None, Some(next)));
-        source.on_feedback(next, &Feedback::Probe { number: probe.number, value: 2_500_000_000 });
+        assert_eq!((source.path_probe(Time::from_picos(5)), source.deadline()), (None, Some(next)));
+        source.on_feedback(next, &Feedback::PathProbe { number: probe.number, value: 2_500_000_000 });
         assert_eq!(source.allowance().rate, Some(Rate::from_megabits(2_500)));
-        source.on_feedback(next, &Feedback::Probe { number: probe.number, value: 3 });
+        source.on_feedback(next, &Feedback::PathProbe { number: probe.number, value: 3 });
         assert_eq!(source.allowance().rate, Some(Rate::from_megabits(10)));
-        assert!(source.probe(next).is_some());
+        assert!(source.path_probe(next).is_some());
         let fast = Values::defaults(SOURCE.parameters).with("period", Value::Time(Span::ZERO));
         assert_eq!((SOURCE.build)(&fast).unwrap_err().parameter, "period");
     }
@@ -407,7 +407,7 @@ mod tests {
         let mut source = (SOURCE_B.build)(&values).unwrap();
         source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500))).unwrap();
         source.on_sent(Time::ZERO, Bytes::new(1500));
-        assert!(source.probe(Time::ZERO).is_some());
+        assert!(source.path_probe(Time::ZERO).is_some());
         source
     }
 
@@ -418,7 +418,7 @@ mod tests {
     }
 
     fn reply(source: &mut Reaction, megabits: u64) -> Option<Rate> {
-        source.on_feedback(Time::ZERO, &Feedback::Probe { number: 1, value: megabits * 1_000_000 });
+        source.on_feedback(Time::ZERO, &Feedback::PathProbe { number: 1, value: megabits * 1_000_000 });
         source.allowance().rate
     }
 
@@ -434,7 +434,7 @@ mod tests {
         let mut source = stoppable("before-first-reply");
         severe(&mut source, micros(300));
         assert_eq!(source.deadline(), Some(micros(1000)));
-        assert!(source.probe(micros(1000)).is_some());
+        assert!(source.path_probe(micros(1000)).is_some());
         assert_eq!(source.deadline(), Some(micros(1300)));
         source.on_deadline(micros(1300));
         assert_eq!((source.allowance().rate, source.deadline()), (Some(Rate::from_megabits(10)), Some(micros(2000))));
@@ -459,9 +459,9 @@ mod tests {
         source.on_activity(Time::ZERO, false);
         let again = Time::ZERO + Span::from_millis(7);
         source.on_sent(again, Bytes::new(1500));
-        assert_eq!((source.deadline(), source.probe(Time::MAX)), (None, None));
+        assert_eq!((source.deadline(), source.path_probe(Time::MAX)), (None, None));
         source.on_activity(again, true);
         source.on_sent(again, Bytes::new(1500));
-        assert!(source.probe(again).is_some());
+        assert!(source.path_probe(again).is_some());
     }
 }

@@ -77,8 +77,8 @@ pub enum Feedback {
         /// From when the source made the data frame to now: what it waited at the adapter is counted.
         round_trip: Span,
     },
-    /// A probe has come back.
-    Probe {
+    /// A path probe has come back.
+    PathProbe {
         /// Its number, as the reaction point gave it.
         number: u32,
         /// What it carries: what switches on its way have made of the value it set out with, or, if that was
@@ -100,12 +100,13 @@ pub enum Feedback {
     },
 }
 
-/// The value of a probe that the destination replaces by the time of its arrival.
+/// The value of a path probe that the destination replaces by the time of its arrival.
 pub const STAMP: u64 = u64::MAX;
 
-/// A probe that a source wants to send. The destination sends it back, if it is not for a congestion point.
+/// A frame that a source wants to send to learn about its path. The destination sends it back, unless it is addressed
+/// to a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct PathProbe {
     /// A number by which the source knows it again.
     pub number: u32,
     /// What it carries.
@@ -114,9 +115,9 @@ pub struct Probe {
     pub tag: u16,
 }
 
-/// Where probes travel, unless their flow says otherwise.
+/// The class in which path probes travel, unless their flow states another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeClass {
+pub enum PathProbeClass {
     /// Behind the flow's frames, in their class.
     WithData,
     /// In the most urgent class.
@@ -175,12 +176,12 @@ pub trait ReactionPoint {
     fn pacing(&self) -> Pacing {
         Pacing::Remaining
     }
-    /// A probe to send now, if it wants one: asked whenever something has happened to the flow.
-    fn probe(&mut self, _now: Time) -> Option<Probe> {
+    /// A path probe to send now, if it wants one. Called after every event of the flow.
+    fn path_probe(&mut self, _now: Time) -> Option<PathProbe> {
         None
     }
-    /// Where its probes travel, if it may ever send any.
-    fn probes(&self) -> Option<ProbeClass> {
+    /// The class of its path probes, if it ever sends any.
+    fn path_probes(&self) -> Option<PathProbeClass> {
         None
     }
     /// What the flow's frames are tagged with; 0 is nothing. See [`point::tag_of`].
@@ -271,14 +272,14 @@ macro_rules! protocols {
             fn pacing(&self) -> Pacing {
                 match self { $(Reaction::$variant(point) => point.pacing(),)* }
             }
-            fn probe(&mut self, now: Time) -> Option<Probe> {
-                match self { $(Reaction::$variant(point) => point.probe(now),)* }
+            fn path_probe(&mut self, now: Time) -> Option<PathProbe> {
+                match self { $(Reaction::$variant(point) => point.path_probe(now),)* }
             }
             fn on_activity(&mut self, now: Time, on: bool) {
                 match self { $(Reaction::$variant(point) => point.on_activity(now, on),)* }
             }
-            fn probes(&self) -> Option<ProbeClass> {
-                match self { $(Reaction::$variant(point) => point.probes(),)* }
+            fn path_probes(&self) -> Option<PathProbeClass> {
+                match self { $(Reaction::$variant(point) => point.path_probes(),)* }
             }
             fn tag(&self) -> u16 {
                 match self { $(Reaction::$variant(point) => point.tag(),)* }
@@ -327,8 +328,8 @@ macro_rules! points {
             fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {
                 match self { $(Point::$variant(point) => point.on_output(frame, view),)* }
             }
-            fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
-                match self { $(Point::$variant(point) => point.on_probe(probe, view),)* }
+            fn on_path_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
+                match self { $(Point::$variant(point) => point.on_path_probe(probe, view),)* }
             }
             fn on_settled(&mut self, now: Time, view: &impl View) {
                 match self { $(Point::$variant(point) => point.on_settled(now, view),)* }

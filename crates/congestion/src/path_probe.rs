@@ -9,7 +9,7 @@
 //! that is away for longer is forgotten too.
 
 use crate::feedback::Sample;
-use crate::{Probe, STAMP};
+use crate::{PathProbe, STAMP};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
@@ -69,10 +69,10 @@ impl PathProbes {
     }
 
     /// The probe that leaves now.
-    pub(crate) fn leave(&mut self, now: Time) -> Probe {
+    pub(crate) fn leave(&mut self, now: Time) -> PathProbe {
         self.number = self.number.wrapping_add(1);
         self.on_way.push_back(OnWay { number: self.number, left: now, injected: self.injected });
-        Probe { number: self.number, value: STAMP, tag: 0 }
+        PathProbe { number: self.number, value: STAMP, tag: 0 }
     }
 
     /// Forgets the history before the oldest probe that is on its way.
@@ -180,7 +180,7 @@ mod tests {
         fn the_history_is_exact(steps in prop::collection::vec((0..4_u8, 1..1500_u64, 0..8_u64), 1..200)) {
             let mut probes = PathProbes::new(15_000, false);
             let mut all: Vec<(Time, u64)> = Vec::new();
-            let mut away: Vec<(Probe, Time, usize)> = Vec::new();
+            let mut away: Vec<(PathProbe, Time, usize)> = Vec::new();
             let mut now = Time::ZERO;
             for (kind, len, back) in steps {
                 now += Span::from_nanos(100);

@@ -26,7 +26,7 @@ pub struct Passage {
     pub tag: u16,
 }
 
-/// A probe at a congestion point.
+/// A path probe at a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passing {
     /// When.
@@ -114,7 +114,7 @@ pub struct Notice {
     pub guidance: Option<Guidance>,
 }
 
-/// What becomes of a probe at a congestion point.
+/// What becomes of a path probe at a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It goes on to its destination.
@@ -211,9 +211,9 @@ pub trait CongestionPoint {
         Request::Nothing
     }
 
-    /// A probe is here on its way to its destination. What it carries may be changed. One with the tag of a queue of
+    /// A path probe is here on its way to its destination. What it carries may be changed. One with the tag of a queue of
     /// this point is for that queue alone: it ends here, with a reply or without.
-    fn on_probe(&mut self, _probe: &mut Passing, _view: &impl View) -> Fate {
+    fn on_path_probe(&mut self, _probe: &mut Passing, _view: &impl View) -> Fate {
         Fate::Pass
     }
 

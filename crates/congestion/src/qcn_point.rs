@@ -354,7 +354,7 @@ impl CongestionPoint for QcnPoint {
         }
     }
 
-    fn on_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
+    fn on_path_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
         let Passing { now, output, class, .. } = *probe;
         let queue = &self.queues[self.at(output, class)];
         if self.placed != Placed::Outputs || probe.tag == 0 || probe.tag != queue.tag {

@@ -17,7 +17,7 @@ use crate::guidance::guided;
 use crate::increase::Increase;
 use crate::parameter::{Invalid, Values};
 use crate::point::tag_of;
-use crate::{Adapter, Allowance, Feedback, Probe, ProbeClass, Reaction, ReactionPoint};
+use crate::{Adapter, Allowance, Feedback, PathProbe, PathProbeClass, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Stream, Time};
 
 /// A target so many times the rate is too old to be trusted ...
@@ -363,17 +363,17 @@ impl ReactionPoint for QcnSource {
         self.max_rate
     }
 
-    fn probe(&mut self, _now: Time) -> Option<Probe> {
+    fn path_probe(&mut self, _now: Time) -> Option<PathProbe> {
         if !std::mem::take(&mut self.ask) {
             return None;
         }
         let tag = tag_of(self.limiter?.point);
         self.number = self.number.wrapping_add(1);
-        (tag != 0).then_some(Probe { number: self.number, value: 0, tag })
+        (tag != 0).then_some(PathProbe { number: self.number, value: 0, tag })
     }
 
-    fn probes(&self) -> Option<ProbeClass> {
-        self.how.asks.then_some(ProbeClass::Urgent)
+    fn path_probes(&self) -> Option<PathProbeClass> {
+        self.how.asks.then_some(PathProbeClass::Urgent)
     }
 
     fn tags(&self) -> bool {

@@ -17,4 +17,4 @@ mod tests;
 pub use alarms::{Alarms, Wheel};
 pub use fingerprint::Fingerprint;
 pub use heap::IndexedHeap;
-pub use run::{Checkpoint, Context, End, Look, Model, RunPlan, RunReport, Shard, Verdict, run};
+pub use run::{Context, End, Inspection, Look, Model, RunPlan, RunReport, Shard, run};

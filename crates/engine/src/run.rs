@@ -2,11 +2,12 @@
 //!
 //! All shards run through the same window of time, then exchange what they sent each other, then agree on the next
 //! window from the earliest alarm anywhere. A window is no longer than the smallest delay between shards, so a
-//! message always lies in the receiver's future. At every checkpoint, a multiple of a fixed span of simulated time
+//! message always lies in the receiver's future. At every inspection, a multiple of a fixed span of simulated time
 //! and therefore the same instant for every partitioning, one thread looks at the whole model and may end the run.
 
 use crate::alarms::{Alarms, Wheel};
 use crate::barrier::Barrier;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use units::{Span, Time};
@@ -25,7 +26,7 @@ pub trait Model: Send {
     /// A message from another shard arrives, before anything later than it was sent has happened here.
     fn on_message(&mut self, message: Self::Message, context: &mut Context<Self::Message>);
 
-    /// Whether it holds so much that the supervisor should relieve it before the next checkpoint.
+    /// Whether it holds so much that the supervisor should relieve it before the next inspection.
     fn is_full(&self) -> bool {
         false
     }
@@ -87,13 +88,13 @@ pub struct RunPlan<'a> {
     pub from: Time,
     /// The last instant that is simulated.
     pub until: Time,
-    /// Simulated time between two looks at the whole model. Must not be zero.
-    pub checkpoint: Span,
+    /// Simulated time between two inspections of the whole model. Must not be zero.
+    pub inspect_every: Span,
     /// The smallest delay of anything that crosses shards. Must not be zero with more than one shard.
     pub lookahead: Span,
     /// How many threads to use; more than there are shards is of no use and not done.
     pub threads: usize,
-    /// Instants, ascending, at which the model is shown beside the checkpoints. They decide nothing and change nothing.
+    /// Instants, ascending, at which the model is shown beside the inspections. They decide nothing and change nothing.
     /// One that no alarm follows is not shown: the model stays what it is at the end.
     pub marks: &'a [Time],
     /// Set from outside to end the run early.
@@ -103,17 +104,17 @@ pub struct RunPlan<'a> {
 /// Why the model is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// A checkpoint: everything before `now` has happened, nothing at or after it.
-    Checkpoint,
-    /// A mark: everything up to and including `now` has happened, nothing after it. The verdict is not asked.
+    /// An inspection: everything before `now` has happened, nothing at or after it.
+    Inspection,
+    /// A mark: everything up to and including `now` has happened, nothing after it. What is returned is ignored.
     Mark,
     /// A model is full. Everything before `now` has happened in every shard, and in some shards more; when that is
-    /// depends on threads and partitioning. A verdict to stop is for errors, after which there is no result.
+    /// depends on threads and partitioning. A break is for errors, after which there is no result.
     Relief,
 }
 
-/// What a checkpoint sees.
-pub struct Checkpoint<'a, 'b, M> {
+/// The whole model as an inspection sees it.
+pub struct Inspection<'a, 'b, M> {
     /// The instant; see [`Look`].
     pub now: Time,
     /// Why it is looked at.
@@ -124,15 +125,6 @@ pub struct Checkpoint<'a, 'b, M> {
     pub models: &'a mut [&'b mut M],
 }
 
-/// What a checkpoint decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Go on.
-    Continue,
-    /// End the run here.
-    Stop,
-}
-
 /// Why a run came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -140,7 +132,7 @@ pub enum End {
     Until,
     /// Nothing is pending anywhere.
     Quiet,
-    /// A checkpoint ended it.
+    /// An inspection ended it.
     Stopped,
     /// The interrupt flag was set.
     Interrupted,
@@ -174,13 +166,14 @@ struct Shared<'a, 's, M: Model, F> {
     barrier: Barrier,
 }
 
-/// Runs the shards up to and including `plan.until`, showing the whole model to `supervise` at every checkpoint.
+/// Runs the shards up to and including `plan.until`, showing the whole model to `supervise` at every inspection. A break
+/// ends the run there.
 pub fn run<M, F>(shards: &mut [Shard<M>], plan: RunPlan<'_>, supervise: F) -> RunReport
 where
     M: Model,
-    F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
+    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
 {
-    assert!(plan.checkpoint > Span::ZERO, "checkpoints need a span");
+    assert!(plan.inspect_every > Span::ZERO, "inspections need an interval");
     assert!(shards.len() < 2 || plan.lookahead > Span::ZERO, "shards need a delay between them");
     let threads = plan.threads.clamp(1, shards.len().max(1));
     let shared = Shared {
@@ -211,7 +204,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn worker<M, F>(thread: usize, shared: &Shared<'_, '_, M, F>) -> RunReport
 where
     M: Model,
-    F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
+    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
 {
     let _guard = shared.barrier.guard();
     let plan = shared.plan;
@@ -219,8 +212,8 @@ where
     let own = || (thread..shared.shards.len()).step_by(threads);
     let alone = shared.shards.len() == 1;
     let limit = Time::from_picos(plan.until.as_picos().saturating_add(1));
-    let cells = plan.from.as_picos() / plan.checkpoint.as_picos();
-    let mut checkpoint = Time::from_picos(cells * plan.checkpoint.as_picos()).saturating_add(plan.checkpoint);
+    let cells = plan.from.as_picos() / plan.inspect_every.as_picos();
+    let mut inspection = Time::from_picos(cells * plan.inspect_every.as_picos()).saturating_add(plan.inspect_every);
     let mut windows = 0;
     let mut looks = 0;
     let mut reached = plan.from;
@@ -260,8 +253,8 @@ where
             held.clear();
             shared.barrier.wait();
             if thread == 0 {
-                let verdict = inspect(Time::from_picos(start), Look::Relief, shared);
-                shared.stopped.store(verdict == Verdict::Stop, Ordering::Relaxed);
+                let decision = inspect(Time::from_picos(start), Look::Relief, shared);
+                shared.stopped.store(decision.is_break(), Ordering::Relaxed);
                 shared.full.store(false, Ordering::Relaxed);
             }
             shared.barrier.wait();
@@ -270,7 +263,7 @@ where
                 break (End::Stopped, Time::from_picos(start));
             }
         }
-        if let Some(mark) = marks.next_if(|&mark| mark < checkpoint && mark.as_picos() < start) {
+        if let Some(mark) = marks.next_if(|&mark| mark < inspection && mark.as_picos() < start) {
             held.clear();
             shared.barrier.wait();
             if thread == 0 {
@@ -280,17 +273,17 @@ where
             held = own().map(|shard| lock(&shared.shards[shard])).collect();
             continue;
         }
-        if start >= checkpoint.as_picos() {
+        if start >= inspection.as_picos() {
             // Where nothing happens for long, two looks are enough: what they see does not change. The rest is skipped.
             looks += 1;
-            let cells = start / plan.checkpoint.as_picos();
-            let here = if looks <= 2 { checkpoint } else { Time::from_picos(cells * plan.checkpoint.as_picos()) };
-            checkpoint = here.saturating_add(plan.checkpoint);
+            let cells = start / plan.inspect_every.as_picos();
+            let here = if looks <= 2 { inspection } else { Time::from_picos(cells * plan.inspect_every.as_picos()) };
+            inspection = here.saturating_add(plan.inspect_every);
             held.clear();
             shared.barrier.wait();
             if thread == 0 {
-                let verdict = inspect(here, Look::Checkpoint, shared);
-                shared.stopped.store(verdict == Verdict::Stop, Ordering::Relaxed);
+                let decision = inspect(here, Look::Inspection, shared);
+                shared.stopped.store(decision.is_break(), Ordering::Relaxed);
             }
             shared.barrier.wait();
             held = own().map(|shard| lock(&shared.shards[shard])).collect();
@@ -298,13 +291,13 @@ where
                 break (End::Stopped, here);
             }
             reached = here;
-            if start >= checkpoint.as_picos() {
+            if start >= inspection.as_picos() {
                 continue;
             }
         }
         looks = 0;
         windows += 1;
-        let mut end = limit.min(checkpoint);
+        let mut end = limit.min(inspection);
         if let Some(mark) = marks.peek() {
             end = end.min(Time::from_picos(mark.as_picos().saturating_add(1)));
         }
@@ -355,13 +348,13 @@ fn post<M>(outbox: &mut Vec<(u32, M)>, inboxes: &[Mutex<Vec<M>>]) {
 }
 
 /// Shows the whole model to the supervisor.
-fn inspect<M, F>(now: Time, look: Look, shared: &Shared<'_, '_, M, F>) -> Verdict
+fn inspect<M, F>(now: Time, look: Look, shared: &Shared<'_, '_, M, F>) -> ControlFlow<()>
 where
     M: Model,
-    F: FnMut(Checkpoint<'_, '_, M>) -> Verdict + Send,
+    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
 {
     let mut held: Vec<_> = shared.shards.iter().map(lock).collect();
     let fired = held.iter().map(|shard| shard.context.alarms.fired()).sum();
     let mut models: Vec<&mut M> = held.iter_mut().map(|shard| &mut shard.model).collect();
-    (lock(&shared.supervise))(Checkpoint { now, look, fired, models: &mut models })
+    (lock(&shared.supervise))(Inspection { now, look, fired, models: &mut models })
 }

@@ -1,6 +1,7 @@
 //! Whole runs of a toy model: tokens that circle a ring of stations.
 
-use crate::{Context, End, Fingerprint, Look, Model, RunPlan, Shard, Verdict, Wheel, run};
+use crate::{Context, End, Fingerprint, Look, Model, RunPlan, Shard, Wheel, run};
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
@@ -98,19 +99,19 @@ fn threads_and_shards_do_not_change_the_bits() {
         let plan = RunPlan {
             from: Time::ZERO,
             until: Time::from_picos(2_000_000),
-            checkpoint: Span::from_picos(300_000),
+            inspect_every: Span::from_picos(300_000),
             lookahead: HOP,
             threads,
             marks: &[],
             interrupt: &quiet,
         };
-        let mut checkpoints = Vec::new();
+        let mut inspections = Vec::new();
         let report = run(&mut ring, plan, |look| {
-            checkpoints.push(look.now.as_picos());
-            Verdict::Continue
+            inspections.push(look.now.as_picos());
+            ControlFlow::Continue(())
         });
         assert_eq!(report.end, End::Until);
-        assert_eq!(checkpoints, (1..=6).map(|n| n * 300_000).collect::<Vec<_>>());
+        assert_eq!(inspections, (1..=6).map(|n| n * 300_000).collect::<Vec<_>>());
         seen.push((fingerprint(&ring), report.fired, report.now));
     }
     seen.dedup();
@@ -118,20 +119,21 @@ fn threads_and_shards_do_not_change_the_bits() {
 }
 
 #[test]
-fn a_checkpoint_ends_the_run_at_its_own_instant() {
+fn an_inspection_ends_the_run_at_its_own_instant() {
     let quiet = AtomicBool::new(false);
     let plan = RunPlan {
         from: Time::ZERO,
         until: Time::from_picos(2_000_000),
-        checkpoint: Span::from_picos(300_000),
+        inspect_every: Span::from_picos(300_000),
         lookahead: HOP,
         threads: 2,
         marks: &[],
         interrupt: &quiet,
     };
     let mut ring = ring(8, 2);
-    let report =
-        run(&mut ring, plan, |look| if look.now.as_picos() < 900_000 { Verdict::Continue } else { Verdict::Stop });
+    let report = run(&mut ring, plan, |look| {
+        if look.now.as_picos() < 900_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
     assert_eq!((report.end, report.now.as_picos()), (End::Stopped, 900_000));
 }
 
@@ -142,13 +144,13 @@ fn an_interrupt_ends_serial_and_parallel_runs() {
         let plan = RunPlan {
             from: Time::ZERO,
             until: Time::MAX,
-            checkpoint: Span::from_secs(1),
+            inspect_every: Span::from_secs(1),
             lookahead: HOP,
             threads: 2,
             marks: &[],
             interrupt: &set,
         };
-        assert_eq!(run(&mut ring(8, shards), plan, |_| Verdict::Continue).end, End::Interrupted);
+        assert_eq!(run(&mut ring(8, shards), plan, |_| ControlFlow::Continue(())).end, End::Interrupted);
     }
 }
 
@@ -161,13 +163,13 @@ fn a_run_with_nothing_pending_is_quiet() {
     let plan = RunPlan {
         from: Time::ZERO,
         until: Time::MAX,
-        checkpoint: Span::from_secs(1),
+        inspect_every: Span::from_secs(1),
         lookahead: Span::MAX,
         threads: 1,
         marks: &[],
         interrupt: &quiet,
     };
-    assert_eq!(run(&mut shards, plan, |_| Verdict::Continue).end, End::Quiet);
+    assert_eq!(run(&mut shards, plan, |_| ControlFlow::Continue(())).end, End::Quiet);
 }
 
 #[test]
@@ -180,21 +182,21 @@ fn marks_show_the_model_and_change_nothing() {
         let plan = RunPlan {
             from: Time::ZERO,
             until: Time::from_picos(2_000_000),
-            checkpoint: Span::from_picos(300_000),
+            inspect_every: Span::from_picos(300_000),
             lookahead: HOP,
             threads,
             marks,
             interrupt: &quiet,
         };
-        let (mut checkpoints, mut marked) = (Vec::new(), Vec::new());
+        let (mut inspections, mut marked) = (Vec::new(), Vec::new());
         let report = run(&mut ring, plan, |look| {
             let mark = look.look == Look::Mark;
-            if mark { &mut marked } else { &mut checkpoints }.push(look.now.as_picos());
+            if mark { &mut marked } else { &mut inspections }.push(look.now.as_picos());
             // At a mark nobody is asked.
-            if mark { Verdict::Stop } else { Verdict::Continue }
+            if mark { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         assert_eq!(marked.len(), marks.len().saturating_sub(1), "{marked:?}");
-        seen.push((fingerprint(&ring), report.fired, report.now, checkpoints));
+        seen.push((fingerprint(&ring), report.fired, report.now, inspections));
     }
     seen.dedup();
     assert_eq!(seen.len(), 1, "{seen:?}");

@@ -1,10 +1,9 @@
 //! Max-min fair shares of the bake-off's networks, phase by phase, against those its slides state or arithmetic gives;
 //! and of a link that tells classes apart, against what packets get.
 
-use fabric::{BuildOptions, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, RunLimits, Simulation};
 use lab::scenario::{FairPhase, Plan, fair_phases, load};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
 fn plan(test: &str) -> Plan {
@@ -85,9 +84,8 @@ fn the_end_of_a_chain_is_shared_by_all_who_send_there() {
 /// What each flow's frames get between two instants, in Gb/s.
 fn simulated(plan: &Plan, from: u64, until: u64) -> Vec<f64> {
     let mut simulation = Simulation::build(&plan.spec, &BuildOptions::default()).expect("a sound network");
-    let quiet = AtomicBool::new(false);
     let mut received = |millis: u64| -> Vec<f64> {
-        simulation.run(&RunLimits::until(at(millis), &quiet), |_, _| Wish::GoOn);
+        simulation.run(&RunLimits::until(at(millis)));
         simulation.flows().iter().map(|flow| flow.received_bytes as f64).collect()
     };
     let (before, after) = (received(from), received(until));

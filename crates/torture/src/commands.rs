@@ -38,7 +38,7 @@ pub fn judge(program: &Program, files: &Files, folder: &Path, random: &mut Rando
     go(&["spb", NAME], &[0])?;
     go(&["dcbx", NAME], if plan.dcb.is_some() { &[0, 6] } else { &[2] })?;
     let run = go(&["run", NAME, "--set", most, "--threads", &threads, "--out", "r", &more], &[0, 2, 3, 4, 5, 6])?;
-    // Refused, or ended by a limit of rows that it passed before a checkpoint: there is no result to read.
+    // Refused, or ended by a limit of rows that it passed before an inspection: there is no result to read.
     if run == 2 || run == 5 && !folder.join("r").exists() {
         return Ok(count);
     }

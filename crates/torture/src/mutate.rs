@@ -3,11 +3,10 @@
 use crate::kind::{Setting, Tally};
 use crate::random::Random;
 use crate::scenario::{Files, NAME, SMALL, quoted, targets};
-use fabric::{BuildOptions, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, RunLimits, Simulation};
 use lab::scenario::{FileReader, check, explain, load_paper, load_str};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use units::{Span, Time};
 
@@ -187,11 +186,10 @@ fn survive(files: &Files, folder: &Path, tally: &mut Tally) -> Result<(), String
             }
             let mut simulation =
                 Simulation::build(&plan.spec, &BuildOptions::default()).map_err(|error| format!("{error:?}"))?;
-            let quiet = AtomicBool::new(false);
-            let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(5), &quiet);
-            limits.checkpoint = Span::from_micros(1);
+            let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(5));
+            limits.inspect_every = Span::from_micros(1);
             limits.events = Some(5_000);
-            simulation.run(&limits, |_, _| Wish::GoOn);
+            simulation.run(&limits);
             Ok(())
         }
     }

@@ -4,7 +4,7 @@
 use crate::random::Random;
 use crate::scenario::Files;
 use fabric::record::schema;
-use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Totals, Wish};
+use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Totals};
 use lab::results::{Batch, Results, ResultsError, differences, export_csv};
 use lab::scenario::{Plan, Severity, check, explain};
 use lab::study::{Execution, Existing, Options, Recording, StudyError, execute};
@@ -16,7 +16,7 @@ use units::Time;
 
 /// The numbers of threads that are compared.
 const THREADS: [usize; 4] = [1, 2, 3, 5];
-/// A run goes no further: at the first checkpoint after it, it ends.
+/// A run goes no further: at the first inspection after it, it ends.
 const MOST_EVENTS: u64 = 50_000;
 /// A small scenario that takes longer is a finding.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ fn judge_unguarded(files: &Files, mut plan: Plan, folder: &Path, random: &mut Ra
         let execution = match execute(&plan, &options, give_up) {
             Ok(execution) => execution,
             Err(StudyError::TooMuch(why)) if first.is_none() && !why.is_empty() => return Ok(Went::Refused),
-            // Events, unlike samples, cannot be counted before; a limit of a few rows is passed before a checkpoint.
+            // Events, unlike samples, cannot be counted before; a limit of a few rows is passed before an inspection.
             Err(StudyError::Results(ResultsError::TooMuch { .. })) if first.is_none() => return Ok(Went::Refused),
             Err(error) => return Err(format!("on {threads} threads: {error}")),
         };
@@ -131,15 +131,14 @@ pub fn same_files(a: &Path, b: &Path) -> Result<(), String> {
 
 /// Made is delivered, dropped, lost, discarded or in the network; and a run without a record is the same run.
 fn conserved(plan: &Plan, execution: &Execution) -> Result<(), String> {
-    let quiet = AtomicBool::new(false);
     let mut simulation =
         Simulation::build(&plan.spec, &BuildOptions::default()).map_err(|error| format!("{error:?}"))?;
     let limits = RunLimits {
         events: plan.run.max_events,
-        checkpoint: plan.run.checkpoint,
-        ..RunLimits::until(Time::ZERO + plan.run.duration, &quiet)
+        inspect_every: plan.run.inspect_every,
+        ..RunLimits::until(Time::ZERO + plan.run.duration)
     };
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let report = simulation.run(&limits);
     // Samples are events, and rows are limited: a limit ends a run that is recorded sooner than one that is not.
     let limited = |outcome: &Outcome| matches!(outcome, Outcome::LimitReached(_));
     let whole = !limited(&report.outcome) && !limited(&execution.report.outcome);

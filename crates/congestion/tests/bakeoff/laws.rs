@@ -49,7 +49,7 @@ fn take(source: &mut Reaction, now: &mut Time, step: Step) {
         }
         Step::Answer { number, micros_ago } => {
             let value = now.as_picos().saturating_sub(micros_ago * 1_000_000);
-            source.on_feedback(*now, &Feedback::Probe { number, value });
+            source.on_feedback(*now, &Feedback::PathProbe { number, value });
         }
         Step::Send(frames) => (0..frames).for_each(|_| {
             *now += Span::from_nanos(1_200);
@@ -63,7 +63,7 @@ fn take(source: &mut Reaction, now: &mut Time, step: Step) {
         }
         Step::Turn(on) => source.on_activity(*now, on),
     }
-    source.probe(*now);
+    source.path_probe(*now);
 }
 
 proptest! {

@@ -150,16 +150,16 @@ fn points_answer_probes_that_are_for_them_if_there_is_room_for_more() {
         let mut point = attached(name, &of_point(name));
         // Of another output, another class, another switch, or of nobody: it passes.
         for tag in [0, tag_of(number(FIRST_PORT + 1, 1)), tag_of(number(FIRST_PORT + 2, 0)), tag_of(number(2, 1))] {
-            assert_eq!(point.on_probe(&mut probe(Time::ZERO, tag), &queue(0)), Fate::Pass);
+            assert_eq!(point.on_path_probe(&mut probe(Time::ZERO, tag), &queue(0)), Fate::Pass);
         }
         // No sample yet: an empty queue at the last. 24000 - 4000 - 2 * 4000 = 12000, and 24000 - 8000 - 2 * 8000 = 0.
-        let Fate::Reply(reply) = point.on_probe(&mut probe(Time::ZERO, own_tag()), &queue(4_000)) else {
+        let Fate::Reply(reply) = point.on_path_probe(&mut probe(Time::ZERO, own_tag()), &queue(4_000)) else {
             panic!("{name}")
         };
         assert_eq!((reply.flow, reply.feedback, reply.offset, reply.growth), (9, 0, 20_000, 4_000));
         assert_eq!((reply.port, reply.class, reply.guidance), (2, 1, None));
         // The probe was no sample: the growth is still that since the start.
-        assert_eq!(point.on_probe(&mut probe(Time::ZERO, own_tag()), &queue(8_000)), Fate::End);
+        assert_eq!(point.on_path_probe(&mut probe(Time::ZERO, own_tag()), &queue(8_000)), Fate::End);
     }
 }
 
@@ -168,19 +168,19 @@ fn points_that_answer_all_probes_ask_for_less_where_there_is_no_room() {
     // 16000 - 24000 + 2 * 16000 = 24000 of 120000: a fifth of 63. E2CM sends offset and growth alone.
     for (name, feedback) in [("e2cm-p", 0), ("e2cm-pr", 0), ("qcn-p", 12), ("qcn-pr", 12)] {
         let mut point = attached(name, &of_point(name).with("probe_answers", choice("both")));
-        let Fate::Reply(reply) = point.on_probe(&mut probe(Time::ZERO, own_tag()), &queue(16_000)) else {
+        let Fate::Reply(reply) = point.on_path_probe(&mut probe(Time::ZERO, own_tag()), &queue(16_000)) else {
             panic!("{name}")
         };
         assert_eq!((reply.feedback, reply.offset, reply.growth), (feedback, 8_000, 16_000), "{name}");
         let mut usual = attached(name, &of_point(name));
-        assert_eq!(usual.on_probe(&mut probe(Time::ZERO, own_tag()), &queue(16_000)), Fate::End, "{name}");
+        assert_eq!(usual.on_path_probe(&mut probe(Time::ZERO, own_tag()), &queue(16_000)), Fate::End, "{name}");
     }
 }
 
 #[test]
 fn guidance_shares_the_link_among_the_flows_of_the_last_millisecond() {
     let suggest = |point: &mut Point, now: Time, stopped: bool| {
-        let fate = point.on_probe(&mut probe(now, own_tag()), &Still { queue: 0, stopped });
+        let fate = point.on_path_probe(&mut probe(now, own_tag()), &Still { queue: 0, stopped });
         let Fate::Reply(Notice { guidance: Some(Guidance { suggested, most }), .. }) = fate else { panic!("{fate:?}") };
         [suggested, most].map(|rate| rate.as_bits_per_sec() / 1_000_000)
     };
@@ -217,9 +217,9 @@ fn guidance_by_the_law_of_fecn_starts_at_the_link_and_adapts() {
     for n in 0..frames {
         point.on_output(&frame(Time::ZERO + Span::from_nanos(599 * n), n as u32), &queue(24_000));
     }
-    let fate = point.on_probe(&mut probe(time(1_000), own_tag()), &Still { queue: 24_000, stopped: false });
+    let fate = point.on_path_probe(&mut probe(time(1_000), own_tag()), &Still { queue: 24_000, stopped: false });
     assert_eq!(fate, Fate::End);
-    let fate = point.on_probe(&mut probe(time(1_001), own_tag()), &queue(0));
+    let fate = point.on_path_probe(&mut probe(time(1_001), own_tag()), &queue(0));
     let Fate::Reply(Notice { guidance: Some(guidance), .. }) = fate else { panic!("{fate:?}") };
     let expected = 0.5 * 1e10 * 1e10 / (bits / 1e-3) + 0.5e10;
     assert!((guidance.suggested.as_bits_per_sec() as f64 - expected).abs() < 2.0, "{guidance:?} {expected}");
@@ -250,7 +250,7 @@ fn fecn_b_sends_bcn_00_where_the_queue_is_long() {
     assert!((0..1_000).all(|_| point.on_output(&frame(Time::ZERO, 9), &queue(120_000)) == Request::Nothing));
     // Its rate for probes is that of FECN: 10 Gb/s over ten flows at the start.
     let mut passing = Passing { value: 10_000_000_000, ..probe(Time::ZERO, 0) };
-    assert_eq!((point.on_probe(&mut passing, &queue(0)), passing.value), (Fate::Pass, 1_000_000_000));
+    assert_eq!((point.on_path_probe(&mut passing, &queue(0)), passing.value), (Fate::Pass, 1_000_000_000));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{choice, guide, near, notify, of_source, rate, source, time};
 use congestion::parameter::{Value, Values};
 use congestion::point::tag_of;
-use congestion::{Allowance, Feedback, Probe, ProbeClass, Reaction, ReactionPoint, STAMP};
+use congestion::{Allowance, Feedback, PathProbe, PathProbeClass, Reaction, ReactionPoint, STAMP};
 use units::{Bytes, Rate, Span, Time};
 
 /// A protocol of the QCN family without jitter and without extra fast recovery.
@@ -12,11 +12,11 @@ fn plain(name: &str) -> Values {
 }
 
 /// Sends so many bytes at time zero, and returns the probes that are asked for.
-fn send(source: &mut Reaction, bytes: u64) -> Vec<Probe> {
+fn send(source: &mut Reaction, bytes: u64) -> Vec<PathProbe> {
     let mut probes = Vec::new();
     for _ in 0..bytes / 500 {
         source.on_sent(Time::ZERO, Bytes::new(500));
-        probes.extend(source.probe(Time::ZERO));
+        probes.extend(source.path_probe(Time::ZERO));
     }
     probes
 }
@@ -36,7 +36,7 @@ fn congested(feedback: u8) -> (u8, i32, i32) {
 #[test]
 fn qcn_of_2007_counts_bytes_and_drifts() {
     let mut source = source("qcn-2007", &plain("qcn-2007"));
-    assert_eq!((source.allowance(), source.probes(), source.tags()), (Allowance::default(), None, false));
+    assert_eq!((source.allowance(), source.path_probes(), source.tags()), (Allowance::default(), None, false));
     // 10000 (1 - 32/128); more than 150000 bytes then halve the distance to 10000.
     notify(&mut source, Time::ZERO, 4, congested(32));
     assert!(near(rate(&source), 7_500.0));
@@ -123,7 +123,7 @@ fn drift_carries_the_target_with_it_and_removes_the_limiter_in_the_end() {
 #[test]
 fn qcn_p_asks_the_point_that_slowed_it_down_and_only_its_answer_raises_the_rate() {
     let mut source = source("qcn-p", &plain("qcn-p"));
-    assert_eq!((source.probes(), source.tags(), source.tag()), (Some(ProbeClass::Urgent), true, 0));
+    assert_eq!((source.path_probes(), source.tags(), source.tag()), (Some(PathProbeClass::Urgent), true, 0));
     assert!(send(&mut source, 1_000_000).is_empty());
     notify(&mut source, Time::ZERO, 4, congested(32));
     notify(&mut source, Time::ZERO, 9, congested(32));
@@ -166,10 +166,10 @@ const HALVES: (u8, i32, i32) = (0, -24_000, 48_000);
 const HALF: f64 = 10_000.0 * (1.0 - 0.00026667 * 1875.0);
 
 /// Sends frames of 1500 bytes, one a microsecond, the first at `from`, and returns the probes with their times.
-fn stream(source: &mut Reaction, from: u64, frames: u64) -> Vec<(Time, Probe)> {
+fn stream(source: &mut Reaction, from: u64, frames: u64) -> Vec<(Time, PathProbe)> {
     let one = |n: u64| {
         source.on_sent(time(from + n), Bytes::new(1500));
-        source.probe(time(from + n)).map(|probe| (time(from + n), probe))
+        source.path_probe(time(from + n)).map(|probe| (time(from + n), probe))
     };
     (0..frames).filter_map(one).collect()
 }
@@ -177,7 +177,10 @@ fn stream(source: &mut Reaction, from: u64, frames: u64) -> Vec<(Time, Probe)> {
 #[test]
 fn e2cm_steers_what_it_has_on_its_way() {
     let mut source = source("e2cm", &of_source("e2cm"));
-    assert_eq!((source.probes(), source.tags(), source.tag_size()), (Some(ProbeClass::WithData), false, Bytes::ZERO));
+    assert_eq!(
+        (source.path_probes(), source.tags(), source.tag_size()),
+        (Some(PathProbeClass::WithData), false, Bytes::ZERO)
+    );
     assert!(stream(&mut source, 0, 500).is_empty());
     notify(&mut source, Time::ZERO, 4, HALVES);
     assert!((rate(&source) - HALF).abs() < 1e-5 && source.tag() == 0);
@@ -187,7 +190,7 @@ fn e2cm_steers_what_it_has_on_its_way() {
     assert!(probes.iter().all(|(_, probe)| (probe.value, probe.tag) == (STAMP, 0)));
     let answer = |source: &mut Reaction, place: usize, at: u64| {
         let value = time(at).as_picos();
-        source.on_feedback(time(5_000), &Feedback::Probe { number: probes[place].1.number, value });
+        source.on_feedback(time(5_000), &Feedback::PathProbe { number: probes[place].1.number, value });
         rate(source)
     };
     // At the destination 4 us later, four frames: (15000 - 6000) / 64 = 140.625 pages of .53333 Mb/s each.
@@ -206,7 +209,10 @@ fn probes_of_e2cm_may_be_allowed_to_raise_only() {
     notify(&mut source, Time::ZERO, 4, HALVES);
     let probes = stream(&mut source, 0, 220);
     let mut answer = |place: usize, at: u64| {
-        source.on_feedback(time(400), &Feedback::Probe { number: probes[place].1.number, value: time(at).as_picos() });
+        source.on_feedback(
+            time(400),
+            &Feedback::PathProbe { number: probes[place].1.number, value: time(at).as_picos() },
+        );
         rate(&source)
     };
     // 20 frames are 30000 bytes, too many: nothing. Then 5, fewer than before: (7500 + 2 * 22500) / 64 = 820.3125.
@@ -217,7 +223,7 @@ fn probes_of_e2cm_may_be_allowed_to_raise_only() {
 #[test]
 fn e2cm_p_asks_the_point_every_100000_bytes() {
     let mut source = source("e2cm-p", &of_source("e2cm-p"));
-    assert_eq!((source.probes(), source.tags(), source.tag()), (Some(ProbeClass::Urgent), true, 0));
+    assert_eq!((source.path_probes(), source.tags(), source.tag()), (Some(PathProbeClass::Urgent), true, 0));
     notify(&mut source, Time::ZERO, 4, HALVES);
     // 67, 134 and 200 frames: what is too much counts for the next.
     let probes = stream(&mut source, 1, 200);

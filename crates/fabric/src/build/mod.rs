@@ -5,7 +5,7 @@ pub(crate) mod plan;
 pub(crate) mod planning;
 
 use crate::build::partition::{Partition, assign};
-use crate::build::plan::{EgressKind, Hold, Plan, PortPlan, WaitingRoom};
+use crate::build::plan::{EgressKind, Hold, NetworkPlan, PortPlan, WaitingRoom};
 use crate::build::planning::{node_rules, plan, rows};
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
@@ -49,7 +49,7 @@ pub struct BuildOptions {
 /// What building yields beside the shards.
 pub(crate) struct Built<P: Probe> {
     pub(crate) shards: Vec<Shard<Network<P>>>,
-    pub(crate) plan: Arc<Plan>,
+    pub(crate) plan: Arc<NetworkPlan>,
     /// Global port -> (shard, port of the shard).
     pub(crate) port_at: Vec<(u32, u32)>,
     /// Node -> (shard, node of the shard).
@@ -118,7 +118,7 @@ fn longest_delay(spec: &NetworkSpec) -> Span {
 }
 
 /// The smallest delay of anything that crosses shards.
-fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &Plan) -> Span {
+fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &NetworkPlan) -> Span {
     let crosses =
         |port: &&PortPlan| shard_of[port.node as usize] != shard_of[plan.ports[port.peer as usize].node as usize];
     let mut least = Span::MAX;
@@ -141,7 +141,7 @@ fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &Plan) -> Span {
 /// What the parts of one shard are laid out from.
 struct Layout<'a> {
     spec: &'a NetworkSpec,
-    plan: &'a Arc<Plan>,
+    plan: &'a Arc<NetworkPlan>,
     first_global: &'a [u32],
     degrees: &'a [usize],
     port_at: &'a [(u32, u32)],

@@ -138,9 +138,9 @@ pub(crate) struct AdapterKind {
 pub(crate) enum EgressKind {
     /// The highest first.
     Strict,
-    /// Position in [`Plan::egress`].
+    /// Position in [`NetworkPlan::egress`].
     Groups(u16),
-    /// Position in [`Plan::vl`].
+    /// Position in [`NetworkPlan::vl`].
     Tables(u16),
 }
 
@@ -273,7 +273,7 @@ pub(crate) struct PortPlan {
     pub(crate) node: u32,
     pub(crate) number: u16,
     pub(crate) cable: u32,
-    /// Position of its rules in [`Plan::rules`].
+    /// Position of its rules in [`NetworkPlan::rules`].
     pub(crate) rules: u16,
     pub(crate) egress: EgressKind,
     /// Classes whose pauses it obeys.
@@ -293,7 +293,7 @@ pub(crate) struct PortPlan {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct NetworkPlan {
     pub(crate) overhead: Bytes,
     pub(crate) smallest_frame: u16,
     pub(crate) spray: bool,
@@ -312,7 +312,7 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
 }
 
-impl Plan {
+impl NetworkPlan {
     pub(crate) fn header_delay(&self, port: u32) -> Span {
         self.ports[port as usize].header_delay
     }

@@ -1,7 +1,8 @@
-//! From a description to the constants of a run: [`Plan`].
+//! From a description to the constants of a run: [`NetworkPlan`].
 
 use crate::build::plan::{
-    AdapterKind, EgressKind, EgressPlan, Hold, Plan, PortPlan, Rule, Shared, SwitchKind, Tables, VlPlan, WaitingRoom,
+    AdapterKind, EgressKind, EgressPlan, Hold, NetworkPlan, PortPlan, Rule, Shared, SwitchKind, Tables, VlPlan,
+    WaitingRoom,
 };
 use crate::describe::graph::{Graph, NodeId, Role};
 use crate::describe::spec::{
@@ -12,7 +13,7 @@ use crate::describe::validate::largest_frame;
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Span};
 
-/// Position of a node's kind in [`Plan::rules`]: switch kinds first, then adapter kinds. Rules of ports that differ come
+/// Position of a node's kind in [`NetworkPlan::rules`]: switch kinds first, then adapter kinds. Rules of ports that differ come
 /// after those.
 pub(crate) fn node_rules(spec: &NetworkSpec, node: usize) -> usize {
     let kind = spec.kind_of[node] as usize;
@@ -22,7 +23,7 @@ pub(crate) fn node_rules(spec: &NetworkSpec, node: usize) -> usize {
     }
 }
 
-pub(crate) fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
+pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
     let switch_nodes = spec.graph.switches();
     let rows = rows(&spec.graph, Role::Switch);
     let ends = spec.graph.ports();
@@ -76,7 +77,7 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<Plan, String> {
     }
     let mut ports = port_plans(spec, &chosen);
     set_ports(spec, &mut ports, &mut rules, &mut shared_rules, &mut ways);
-    Ok(Plan {
+    Ok(NetworkPlan {
         overhead: spec.overhead,
         smallest_frame: spec.smallest_frame.get() as u16,
         spray: spec.multipath == Multipath::Spray,
@@ -137,7 +138,7 @@ fn egress_plan(groups: &[EgressGroup]) -> EgressPlan {
     EgressPlan { strict, weighted: weighted.collect(), ordered }
 }
 
-/// The rules of the kind at that position of [`Plan::rules`], with PFC on for those classes.
+/// The rules of the kind at that position of [`NetworkPlan::rules`], with PFC on for those classes.
 fn kind_rules(spec: &NetworkSpec, kind: usize, pfc: u8) -> Vec<Rule> {
     if let Some(switch) = spec.switches.get(kind) {
         let (Buffer::Static(buffers) | Buffer::Shared { classes: buffers, .. }) = &switch.buffer;
@@ -238,7 +239,7 @@ fn class_rules(
     buffers.iter().enumerate().map(rule).collect()
 }
 
-/// Ports as their kinds are; `chosen` is how each kind chooses among classes, in the order of [`Plan::rules`].
+/// Ports as their kinds are; `chosen` is how each kind chooses among classes, in the order of [`NetworkPlan::rules`].
 fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
     let ends = spec.graph.ports();
     let mut first = Vec::with_capacity(ends.len());

@@ -114,7 +114,7 @@ pub fn spread(mut spec: NetworkSpec, layered: &[bool]) -> Result<NetworkSpec, La
         if let Some(acknowledge) = &mut flow.acknowledge {
             acknowledge.class = spread.of(acknowledge.class, back);
         }
-        if let Some(probe) = &mut flow.probe {
+        if let Some(probe) = &mut flow.path_probe {
             probe.class = spread.of(probe.class, out);
             probe.answer_class = spread.of(probe.answer_class, back);
         }

@@ -587,7 +587,7 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
     if flow.start > LATEST || flow.stop.is_some_and(|stop| stop > LATEST) {
         wrong.push(format!("it starts or stops after {LATEST}: no run gets that far"));
     }
-    if let Some(probe) = flow.probe {
+    if let Some(probe) = flow.path_probe {
         let classes = spec.classes.len();
         if usize::from(probe.class.max(probe.answer_class)) >= classes {
             wrong.push(format!("probes in a class that is not there: there are {classes}"));
@@ -598,7 +598,7 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
         if matches!(flow.destination, Destination::Uniform(_)) {
             wrong.push("probes go to one destination, and this flow has many: give it one".into());
         }
-    } else if reaction.probes().is_some() {
+    } else if reaction.path_probes().is_some() {
         wrong.push("its congestion control sends probes: say how they travel".into());
     }
     let trees = spec.routes.trees();

@@ -3,7 +3,7 @@
 //! The devices' behaviour is in the folders beside this file, as methods of [`Network`]: [`crate::machine::port`],
 //! [`crate::machine::switch`] and [`crate::machine::host`].
 
-use crate::build::plan::{Plan, WaitingRoom};
+use crate::build::plan::{NetworkPlan, WaitingRoom};
 use crate::machine::frame::{Frame, List, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
@@ -128,7 +128,7 @@ pub(crate) struct Node {
 pub(crate) enum Action {
     /// The cable of that port fails or works again.
     Cable { port: u16, up: bool },
-    /// The tables of that position in [`Plan::tables`] hold.
+    /// The tables of that position in [`NetworkPlan::tables`] hold.
     Routes(u32),
     /// The host consumes at that rate.
     Service(Option<Rate>),
@@ -137,7 +137,7 @@ pub(crate) enum Action {
 /// A switch of the shard.
 #[derive(Debug)]
 pub(crate) struct Switch {
-    /// Position of its kind in [`Plan::switches`].
+    /// Position of its kind in [`NetworkPlan::switches`].
     pub(crate) kind: u32,
     pub(crate) room: WaitingRoom,
     /// Frames wait in output queues and nobody watches them: the short path.
@@ -145,7 +145,7 @@ pub(crate) struct Switch {
     /// Between arrival and queue.
     pub(crate) latency: Span,
     pub(crate) first_port: u32,
-    /// Its row in the current [`Plan::tables`].
+    /// Its row in the current [`NetworkPlan::tables`].
     pub(crate) row: u32,
     /// Which tables hold.
     pub(crate) tables: u32,
@@ -166,7 +166,7 @@ pub(crate) struct Switch {
 /// One shard of a network.
 #[derive(Debug)]
 pub struct Network<P> {
-    pub(crate) plan: Arc<Plan>,
+    pub(crate) plan: Arc<NetworkPlan>,
     pub(crate) numbers: Numbers,
     /// Classes in use: the stride of `lanes` and `gates`.
     pub(crate) classes: usize,

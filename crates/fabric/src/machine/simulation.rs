@@ -7,49 +7,75 @@ use crate::describe::spec::NetworkSpec;
 use crate::describe::validate::{BuildError, largest_frame};
 use crate::machine::network::Network;
 use crate::observe::census::Census;
-use crate::observe::outcome::{Limit, Loss, LossReport, Outcome, Totals};
+use crate::observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
 use crate::observe::probe::{NoProbe, Probe};
 use crate::observe::watchdog::rest::{Rest, Whole};
 use crate::observe::watchdog::{Held, Movement, Snapshot};
-use engine::{End, Fingerprint, Look, RunPlan, Verdict};
+use engine::{End, Fingerprint, Look, RunPlan};
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use theory::headroom::{HeadroomSpec, headroom};
 use units::{Bytes, Span, Time};
 
-/// How far to run.
+/// The interrupt of runs that nobody interrupts.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Limits of a run: how far it goes, on how many threads, and what may end it early.
+///
+/// ```
+/// use fabric::RunLimits;
+/// use units::{Span, Time};
+///
+/// let limits = RunLimits { threads: 2, ..RunLimits::until(Time::ZERO + Span::from_millis(5)) };
+/// assert_eq!(limits.inspect_every, Span::from_micros(100));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RunLimits<'a> {
     /// The last simulated instant.
     pub until: Time,
-    /// Ends the run at the next checkpoint after so many alarms.
+    /// Ends the run at the next inspection after so many alarms.
     pub events: Option<u64>,
-    /// How many threads to use, at most one per shard.
+    /// Number of threads, at most one per shard.
     pub threads: usize,
-    /// Simulated time between two looks at the whole network: deadlock, loss and limits are judged then, at
+    /// Simulated time between two inspections of the whole network. Deadlock, loss and limits are judged then, at
     /// instants that do not depend on threads or partitioning.
-    pub checkpoint: Span,
-    /// Whether deadlocks and stalls are looked for. Without it a run goes on whatever waits for whom.
+    pub inspect_every: Span,
+    /// Whether the run ends at a deadlock. Without it a run goes on, whatever waits for what.
     pub watchdog: bool,
-    /// Set from outside to end the run.
-    pub interrupt: &'a AtomicBool,
+    /// Ends the run when another thread sets it. The instant depends on when that is.
+    pub interrupt: Option<&'a AtomicBool>,
 }
 
-impl<'a> RunLimits<'a> {
-    /// One thread, a look every 100 us of simulated time, no limit but the time.
-    #[must_use]
-    pub fn until(until: Time, interrupt: &'a AtomicBool) -> RunLimits<'a> {
-        RunLimits { until, events: None, threads: 1, checkpoint: Span::from_micros(100), watchdog: true, interrupt }
+impl Default for RunLimits<'_> {
+    /// To the end of all traffic, on one thread, with an inspection every 100 us of simulated time and the watchdog on.
+    fn default() -> Self {
+        RunLimits {
+            until: Time::MAX,
+            events: None,
+            threads: 1,
+            inspect_every: Span::from_micros(100),
+            watchdog: true,
+            interrupt: None,
+        }
     }
 }
 
-/// What the caller sees at a checkpoint, and whenever a probe is full.
+impl RunLimits<'_> {
+    /// The [default](RunLimits::default) limits with a last instant.
+    #[must_use]
+    pub fn until(until: Time) -> Self {
+        RunLimits { until, ..RunLimits::default() }
+    }
+}
+
+/// What the caller sees at an inspection, and whenever a probe is full.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
-    /// Whether this is a checkpoint. If not, a probe is full: all that happened before `now` may be taken out of the
-    /// probes, and [`Wish::Enough`] is for errors, after which there is no result.
-    pub checkpoint: bool,
+    /// Whether this is an inspection. If not, a probe is full: all that happened before `now` may be taken out of the
+    /// probes, and a break is for errors, after which there is no result.
+    pub inspection: bool,
     /// Alarms fired.
     pub events: u64,
     /// Frames that crossed a cable.
@@ -61,27 +87,16 @@ pub struct Mark<'a, 'b, P> {
     /// The instant.
     pub now: Time,
     /// What has become of each flow, in the order of the description.
-    pub flows: Vec<FlowReport>,
+    pub flows: Vec<FlowSummary>,
     /// Sums so far.
     pub totals: Totals,
     /// The probes, shard by shard.
     pub probes: &'a mut [&'b mut P],
 }
 
-/// What the caller wants at a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// Go on.
-    GoOn,
-    /// The caller's clock has run out.
-    Enough,
-    /// The caller has recorded as much as it may.
-    Limit(Limit),
-}
-
-/// How a run went.
+/// How a run went: its outcome, its fingerprint and its totals.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct RunSummary {
     /// How it ended.
     pub outcome: Outcome,
     /// Simulated time reached.
@@ -92,13 +107,13 @@ pub struct Report {
     pub totals: Totals,
     /// Alarms fired.
     pub events: u64,
-    /// Windows it took; one per checkpoint with a single shard.
+    /// Windows it took; one per inspection with a single shard.
     pub windows: u64,
 }
 
-/// What became of a flow.
+/// What became of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowReport {
+pub struct FlowSummary {
     /// Frames its source has made.
     pub made_frames: u64,
     /// Bytes its destinations have consumed.
@@ -154,30 +169,41 @@ impl<P: Probe> Simulation<P> {
         self.built.shards.len()
     }
 
-    /// Runs on from where it is. At every checkpoint the caller sees the progress and the probes of all shards, and
-    /// may take out what they have recorded.
-    pub fn run<F>(&mut self, limits: &RunLimits<'_>, progress: F) -> Report
+    /// Runs on from the instant reached so far, up to the limits.
+    pub fn run(&mut self, limits: &RunLimits<'_>) -> RunSummary {
+        self.run_supervised(limits, |_, _| ControlFlow::Continue(()))
+    }
+
+    /// Runs like [`run`](Self::run). At every inspection `progress` sees the progress and the probes of all shards; it
+    /// may take out the recorded rows, and end the run with [`Outcome::LimitReached`] by returning a break.
+    pub fn run_supervised<F>(&mut self, limits: &RunLimits<'_>, progress: F) -> RunSummary
     where
-        F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
+        F: FnMut(Progress, &mut [&mut P]) -> ControlFlow<Limit> + Send,
     {
         self.run_marked(limits, &[], progress, |_| {})
     }
 
-    /// The same, and shows what there is at each of the instants in `marks`, which ascend. That changes nothing. An
-    /// instant after which nothing happens any more is not shown: what there is at the end serves.
-    pub fn run_marked<F, G>(&mut self, limits: &RunLimits<'_>, marks: &[Time], mut progress: F, mut show: G) -> Report
+    /// Runs like [`run_supervised`](Self::run_supervised), and shows the network at each of the instants in `marks`, which
+    /// ascend. Marks change no result. A mark after the last event is not shown: the final state serves.
+    pub fn run_marked<F, G>(
+        &mut self,
+        limits: &RunLimits<'_>,
+        marks: &[Time],
+        mut progress: F,
+        mut show: G,
+    ) -> RunSummary
     where
-        F: FnMut(Progress, &mut [&mut P]) -> Wish + Send,
+        F: FnMut(Progress, &mut [&mut P]) -> ControlFlow<Limit> + Send,
         G: FnMut(Mark<'_, '_, P>) + Send,
     {
         let plan = RunPlan {
             from: self.now,
             until: limits.until,
-            checkpoint: limits.checkpoint,
+            inspect_every: limits.inspect_every,
             lookahead: self.built.lookahead,
             threads: limits.threads,
             marks,
-            interrupt: limits.interrupt,
+            interrupt: limits.interrupt.unwrap_or(&NEVER),
         };
         let (network_plan, graph, port_at) = (&self.built.plan, &self.graph, &self.built.port_at);
         let name = |node: u32| graph.nodes[node as usize].name.clone();
@@ -187,18 +213,18 @@ impl<P: Probe> Simulation<P> {
             if look.look == Look::Relief {
                 let hops = look.models.iter().map(|model| model.totals.hops).sum();
                 let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-                let seen = Progress { now: look.now, checkpoint: false, events: look.fired, hops };
-                let wish = progress(seen, &mut probes);
-                ended = (wish == Wish::Enough).then_some(Outcome::LimitReached(Limit::WallClock));
-                return if ended.is_some() { Verdict::Stop } else { Verdict::Continue };
+                let seen = Progress { now: look.now, inspection: false, events: look.fired, hops };
+                let flow = progress(seen, &mut probes);
+                ended = flow.break_value().map(Outcome::LimitReached);
+                return if ended.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             }
             if look.look == Look::Mark {
                 let models = || look.models.iter().map(|model| &**model);
-                let flows = flow_reports(network_plan.flows.len(), models);
+                let flows = flow_summaries(network_plan.flows.len(), models);
                 let totals = sum_of_totals(models());
                 let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
                 show(Mark { now: look.now, flows, totals, probes: &mut probes });
-                return Verdict::Continue;
+                return ControlFlow::Continue(());
             }
             lost = earliest_loss(look.models.iter().map(|model| &**model));
             let mut movement = Movement::default();
@@ -217,19 +243,15 @@ impl<P: Probe> Simulation<P> {
             }
             let hops = models.iter().map(|model| model.totals.hops).sum();
             let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-            let wish = progress(Progress { now: look.now, checkpoint: true, events: look.fired, hops }, &mut probes);
+            let flow = progress(Progress { now: look.now, inspection: true, events: look.fired, hops }, &mut probes);
             if ended.is_none() && lost.is_none() {
                 if limits.events.is_some_and(|most| look.fired >= most) {
                     ended = Some(Outcome::LimitReached(Limit::Events(look.fired)));
                 } else {
-                    ended = match wish {
-                        Wish::GoOn => None,
-                        Wish::Enough => Some(Outcome::LimitReached(Limit::WallClock)),
-                        Wish::Limit(limit) => Some(Outcome::LimitReached(limit)),
-                    };
+                    ended = flow.break_value().map(Outcome::LimitReached);
                 }
             }
-            if ended.is_some() || lost.is_some() { Verdict::Stop } else { Verdict::Continue }
+            if ended.is_some() || lost.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         lost = lost.or_else(|| earliest_loss(self.built.shards.iter().map(|shard| &shard.model)));
         let outcome = match (lost, ended, report.end) {
@@ -248,7 +270,7 @@ impl<P: Probe> Simulation<P> {
             (None, None, End::Until | End::Quiet | End::Stopped) => Outcome::Finished,
         };
         self.now = report.now;
-        Report {
+        RunSummary {
             outcome,
             now: report.now,
             fingerprint: self.fingerprint(),
@@ -296,8 +318,8 @@ impl<P: Probe> Simulation<P> {
 
     /// What became of each flow, in the order of the description.
     #[must_use]
-    pub fn flows(&self) -> Vec<FlowReport> {
-        flow_reports(self.built.plan.flows.len(), || self.models())
+    pub fn flows(&self) -> Vec<FlowSummary> {
+        flow_summaries(self.built.plan.flows.len(), || self.models())
     }
 
     /// Number of ports in the network; ports are numbered node by node.
@@ -319,7 +341,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Puts names and arithmetic to a loss.
-    fn explain(&self, loss: Loss) -> LossReport {
+    fn explain(&self, loss: Loss) -> LossDetails {
         let port = &self.built.plan.ports[loss.port as usize];
         let sender = &self.built.plan.ports[port.peer as usize];
         let cable = &self.graph.cables[port.cable as usize];
@@ -336,7 +358,7 @@ impl<P: Probe> Simulation<P> {
         // The far end of each direction may take frames by their headers.
         let header_delay = self.built.plan.header_delay(loss.port) + self.built.plan.header_delay(port.peer);
         let breakdown = headroom(&HeadroomSpec { overhead: self.built.plan.overhead, header_delay, ..spec });
-        LossReport {
+        LossDetails {
             loss,
             node: self.graph.nodes[port.node as usize].name.clone(),
             port: port.number,
@@ -361,32 +383,32 @@ fn sum_of_totals<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>
 }
 
 /// What became of each flow, put together from all shards.
-fn flow_reports<'a, P: Probe + 'a, I>(flows: usize, models: impl Fn() -> I) -> Vec<FlowReport>
+fn flow_summaries<'a, P: Probe + 'a, I>(flows: usize, models: impl Fn() -> I) -> Vec<FlowSummary>
 where
     I: Iterator<Item = &'a Network<P>>,
 {
-    let report = |flow: usize| {
-        let mut report = FlowReport::default();
+    let summary = |flow: usize| {
+        let mut summary = FlowSummary::default();
         let (mut size, mut lost_bytes, mut last) = (None, 0, Time::ZERO);
         for model in models() {
             let (received, gone) = (model.received[flow], model.gone[flow]);
             size = model.plan.flows[flow].size;
-            report.lost_frames += gone.frames;
+            summary.lost_frames += gone.frames;
             lost_bytes += gone.bytes;
             last = last.max(gone.last);
-            report.received_bytes += received.bytes;
-            report.received_frames += received.frames;
-            report.marked_frames += received.marked;
-            report.completed = report.completed.or(received.completed);
-            report.last_received = report.last_received.max(received.last);
+            summary.received_bytes += received.bytes;
+            summary.received_frames += received.frames;
+            summary.marked_frames += received.marked;
+            summary.completed = summary.completed.or(received.completed);
+            summary.last_received = summary.last_received.max(received.last);
             if let Some(state) = model.flows.get(model.flow_slot[flow] as usize) {
-                report.made_frames = state.made;
-                report.notices = state.notices;
+                summary.made_frames = state.made;
+                summary.notices = state.notices;
             }
         }
-        let nothing_left = size.is_some_and(|size| report.received_bytes + lost_bytes >= size.get());
-        report.ended = report.completed.or(nothing_left.then(|| report.last_received.max(last)));
-        report
+        let nothing_left = size.is_some_and(|size| summary.received_bytes + lost_bytes >= size.get());
+        summary.ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(last)));
+        summary
     };
-    (0..flows).map(report).collect()
+    (0..flows).map(summary).collect()
 }

@@ -131,7 +131,7 @@ pub enum Outcome {
     /// The time asked for was simulated; frames of a lossless class wait, nothing will move them, and there is no circle.
     Stalled(crate::observe::watchdog::Stall),
     /// A frame of a lossless class was dropped for want of room.
-    LossInLosslessClass(LossReport),
+    LossInLosslessClass(LossDetails),
     /// A limit was reached before the time asked for.
     LimitReached(Limit),
     /// The run was told to stop.
@@ -140,7 +140,7 @@ pub enum Outcome {
 
 /// A loss with names and the arithmetic of the room that was missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LossReport {
+pub struct LossDetails {
     /// The bare facts.
     pub loss: Loss,
     /// Name of the node that had no room.
@@ -159,7 +159,7 @@ pub struct LossReport {
     pub arithmetic: String,
 }
 
-impl std::fmt::Display for LossReport {
+impl std::fmt::Display for LossDetails {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Loss { at, class, flow, frame, held, capacity, xoff, headroom, headroom_held, stopped, .. } = self.loss;
         let since = Span::from_picos(at.as_picos());

@@ -33,7 +33,7 @@ pub struct QueueSample {
 
 /// Watches one shard. Every method does nothing unless it is written.
 pub trait Probe: Send {
-    /// Whether it holds so much that it should be emptied before the next checkpoint.
+    /// Whether it holds so much that it should be emptied before the next inspection.
     fn is_full(&self) -> bool {
         false
     }

@@ -4,8 +4,7 @@ use crate::kit::{at, link, lossless, network, pfc_switch};
 use fabric::graph::HostId;
 use fabric::topology;
 use fabric::workload::{Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern};
-use fabric::{BuildOptions, FlowReport, Frame, Partition, Probe, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, FlowSummary, Frame, Partition, Probe, RunLimits, Simulation};
 use units::{Bytes, Rate, Span, Time};
 
 /// When each frame was delivered, and when it was made.
@@ -22,7 +21,7 @@ impl Probe for Delays {
 
 /// Twelve sources of every kind offer ten times what their links carry. With a limit that is never reached, all frames
 /// are kept as frames.
-fn overloaded(limit: Option<u32>, shards: usize) -> (u64, Vec<FlowReport>, Vec<Delay>, u64) {
+fn overloaded(limit: Option<u32>, shards: usize) -> (u64, Vec<FlowSummary>, Vec<Delay>, u64) {
     let graph = topology::single_switch(4, link(10, Span::from_micros(1))).expect("a switch");
     let mut spec = network(graph, pfc_switch(), lossless());
     let backlog = limit.map(|frames| Backlog { frames, overflow: Overflow::Discard });
@@ -51,9 +50,8 @@ fn overloaded(limit: Option<u32>, shards: usize) -> (u64, Vec<FlowReport>, Vec<D
     }
     let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
     let mut simulation = Simulation::build_with(&spec, &options, |_| Delays::default()).expect("a sound network");
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits { threads: shards, ..RunLimits::until(at(Span::from_millis(2)), &quiet) };
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits { threads: shards, ..RunLimits::until(at(Span::from_millis(2))) };
+    let report = simulation.run(&limits);
     let census = simulation.census();
     assert_eq!(census.places, census.frames + census.control, "a frame was forgotten");
     let totals = report.totals;

@@ -3,13 +3,12 @@
 
 use crate::kit::*;
 use congestion::parameter::{Value, Values};
-use congestion::{POINTS, PROTOCOLS, ProbeClass, ReactionPoint};
+use congestion::{POINTS, PROTOCOLS, PathProbeClass, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::{Destination, FlowSpec, ProbeSpec};
-use fabric::{BuildOptions, Frame, Kind, Notice, Outcome, Partition, Probe, Report, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::workload::{Destination, FlowSpec, PathProbeSpec};
+use fabric::{BuildOptions, Frame, Kind, Notice, Outcome, Partition, Probe, RunLimits, RunSummary, Simulation};
 use units::{Bytes, Span, Time};
 
 const NAMES: [&str; 9] = ["qcn-2007", "qcn-p", "qcn-pr", "ecm", "e2cm", "e2cm-p", "e2cm-pr", "fecn-b", "fecn"];
@@ -38,12 +37,12 @@ fn spec(name: &str, set: &[(&'static str, Value)]) -> NetworkSpec {
     let mut values = Values::defaults(info.parameters);
     set.iter().for_each(|(name, value)| values.set(name, value.clone()));
     let reaction = (info.build)(&values).unwrap();
-    let probe = reaction.probes().map(|lane| ProbeSpec {
+    let path_probe = reaction.path_probes().map(|lane| PathProbeSpec {
         size: Bytes::new(64),
-        class: u8::from(lane == ProbeClass::Urgent),
+        class: u8::from(lane == PathProbeClass::Urgent),
         answer_class: 1,
     });
-    let flow = |host: u32| FlowSpec { reaction: reaction.clone(), probe, ..greedy(host, TARGET, 1500) };
+    let flow = |host: u32| FlowSpec { reaction: reaction.clone(), path_probe, ..greedy(host, TARGET, 1500) };
     spec.flows = (0..4).map(flow).collect();
     spec
 }
@@ -99,14 +98,13 @@ fn host_ports(spec: &NetworkSpec) -> Vec<u32> {
     spec.graph.hosts().iter().map(|host| first(host.0 as usize)).collect()
 }
 
-fn go(spec: &NetworkSpec, partition: Partition, threads: usize) -> (Simulation<Wires>, Report) {
+fn go(spec: &NetworkSpec, partition: Partition, threads: usize) -> (Simulation<Wires>, RunSummary) {
     let options = BuildOptions { partition, shards: 1, shuffle: None };
     let hosts = host_ports(spec);
     let mut simulation =
         Simulation::build_with(spec, &options, |_| Wires { hosts: hosts.clone(), ..Wires::default() }).unwrap();
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_millis(20)), &quiet) };
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_millis(20))) };
+    let report = simulation.run(&limits);
     (simulation, report)
 }
 

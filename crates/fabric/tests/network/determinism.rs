@@ -5,8 +5,8 @@ use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{self, Activity, Arrivals, FlowSize, FlowSpec, Gaps, Pattern};
-use fabric::{BuildOptions, Partition, Report, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Partition, RunLimits, RunSummary, Simulation};
+use std::ops::ControlFlow;
 use units::{Bytes, Rate, Span};
 
 fn incast() -> NetworkSpec {
@@ -120,18 +120,17 @@ fn fingerprint(
     partition: Partition,
     shards: usize,
     shuffle: Option<u64>,
-) -> Report {
+) -> RunSummary {
     let options = BuildOptions { partition, shards, shuffle };
     let mut simulation = Simulation::build(spec, &options).unwrap();
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_micros(600)), &quiet) };
-    simulation.run(&limits, |_, _| Wish::GoOn)
+    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_micros(600))) };
+    simulation.run(&limits)
 }
 
 pub fn same_everywhere(spec: &NetworkSpec) {
     let expected = fingerprint(spec, 1, Partition::One, 1, None);
     assert!(expected.totals.hops > 1_500, "too little happens: {:?}", expected.totals);
-    let check = |report: Report, what: &str| {
+    let check = |report: RunSummary, what: &str| {
         assert_eq!(report.fingerprint, expected.fingerprint, "{what}");
         assert_eq!(report.totals, expected.totals, "{what}");
         assert_eq!((&report.outcome, report.now, report.events), (&expected.outcome, expected.now, expected.events));
@@ -250,18 +249,17 @@ fn a_run_in_pieces_is_the_same_run() {
         for partition in [Partition::One, Partition::PerNode] {
             let mut simulation =
                 Simulation::build(&spec, &BuildOptions { partition, shards: 2, shuffle: None }).unwrap();
-            let quiet = AtomicBool::new(false);
             let mut looks = Vec::new();
             for micros in [1, 130, 250, 251, 600] {
-                let limits = RunLimits::until(at(Span::from_micros(micros)), &quiet);
-                let report = simulation.run(&limits, |progress, _| {
+                let limits = RunLimits::until(at(Span::from_micros(micros)));
+                let report = simulation.run_supervised(&limits, |progress, _| {
                     looks.push(progress.now);
-                    Wish::GoOn
+                    ControlFlow::Continue(())
                 });
                 assert_eq!(report.now, limits.until);
             }
             assert_eq!(simulation.fingerprint(), whole.fingerprint);
-            // Checkpoints stay on their grid, each seen once.
+            // Inspections stay on their grid, each seen once.
             assert!(looks.len() >= 5);
             assert_eq!(looks, (1..=looks.len() as u64).map(|n| at(Span::from_micros(100) * n)).collect::<Vec<_>>());
         }

@@ -7,8 +7,7 @@ use congestion::parameter::{Value, Values};
 use fabric::graph::{Graph, NodeId, Role};
 use fabric::spec::*;
 use fabric::workload::FlowSpec;
-use fabric::{BuildOptions, Frame, Notice, Outcome, Partition, Probe, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Frame, Notice, Outcome, Partition, Probe, RunLimits, Simulation};
 use units::{Bytes, Rate, Span, Time};
 
 fn qcn(set: &[(&'static str, Value)]) -> Point {
@@ -209,8 +208,7 @@ fn notices(culprit: &str) -> [u64; 2] {
     };
     spec.flows = vec![paced(0, 2, 3_000), paced(0, 3, 6_000), greedy(1, 3, 1500)];
     let mut simulation = Simulation::build_with(&spec, &BuildOptions::default(), |_| Notices::default()).unwrap();
-    let quiet = AtomicBool::new(false);
-    simulation.run(&RunLimits::until(Time::ZERO + Span::from_millis(100), &quiet), |_, _| Wish::GoOn);
+    simulation.run(&RunLimits::until(Time::ZERO + Span::from_millis(100)));
     simulation.probes_mut().next().unwrap().0
 }
 
@@ -232,9 +230,8 @@ fn fabrics_are_the_same_on_any_number_of_threads() {
     let fingerprint = |shards: usize, shuffle: Option<u64>| {
         let options = BuildOptions { partition: Partition::Natural, shards, shuffle };
         let mut simulation = Simulation::build(&spec, &options).unwrap();
-        let quiet = AtomicBool::new(false);
-        let limits = RunLimits { threads: shards, ..RunLimits::until(Time::ZERO + Span::from_millis(3), &quiet) };
-        let report = simulation.run(&limits, |_, _| Wish::GoOn);
+        let limits = RunLimits { threads: shards, ..RunLimits::until(Time::ZERO + Span::from_millis(3)) };
+        let report = simulation.run(&limits);
         assert!(report.totals.notices > 0 && report.totals.receipts > 0);
         (report.fingerprint, report.totals)
     };
@@ -274,8 +271,7 @@ fn a_look_at_the_next_switch_is_the_same_however_nodes_are_numbered() {
         let run = |shuffle: Option<u64>| {
             let options = BuildOptions { partition: Partition::One, shards: 1, shuffle };
             let mut simulation = Simulation::build(&spec, &options).unwrap();
-            let quiet = AtomicBool::new(false);
-            let report = simulation.run(&RunLimits::until(at(Span::from_micros(300)), &quiet), |_, _| Wish::GoOn);
+            let report = simulation.run(&RunLimits::until(at(Span::from_micros(300))));
             assert!(report.totals.notices > 200, "{:?}", report.totals);
             (report.fingerprint, report.totals, simulation.flows())
         };
@@ -327,10 +323,9 @@ fn notices_find_another_way_when_routes_change() {
         let flow = |from: u32| FlowSpec { stop: Some(at(Span::from_micros(300))), ..greedy(from, 2, 1500) };
         spec.flows = [0, 1, 3].map(flow).to_vec();
         let mut simulation = Simulation::build(&spec, &BuildOptions::default()).unwrap();
-        let quiet = AtomicBool::new(false);
-        simulation.run(&RunLimits::until(at(Span::from_micros(149)), &quiet), |_, _| Wish::GoOn);
+        simulation.run(&RunLimits::until(at(Span::from_micros(149))));
         waited += simulation.census().control;
-        let report = simulation.run(&RunLimits::until(at(Span::from_millis(5)), &quiet), |_, _| Wish::GoOn);
+        let report = simulation.run(&RunLimits::until(at(Span::from_millis(5))));
         assert_eq!(report.outcome, Outcome::Finished);
         assert_eq!(simulation.census().places, 0);
         let told: u64 = simulation.flows().iter().map(|flow| flow.notices).sum();

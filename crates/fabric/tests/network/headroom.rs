@@ -5,7 +5,7 @@ use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology;
 use fabric::workload::FlowSpec;
-use fabric::{Outcome, Report};
+use fabric::{Outcome, RunSummary};
 use theory::headroom::{HeadroomSpec, headroom};
 use units::{Bytes, Rate, Span};
 
@@ -14,12 +14,12 @@ const XOFF: u64 = 20 * FRAME;
 
 /// Host 0 sends into a switch whose output to host 1 does not move, while host 2 keeps the wire back to host 0 busy.
 /// The phase is that of host 2's frames.
-fn fill(latency: Span, response: Span, room_above: u64, phase: Span) -> Report {
+fn fill(latency: Span, response: Span, room_above: u64, phase: Span) -> RunSummary {
     fill_with(Forwarding::StoreAndForward, FRAME, latency, response, room_above, phase)
 }
 
 /// The same with frames of that length into a switch of that kind.
-fn fill_with(kind: Forwarding, frame: u64, latency: Span, response: Span, room_above: u64, phase: Span) -> Report {
+fn fill_with(kind: Forwarding, frame: u64, latency: Span, response: Span, room_above: u64, phase: Span) -> RunSummary {
     let graph = topology::single_switch(3, link(10, latency)).unwrap();
     let buffer = ClassBuffer::lossless(Bytes::new(XOFF + room_above), Bytes::new(XOFF), Bytes::new(XOFF / 2));
     let control = FlowControl::Pfc(PauseSpec { response, ..PauseSpec::default() });
@@ -85,7 +85,7 @@ fn a_header_delay_takes_room() {
 
 /// As [`fill`], but host 0 also sends seven other classes, to hosts that stand still until `release`. When they go on,
 /// the switch tells host 0 so of all seven at about the time when the eighth class crosses XOFF.
-fn fill_among_others(latency: Span, room_above: u64, release: Span, start: Span) -> Report {
+fn fill_among_others(latency: Span, room_above: u64, release: Span, start: Span) -> RunSummary {
     let graph = topology::single_switch(10, link(10, latency)).unwrap();
     let room = |xoff: u64, above: u64| {
         ClassBuffer::lossless(Bytes::new(xoff + above), Bytes::new(xoff), Bytes::new(xoff - 2 * FRAME))

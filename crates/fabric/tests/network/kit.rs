@@ -4,8 +4,7 @@ use fabric::graph::{Graph, HostId, LinkSpec, NodeId};
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::FlowSpec;
-use fabric::{BuildOptions, Frame, NoProbe, Probe, Report, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Frame, NoProbe, Probe, RunLimits, RunSummary, Simulation};
 use units::{Bytes, Rate, Span, Time};
 
 pub fn link(gigabits: u64, latency: Span) -> LinkSpec {
@@ -71,14 +70,17 @@ pub fn at(span: Span) -> Time {
     Time::ZERO + span
 }
 
-pub fn run_with<P: Probe>(spec: &NetworkSpec, until: Span, probe: impl FnMut(usize) -> P) -> (Simulation<P>, Report) {
+pub fn run_with<P: Probe>(
+    spec: &NetworkSpec,
+    until: Span,
+    probe: impl FnMut(usize) -> P,
+) -> (Simulation<P>, RunSummary) {
     let mut simulation = Simulation::build_with(spec, &BuildOptions::default(), probe).expect("a sound network");
-    let quiet = AtomicBool::new(false);
-    let report = simulation.run(&RunLimits::until(at(until), &quiet), |_, _| Wish::GoOn);
+    let report = simulation.run(&RunLimits::until(at(until)));
     (simulation, report)
 }
 
-pub fn run(spec: &NetworkSpec, until: Span) -> (Simulation, Report) {
+pub fn run(spec: &NetworkSpec, until: Span) -> (Simulation, RunSummary) {
     run_with(spec, until, |_| NoProbe)
 }
 

@@ -5,9 +5,8 @@ use fabric::graph::Graph;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{Acknowledge, Activity, Backlog, FlowSpec, Gaps, Overflow, Pattern};
-use fabric::{BuildOptions, Outcome, Probe, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Outcome, Probe, RunLimits, Simulation};
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 use theory::headroom::{HeadroomSpec, headroom};
 use units::{Bytes, Rate, Span, Time};
 
@@ -176,10 +175,9 @@ proptest! {
         let spec = spec(&case);
         let mut simulation =
             Simulation::build_with(&spec, &BuildOptions::default(), |_| Watch::default()).expect("a sound network");
-        let quiet = AtomicBool::new(false);
         // In the middle of it, and after everything has come to rest.
         for until in [Span::from_micros(80), Span::from_millis(200)] {
-            let report = simulation.run(&RunLimits::until(at(until), &quiet), |_, _| Wish::GoOn);
+            let report = simulation.run(&RunLimits::until(at(until)));
             prop_assert_eq!(&report.outcome, &Outcome::Finished, "lossless and without a circle");
             let (totals, census) = (report.totals, simulation.census());
             prop_assert_eq!(totals.dropped_frames, 0);

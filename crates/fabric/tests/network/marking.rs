@@ -9,9 +9,8 @@ use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology;
 use fabric::workload::{Acknowledge, FlowSpec};
-use fabric::{BuildOptions, Frame, Kind, Outcome, Partition, Probe, Report, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Frame, Kind, Outcome, Partition, Probe, RunLimits, RunSummary, Simulation};
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
 const FRAME: u64 = 2068;
@@ -87,9 +86,8 @@ fn one_by_default(spec: &NetworkSpec) -> Simulation<Echoes> {
 
 /// Parts of a link: local flows together, remote flows together, the victim.
 fn shares(simulation: &mut Simulation<impl Probe>, from: Span, until: Span) -> [f64; 3] {
-    let quiet = AtomicBool::new(false);
     let mut received = |until| {
-        let report = simulation.run(&RunLimits::until(at(until), &quiet), |_, _| Wish::GoOn);
+        let report = simulation.run(&RunLimits::until(at(until)));
         assert_eq!(report.outcome, Outcome::Finished);
         simulation.flows().iter().map(|flow| flow.received_bytes).collect::<Vec<_>>()
     };
@@ -215,13 +213,12 @@ fn becn_may_come_in_its_own_packets() {
     assert!(marked < report.totals.delivered_frames);
 }
 
-fn report(spec: &NetworkSpec, options: (Partition, usize, Option<u64>), threads: usize) -> (usize, Report) {
+fn report(spec: &NetworkSpec, options: (Partition, usize, Option<u64>), threads: usize) -> (usize, RunSummary) {
     let (partition, shards, shuffle) = options;
     let options = BuildOptions { partition, shards, shuffle };
     let mut simulation = Simulation::build(spec, &options).unwrap();
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_micros(800)), &quiet) };
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_micros(800))) };
+    let report = simulation.run(&limits);
     (simulation.shards(), report)
 }
 

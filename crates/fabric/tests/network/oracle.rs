@@ -13,8 +13,7 @@ use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::*;
-use fabric::{BuildOptions, Deadlock, Frame, Outcome, Probe, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Deadlock, Frame, Outcome, Probe, RunLimits, Simulation};
 use units::{Bytes, Rate, Span, Stream, Time};
 
 fn b(n: u64) -> Bytes {
@@ -220,26 +219,25 @@ fn stuck_at(simulation: &Simulation<Starts>, spec: &NetworkSpec, deadlock: &Dead
 fn judge(seed: u64) -> Option<(Option<String>, &'static str)> {
     let spec = network_of(seed);
     let mut simulation = Simulation::build_with(&spec, &BuildOptions::default(), |_| Starts::default()).ok()?;
-    let quiet = AtomicBool::new(false);
-    let report = simulation.run(&RunLimits::until(at(WATCHED), &quiet), |_, _| Wish::GoOn);
+    let report = simulation.run(&RunLimits::until(at(WATCHED)));
     if let Outcome::Deadlock(deadlock) = &report.outcome {
         let stuck = stuck_at(&simulation, &spec, deadlock);
         simulation.probes_mut().for_each(|probe| probe.stuck = stuck.clone());
     }
     // How often the watchdog looks does not change what it comes to see.
     let mut seldom = Simulation::build(&spec, &BuildOptions::default()).ok()?;
-    let limits = RunLimits { checkpoint: Span::from_micros(6_700), ..RunLimits::until(at(WATCHED), &quiet) };
-    let other = seldom.run(&limits, |_, _| Wish::GoOn).outcome;
+    let limits = RunLimits { inspect_every: Span::from_micros(6_700), ..RunLimits::until(at(WATCHED)) };
+    let other = seldom.run(&limits).outcome;
     let same = std::mem::discriminant(&other) == std::mem::discriminant(&report.outcome);
     let before = simulation.totals();
-    let on = RunLimits { watchdog: false, ..RunLimits::until(report.now.max(at(WATCHED)) + AFTER, &quiet) };
-    let after = simulation.run(&on, |_, _| Wish::GoOn).totals;
+    let on = RunLimits { watchdog: false, ..RunLimits::until(report.now.max(at(WATCHED)) + AFTER) };
+    let after = simulation.run(&on).totals;
     let moved = simulation.probes_mut().map(|probe| probe.moved).sum::<u64>();
     let left = simulation.census().in_switches;
     let still = before.delivered_frames == after.delivered_frames;
     let wrong = |what: &str| Some(format!("{seed}: {what}; {left} frames in switches, {:?}", report.outcome));
     if !same {
-        return Some((wrong(&format!("with fewer checkpoints: {other:?}")), "other"));
+        return Some((wrong(&format!("with fewer inspections: {other:?}")), "other"));
     }
     Some(match &report.outcome {
         Outcome::Deadlock(_) if moved > 0 => (wrong(&format!("{moved} frames of the circle moved")), "deadlock"),

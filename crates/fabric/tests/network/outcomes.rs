@@ -5,7 +5,8 @@ use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
-use fabric::{BuildOptions, Limit, Outcome, RunLimits, Simulation, StallCause, Wish};
+use fabric::{BuildOptions, Limit, Outcome, RunLimits, Simulation, StallCause};
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
@@ -75,11 +76,10 @@ fn the_tree_of_congestion_starts_at_its_root() {
     // Hosts 0 and 1 on sw0, 2 and 3 on sw1, 4 and 5 on sw2: all but host 5 send to host 5.
     spec.flows = (0..5).map(|host| greedy(host, 5, 1000)).collect();
     let mut simulation = Simulation::build(&spec, &BuildOptions::default()).unwrap();
-    let quiet = AtomicBool::new(false);
     // Pauses come and go; look often, and judge the fullest tree.
     let mut fullest = Vec::new();
     for step in 1..200 {
-        simulation.run(&RunLimits::until(at(Span::from_micros(10 * step)), &quiet), |_, _| Wish::GoOn);
+        simulation.run(&RunLimits::until(at(Span::from_micros(10 * step))));
         let tree = simulation.congestion_tree();
         if tree.len() > fullest.len() {
             fullest = tree;
@@ -102,16 +102,19 @@ fn limits_and_interrupts_end_a_run_with_their_name() {
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows = workload::incast(&hosts(&spec), HostId(0), &greedy(1, 0, 1000), Span::ZERO, 1);
     let build = || Simulation::build(&spec, &BuildOptions::default()).unwrap();
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits { events: Some(5_000), ..RunLimits::until(at(Span::from_secs(1)), &quiet) };
-    let report = build().run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits { events: Some(5_000), ..RunLimits::until(at(Span::from_secs(1))) };
+    let report = build().run(&limits);
     assert!(matches!(report.outcome, Outcome::LimitReached(Limit::Events(n)) if (5_000..9_000).contains(&n)));
-    let report = build().run(&RunLimits::until(at(Span::from_secs(1)), &quiet), |progress, _| {
-        if progress.now > at(Span::from_millis(1)) { Wish::Enough } else { Wish::GoOn }
+    let report = build().run_supervised(&RunLimits::until(at(Span::from_secs(1))), |progress, _| {
+        if progress.now > at(Span::from_millis(1)) {
+            ControlFlow::Break(Limit::WallClock)
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     assert_eq!(report.outcome, Outcome::LimitReached(Limit::WallClock));
     let set = AtomicBool::new(true);
-    let report = build().run(&RunLimits::until(at(Span::from_secs(1)), &set), |_, _| Wish::GoOn);
+    let report = build().run(&RunLimits { interrupt: Some(&set), ..RunLimits::until(at(Span::from_secs(1))) });
     assert_eq!(report.outcome, Outcome::Interrupted);
 }
 

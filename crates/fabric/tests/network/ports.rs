@@ -4,7 +4,7 @@ use crate::kit::*;
 use fabric::graph::NodeId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::{Outcome, Report};
+use fabric::{Outcome, RunSummary};
 use units::{Bytes, Span};
 
 /// The number of a node's port towards another.
@@ -27,7 +27,7 @@ fn two_to_one() -> NetworkSpec {
     spec
 }
 
-fn loss(report: Report) -> fabric::LossReport {
+fn loss(report: RunSummary) -> fabric::LossDetails {
     let Outcome::LossInLosslessClass(loss) = report.outcome else { panic!("{:?}", report.outcome) };
     loss
 }

@@ -7,7 +7,7 @@ use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::*;
-use fabric::{BuildOptions, Outcome, Partition, Report, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Outcome, Partition, RunLimits, RunSummary, Simulation};
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
@@ -17,10 +17,9 @@ fn b(n: u64) -> Bytes {
 fn us(n: u64) -> Span {
     Span::from_micros(n)
 }
-fn part(spec: &NetworkSpec, partition: Partition, until: Span) -> (Simulation, Report) {
+fn part(spec: &NetworkSpec, partition: Partition, until: Span) -> (Simulation, RunSummary) {
     let mut s = Simulation::build(spec, &BuildOptions { partition, shards: 3, shuffle: None }).unwrap();
-    let q = AtomicBool::new(false);
-    let r = s.run(&RunLimits::until(at(until), &q), |_, _| Wish::GoOn);
+    let r = s.run(&RunLimits::until(at(until)));
     (s, r)
 }
 fn blocks_frame(refresh: Option<Span>) -> FlowControl {
@@ -169,8 +168,7 @@ fn of_simultaneous_losses_the_same_is_reported() {
     let mut seen = std::collections::BTreeSet::new();
     for shuffle in [None, Some(1), Some(2), Some(3), Some(4)] {
         let mut s = Simulation::build(&spec, &BuildOptions { shuffle, ..BuildOptions::default() }).unwrap();
-        let q = AtomicBool::new(false);
-        let r = s.run(&RunLimits::until(at(Span::from_millis(1)), &q), |_, _| Wish::GoOn);
+        let r = s.run(&RunLimits::until(at(Span::from_millis(1))));
         let Outcome::LossInLosslessClass(l) = r.outcome else { panic!() };
         seen.insert((l.node, l.port));
     }
@@ -262,8 +260,12 @@ fn an_interrupted_run_knows_how_far_it_got() {
     }
     let flag = std::sync::Arc::new(AtomicBool::new(false));
     let mut s = Simulation::build_with(&spec, &BuildOptions::default(), |_| P(flag.clone(), Time::ZERO)).unwrap();
-    let limits = RunLimits { checkpoint: Span::from_secs(10), ..RunLimits::until(at(Span::from_secs(10)), &flag) };
-    let r = s.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits {
+        inspect_every: Span::from_secs(10),
+        interrupt: Some(&flag),
+        ..RunLimits::until(at(Span::from_secs(10)))
+    };
+    let r = s.run(&limits);
     let last = s.probes_mut().next().unwrap().1;
     assert!(
         r.now < last + Span::from_millis(1),

@@ -4,8 +4,7 @@ use crate::kit::*;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{Activity, FlowSpec, Gaps, Pattern};
-use fabric::{BuildOptions, Outcome, Partition, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Outcome, Partition, RunLimits, Simulation};
 use units::{Bytes, Span, Time};
 
 /// Four hosts behind one switch burst to one behind another through a queue of twenty frames.
@@ -41,9 +40,8 @@ fn sources_in_other_shards_hear_of_it_too() {
     let run = |shards: usize, shuffle: Option<u64>| {
         let options = BuildOptions { partition: Partition::Natural, shards, shuffle };
         let mut simulation = Simulation::build(&spec, &options).unwrap();
-        let quiet = AtomicBool::new(false);
-        let limits = RunLimits { threads: shards, ..RunLimits::until(Time::ZERO + Span::from_millis(3), &quiet) };
-        let report = simulation.run(&limits, |_, _| Wish::GoOn);
+        let limits = RunLimits { threads: shards, ..RunLimits::until(Time::ZERO + Span::from_millis(3)) };
+        let report = simulation.run(&limits);
         (report.fingerprint, report.totals, simulation.flows())
     };
     let one = run(1, None);

@@ -7,7 +7,7 @@ use fabric::routing::{Bridges, Routes, Routing, centre, dependency_cycle};
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{Acknowledge, FlowSpec};
-use fabric::{Outcome, Report};
+use fabric::{Outcome, RunSummary};
 use proptest::prelude::*;
 use units::{Bytes, Span};
 
@@ -33,7 +33,7 @@ fn blocks() -> FlowControl {
     FlowControl::Credits(CreditSpec { unit: CreditUnit::Block(Bytes::new(64)), give_back })
 }
 
-fn ended(spec: &NetworkSpec) -> Report {
+fn ended(spec: &NetworkSpec) -> RunSummary {
     run(spec, Span::from_millis(5)).1
 }
 

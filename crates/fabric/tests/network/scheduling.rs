@@ -21,7 +21,7 @@ fn shares(egress: Egress, control: FlowControl, active: &[u8]) -> Vec<f64> {
     let (simulation, report) = run(&spec, Span::from_millis(20));
     assert_eq!(report.outcome, Outcome::Finished);
     // On the wire, overhead counted.
-    let wire = |flow: fabric::FlowReport| flow.received_bytes as f64 + 20.0 * flow.received_frames as f64;
+    let wire = |flow: fabric::FlowSummary| flow.received_bytes as f64 + 20.0 * flow.received_frames as f64;
     let bytes: Vec<f64> = simulation.flows().into_iter().map(wire).collect();
     let total: f64 = bytes.iter().sum();
     bytes.iter().map(|bytes| bytes / total).collect()

@@ -10,8 +10,7 @@ use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::*;
-use fabric::{BuildOptions, Outcome, Partition, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Outcome, Partition, RunLimits, Simulation};
 use units::{Bytes, Rate, Span, Stream};
 fn b(n: u64) -> Bytes {
     Bytes::new(n)
@@ -280,10 +279,9 @@ fn go(
     shards: usize,
     shuffle: Option<u64>,
     threads: usize,
-) -> (Simulation, fabric::Report) {
+) -> (Simulation, fabric::RunSummary) {
     let mut s = Simulation::build(spec, &BuildOptions { partition, shards, shuffle }).unwrap();
-    let q = AtomicBool::new(false);
-    let r = s.run(&RunLimits { threads, ..RunLimits::until(at(us(350)), &q) }, |_, _| Wish::GoOn);
+    let r = s.run(&RunLimits { threads, ..RunLimits::until(at(us(350))) });
     (s, r)
 }
 
@@ -325,11 +323,8 @@ fn stress(signals: bool, base: u64) {
                 bad.push(format!("{seed}: {:?}", a.outcome).chars().take(300).collect());
                 return (bad, a.totals);
             }
-            let q = AtomicBool::new(false);
-            let r = s.run(
-                &RunLimits { checkpoint: Span::from_secs(1), ..RunLimits::until(at(Span::from_millis(150)), &q) },
-                |_, _| Wish::GoOn,
-            );
+            let r =
+                s.run(&RunLimits { inspect_every: Span::from_secs(1), ..RunLimits::until(at(Span::from_millis(150))) });
             if !conserve(r.totals, &s) {
                 bad.push(format!("{seed}: not conserved at the end"));
             }

@@ -4,8 +4,7 @@
 use crate::kit::*;
 use fabric::spec::*;
 use fabric::workload::*;
-use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Outcome, RunLimits, Simulation};
 use units::{Bytes, Rate, Span};
 fn b(n: u64) -> Bytes {
     Bytes::new(n)
@@ -17,17 +16,16 @@ fn us(n: u64) -> Span {
 /// Runs on after the verdict; returns (bytes delivered at the verdict, at the end) if a deadlock was claimed.
 fn claim(spec: &NetworkSpec, until: Span) -> Option<(units::Time, u64, u64)> {
     let mut s = Simulation::build(spec, &BuildOptions::default()).unwrap();
-    let q = AtomicBool::new(false);
-    let r = s.run(&RunLimits::until(at(until), &q), |_, _| Wish::GoOn);
+    let r = s.run(&RunLimits::until(at(until)));
     let Outcome::Deadlock(d) = r.outcome else { return None };
     let cycle: Vec<u32> = d.cycle.iter().flat_map(|w| w.flows.clone()).collect();
     let bytes = |s: &Simulation| cycle.iter().map(|&f| s.flows()[f as usize].received_bytes).sum::<u64>();
-    let limits = RunLimits { checkpoint: Span::from_secs(1), ..RunLimits::until(r.now + Span::from_millis(2), &q) };
-    s.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits { inspect_every: Span::from_secs(1), ..RunLimits::until(r.now + Span::from_millis(2)) };
+    s.run(&limits);
     let before = bytes(&s);
-    // go on regardless: no checkpoint interferes
-    let limits = RunLimits { checkpoint: Span::from_secs(1), ..RunLimits::until(r.now + Span::from_millis(22), &q) };
-    s.run(&limits, |_, _| Wish::GoOn);
+    // go on regardless: no inspection interferes
+    let limits = RunLimits { inspect_every: Span::from_secs(1), ..RunLimits::until(r.now + Span::from_millis(22)) };
+    s.run(&limits);
     Some((d.at, before, bytes(&s)))
 }
 
@@ -219,14 +217,13 @@ fn per_packet_bypass_runs_out() {
                     spec.flows = (0..n).map(|h| FlowSpec { pattern: paced, ..greedy(h, (h + 2) % n, 1000) }).collect();
                     spec.flows.extend((0..n).map(|h| greedy(h, (h + 1) % n, 1000)));
                     let mut s = Simulation::build(&spec, &BuildOptions::default()).unwrap();
-                    let q = AtomicBool::new(false);
-                    let r = s.run(&RunLimits::until(at(Span::from_millis(20)), &q), |_, _| Wish::GoOn);
+                    let r = s.run(&RunLimits::until(at(Span::from_millis(20))));
                     if r.outcome != Outcome::Finished {
                         claimed += 1;
                         continue;
                     }
                     let x = s.totals().delivered_bytes;
-                    let r = s.run(&RunLimits::until(at(Span::from_millis(40)), &q), |_, _| Wish::GoOn);
+                    let r = s.run(&RunLimits::until(at(Span::from_millis(40))));
                     if s.totals().delivered_bytes == x && r.outcome == Outcome::Finished {
                         missed.push((bypass, n, light, seed, x));
                     }
@@ -259,8 +256,7 @@ fn a_switch_without_cables_is_empty() {
         // The second host has always something to send, and nobody else has anything.
         spec.flows = vec![greedy(1, 0, 1000)];
         let mut s = Simulation::build(&spec, &BuildOptions::default()).unwrap();
-        let q = AtomicBool::new(false);
-        let r = s.run(&RunLimits::until(at(us(300)), &q), |_, _| Wish::GoOn);
+        let r = s.run(&RunLimits::until(at(us(300))));
         assert_eq!(r.outcome, Outcome::Finished);
         assert!(s.census().in_switches <= 2, "{:?}", s.census());
     }

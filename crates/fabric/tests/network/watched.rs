@@ -7,12 +7,11 @@
 use crate::kit::*;
 use crate::stress;
 use congestion::parameter::{ParameterKind, Value, Values};
-use congestion::{CongestionPoint, POINTS, PROTOCOLS, Point, ProbeClass, ReactionPoint};
+use congestion::{CongestionPoint, POINTS, PROTOCOLS, PathProbeClass, Point, ReactionPoint};
 use fabric::spec::*;
 use fabric::workload::*;
-use fabric::{BuildOptions, FlowReport, Outcome, Partition, Probe, QueueSample, Report, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, FlowSummary, Outcome, Partition, Probe, QueueSample, RunLimits, RunSummary, Simulation};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Stream, Time};
 
 struct Lot(Stream);
@@ -128,14 +127,14 @@ fn spec(seed: u64) -> NetworkSpec {
                 }
                 flow.acknowledge = Some(acknowledge);
             }
-            if let Some(lane) = reaction.probes() {
+            if let Some(lane) = reaction.path_probes() {
                 // Probes go to one destination.
                 if matches!(flow.destination, Destination::Uniform(_)) {
                     continue;
                 }
                 let size = Bytes::new(64);
-                let class = if lane == ProbeClass::Urgent { classes as u8 - 1 } else { flow.class };
-                flow.probe = Some(ProbeSpec { size, class, answer_class: lot.below(classes) as u8 });
+                let class = if lane == PathProbeClass::Urgent { classes as u8 - 1 } else { flow.class };
+                flow.path_probe = Some(PathProbeSpec { size, class, answer_class: lot.below(classes) as u8 });
             }
             flow.reaction = reaction;
         }
@@ -176,7 +175,7 @@ impl Probe for Last {
 }
 
 /// Everything that must be the same on any cut.
-fn seen(simulation: &mut Simulation<Last>) -> (u64, Vec<FlowReport>, Last) {
+fn seen(simulation: &mut Simulation<Last>) -> (u64, Vec<FlowSummary>, Last) {
     let mut all = Last::default();
     for probe in simulation.probes_mut() {
         all.queues.extend(probe.queues.clone());
@@ -186,11 +185,10 @@ fn seen(simulation: &mut Simulation<Last>) -> (u64, Vec<FlowReport>, Last) {
     (all.sum, simulation.flows(), all)
 }
 
-fn go(spec: &NetworkSpec, options: &BuildOptions, threads: usize) -> (Simulation<Last>, Report) {
+fn go(spec: &NetworkSpec, options: &BuildOptions, threads: usize) -> (Simulation<Last>, RunSummary) {
     let mut simulation = Simulation::build_with(spec, options, |_| Last::default()).unwrap();
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_micros(350)), &quiet) };
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_micros(350))) };
+    let report = simulation.run(&limits);
     (simulation, report)
 }
 
@@ -219,7 +217,7 @@ fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
         let (mut other, again) = go(spec, &BuildOptions { partition, shards, shuffle }, threads);
         let (sum_again, flows_again, _) = seen(&mut other);
         if (report.fingerprint, report.totals, report.events) != (again.fingerprint, again.totals, again.events) {
-            let short = |report: &Report| (report.fingerprint, report.events, report.totals);
+            let short = |report: &RunSummary| (report.fingerprint, report.events, report.totals);
             wrong.push(format!("{name}: {:?} {:?}", short(&report), short(&again)));
         } else if (sum, &flows) != (sum_again, &flows_again) {
             wrong.push(format!("{name}: samples or flows differ"));
@@ -234,10 +232,9 @@ fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
         wrong.push(format!("{seed}: {:?}", report.outcome).chars().take(300).collect());
         return wrong;
     }
-    let quiet = AtomicBool::new(false);
     let until = at(Span::from_millis(20));
-    let limits = RunLimits { checkpoint: Span::from_secs(1), ..RunLimits::until(until, &quiet) };
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits { inspect_every: Span::from_secs(1), ..RunLimits::until(until) };
+    let report = simulation.run(&limits);
     if !conserved(report.totals, &simulation) {
         wrong.push(format!("{seed}: not conserved at the end"));
     }

@@ -206,7 +206,7 @@ impl RunProgress {
         RunProgress { bar, until: Time::ZERO + duration, start: now, last: Mutex::new(now), quiet }
     }
 
-    /// At a checkpoint.
+    /// At an inspection.
     pub fn see(&self, seen: Progress) {
         // Nothing can be said before the first event.
         if self.quiet || seen.events == 0 {

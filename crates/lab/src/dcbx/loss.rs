@@ -2,11 +2,11 @@
 
 use super::exchange;
 use crate::scenario::Plan;
-use fabric::LossReport;
+use fabric::LossDetails;
 
 /// What DCBX has to do with a loss, if a run took its settings from the exchange and PFC is off at an end of the cable.
 #[must_use]
-pub fn blame(plan: &Plan, loss: &LossReport) -> Option<String> {
+pub fn blame(plan: &Plan, loss: &LossDetails) -> Option<String> {
     let dcb = plan.dcb.as_ref().filter(|dcb| dcb.apply && !(loss.pauses && loss.obeyed))?;
     let graph = &plan.spec.graph;
     let exchange = exchange(graph, dcb, plan.run.seed);

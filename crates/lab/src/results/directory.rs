@@ -150,7 +150,7 @@ impl ResultWriter {
         }
     }
 
-    /// Writes what was drained at a checkpoint.
+    /// Writes what was drained at an inspection.
     ///
     /// # Errors
     /// As [`ResultWriter::write`].

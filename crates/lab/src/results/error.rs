@@ -92,7 +92,7 @@ pub enum ResultsError {
         /// Its schema version.
         found: u64,
     },
-    /// The run has recorded twice what it may before it came to a checkpoint.
+    /// The run has recorded twice what it may before it came to an inspection.
     TooMuch {
         /// Where it recorded; nothing is left of it.
         path: PathBuf,
@@ -229,8 +229,8 @@ impl fmt::Display for ResultsError {
             Self::TooMuch { path, max_rows, max_bytes } => write!(
                 f,
                 "{}: this run has recorded more than twice what probes.max_rows ({max_rows}) or probes.max_size \
-                 ({max_bytes}B) allows before it came to a checkpoint; nothing is kept\n  record less (probes.record, \
-                 probes.sample_every, probes.nodes), raise the limit, or shorten run.checkpoint",
+                 ({max_bytes}B) allows before it came to an inspection; nothing is kept\n  record less (probes.record, \
+                 probes.sample_every, probes.nodes), raise the limit, or shorten run.inspect_every",
                 path.display()
             ),
             Self::NoTable { path, table, there_are } => write!(

@@ -3,7 +3,7 @@
 use super::error::ResultsError;
 use super::hash::{hash_of, hash_of_file};
 use crate::files;
-use fabric::{Limit, Outcome, Report, Totals};
+use fabric::{Limit, Outcome, RunSummary, Totals};
 use serde_json::{Map, Value, json};
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -257,7 +257,7 @@ pub fn hex(fingerprint: u64) -> String {
 impl Manifest {
     /// The manifest of a run by this program. Name, plan, seed, inputs, threads and wall time are the caller's to set.
     #[must_use]
-    pub fn of(report: &Report) -> Manifest {
+    pub fn of(report: &RunSummary) -> Manifest {
         Manifest {
             version: VERSION.into(),
             commit: COMMIT.map(str::to_owned),
@@ -422,7 +422,7 @@ pub(super) mod tests {
     use units::Time;
 
     pub(crate) fn sample() -> Manifest {
-        let report = Report {
+        let report = RunSummary {
             outcome: Outcome::LimitReached(Limit::Events(12)),
             now: Time::from_picos(1_000_000),
             fingerprint: 0xfeed_0000_0000_0001,

@@ -27,6 +27,8 @@ pub struct Key {
     pub meaning: &'static str,
     /// All must hold, else the key does nothing and is refused.
     pub only: Vec<Condition>,
+    /// Its name in older versions of the format: refused, with the name of today.
+    pub former: Option<&'static str>,
 }
 
 /// That another key of this table, or of one around it, has one of these values.
@@ -230,7 +232,7 @@ fn list(names: &[(String, String)]) -> String {
 
 /// A key that always applies.
 pub(crate) fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
-    Key { name, kind, default, meaning, only: Vec::new() }
+    Key { name, kind, default, meaning, only: Vec::new(), former: None }
 }
 
 impl Key {
@@ -252,11 +254,25 @@ impl Key {
         matches!(self.default, Default::Absent(_)) && !takes_text
     }
 
+    /// The same key, which had another name in older versions of the format.
+    pub(crate) fn formerly(mut self, name: &'static str) -> Key {
+        self.former = Some(name);
+        self
+    }
+
     /// The same key, if that other key has one of those values.
     pub(crate) fn only(mut self, key: &'static str, values: &[&str]) -> Key {
         self.only.push(Condition { key, values: values.iter().map(|&value| value.to_owned()).collect() });
         self
     }
+}
+
+/// Which key of a section is meant by a name that none of them has: one that had this name before, or one with a similar
+/// name.
+pub(crate) fn meant(section: &Section, wrong: &str) -> Option<String> {
+    let renamed = section.keys.iter().find(|key| key.former == Some(wrong));
+    let like = || near(wrong, section.keys.iter().map(|key| key.name)).map(|like| format!("did you mean `{like}`?"));
+    renamed.map(|key| format!("it was renamed to `{}`", key.name)).or_else(like)
 }
 
 /// The name most like a wrong one, if any is like it.

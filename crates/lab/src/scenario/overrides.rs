@@ -1,6 +1,6 @@
 //! Overrides: `run.duration=5ms` beside a file, and the paths that sweeps use too.
 
-use super::key::{Key, Kind, near};
+use super::key::{Key, Kind, meant};
 use super::keys::root;
 use super::problem::Problem;
 use super::resolve::is_none;
@@ -94,10 +94,7 @@ fn keys_at(path: &Path) -> Result<Found, (String, String)> {
         found = section.keys.iter().filter(|key| key.name == name).collect();
         kinds = found.iter().map(|key| &key.kind).collect();
         if kinds.is_empty() {
-            let help = match near(name, section.keys.iter().map(|key| key.name)) {
-                Some(like) => format!("did you mean `{like}`?"),
-                None => "`tailback reference` lists every key".into(),
-            };
+            let help = meant(section, name).unwrap_or_else(|| "`tailback reference` lists every key".into());
             return Err((format!("unknown key `{name}`"), help));
         }
     }
@@ -209,6 +206,7 @@ mod tests {
         }
         let wrong = |text: &str| kind_at(&Path::parse(text).unwrap()).unwrap_err().1;
         assert_eq!(wrong("run.durration"), "did you mean `duration`?");
+        assert_eq!(wrong("run.checkpoint"), "it was renamed to `inspect_every`");
         assert_eq!(wrong("run.duration.x"), "end the path before it");
         assert_eq!(wrong("run[0].seed"), "leave the [] out");
     }

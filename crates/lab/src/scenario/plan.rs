@@ -56,8 +56,8 @@ pub struct RunSettings {
     pub replications: u32,
     /// Simulated time of the short form of a figure.
     pub quick: Option<Span>,
-    /// Simulated time between two looks at the whole network.
-    pub checkpoint: Span,
+    /// Simulated time between two inspections of the whole network.
+    pub inspect_every: Span,
     /// Ends the run after so many events.
     pub max_events: Option<u64>,
     /// Threads, if the scenario says; results do not depend on it.

@@ -2,7 +2,7 @@
 //!
 //! This knows kinds and conditions, not meanings: that a stop lies before a start is for those who know what they are.
 
-use super::key::{Default, Key, Kind, NONE, Section, near};
+use super::key::{Default, Key, Kind, NONE, Section, meant};
 use super::plan::{Entry, Source};
 use super::problem::Problem;
 use super::source::{Place, SourceKind, Sources};
@@ -185,14 +185,10 @@ fn refuse_unknown(gathered: &mut Gathered<'_>, section: &Section, table: &Table,
         if section.keys.iter().any(|key| key.name == name) {
             continue;
         }
-        let names = || section.keys.iter().map(|key| key.name);
-        let help = match near(name, names()) {
-            Some(like) => format!("did you mean `{like}`?"),
-            None => {
-                let known: BTreeSet<&str> = names().collect();
-                format!("known here: {}", known.into_iter().collect::<Vec<_>>().join(", "))
-            }
-        };
+        let help = meant(section, name).unwrap_or_else(|| {
+            let known: BTreeSet<&str> = section.keys.iter().map(|key| key.name).collect();
+            format!("known here: {}", known.into_iter().collect::<Vec<_>>().join(", "))
+        });
         let shown: String = name.chars().take(60).collect();
         let within = if path.is_empty() { "a scenario".to_owned() } else { format!("`{path}`") };
         gathered.refuse(entry.key, format!("unknown key `{shown}` in {within}"), help);

@@ -4,8 +4,9 @@ use super::{Bottleneck, FluidPlan, Trajectory};
 use crate::scenario::{MOST_SAMPLES, Plan};
 use crate::study::{ROWS_HELD, StudyError, outcome_word};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish};
-use fabric::{BuildOptions, Partition, Progress, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Partition, Progress, RunLimits, Simulation};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use theory::spectrum::{Peak, Spectrum};
 use units::{Span, Time};
@@ -104,7 +105,7 @@ impl Sink<'_> {
     }
 }
 
-/// Runs the packets of a scenario and samples its bottleneck. `progress` is told at every checkpoint.
+/// Runs the packets of a scenario and samples its bottleneck. `progress` is told at every inspection.
 ///
 /// # Errors
 /// If the network cannot be built. Loading a scenario finds this first.
@@ -145,19 +146,15 @@ pub fn packets(
     let limits = RunLimits {
         threads,
         events: plan.run.max_events,
-        checkpoint: plan.run.checkpoint,
-        ..RunLimits::until(end, interrupt)
+        inspect_every: plan.run.inspect_every,
+        interrupt: Some(interrupt),
+        ..RunLimits::until(end)
     };
-    let report = simulation.run_marked(
-        &limits,
-        &[],
-        |seen, probes| {
-            sink.take(&if seen.checkpoint { drain(probes) } else { drain_before(probes, seen.now) });
-            progress(seen);
-            Wish::GoOn
-        },
-        |_| {},
-    );
+    let report = simulation.run_supervised(&limits, |seen, probes| {
+        sink.take(&if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) });
+        progress(seen);
+        ControlFlow::Continue(())
+    });
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     sink.take(&finish(&mut probes, report.now).rows);
     let outcome = outcome_word(&report.outcome);

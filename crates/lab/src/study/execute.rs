@@ -11,9 +11,10 @@ use crate::results::{Input, Leftover, Manifest, ResultWriter, ResultsError, writ
 use crate::scenario::{Metric, Plan, ProbeSettings, Source, explain, fair_phases, fair_phases_of_run};
 use crate::text::for_terminal;
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
-use fabric::{BuildError, BuildOptions, Limit, Outcome, Partition, Progress, Report, RunLimits, Simulation, Wish};
+use fabric::{BuildError, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -67,7 +68,7 @@ pub struct Draft<'a> {
 #[derive(Debug)]
 pub struct Execution {
     /// How it went.
-    pub report: Report,
+    pub report: RunSummary,
     /// What was measured.
     pub measures: Measures,
     /// Time by the clock on the wall, building counted.
@@ -182,11 +183,11 @@ impl Sink<'_> {
     }
 
     /// Whether as much was recorded as may be.
-    fn judge(&mut self, probes: &ProbeSettings) -> Wish {
-        let judged = self.writer.as_ref().map_or(Ok(Wish::GoOn), |writer| judge(writer, probes));
+    fn judge(&mut self, probes: &ProbeSettings) -> ControlFlow<Limit> {
+        let judged = self.writer.as_ref().map_or(Ok(ControlFlow::Continue(())), |writer| judge(writer, probes));
         judged.unwrap_or_else(|error| {
             self.failed.get_or_insert(error);
-            Wish::Enough
+            ControlFlow::Break(Limit::WallClock)
         })
     }
 
@@ -211,7 +212,7 @@ fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Spa
     ports.map(|port| (port, (sum(Recorder::busy, port), sum(Recorder::starved, port)))).collect()
 }
 
-/// Runs a plan. `progress` is told once when the network is set up, before anything is written, and at every checkpoint.
+/// Runs a plan. `progress` is told once when the network is set up, before anything is written, and at every inspection.
 ///
 /// # Errors
 /// If the network cannot be built or its results cannot be written.
@@ -260,7 +261,7 @@ pub fn execute_with(
     let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
     let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
     // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
-    progress(Progress { now: Time::ZERO, checkpoint: true, events: 0, hops: 0 });
+    progress(Progress { now: Time::ZERO, inspection: true, events: 0, hops: 0 });
     let mut writer = match options.record {
         Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
         Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
@@ -284,20 +285,21 @@ pub fn execute_with(
     let limits = RunLimits {
         threads: options.threads,
         events: plan.run.max_events,
-        checkpoint: plan.run.checkpoint,
-        ..RunLimits::until(Time::ZERO + plan.run.duration, options.interrupt)
+        inspect_every: plan.run.inspect_every,
+        interrupt: Some(options.interrupt),
+        ..RunLimits::until(Time::ZERO + plan.run.duration)
     };
     let mut report = simulation.run_marked(
         &limits,
         &instants(plan),
         |seen, probes| {
-            sink.take(&if seen.checkpoint { drain(probes) } else { drain_before(probes, seen.now) });
+            sink.take(&if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) });
             progress(seen);
             let wish = sink.judge(&plan.probes);
             match &sink.failed {
-                Some(_) => Wish::Enough,
-                None if seen.checkpoint => wish,
-                None => Wish::GoOn,
+                Some(_) => ControlFlow::Break(Limit::WallClock),
+                None if seen.inspection => wish,
+                None => ControlFlow::Continue(()),
             }
         },
         |mark| {
@@ -383,7 +385,7 @@ fn kept_input(number: usize, input: &crate::scenario::Input<'_>) -> Input {
 }
 
 /// What the results say of their run.
-fn manifest(plan: &Plan, report: &Report, threads: usize, wall: Duration) -> Manifest {
+fn manifest(plan: &Plan, report: &RunSummary, threads: usize, wall: Duration) -> Manifest {
     let entry = |entry: &crate::scenario::Entry| {
         let source = match &entry.source {
             Source::File { file, line } => format!("{file}:{line}"),

@@ -2,7 +2,7 @@
 
 use super::watch::{Slot, Watch};
 use crate::scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window, flow_paths};
-use fabric::{FlowReport, Outcome, Report, Totals};
+use fabric::{FlowSummary, Outcome, RunSummary, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use theory::fairness::{distance, jain_index, jain_index_against};
 use units::{Span, Time};
@@ -68,7 +68,7 @@ pub(super) struct Snapshot {
     /// The instant.
     pub(super) at: Time,
     /// What had become of each flow; empty at the start.
-    pub(super) flows: Vec<FlowReport>,
+    pub(super) flows: Vec<FlowSummary>,
     /// Sums so far.
     pub(super) totals: Totals,
     /// How long the wires of ports had been in use, and idle for want of credits, for those an expectation is about.
@@ -76,7 +76,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    fn flow(&self, flow: usize) -> FlowReport {
+    fn flow(&self, flow: usize) -> FlowSummary {
         self.flows.get(flow).copied().unwrap_or_default()
     }
 }
@@ -85,7 +85,7 @@ impl Snapshot {
 pub(super) struct Course<'a> {
     pub(super) plan: &'a Plan,
     /// How it went.
-    pub(super) report: &'a Report,
+    pub(super) report: &'a RunSummary,
     /// At its start: nothing.
     pub(super) start: Snapshot,
     /// At the instants of [`boundaries`] it reached, in order.
@@ -93,7 +93,7 @@ pub(super) struct Course<'a> {
     /// At its end.
     pub(super) end: Snapshot,
     /// What had become of each flow when it was stopped, for those that were.
-    pub(super) stopped: Vec<Option<FlowReport>>,
+    pub(super) stopped: Vec<Option<FlowSummary>>,
     /// The fair shares, if an expectation is about them and they can be told.
     pub(super) fair: Vec<FairPhase>,
 }
@@ -179,7 +179,7 @@ impl Course<'_> {
             self.lived(window).map(|(_, before, after)| (of(&after.totals) - of(&before.totals)) as f64)
         };
         // What a flow has more of at the end of the window than at its beginning.
-        let flow_count = |flow: usize, of: fn(&FlowReport) -> u64| {
+        let flow_count = |flow: usize, of: fn(&FlowSummary) -> u64| {
             let grown = |(_, before, after): (Slot, &Snapshot, &Snapshot)| {
                 (of(&after.flow(flow)) - of(&before.flow(flow))) as f64
             };

@@ -102,7 +102,7 @@ mod tests {
     fn ways_shares_and_room_are_told() {
         let text = include_str!("../../../../scenarios/victim.toml");
         let plan = load_str("victim.toml", text, &[], &NoFiles, Limits::default()).expect("a scenario");
-        let lasting = vec![fabric::FlowReport::default(); plan.spec.flows.len()];
+        let lasting = vec![fabric::FlowSummary::default(); plan.spec.flows.len()];
         let shares = super::super::shares::shares_of_run(&plan, &lasting, units::Time::ZERO + plan.run.duration);
         let network = network_json(&plan, &shares);
         assert_eq!(network["topology"], "two-switches");

@@ -4,7 +4,7 @@
 //! lasted, and not with a share among flows that it never met.
 
 use crate::scenario::{FairPhase, FairShare, Plan, each_fair_phase, fair_shares};
-use fabric::FlowReport;
+use fabric::FlowSummary;
 use fabric::record::schema::{self, Table};
 use fabric::record::{Cell, Row};
 use std::collections::BTreeMap;
@@ -50,15 +50,15 @@ pub(super) struct Shares {
 }
 
 /// When each flow was no longer under way, as far as that was before the end of the run.
-pub(super) fn ended(plan: &Plan, flows: &[FlowReport]) -> Vec<Option<Time>> {
+pub(super) fn ended(plan: &Plan, flows: &[FlowSummary]) -> Vec<Option<Time>> {
     let of =
-        |(flow, report): (&fabric::workload::FlowSpec, &FlowReport)| report.ended.into_iter().chain(flow.stop).min();
+        |(flow, report): (&fabric::workload::FlowSpec, &FlowSummary)| report.ended.into_iter().chain(flow.stop).min();
     plan.spec.flows.iter().zip(flows).map(of).collect()
 }
 
 /// The time over which the throughput of a flow is measured without a window: from the later of its start and the end of
 /// the warm-up to the earliest of its end, its stop and the end of the run.
-fn measured(plan: &Plan, flow: usize, report: &FlowReport, reached: Time) -> (Time, Time) {
+fn measured(plan: &Plan, flow: usize, report: &FlowSummary, reached: Time) -> (Time, Time) {
     let spec = &plan.spec.flows[flow];
     let from = spec.start.max(Time::ZERO + plan.run.warm_up);
     (from, report.ended.into_iter().chain(spec.stop).fold(reached, Time::min).max(from))
@@ -90,7 +90,7 @@ fn steady(plan: &Plan) -> Shares {
 }
 
 /// The shares of a run that came as far as `reached`; nothing if there are too many.
-pub(super) fn shares_of_run(plan: &Plan, flows: &[FlowReport], reached: Time) -> Shares {
+pub(super) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time) -> Shares {
     let mut sums: Vec<Sum> = vec![Sum::default(); flows.len()];
     let mut now: Vec<f64> = vec![0.0; flows.len()];
     let mut on: Vec<u32> = Vec::new();
@@ -176,8 +176,8 @@ mod tests {
         let plan = load_str("test", NETWORK, &[], &NoFiles, Limits::default()).expect("a scenario");
         let at = |micros| Time::ZERO + Span::from_micros(micros);
         let done =
-            |micros| FlowReport { completed: Some(at(micros)), ended: Some(at(micros)), ..FlowReport::default() };
-        let shares = shares_of_run(&plan, &[done(300), done(700), FlowReport::default()], at(1000));
+            |micros| FlowSummary { completed: Some(at(micros)), ended: Some(at(micros)), ..FlowSummary::default() };
+        let shares = shares_of_run(&plan, &[done(300), done(700), FlowSummary::default()], at(1000));
         let rows: Vec<(u64, u32, u64)> = shares
             .rows
             .iter()
@@ -199,8 +199,8 @@ mod tests {
     fn a_flow_that_lost_frames_takes_no_share_once_it_is_over() {
         let plan = load_str("test", NETWORK, &[], &NoFiles, Limits::default()).expect("a scenario");
         let at = |micros| Time::ZERO + Span::from_micros(micros);
-        let lost = FlowReport { lost_frames: 1, ended: Some(at(600)), ..FlowReport::default() };
-        let shares = shares_of_run(&plan, &[lost, lost, FlowReport::default()], at(1000));
+        let lost = FlowSummary { lost_frames: 1, ended: Some(at(600)), ..FlowSummary::default() };
+        let shares = shares_of_run(&plan, &[lost, lost, FlowSummary::default()], at(1000));
         let last = shares.rows.iter().rfind(|row| row.flow == 2).expect("it has a share");
         assert_eq!((last.time, (last.share / 1e8) as u64), (at(600), 98));
     }

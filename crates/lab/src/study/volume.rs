@@ -2,14 +2,15 @@
 //!
 //! What is sampled is known before: so many instants, ports and flows. The estimate is an upper bound of it, since what
 //! does not change and what stands idle leaves no rows. Pauses, drops, notices and occupancy happen or not; they are
-//! counted as they come, and a run that has recorded more than it may ends at the next checkpoint.
+//! counted as they come, and a run that has recorded more than it may ends at the next inspection.
 
 use crate::results::{ResultWriter, ResultsError};
 use crate::scenario::{Plan, ProbeSettings};
 use congestion::Reaction;
+use fabric::Limit;
 use fabric::record::RecorderSpec;
 use fabric::spec::FlowControl;
-use fabric::{Limit, Wish};
+use std::ops::ControlFlow;
 use units::{Span, Time};
 
 /// Rows that all recorders of a run together hold before they are written.
@@ -93,17 +94,17 @@ impl Volume {
     }
 }
 
-/// Whether a run that is under way has recorded as much as it may. That is decided at checkpoints, so that it does not
+/// Whether a run that is under way has recorded as much as it may. That is decided at inspections, so that it does not
 /// depend on threads; twice as much is an error, after which no result is left.
-pub(super) fn judge(writer: &ResultWriter, probes: &ProbeSettings) -> Result<Wish, ResultsError> {
+pub(super) fn judge(writer: &ResultWriter, probes: &ProbeSettings) -> Result<ControlFlow<Limit>, ResultsError> {
     let (rows, bytes) = (writer.rows(), writer.bytes());
     let (max_rows, max_bytes) = (probes.max_rows, probes.max_size.get());
     if rows > max_rows.saturating_mul(2) || bytes > max_bytes.saturating_mul(2) {
         return Err(ResultsError::TooMuch { path: writer.partial().to_owned(), max_rows, max_bytes });
     }
     Ok(match () {
-        () if rows > max_rows => Wish::Limit(Limit::Rows(max_rows)),
-        () if bytes > max_bytes => Wish::Limit(Limit::Bytes(max_bytes)),
-        () => Wish::GoOn,
+        () if rows > max_rows => ControlFlow::Break(Limit::Rows(max_rows)),
+        () if bytes > max_bytes => ControlFlow::Break(Limit::Bytes(max_bytes)),
+        () => ControlFlow::Continue(()),
     })
 }

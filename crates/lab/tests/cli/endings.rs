@@ -65,9 +65,9 @@ fn a_deadlock_that_nobody_expects_is_4() {
 fn a_limit_is_5() {
     let scratch = Scratch::new("exit-5");
     scratch.file("a.toml", SOUND);
-    // Before anything is run, and at any instant of a run: long before its first checkpoint, on any number of threads.
+    // Before anything is run, and at any instant of a run: long before its first inspection, on any number of threads.
     scratch.run(&["run", "a.toml", "--out", "none", "--time-limit", "0"]).ends(5).matches("run-time-limit");
-    let long = ["--set", "run.duration=3000s", "--set", "run.checkpoint=3000s", "--set", "probes.sample_every=10ms"];
+    let long = ["--set", "run.duration=3000s", "--set", "run.inspect_every=3000s", "--set", "probes.sample_every=10ms"];
     for threads in ["1", "2"] {
         let limit = ["run", "a.toml", "--out", "time", "--overwrite", "--time-limit", "0.4", "--threads", threads];
         let said = scratch.run(&[&limit[..], &long].concat()).ends(5);
@@ -131,12 +131,12 @@ fn a_run_that_would_record_too_much_says_so_before_it_starts() {
             scratch.run(&["run", "a.toml", "--out", "r", "--set", &format!("probes.sample_every={every}")]).ends(2);
         assert!(said.err.contains("samples") && said.err.contains("give 100ps or more"), "{}", said.err);
     }
-    let said = scratch.run(&["run", "a.toml", "--out", "r", "--set", "run.checkpoint=1ps"]).ends(2);
-    assert!(said.err.contains("1000000000 checkpoints"), "{}", said.err);
+    let said = scratch.run(&["run", "a.toml", "--out", "r", "--set", "run.inspect_every=1ps"]).ends(2);
+    assert!(said.err.contains("1000000000 inspections"), "{}", said.err);
 }
 
 #[test]
-fn a_run_that_comes_to_record_too_much_ends_at_a_checkpoint() {
+fn a_run_that_comes_to_record_too_much_ends_at_an_inspection() {
     let scratch = Scratch::new("too-many-rows");
     scratch.file(
         "a.toml",
@@ -147,8 +147,8 @@ fn a_run_that_comes_to_record_too_much_ends_at_a_checkpoint() {
     );
     let run = |out: &str, rows: &str, threads: &str| {
         let rows = format!("probes.max_rows={rows}");
-        let checkpoint = if out == "none" { "run.checkpoint=900us" } else { "run.checkpoint=100us" };
-        let set = ["--set", "probes.record=[\"drops\"]", "--set", &rows, "--set", checkpoint];
+        let inspection = if out == "none" { "run.inspect_every=900us" } else { "run.inspect_every=100us" };
+        let set = ["--set", "probes.record=[\"drops\"]", "--set", &rows, "--set", inspection];
         scratch.run(&[&["run", "a.toml", "-q", "--out", out, "--threads", threads][..], &set].concat())
     };
     run("whole", "100000", "1").ends(0);
@@ -158,7 +158,7 @@ fn a_run_that_comes_to_record_too_much_ends_at_a_checkpoint() {
     assert!(said.out.contains("are the same"), "{}", said.out);
     let said = scratch.run(&["diff", "whole", "one"]).ends(6);
     assert!(said.out.contains("in the first and more than 300 rows recorded (probes.max_rows)"), "{}", said.out);
-    // Between two checkpoints it comes to more than twice as much: no result would say so.
+    // Between two inspections it comes to more than twice as much: no result would say so.
     let said = run("none", "100", "1").ends(5);
     assert!(said.err.contains("nothing is kept"), "{}", said.err);
     assert!(!scratch.path("none").exists());

@@ -8,10 +8,10 @@ use fabric::spec::{
 };
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
-use fabric::{BuildOptions, Partition, RunLimits, Simulation, Wish};
+use fabric::{BuildOptions, Partition, RunLimits, Simulation};
 use lab::results::{Manifest, Recorded, ResultWriter, ResultsError, record_run};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
 /// Eight hosts behind one switch send to one host behind another, under PFC.
@@ -62,11 +62,10 @@ pub fn run(spec: &NetworkSpec, how: &How, out: &Path) -> Result<Recorded, Result
     let options = BuildOptions { partition: Partition::Natural, shards: how.shards, shuffle: None };
     let mut simulation =
         Simulation::build_with(spec, &options, |_| Recorder::new(how.recorder.clone())).expect("a sound network");
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits { threads: how.shards, ..RunLimits::until(Time::ZERO + how.until, &quiet) };
+    let limits = RunLimits { threads: how.shards, ..RunLimits::until(Time::ZERO + how.until) };
     let mut writer = ResultWriter::create(out, false, &how.recorder)?;
     let names: Vec<String> = (0..spec.flows.len()).map(|flow| format!("sender {flow}")).collect();
-    let recorded = record_run(spec, &mut simulation, &limits, &names, &mut writer, |_| Wish::GoOn)?;
+    let recorded = record_run(spec, &mut simulation, &limits, &names, &mut writer, |_| ControlFlow::Continue(()))?;
     let sample_every = how.recorder.sample_every.map(Span::as_picos);
     let manifest = Manifest { name: "incast".into(), seed: spec.seed, sample_every, ..Manifest::of(&recorded.report) };
     writer.commit(manifest)?;

@@ -1,4 +1,4 @@
-//! A run that is over before the first checkpoint.
+//! A run that is over before the first inspection.
 
 use crate::network::{How, Scratch, everything, incast, run};
 use fabric::record::{RecorderSpec, schema};

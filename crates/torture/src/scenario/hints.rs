@@ -125,7 +125,7 @@ fn network(path: &str, world: &World, random: &mut Random) -> Option<String> {
         "faults.up" => format!("\"{}ns\"", world.duration + random.below(world.duration)),
         "run.duration" => format!("\"{}ns\"", world.duration),
         "run.quick" => format!("\"{}ns\"", 1 + world.duration / 2),
-        "run.checkpoint" => format!("\"{}ns\"", 1 + random.scaled(world.duration / 50, 3 * world.duration)),
+        "run.inspect_every" => format!("\"{}ns\"", 1 + random.scaled(world.duration / 50, 3 * world.duration)),
         "run.seed" => random.scaled(0, i64::MAX as u64).to_string(),
         "run.replications" => (1 + random.below(2)).to_string(),
         "run.threads" => (1 + random.below(4)).to_string(),

@@ -95,9 +95,9 @@ pub struct Acknowledge {
     pub every: u32,
 }
 
-/// How a flow's probes travel.
+/// How a flow's path probes travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProbeSpec {
+pub struct PathProbeSpec {
     /// Size of a probe and of the answer to it, overhead not counted.
     pub size: Bytes,
     /// Class on the way to the destination: that of the flow keeps it behind the flow's frames.
@@ -129,8 +129,8 @@ pub struct FlowSpec {
     pub activity: Activity,
     /// Whether the receiver acknowledges. A window needs it.
     pub acknowledge: Option<Acknowledge>,
-    /// How its probes travel, if its reaction point sends any.
-    pub probe: Option<ProbeSpec>,
+    /// How its path probes travel, if its reaction point sends any.
+    pub path_probe: Option<PathProbeSpec>,
     /// A frame dropped for want of room is queued again at the source, which knows of it after that time: what a
     /// transport above would do. `None` leaves it lost.
     pub requeue: Option<Span>,
@@ -155,7 +155,7 @@ impl FlowSpec {
             pattern: Pattern::Greedy,
             activity: Activity::Always,
             acknowledge: None,
-            probe: None,
+            path_probe: None,
             requeue: None,
             tree: None,
             reaction: Reaction::None(NoControl::default()),

@@ -65,8 +65,10 @@ impl<P: Probe> Network<P> {
     /// Sends the probe that a flow's reaction point wants to send, if it does.
     pub(crate) fn send_probe(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
         let flow = &mut self.flows[slot as usize];
-        let Some(how) = self.plan.flows[flow.number as usize].probe.filter(|_| flow.destination != NIL) else { return };
-        let Some(probe) = flow.reaction.probe(now) else { return };
+        let Some(how) = self.plan.flows[flow.number as usize].path_probe.filter(|_| flow.destination != NIL) else {
+            return;
+        };
+        let Some(probe) = flow.reaction.path_probe(now) else { return };
         let inquiry = Inquiry { number: probe.number, value: probe.value };
         let mut frame = Frame::saying(Content::Probe(inquiry), how.size.get() as u16, now);
         (frame.flow, frame.dst) = (flow.number, flow.destination);
@@ -79,7 +81,7 @@ impl<P: Probe> Network<P> {
     /// Sends a probe back to the source of its flow. A probe for a congestion point that is not on its path is discarded.
     pub(crate) fn answer(&mut self, now: Time, p: u32, probe: &Frame, inquiry: Inquiry, ctx: &mut Ctx) {
         let spec = &self.plan.flows[probe.flow as usize];
-        let Some(how) = spec.probe.filter(|_| probe.tag == 0) else { return };
+        let Some(how) = spec.path_probe.filter(|_| probe.tag == 0) else { return };
         let value = if inquiry.value == STAMP { now.as_picos() } else { inquiry.value };
         let said = Content::Answer(Inquiry { value, ..inquiry });
         let mut frame = Frame::saying(said, how.size.get() as u16, now);
@@ -93,7 +95,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn answered(&mut self, now: Time, flow: u32, Inquiry { number, value }: Inquiry, ctx: &mut Ctx) {
         let slot = self.flow_slot[flow as usize];
         if slot != NIL {
-            let feedback = Feedback::Probe { number, value };
+            let feedback = Feedback::PathProbe { number, value };
             self.feed_back(now, slot, &feedback, ctx);
         }
     }

@@ -15,7 +15,7 @@ const BLOCK: u32 = 64;
 /// The turns of one port.
 #[derive(Clone, Debug)]
 pub(crate) struct Arbiter {
-    /// Position of its tables in [`crate::build::plan::Plan::vl`].
+    /// Position of its tables in [`crate::build::plan::NetworkPlan::vl`].
     plan: u16,
     /// Where the high and the low table stand.
     turns: [Turn; 2],

@@ -8,7 +8,7 @@ use crate::observe::probe::Probe;
 /// Turns and deficits of one port's weighted scheduling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
-    /// Position of its rules in [`crate::build::plan::Plan::egress`].
+    /// Position of its rules in [`crate::build::plan::NetworkPlan::egress`].
     pub(crate) plan: u16,
     /// The weighted group whose turn it is.
     turn: usize,

@@ -60,7 +60,7 @@ pub(crate) struct Port {
     pub(crate) global: u32,
     /// What one credit of the far end stands for; see [`crate::build::plan::Rule::units`].
     pub(crate) credit_unit: u32,
-    /// Position of the port's rules in [`crate::build::plan::Plan::rules`].
+    /// Position of the port's rules in [`crate::build::plan::NetworkPlan::rules`].
     pub(crate) rules: u16,
     /// Number of the port on its node.
     pub(crate) number: u16,
@@ -83,7 +83,7 @@ pub(crate) struct Port {
     pub(crate) flags: u16,
     /// How often the cable has failed.
     pub(crate) epoch: u8,
-    /// Classes of which a frame has started since the last checkpoint.
+    /// Classes of which a frame has started since the last inspection.
     pub(crate) moved: u8,
 }
 

@@ -5,7 +5,7 @@ use super::schema::{self, Table};
 use crate::describe::graph::Graph;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::workload::Destination;
-use crate::machine::simulation::FlowReport;
+use crate::machine::simulation::FlowSummary;
 use units::{Span, Time};
 
 /// See [`schema::PORTS`].
@@ -136,7 +136,7 @@ pub struct FlowRow {
     /// Bytes to send, if it has an end.
     pub size: Option<u64>,
     /// What became of it.
-    pub report: FlowReport,
+    pub report: FlowSummary,
     /// When it was no longer under way, if that was before the end of the run.
     pub ended: Option<Time>,
     /// Bits per second, if it was measured.
@@ -177,10 +177,10 @@ impl Row for FlowRow {
 /// The flows of a network that ran until `end`. `deliveries` may be shorter than the flows, or empty. What throughput is
 /// belongs to whoever measures it: none is stated here.
 #[must_use]
-pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowReport], deliveries: &[Delivery], end: Time) -> Vec<FlowRow> {
+pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowSummary], deliveries: &[Delivery], end: Time) -> Vec<FlowRow> {
     let hosts = spec.graph.hosts();
     let name = |host: u32| spec.graph.nodes[hosts[host as usize].0 as usize].name.clone();
-    let row = |(place, (flow, &report)): (usize, (&crate::describe::workload::FlowSpec, &FlowReport))| {
+    let row = |(place, (flow, &report)): (usize, (&crate::describe::workload::FlowSpec, &FlowSummary))| {
         let source = name(flow.source.0);
         let destination = match &flow.destination {
             Destination::Host(host) => Some(name(host.0)),

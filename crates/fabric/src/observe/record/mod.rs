@@ -1,7 +1,7 @@
 //! The recorder: a probe that turns what happens into rows of tables.
 //!
-//! One recorder watches one shard. What it has recorded is taken out at every checkpoint with [`drain`]. Between two
-//! checkpoints it asks to be emptied when it holds as many rows as it may ([`Recorder::holding`]), with
+//! One recorder watches one shard. What it has recorded is taken out at every inspection with [`drain`]. Between two
+//! inspections it asks to be emptied when it holds as many rows as it may ([`Recorder::holding`]), with
 //! [`drain_before`]; so it never holds more than these, what is recorded at one instant, and what a few thousand alarms
 //! leave. [`finish`] closes what is still open when the run has ended.
 //! Rows leave in an order that depends neither on threads nor on partitioning. What does not change and what stands
@@ -265,7 +265,7 @@ impl Recorder {
         }
     }
 
-    /// The same, full with so many rows: it then wants to be emptied before the next checkpoint.
+    /// The same, full with so many rows: it then wants to be emptied before the next inspection.
     #[must_use]
     pub fn holding(mut self, rows: usize) -> Recorder {
         self.most = rows.max(1);
@@ -521,7 +521,7 @@ impl Probe for Recorder {
     }
 }
 
-/// Takes out what all shards have recorded, in the order of the tables. At a checkpoint everything before it has
+/// Takes out what all shards have recorded, in the order of the tables. At an inspection everything before it has
 /// happened in every shard, so what is drained later never belongs before what was drained earlier.
 pub fn drain(recorders: &mut [&mut Recorder]) -> Rows {
     Rows::merge(recorders.iter_mut().map(|recorder| recorder.take()))

@@ -8,8 +8,8 @@ use crate::describe::spec::{
 };
 use crate::describe::topology::{self, Links};
 use crate::describe::workload::{self, Destination, FlowSpec, Gaps, Pattern};
-use crate::{BuildOptions, Partition, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use crate::{BuildOptions, Partition, RunLimits, Simulation};
+use std::ops::ControlFlow;
 use units::{Bytes, Rate};
 
 /// Eight hosts on four switches in a row, everybody to host 0 and one flow to anybody, under PFC.
@@ -63,9 +63,9 @@ fn everything() -> RecorderSpec {
     RecorderSpec { sample_every: Some(Span::from_micros(7)), waits: true, frames, ..RecorderSpec::default() }
 }
 
-/// All rows of a run, drained at every checkpoint.
-fn record(spec: &NetworkSpec, recorder: &RecorderSpec, shards: usize, checkpoint: Span) -> (Ending, Vec<FlowRow>) {
-    let (ending, flows, _) = record_holding(spec, recorder, shards, checkpoint, usize::MAX);
+/// All rows of a run, drained at every inspection.
+fn record(spec: &NetworkSpec, recorder: &RecorderSpec, shards: usize, inspect_every: Span) -> (Ending, Vec<FlowRow>) {
+    let (ending, flows, _) = record_holding(spec, recorder, shards, inspect_every, usize::MAX);
     (ending, flows)
 }
 
@@ -74,20 +74,19 @@ fn record_holding(
     spec: &NetworkSpec,
     recorder: &RecorderSpec,
     shards: usize,
-    checkpoint: Span,
+    inspect_every: Span,
     holding: usize,
 ) -> (Ending, Vec<FlowRow>, usize) {
     let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
     let mut simulation = Simulation::build_with(spec, &options, |_| Recorder::new(recorder.clone()).holding(holding))
         .expect("a sound network");
     assert_eq!(simulation.shards(), shards);
-    let quiet = AtomicBool::new(false);
     let until = Time::ZERO + Span::from_micros(1000);
-    let limits = RunLimits { threads: shards, checkpoint, ..RunLimits::until(until, &quiet) };
+    let limits = RunLimits { threads: shards, inspect_every, ..RunLimits::until(until) };
     let mut all = Vec::new();
-    let report = simulation.run(&limits, |seen, probes| {
-        all.push(if seen.checkpoint { drain(probes) } else { drain_before(probes, seen.now) });
-        Wish::GoOn
+    let report = simulation.run_supervised(&limits, |seen, probes| {
+        all.push(if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) });
+        ControlFlow::Continue(())
     });
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     let mut ending = finish(&mut probes, report.now);
@@ -112,14 +111,14 @@ fn record_holding(
 }
 
 #[test]
-fn a_full_recorder_is_emptied_between_checkpoints_and_rows_are_the_same() {
+fn a_full_recorder_is_emptied_between_inspections_and_rows_are_the_same() {
     let second = Span::from_millis(1000);
     // Serial runs look at it after some thousands of alarms, so the recorder must have much to tell.
     let often = RecorderSpec { sample_every: Some(Span::from_nanos(50)), ..everything() };
     for lossless in [true, false] {
         let spec = network(lossless);
         let (whole, flows, all) = record_holding(&spec, &often, 1, second, usize::MAX);
-        assert!(all > 30_000, "{all} rows between two checkpoints");
+        assert!(all > 30_000, "{all} rows between two inspections");
         for (shards, holding) in [(1, 1000), (3, 100)] {
             let (several, same, most) = record_holding(&spec, &often, shards, second, holding);
             assert!(several.rows == whole.rows, "{shards} shards that hold {holding}");
@@ -130,7 +129,7 @@ fn a_full_recorder_is_emptied_between_checkpoints_and_rows_are_the_same() {
 }
 
 #[test]
-fn rows_depend_neither_on_shards_nor_on_checkpoints() {
+fn rows_depend_neither_on_shards_nor_on_inspections() {
     for lossless in [true, false] {
         let spec = network(lossless);
         let (one, flows) = record(&spec, &everything(), 1, Span::from_micros(100));

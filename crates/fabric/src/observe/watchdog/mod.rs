@@ -12,7 +12,7 @@
 
 pub(crate) mod rest;
 
-use crate::build::plan::{Hold, Plan, Rule, Shared, WaitingRoom};
+use crate::build::plan::{Hold, NetworkPlan, Rule, Shared, WaitingRoom};
 use crate::describe::spec::BypassReading;
 use crate::machine::frame::{Content, Credit, Frame, Pause};
 use crate::machine::network::{Device, Network};
@@ -43,7 +43,7 @@ pub struct Waiting {
 /// A circle of buffers that wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When it was found: at the second checkpoint after it closed, or later if pauses were just being renewed.
+    /// When it was found: at the second inspection after it closed, or later if pauses were just being renewed.
     pub at: Time,
     /// Each waits for the next and the last for the first.
     pub cycle: Vec<Waiting>,
@@ -181,7 +181,7 @@ struct Group {
     flows: Vec<u32>,
 }
 
-/// What happened between two checkpoints.
+/// What happened between two inspections.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Movement {
     /// Some class of some port had something to send and sent nothing: only then can there be a deadlock, and only then
@@ -193,7 +193,7 @@ pub(crate) struct Movement {
 
 /// A look at the whole network at one instant.
 pub(crate) struct Snapshot<'a> {
-    plan: &'a Plan,
+    plan: &'a NetworkPlan,
     closed: BTreeMap<Buffer, Contents>,
     /// Outputs whose cable has failed for good.
     down: BTreeSet<u32>,
@@ -202,7 +202,7 @@ pub(crate) struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    pub(crate) fn new<P: Probe>(plan: &'a Plan, models: &[&Network<P>], port_at: &[(u32, u32)]) -> Snapshot<'a> {
+    pub(crate) fn new<P: Probe>(plan: &'a NetworkPlan, models: &[&Network<P>], port_at: &[(u32, u32)]) -> Snapshot<'a> {
         let mut snapshot = Snapshot { plan, closed: BTreeMap::new(), down: BTreeSet::new(), room: BTreeMap::new() };
         for network in models {
             for node in 0..network.nodes.len() {
@@ -427,7 +427,7 @@ impl<'a> Snapshot<'a> {
 }
 
 impl<P: Probe> Network<P> {
-    /// What has moved since the last checkpoint.
+    /// What has moved since the last inspection.
     pub(crate) fn anything_stuck(&mut self) -> Movement {
         let mut movement = Movement::default();
         for port in &mut self.ports {

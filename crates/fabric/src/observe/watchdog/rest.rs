@@ -9,7 +9,7 @@
 //! A congestion point's own timer does not count: a notice moves no frame of data.
 
 use super::{Buffer, Deadlock, Far, Snapshot, Stall, StallCause, StallRoot, Waiting, renews_in_time};
-use crate::build::plan::{Plan, WaitingRoom, units};
+use crate::build::plan::{NetworkPlan, WaitingRoom, units};
 use crate::describe::spec::BypassReading;
 use crate::describe::workload::Destination;
 use crate::machine::frame::{Frame, NIL};
@@ -22,7 +22,7 @@ use units::{Rate, Time};
 
 /// All shards at one instant.
 pub(crate) struct Whole<'a, P> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: &'a NetworkPlan,
     pub(crate) models: &'a [&'a Network<P>],
     /// Where each port of the network is: shard and position.
     pub(crate) port_at: &'a [(u32, u32)],
@@ -139,7 +139,7 @@ impl<'a, P: Probe> Whole<'a, P> {
             let empty = network.ports[p as usize].waiting >> class & 1 == 0;
             empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
         };
-        if let Some(probe) = spec.probe.filter(|_| deadline)
+        if let Some(probe) = spec.path_probe.filter(|_| deadline)
             && free(probe.class, probe.size.get() as u16)
         {
             return true;

@@ -115,7 +115,7 @@ impl Flows<'_> {
             for &to in to {
                 let mut ways = vec![(flow.class, flow.source, to)];
                 ways.extend(flow.acknowledge.map(|acknowledge| (acknowledge.class, to, flow.source)));
-                if let Some(probe) = flow.probe {
+                if let Some(probe) = flow.path_probe {
                     ways.extend([(probe.class, flow.source, to), (probe.answer_class, to, flow.source)]);
                 }
                 // A path that does not arrive is told elsewhere.

@@ -202,6 +202,7 @@ fn parameters() -> Vec<Key> {
                 // The table is made once and kept.
                 meaning: meaning.leak(),
                 only: vec![Condition { key: "topology", values: vec![written(topology.name)] }],
+                former: None,
             });
         }
     }

@@ -73,7 +73,7 @@ pub(super) fn probes() -> Section {
                 Kind::Count(1, i64::MAX as u64),
                 Default::Value("1000000000", "our choice: hours of writing, more than is looked at"),
                 "Rows that a run may record. One whose samples may be more does not start; one that comes to more, by \
-                 pauses or drops, ends at the next checkpoint with the outcome *limit*.",
+                 pauses or drops, ends at the next inspection with the outcome *limit*.",
             ),
             key(
                 "max_size",
@@ -115,16 +115,17 @@ pub(super) fn run() -> Section {
                 "For `tailback reproduce --quick`: the duration of a short form. Windows of expectations are cut at its end.",
             ),
             key(
-                "checkpoint",
+                "inspect_every",
                 Kind::time(),
                 Default::Value("100us", "our choice: rare enough to cost nothing"),
-                "Simulated time between two looks at the whole network for deadlock, loss and limits.",
-            ),
+                "Simulated time between two inspections of the whole network for deadlock, loss and limits.",
+            )
+            .formerly("checkpoint"),
             key(
                 "max_events",
                 Kind::Count(1, i64::MAX as u64),
                 Default::Absent("no limit"),
-                "Ends the run at the next checkpoint after so many events.",
+                "Ends the run at the next inspection after so many events.",
             ),
             key(
                 "threads",

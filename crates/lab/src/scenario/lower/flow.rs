@@ -5,9 +5,9 @@ use crate::scenario::parameters;
 use crate::scenario::problem::Problem;
 use crate::scenario::resolve::{Gathered, Node};
 use crate::scenario::source::Place;
-use congestion::{ProbeClass, Reaction, ReactionPoint};
+use congestion::{PathProbeClass, Reaction, ReactionPoint};
 use fabric::graph::HostId;
-use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern, ProbeSpec};
+use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, PathProbeSpec, Pattern};
 use units::{Bytes, Rate, Span, Time};
 
 /// A flow with everything but its ends.
@@ -65,7 +65,7 @@ pub(super) fn template(
         pattern,
         activity,
         acknowledge,
-        probe: probe?,
+        path_probe: probe?,
         requeue: entry.time("requeue"),
         tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
@@ -79,12 +79,12 @@ fn probe(
     entry: &Node,
     reaction: &Reaction,
     of_flow: u8,
-) -> Option<Option<ProbeSpec>> {
+) -> Option<Option<PathProbeSpec>> {
     let last = (subject.classes.len() - 1) as u8;
-    let usual = |class: ProbeClass| if class == ProbeClass::Urgent { last } else { of_flow };
-    let usual = reaction.probes().map(usual);
+    let usual = |class: PathProbeClass| if class == PathProbeClass::Urgent { last } else { of_flow };
+    let usual = reaction.path_probes().map(usual);
     let Some(node) = entry.table("probe") else {
-        let spec = |class: u8| ProbeSpec { size: Bytes::new(64), class, answer_class: last };
+        let spec = |class: u8| PathProbeSpec { size: Bytes::new(64), class, answer_class: last };
         return (!entry.given("probe")).then(|| usual.map(spec));
     };
     let Some(usual) = usual else {
@@ -100,7 +100,7 @@ fn probe(
         }
     };
     let (out, back) = (class_of("class", usual)?, class_of("answer_class", last)?);
-    Some(Some(ProbeSpec { size: node.size("size")?, class: out, answer_class: back }))
+    Some(Some(PathProbeSpec { size: node.size("size")?, class: out, answer_class: back }))
 }
 
 pub(super) fn class(gathered: &mut Gathered<'_>, subject: &Subject<'_>, name: &str, place: Place) -> Option<u8> {

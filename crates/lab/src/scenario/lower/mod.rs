@@ -213,7 +213,7 @@ pub(crate) fn largest_frames(flows: &[fabric::workload::FlowSpec], classes: usiz
         if let Some(acknowledge) = flow.acknowledge {
             see(acknowledge.class, acknowledge.size);
         }
-        if let Some(probe) = flow.probe {
+        if let Some(probe) = flow.path_probe {
             see(probe.class, probe.size);
             see(probe.answer_class, probe.size);
         }

@@ -18,14 +18,14 @@ use units::{Span, Time};
 /// Sampling instants that a run may have: what is kept of each, and the time to look at all of a network, add up.
 pub(crate) const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Looks at the whole network that are too many for a run.
-const MOST_CHECKPOINTS: u64 = 1_000_000_000;
+/// Inspections of the whole network that are too many for a run.
+const MOST_INSPECTIONS: u64 = 1_000_000_000;
 
 pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -> Option<RunSettings> {
     let node = root.table("run")?;
     let duration = node.time("duration")?;
     let warm_up = node.time("warm_up")?;
-    let checkpoint = node.time("checkpoint")?;
+    let inspect_every = node.time("inspect_every")?;
     let mut good = true;
     if duration == Span::ZERO {
         gathered.refuse(node.place_of("duration"), "a run of no time", "give a duration above zero");
@@ -36,14 +36,14 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
         gathered.problems.push(problem.and(node.place_of("duration"), "the duration"));
         good = false;
     }
-    if checkpoint == Span::ZERO {
-        gathered.refuse(node.place_of("checkpoint"), "a checkpoint at every instant", "give a span above zero");
+    if inspect_every == Span::ZERO {
+        gathered.refuse(node.place_of("inspect_every"), "an inspection at every instant", "give a span above zero");
         good = false;
-    } else if let checkpoints @ MOST_CHECKPOINTS.. = duration.as_picos() / checkpoint.as_picos() {
+    } else if let inspections @ MOST_INSPECTIONS.. = duration.as_picos() / inspect_every.as_picos() {
         let message =
-            format!("a checkpoint every {checkpoint} of a run of {duration} would be {checkpoints} checkpoints");
-        let least = Span::from_picos(duration.as_picos().div_ceil(MOST_CHECKPOINTS - 1));
-        gathered.refuse(node.place_of("checkpoint"), message, format!("give {least} or more"));
+            format!("an inspection every {inspect_every} of a run of {duration} would be {inspections} inspections");
+        let least = Span::from_picos(duration.as_picos().div_ceil(MOST_INSPECTIONS - 1));
+        gathered.refuse(node.place_of("inspect_every"), message, format!("give {least} or more"));
         good = false;
     }
     let quick = node.time("quick");
@@ -59,7 +59,7 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
         seed: seed.or(node.count("seed"))?,
         replications: u32::try_from(node.count("replications")?).unwrap_or(u32::MAX),
         quick,
-        checkpoint,
+        inspect_every,
         max_events: node.count("max_events"),
         threads: node.count("threads").map(|threads| threads as usize),
     })
@@ -68,9 +68,9 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
 /// Settings to look for further mistakes with, when those of the scenario cannot be read.
 pub(crate) fn some_run() -> RunSettings {
     let duration = Span::from_millis(1);
-    let (warm_up, checkpoint) = (Span::ZERO, Span::from_micros(100));
+    let (warm_up, inspect_every) = (Span::ZERO, Span::from_micros(100));
     let (quick, max_events, threads) = (None, None, None);
-    RunSettings { duration, warm_up, seed: 1, replications: 1, quick, checkpoint, max_events, threads }
+    RunSettings { duration, warm_up, seed: 1, replications: 1, quick, inspect_every, max_events, threads }
 }
 
 pub(crate) fn probes(

@@ -2,9 +2,8 @@
 
 use super::super::*;
 use super::samples;
-use fabric::{RunLimits, Wish};
+use fabric::RunLimits;
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
 /// Small enough that a wild number costs no time.
@@ -138,11 +137,10 @@ fn survive(text: &str, overrides: &[String]) {
 fn run_briefly(plan: &Plan) {
     let mut simulation =
         fabric::Simulation::build(&plan.spec, &fabric::BuildOptions::default()).expect("it was built before");
-    let interrupt = AtomicBool::new(false);
-    let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(10), &interrupt);
-    limits.checkpoint = Span::from_micros(1);
+    let mut limits = RunLimits::until(Time::ZERO + Span::from_micros(10));
+    limits.inspect_every = Span::from_micros(1);
     limits.events = Some(20_000);
-    simulation.run(&limits, |_, _| Wish::GoOn);
+    simulation.run(&limits);
 }
 
 /// An override that is sound by itself, though not with every sample.
@@ -177,7 +175,7 @@ fn choice() -> impl Strategy<Value = String> {
         "workloads={ kind = \"permutation\", rate = \"1Tb/s\", backlog = 1, size = \"9KB\" }",
         "workloads={ kind = \"poisson-flows\", mean_gap = \"100ns\", sizes = \"pareto\", shape = 1.01, flow_size = \"1B\" }",
         "workloads={ kind = \"on-off\", from = \"*\", to = \"h0\", on = \"1ps\", off = \"1us\", protocol = { rate = \"1kb/s\" } }",
-        "run.checkpoint=1ps", "run.duration=1ps", "run.seed=0", "probes.record=[\"flows\"]", "probes.sample_every=1ps",
+        "run.inspect_every=1ps", "run.duration=1ps", "run.seed=0", "probes.record=[\"flows\"]", "probes.sample_every=1ps",
     ])
     .prop_map(str::to_owned)
 }

@@ -1,11 +1,10 @@
 //! Thresholds that are left to the default lose nothing, whatever the network is made of.
 
 use super::super::*;
-use fabric::{Outcome, RunLimits, Wish};
+use fabric::{Outcome, RunLimits};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::fmt::Write;
-use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
 
 /// A switch's way with frames.
@@ -92,9 +91,8 @@ proptest! {
         let findings = check(&plan);
         prop_assert!(findings.iter().all(|finding| finding.severity < Severity::Error), "{findings:?}\n{text}");
         let mut simulation = fabric::Simulation::build(&plan.spec, &fabric::BuildOptions::default()).expect("a network");
-        let interrupt = AtomicBool::new(false);
-        let limits = RunLimits::until(Time::ZERO + Span::from_micros(150), &interrupt);
-        let report = simulation.run(&limits, |_, _| Wish::GoOn);
+        let limits = RunLimits::until(Time::ZERO + Span::from_micros(150));
+        let report = simulation.run(&limits);
         prop_assert_eq!(report.outcome, Outcome::Finished, "{}", text);
     }
 }

@@ -1,8 +1,7 @@
 //! Runs in which switches learn of a failing cable.
 
 use super::super::*;
-use fabric::{BuildOptions, Outcome, Partition, Probe, RunLimits, Simulation, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{BuildOptions, Outcome, Partition, Probe, RunLimits, Simulation};
 use units::{Span, Time};
 
 const TWO_LEAVES: &str = r#"schema_version = 1
@@ -58,9 +57,8 @@ fn plan(text: &str) -> Plan {
 fn run(plan: &Plan) -> Vec<Vec<Time>> {
     let mut simulation =
         Simulation::build_with(&plan.spec, &BuildOptions::default(), |_| Came::default()).expect("sound");
-    let quiet = AtomicBool::new(false);
-    let limits = RunLimits::until(Time::ZERO + plan.run.duration, &quiet);
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let limits = RunLimits::until(Time::ZERO + plan.run.duration);
+    let report = simulation.run(&limits);
     assert_eq!(report.outcome, Outcome::Finished);
     simulation.probes_mut().next().expect("one shard").0.clone()
 }
@@ -126,9 +124,8 @@ fn what_is_learned_is_the_same_on_any_threads() {
         let run = |threads: usize, partition: Partition| {
             let options = BuildOptions { partition, shards: threads, shuffle: None };
             let mut simulation = Simulation::build(&spec, &options).expect("sound");
-            let quiet = AtomicBool::new(false);
-            let limits = RunLimits { threads, ..RunLimits::until(Time::ZERO + Span::from_micros(600), &quiet) };
-            simulation.run(&limits, |_, _| Wish::GoOn).fingerprint
+            let limits = RunLimits { threads, ..RunLimits::until(Time::ZERO + Span::from_micros(600)) };
+            simulation.run(&limits).fingerprint
         };
         let expected = run(1, Partition::One);
         for threads in 1..=4 {

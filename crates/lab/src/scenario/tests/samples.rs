@@ -2,16 +2,14 @@
 
 use super::super::*;
 use super::{folder, samples};
-use fabric::{Outcome, RunLimits, Wish};
-use std::sync::atomic::AtomicBool;
+use fabric::{Outcome, RunLimits};
 use units::{Span, Time};
 
-fn run(plan: &Plan, until: Span) -> (fabric::Report, Vec<fabric::FlowReport>) {
+fn run(plan: &Plan, until: Span) -> (fabric::RunSummary, Vec<fabric::FlowSummary>) {
     let mut simulation = fabric::Simulation::build(&plan.spec, &fabric::BuildOptions::default()).expect("a network");
-    let interrupt = AtomicBool::new(false);
-    let mut limits = RunLimits::until(Time::ZERO + until, &interrupt);
-    limits.checkpoint = plan.run.checkpoint;
-    let report = simulation.run(&limits, |_, _| Wish::GoOn);
+    let mut limits = RunLimits::until(Time::ZERO + until);
+    limits.inspect_every = plan.run.inspect_every;
+    let report = simulation.run(&limits);
     (report, simulation.flows())
 }
 

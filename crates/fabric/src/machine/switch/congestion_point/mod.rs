@@ -177,7 +177,7 @@ impl<P: Probe> Network<P> {
         let Content::Probe(Inquiry { value, .. }) = self.pool[place].content() else { return false };
         let of_data = self.plan.flows[flow as usize].class;
         let mut passing = Passing { now, flow, output, class: of_data, tag, value };
-        let fate = self.consult(now, switch, |point, _, seen| point.on_probe(&mut passing, seen));
+        let fate = self.consult(now, switch, |point, _, seen| point.on_path_probe(&mut passing, seen));
         self.pool[place].set_value(passing.value);
         let Some(fate @ (Fate::End | Fate::Reply(_))) = fate else { return false };
         let input = self.switches[switch as usize].first_port + u32::from(input);
