@@ -2,7 +2,7 @@
 
 #![no_main]
 
-const SOUND: &str = include_str!("../../scenarios/starter.toml");
+const SOUND: &str = include_str!("../../crates/tailback/src/cli/starter.toml");
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let overrides: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -1,7 +1,7 @@
 //! What any text is put through: loaded, checked, explained and run for a moment. It may be refused, but in words.
 
 use fabric::{BuildOptions, RunLimits, Simulation};
-use lab::scenario::{Limits, NoFiles, Plan, check, explain, load_str};
+use scenario::{Limits, NoFiles, Plan, check, explain, load_str};
 use units::{Span, Time};
 
 /// Small enough that a wild number costs no time.

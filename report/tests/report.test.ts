@@ -466,6 +466,6 @@ test("names cannot become script", async () => {
 });
 
 test("without its data a report is small", () => {
-  const size = (name: string) => statSync(join(process.env["REPORT_ROOT"]!, "report/dist", name)).size;
+  const size = (name: string) => statSync(join(process.env["REPORT_ROOT"]!, "crates/render/front", name)).size;
   assert.ok(size("report.js") + size("report.css") < 300_000);
 });

@@ -76,7 +76,7 @@ test("what does not fit is said, and sums stay true", async () => {
 });
 
 test("the front-end is under three megabytes", () => {
-  const size = (name: string) => statSync(join(process.env["REPORT_ROOT"]!, "report/dist", name)).size;
+  const size = (name: string) => statSync(join(process.env["REPORT_ROOT"]!, "crates/render/front", name)).size;
   assert.ok(size("report.js") + size("report.css") < 3_000_000);
 });
 

@@ -19,7 +19,7 @@ usage: cargo xtask WHAT
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
   oracles         only installs the programs of others that tests are held against: tshark, tcpdump, scapy, ibsim, opensm, ibdmchk,
                   lldpad, isisd
-  report-ui       only the front-end of reports, built with npm into report/dist, which the program embeds
+  report-ui       only the front-end of reports, built with npm into crates/render/front, which the program embeds
   report          only that reports can be read: opens them in Chromium; fetches what it needs
   papers          all papers in full: every figure with all its seeds and choices; minutes
   torture         attacks with random scenarios, mutated inputs, kills, corruption and hostile paths:
@@ -68,7 +68,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
 
 /// Reproduces every paper. Numbers that disagree are findings, written in the papers' notes, and no failure here.
 fn papers(how: &[&str]) -> Result<(), String> {
-    run("cargo", &["build", "--release", "--locked", "-p", "tailback-lab"])?;
+    run("cargo", &["build", "--release", "--locked", "-p", "tailback"])?;
     let mut papers: Vec<String> = std::fs::read_dir("papers")
         .map_err(|error| format!("papers: {error}"))?
         .flatten()
@@ -90,7 +90,7 @@ fn papers(how: &[&str]) -> Result<(), String> {
 
 /// Attacks the program as it is built now, with the attacks that tests make a few of.
 fn torture(arguments: &[String]) -> Result<(), String> {
-    run("cargo", &["build", "--release", "--locked", "-p", "tailback-lab", "-p", "tailback-torture"])?;
+    run("cargo", &["build", "--release", "--locked", "-p", "tailback", "-p", "tailback-torture"])?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     run("target/release/torture", &arguments)
 }

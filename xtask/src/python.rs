@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const REQUIREMENTS: &str = "crates/lab/tests/python/requirements.txt";
-const READER: &str = "crates/lab/tests/python/read_results.py";
+const REQUIREMENTS: &str = "crates/tailback/tests/python/requirements.txt";
+const READER: &str = "crates/tailback/tests/python/read_results.py";
 /// Flows without end, and flows that complete: cells that may be empty are empty in one and full in the other.
 const SCENARIOS: [&str; 2] = ["victim", "incast"];
 
@@ -74,7 +74,7 @@ fn environment(target: &Path) -> Result<PathBuf, String> {
 fn record(scenario: &str, results: &Path) -> Result<(), String> {
     let (file, out) = (format!("scenarios/{scenario}.toml"), results.to_string_lossy());
     // The profile of the tests, so that nothing is compiled twice.
-    let cargo = ["run", "--quiet", "--locked", "--profile", "test", "-p", "tailback-lab", "--bin", "tailback", "--"];
+    let cargo = ["run", "--quiet", "--locked", "--profile", "test", "-p", "tailback", "--bin", "tailback", "--"];
     let tailback = ["run", &file, "--quiet", "--csv", "--overwrite", "--out", &out];
     crate::run("cargo", &[&cargo[..], &tailback].concat())
 }

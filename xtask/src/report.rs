@@ -1,4 +1,4 @@
-//! The front-end of reports: built with npm into `report/dist`, which the program embeds, and tried in a browser.
+//! The front-end of reports: built with npm into `crates/render/front`, which the program embeds, and tried in a browser.
 //!
 //! What was built is in the repository, so that reports work in every clone without Node; a test builds it again and
 //! fails if it differs. Without Node or a browser that is skipped and listed; on a machine that calls itself CI it is a
@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const FOLDER: &str = "report";
+/// Where the built front-end lies.
+const FRONT: &str = "crates/render/front";
 /// The oldest Node that is tried.
 const NODE: u32 = 20;
 /// What a browser may be called.
@@ -45,13 +47,13 @@ pub fn build() -> Result<(), String> {
 }
 
 fn unchanged() -> Result<(), Trouble> {
-    let read = || ["report.js", "report.css"].map(|name| std::fs::read(Path::new(FOLDER).join("dist").join(name)).ok());
+    let read = || ["report.js", "report.css"].map(|name| std::fs::read(Path::new(FRONT).join(name)).ok());
     let before = read();
     built()?;
     if before == read() {
         return Ok(());
     }
-    let reason = "report/dist was not what report/src builds; it has been built: commit it";
+    let reason = "crates/render/front was not what report/src builds; it has been built: commit it";
     Err(Trouble::Wrong(reason.to_owned()))
 }
 
@@ -102,7 +104,7 @@ fn tried() -> Result<(), Trouble> {
     let here = std::env::current_dir().map_err(|error| Trouble::Missing(error.to_string()))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| here.join("target"), |path| here.join(path));
     let browser = browser(&target).map_err(Trouble::Missing)?;
-    crate::run("cargo", &["build", "--release", "--locked", "-p", "tailback-lab"]).map_err(Trouble::Wrong)?;
+    crate::run("cargo", &["build", "--release", "--locked", "-p", "tailback"]).map_err(Trouble::Wrong)?;
     let program = target.join("release").join(format!("tailback{}", std::env::consts::EXE_SUFFIX));
     let environment: [(&str, &Path); 5] = [
         ("TAILBACK", &program),

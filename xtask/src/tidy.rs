@@ -15,7 +15,26 @@ const UNFINISHED: [&str; 5] = [
 const LONGEST: usize = 700;
 
 /// Crates that may not depend on anything outside the workspace: their results must not change with an update.
-const MODELS: [&str; 7] = ["units", "engine", "congestion", "theory", "fabric", "wire", "control"];
+const MODELS: [&str; 8] = ["units", "engine", "congestion", "theory", "fabric", "wire", "control", "discovery"];
+
+/// All crates, in the order of ARCHITECTURE.md: each may depend only on those before it.
+const LAYERS: [&str; 15] = [
+    "units",
+    "congestion",
+    "theory",
+    "engine",
+    "fabric",
+    "wire",
+    "control",
+    "discovery",
+    "files",
+    "interface",
+    "scenario",
+    "results",
+    "study",
+    "render",
+    "tailback",
+];
 
 /// Looks at every source file.
 pub fn check() -> Result<(), String> {
@@ -27,6 +46,13 @@ pub fn check() -> Result<(), String> {
         let manifest = PathBuf::from(format!("crates/{model}/Cargo.toml"));
         if let Ok(text) = std::fs::read_to_string(&manifest) {
             dependencies(&manifest, &text, &mut complaints);
+        }
+    }
+    for (level, name) in LAYERS.iter().enumerate() {
+        let manifest = PathBuf::from(format!("crates/{name}/Cargo.toml"));
+        match std::fs::read_to_string(&manifest) {
+            Ok(text) => layers(&manifest, &text, level, &mut complaints),
+            Err(error) => complaints.push(format!("{}: {error}", manifest.display())),
         }
     }
     if complaints.is_empty() {
@@ -69,11 +95,24 @@ fn file(path: &Path, text: &str, complaints: &mut Vec<String>) {
     }
 }
 
-fn dependencies(path: &Path, text: &str, complaints: &mut Vec<String>) {
+/// The names of a manifest's dependencies.
+fn depends_on(text: &str) -> impl Iterator<Item = &str> {
     let section = text.split("[dependencies]").nth(1).unwrap_or("");
     let section = section.split("\n[").next().unwrap_or("");
-    for line in section.lines().filter(|line| line.contains('=')) {
-        let name = line.split(['.', ' ', '=']).next().unwrap_or("");
+    section.lines().filter(|line| line.contains('=')).map(|line| line.split(['.', ' ', '=']).next().unwrap_or(""))
+}
+
+/// A crate that depends on one of a later layer turns the order of ARCHITECTURE.md around.
+fn layers(path: &Path, text: &str, level: usize, complaints: &mut Vec<String>) {
+    for name in depends_on(text) {
+        if LAYERS.iter().position(|layer| *layer == name).is_some_and(|other| other >= level) {
+            complaints.push(format!("{}: '{}' may not depend on '{name}'", path.display(), LAYERS[level]));
+        }
+    }
+}
+
+fn dependencies(path: &Path, text: &str, complaints: &mut Vec<String>) {
+    for name in depends_on(text) {
         if !MODELS.contains(&name) {
             complaints.push(format!("{}: a model crate depends on '{name}'", path.display()));
         }

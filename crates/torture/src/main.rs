@@ -130,7 +130,7 @@ fn main() -> ExitCode {
     let program = match arguments.program.canonicalize() {
         Ok(program) => program,
         Err(error) => {
-            eprintln!("{}: {error}; 'cargo build --release -p tailback-lab' makes it", arguments.program.display());
+            eprintln!("{}: {error}; 'cargo build --release -p tailback' makes it", arguments.program.display());
             return ExitCode::from(2);
         }
     };

@@ -4,7 +4,7 @@ use crate::kind::{Setting, Tally};
 use crate::random::Random;
 use crate::scenario::{Files, NAME, SMALL, quoted, targets};
 use fabric::{BuildOptions, RunLimits, Simulation};
-use lab::scenario::{FileReader, check, explain, load_paper, load_str};
+use scenario::{FileReader, check, explain, load_paper, load_str};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -161,7 +161,7 @@ fn sample(setting: &Setting, random: &mut Random) -> Result<Files, String> {
 }
 
 /// That a complaint can be acted on.
-fn in_words(errors: &lab::scenario::Errors) -> Result<(), String> {
+fn in_words(errors: &scenario::Errors) -> Result<(), String> {
     let rendered = errors.render(true);
     match errors.complaints().find(|it| it.line == 0 || it.message.is_empty() || it.file.is_empty()) {
         _ if errors.count() == 0 || rendered.is_empty() => Err("refused without a word".into()),

@@ -5,13 +5,13 @@ use crate::random::Random;
 use crate::scenario::Files;
 use fabric::record::schema;
 use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Totals};
-use lab::results::{Batch, Results, ResultsError, differences, export_csv};
-use lab::scenario::{Plan, Severity, check, explain};
-use lab::study::{Execution, Existing, Options, Recording, StudyError, execute};
+use results::{Batch, Results, ResultsError, differences, export_csv};
+use scenario::{Plan, Severity, check, explain};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use study::{Execution, Existing, Options, Recording, StudyError, execute};
 use units::Time;
 
 /// The numbers of threads that are compared.
@@ -206,17 +206,17 @@ fn readers(files: &Files, plan: &Plan, out: &Path, folder: &Path, random: &mut R
     if files.load().is_err() {
         return Err("loading it again is refused".into());
     }
-    let _ = lab::study::FigureStudy::new(plan, true);
+    let _ = study::FigureStudy::new(plan, true);
     if random.percent(25) {
         export_csv(&results, &folder.join("csv"), false).map_err(|error| error.to_string())?;
     }
     if random.percent(6) {
-        let plots = lab::plot::PlotOptions::default();
-        lab::plot::write_plots(&results, &folder.join("plots"), &plots).map_err(|error| error.to_string())?;
+        let plots = render::plot::PlotOptions::default();
+        render::plot::write_plots(&results, &folder.join("plots"), &plots).map_err(|error| error.to_string())?;
     }
     if random.percent(6) {
-        let making = lab::report::Making { size: 1_000_000, threads: 1, progress: &|_, _| {} };
-        lab::report::Report::open(out, &making).map_err(|error| error.to_string())?;
+        let making = render::report::Making { size: 1_000_000, threads: 1, progress: &|_, _| {} };
+        render::report::Report::open(out, &making).map_err(|error| error.to_string())?;
     }
     control(plan)?;
     if random.percent(25) {
@@ -229,26 +229,26 @@ fn readers(files: &Files, plan: &Plan, out: &Path, folder: &Path, random: &mut R
 fn control(plan: &Plan) -> Result<(), String> {
     let graph = &plan.spec.graph;
     if let Some(dcb) = &plan.dcb {
-        let _ = lab::dcbx::history(graph, dcb, &plan.spec.faults, plan.run.seed);
+        let _ = discovery::dcbx::history(graph, dcb, &plan.spec.faults, plan.run.seed);
     }
     let bridges = match &plan.routing {
         Some(fabric::routing::Routing::Spb { bridges, .. }) => bridges.clone(),
         _ => fabric::routing::Bridges::plain(graph),
     };
-    let found = lab::spb::discover(graph, &bridges, &plan.spec.faults, control::isis::Timers::default());
+    let found = discovery::spb::discover(graph, &bridges, &plan.spec.faults, control::isis::Timers::default());
     if let Some(step) = found.steps.iter().find(|step| !step.settled || !step.wrong.is_empty()) {
         return Err(format!("bridges come to other tables than the graph: {step:?}"));
     }
-    let _ = lab::spb::spbm(graph, &bridges, 0, &plan.services);
-    let _ = lab::spb::spbv(graph, &bridges, 0, &plan.services);
-    if let Ok(subnet) = lab::subnet::Subnet::new(graph, &plan.spec.routes, 0) {
-        use lab::subnet::File::{Fdbs, Guid2lid, Ibnetdiscover, Lfts, PathSl, Sl2vl, Subnet};
+    let _ = discovery::spb::spbm(graph, &bridges, 0, &plan.services);
+    let _ = discovery::spb::spbv(graph, &bridges, 0, &plan.services);
+    if let Ok(subnet) = discovery::subnet::Subnet::new(graph, &plan.spec.routes, 0) {
+        use discovery::subnet::File::{Fdbs, Guid2lid, Ibnetdiscover, Lfts, PathSl, Sl2vl, Subnet};
         for file in [Fdbs, Guid2lid, Ibnetdiscover, Lfts, PathSl, Sl2vl, Subnet] {
             let _ = subnet.file(file);
         }
     }
     if let Some(Ok(fluid)) = &plan.fluid {
-        let _ = lab::stability::analyse(fluid);
+        let _ = study::stability::analyse(fluid);
     }
     Ok(())
 }
@@ -258,11 +258,11 @@ fn captured(plan: &Plan, folder: &Path, random: &mut Random) -> Result<(), Strin
     let cable = &graph.cables[random.index(graph.cables.len())];
     let name = |node: fabric::graph::NodeId| graph.nodes[node.0 as usize].name.as_str();
     let text = format!("{}->{}", name(cable.a), name(cable.b));
-    let links = lab::capture::choose(graph, &[text])?;
+    let links = study::capture::choose(graph, &[text])?;
     let quiet = AtomicBool::new(false);
     let capture = |threads: usize, file: &str| {
         let file = folder.join(file);
-        let capture = lab::capture::Capture { links: links.clone(), file: Some(file.clone()) };
+        let capture = study::capture::Capture { links: links.clone(), file: Some(file.clone()) };
         let options = Options { threads, time_up: None, interrupt: &quiet, record: None, capture: Some(&capture) };
         let execution = execute(plan, &options, |_| {}).map_err(|error| error.to_string())?;
         let made = execution.capture_file.ok_or("nothing was captured")?;

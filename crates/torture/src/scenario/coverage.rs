@@ -2,7 +2,7 @@
 
 use super::tree::{Table, Value};
 use crate::random::Random;
-use lab::scenario::format::{Key, Kind, Section, root};
+use scenario::format::{Key, Kind, Section, root};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A key in one of its readings, or a value of it.

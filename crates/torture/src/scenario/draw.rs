@@ -3,7 +3,7 @@
 use super::tree::quoted;
 use super::world::World;
 use crate::random::Random;
-use lab::scenario::format::{Default, Key, Kind, NONE};
+use scenario::format::{Default, Key, Kind, NONE};
 
 /// A value as it is written, and the names that it chooses.
 pub type Drawn = (String, Vec<String>);

@@ -9,8 +9,8 @@ use super::tree::{Entry, Scope, Table, Value};
 use super::world::World;
 use super::{draw, hints};
 use crate::random::Random;
-use lab::scenario::format::{Default, Key, Kind, Section, root};
-use lab::scenario::{Errors, FileReader, Limits, Plan, load_str};
+use scenario::format::{Default, Key, Kind, Section, root};
+use scenario::{Errors, FileReader, Limits, Plan, load_str};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

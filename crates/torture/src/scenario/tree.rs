@@ -1,6 +1,6 @@
 //! A scenario in the making: its keys and values, and the line on which each of them is written.
 
-use lab::scenario::format::Key;
+use scenario::format::Key;
 
 /// The choices that conditions of keys look up: those of a table and of the ones around it, the innermost last. A choice
 /// that is not made hides one of the same name further out.

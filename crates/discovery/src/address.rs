@@ -1,0 +1,12 @@
+//! Addresses of simulated ports.
+
+use fabric::graph::NodeId;
+use wire::Address;
+
+/// The address of a port: locally administered, then the node's number and its port's.
+#[must_use]
+pub fn address(node: NodeId, port: u16) -> Address {
+    let [_, a, b, c] = node.0.to_be_bytes();
+    let [d, e] = port.to_be_bytes();
+    Address([0x02, a, b, c, d, e])
+}

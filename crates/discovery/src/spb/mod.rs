@@ -1,0 +1,257 @@
+//! Bridges of shortest path bridging at every switch of a network: they find each other by IS-IS, and find out what fails.
+//!
+//! IS-IS works in milliseconds and seconds, data in nanoseconds: as with DCBX the conversation has a loop of its own, with
+//! real frames, the cables' latencies and rates, and simulated time. Each failure comes to a network at rest.
+
+mod filtering;
+mod world;
+
+pub use filtering::{Databases, Entry, Group, Input, Service, spbm, spbv};
+
+use control::isis::{Timers, Topology};
+use fabric::graph::{Graph, HostId, NodeId, Role};
+use fabric::routing::{Bridges, Routes, Routing};
+use fabric::spec::Fault;
+use std::collections::BTreeSet;
+use units::{Span, Time};
+use wire::isis::SystemId;
+use world::World;
+
+/// Trees of shortest path bridging.
+pub const TREES: u8 = 16;
+
+/// From one event until the network is at rest.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// When cables fail or come back in a run; `None` for the start of all switches.
+    pub at: Option<Time>,
+    /// Cables that are down from then on, by their positions.
+    pub down: Vec<u32>,
+    /// From the event to the last change of any switch's database.
+    pub converged: Span,
+    /// Frames sent by then, hellos included.
+    pub frames: u64,
+    /// Whether it came to rest.
+    pub settled: bool,
+    /// Adjacencies that are up at both ends, by the positions of their cables.
+    pub adjacencies: Vec<u32>,
+    /// Switches whose tables, computed from what they learned, are not those computed from the graph.
+    pub wrong: Vec<NodeId>,
+}
+
+/// How much of a network a tree uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Cables between switches on a path between hosts.
+    pub cables: usize,
+    /// Most pairs of a switch with hosts and another's host whose path goes over one direction of a cable.
+    pub busiest: usize,
+}
+
+/// What bridges found.
+#[derive(Clone, Debug)]
+pub struct Discovery {
+    /// The start, then every failure and return of a cable.
+    pub steps: Vec<Step>,
+    /// What each of the sixteen trees uses of the whole network.
+    pub trees: Vec<Usage>,
+    /// Cables between switches.
+    pub trunks: usize,
+}
+
+/// Lets bridges at all switches find each other, then has every cable fail and come back as the scenario says.
+///
+/// # Panics
+/// If the graph is one that [`Graph::validate`] refuses.
+#[must_use]
+pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Timers) -> Discovery {
+    let trunks = trunks(graph);
+    let mut world = World::new(graph, bridges, &trunks, timers);
+    let step = |world: &mut World, at: Option<Time>, down: Vec<u32>| {
+        let rest = world.come_to_rest();
+        let adjacencies = trunks.iter().copied().filter(|&cable| world.is_up(cable)).collect();
+        let wrong = wrong(graph, bridges, world, &down);
+        let (converged, frames, settled) = (rest.converged, rest.frames, rest.settled);
+        Step { at, down, converged, frames, settled, adjacencies, wrong }
+    };
+    let mut steps = vec![step(&mut world, None, Vec::new())];
+    let moments: BTreeSet<Time> = faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten().collect();
+    for at in moments {
+        let down = down_at(faults, at);
+        world.fail(&down);
+        steps.push(step(&mut world, Some(at), down));
+    }
+    let all = routing(bridges).compute(graph, &[]).expect("shortest path bridging has no lanes");
+    Discovery { steps, trees: usage(graph, &all), trunks: trunks.len() }
+}
+
+/// A switch learned in a run that other cables are down than it knew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    /// When.
+    pub at: Time,
+    /// Who.
+    pub switch: NodeId,
+    /// What it believes to be down from then on, by the positions of cables between switches.
+    pub down: Vec<u32>,
+}
+
+/// Who learns what of a run's failures, and when: bridges that are at rest when it begins, whose ports see a failure or a
+/// return of their cable after `detection`. In order of time; `None` if they never come to rest.
+///
+/// # Panics
+/// If the graph is one that [`Graph::validate`] refuses.
+#[must_use]
+pub fn follow(
+    graph: &Graph,
+    bridges: &Bridges,
+    faults: &[Fault],
+    timers: Timers,
+    detection: Span,
+) -> Option<Vec<News>> {
+    let mut world = World::new(graph, bridges, &trunks(graph), timers);
+    if !world.come_to_rest().settled {
+        return None;
+    }
+    world.watch();
+    let origin = world.now;
+    let in_run = |at: Time| Time::ZERO + at.saturating_since(origin);
+    let of_world = |at: Time| origin + at.saturating_since(Time::ZERO);
+    // First what happens, then what is seen of it.
+    let moments: BTreeSet<Time> = faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten().collect();
+    let mut events: Vec<(Time, bool)> = moments.iter().flat_map(|&at| [(at, false), (at + detection, true)]).collect();
+    events.sort_unstable();
+    for (at, seen) in events {
+        world.go_on(of_world(at));
+        if seen {
+            world.see();
+        } else {
+            world.cut(&down_at(faults, at));
+        }
+    }
+    if !world.come_to_rest().settled {
+        return None;
+    }
+    let news = world.into_learned().into_iter();
+    Some(news.map(|it| News { at: in_run(it.at), switch: it.switch, down: it.down }).collect())
+}
+
+/// Cables that are down from that moment on, each once however many of its faults overlap.
+#[must_use]
+pub fn down_at(faults: &[Fault], at: Time) -> Vec<u32> {
+    let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
+    let mut seen = BTreeSet::new();
+    faults.iter().filter(lasts).map(|fault| fault.cable).filter(|&cable| seen.insert(cable)).collect()
+}
+
+fn routing(bridges: &Bridges) -> Routing {
+    Routing::Spb { bridges: bridges.clone(), trees: TREES }
+}
+
+/// Cables between switches.
+#[must_use]
+pub fn trunks(graph: &Graph) -> Vec<u32> {
+    let is_switch = |node: NodeId| graph.nodes[node.0 as usize].role == Role::Switch;
+    let trunk =
+        |(number, cable): (u32, &fabric::graph::Cable)| (is_switch(cable.a) && is_switch(cable.b)).then_some(number);
+    (0..).zip(&graph.cables).filter_map(trunk).collect()
+}
+
+/// A bridge identifier as a system's: the lower 48 bits.
+fn system_id(identifier: u64) -> SystemId {
+    let [_, _, id @ ..] = identifier.to_be_bytes();
+    id
+}
+
+/// Switches that would forward otherwise than the graph says. IS-IS speaks of links between bridges alone, so only the
+/// failed cables between switches count: frames to a host whose own cable is down wait at its switch.
+fn wrong(graph: &Graph, bridges: &Bridges, world: &World, down: &[u32]) -> Vec<NodeId> {
+    let down: Vec<u32> = trunks(graph).into_iter().filter(|trunk| down.contains(trunk)).collect();
+    let truth = routing(bridges).compute(graph, &down).expect("shortest path bridging has no lanes");
+    let mut known: Vec<(Topology, Routes)> = Vec::new();
+    let mut wrong = Vec::new();
+    for (node, topology) in world.topologies() {
+        let place = known.iter().position(|(known, _)| *known == topology).unwrap_or_else(|| {
+            let (bridges, down) = learned(graph, bridges, world, &topology);
+            let routes = routing(&bridges).compute(graph, &down).expect("shortest path bridging has no lanes");
+            known.push((topology, routes));
+            known.len() - 1
+        });
+        let same = |host: u32| known[place].1.ports(node, HostId(host)) == truth.ports(node, HostId(host));
+        if !(0..truth.hosts() as u32).all(same) {
+            wrong.push(node);
+        }
+    }
+    wrong
+}
+
+/// A graph as a switch learned it: identifiers and costs as others said them, and which cables nobody or only one end
+/// speaks of.
+fn learned(graph: &Graph, bridges: &Bridges, world: &World, topology: &Topology) -> (Bridges, Vec<u32>) {
+    let mut learned = bridges.clone();
+    for (node, identifier) in learned.identifiers.iter_mut().enumerate() {
+        if graph.nodes[node].role == Role::Switch {
+            let said = topology.node(system_id(bridges.identifiers[node]));
+            let low = |id: SystemId| id.iter().fold(0, |sum, &octet| sum << 8 | u64::from(octet));
+            *identifier = said.map_or(*identifier, |said| u64::from(said.priority) << 48 | low(said.id));
+        }
+    }
+    let mut down = Vec::new();
+    for (cable, cost) in world.costs(topology) {
+        match cost {
+            Some(cost) => learned.costs[cable as usize] = cost,
+            None => down.push(cable),
+        }
+    }
+    (learned, down)
+}
+
+/// What each tree uses: every path from a switch with hosts to a host of another is walked.
+fn usage(graph: &Graph, routes: &Routes) -> Vec<Usage> {
+    let (ports, is_trunk) = (graph.ports(), trunks(graph));
+    let is_host = |node: NodeId| graph.nodes[node.0 as usize].role == Role::Host;
+    let edges: Vec<NodeId> = (0..graph.nodes.len() as u32)
+        .map(NodeId)
+        .filter(|&node| !is_host(node) && ports[node.0 as usize].iter().any(|end| is_host(end.peer)))
+        .collect();
+    let of_tree = |tree: usize| {
+        let mut pairs = vec![[0usize; 2]; graph.cables.len()];
+        for (&edge, host) in edges.iter().flat_map(|edge| (0..routes.hosts() as u32).map(move |host| (edge, host))) {
+            let mut at = edge;
+            while let Some(&port) = routes.ports(at, HostId(host)).get(tree) {
+                let end = ports[at.0 as usize][usize::from(port)];
+                if is_host(end.peer) {
+                    break;
+                }
+                pairs[end.cable as usize][usize::from(graph.cables[end.cable as usize].b == at)] += 1;
+                at = end.peer;
+            }
+        }
+        let trunks = is_trunk.iter().map(|&cable| pairs[cable as usize]);
+        let cables = trunks.clone().filter(|pairs| *pairs != [0, 0]).count();
+        Usage { cables, busiest: trunks.flatten().max().unwrap_or(0) }
+    };
+    (0..usize::from(routes.trees())).map(of_tree).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::graph::LinkSpec;
+    use fabric::topology::{Links, leaf_spine};
+    use units::{Rate, Span};
+
+    /// The comparison of tables can fail: against a graph that lacks a cable the switches know, it does.
+    #[test]
+    fn tables_of_another_graph_are_seen_to_differ() {
+        let link = LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_micros(1), bit_error_rate: 0.0 };
+        let graph = &leaf_spine(4, 3, 2, Links::same(link)).expect("a leaf-spine");
+        let bridges = Bridges::plain(graph);
+        let trunks = trunks(graph);
+        let mut world = World::new(graph, &bridges, &trunks, Timers::default());
+        assert!(!wrong(graph, &bridges, &world, &[]).is_empty(), "nobody knows anything yet");
+        assert!(world.come_to_rest().settled);
+        assert_eq!(wrong(graph, &bridges, &world, &[]), []);
+        assert!(!wrong(graph, &bridges, &world, &trunks[..1]).is_empty());
+    }
+}

@@ -1,0 +1,275 @@
+//! Files: reading those that strangers name, writing whole ones, and printing what they say.
+//!
+//! This crate knows nothing of networks. [`output`] writes a file or directory so that it is there whole or not at all;
+//! [`text`] makes names from elsewhere safe to print; the functions here read files that a person or another file names.
+//!
+//! A name may come from a stranger: a scenario names its base and its distributions, a results directory may hold links.
+//! So only regular files are read, never more of them than a stated size, and nothing waits for a pipe that nobody writes
+//! to. [`inside`] keeps to a directory: neither `..` nor a symbolic link leads out of it. What Tailback itself names in a
+//! directory of results is neither written nor read through a link: [`plain`] and [`no_links`].
+
+pub mod output;
+pub mod text;
+
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// The largest scenario, `paper.toml` or file of a distribution that is read.
+pub const LARGEST_SCENARIO: u64 = 16 << 20;
+
+/// The largest file of JSON or of text among results that is read; tables are read in parts and may be larger.
+pub const LARGEST_RESULT: u64 = 256 << 20;
+
+/// Why something is refused that the system would allow.
+#[derive(Debug)]
+struct Strange(String);
+
+impl std::fmt::Display for Strange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Strange {}
+
+/// Whether something was refused for what it is: a link, a pipe, a device, or a path that leads elsewhere.
+#[must_use]
+pub fn is_strange(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Strange>())
+}
+
+/// What a file is that is not regular.
+fn kind_of(found: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if found.is_fifo() {
+            return "a pipe";
+        }
+        if found.is_socket() {
+            return "a socket";
+        }
+        if found.is_char_device() || found.is_block_device() {
+            return "a device";
+        }
+    }
+    match found {
+        found if found.is_dir() => "a directory",
+        found if found.is_symlink() => "a symbolic link",
+        _ => "something else",
+    }
+}
+
+fn regular(found: FileType) -> io::Result<()> {
+    if found.is_file() {
+        return Ok(());
+    }
+    let kind = if found.is_dir() { ErrorKind::IsADirectory } else { ErrorKind::InvalidInput };
+    Err(io::Error::new(kind, Strange(format!("it is {}, not a regular file", kind_of(found)))))
+}
+
+/// What is at a path whose last name Tailback chose: a regular file or nothing.
+///
+/// # Errors
+/// If anything else is there, a symbolic link among it, or the system refuses.
+pub fn plain(path: &Path) -> io::Result<Option<Metadata>> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) => regular(found.file_type()).map(|()| Some(found)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether folders inside a folder are folders, as far as they are there: none of them a symbolic link. Their names are
+/// Tailback's; the folder around them is named by a person and may be a link.
+///
+/// # Errors
+/// If one is something else, or the system refuses.
+pub fn no_links(folder: &Path, inside: impl AsRef<Path>) -> io::Result<()> {
+    let mut path = folder.to_owned();
+    for part in inside.as_ref().components() {
+        path.push(part);
+        match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(found) => {
+                let text = format!("{} is {}, not a directory", path.display(), kind_of_any(found.file_type()));
+                return Err(io::Error::new(ErrorKind::InvalidInput, Strange(text)));
+            }
+            Err(error) if is_missing(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn kind_of_any(found: FileType) -> &'static str {
+    if found.is_file() { "a file" } else { kind_of(found) }
+}
+
+/// Opens a regular file for reading and refuses everything else, without waiting for anybody.
+///
+/// # Errors
+/// If it is not there, may not be read or is no regular file.
+pub fn open(path: &Path) -> io::Result<File> {
+    regular(std::fs::metadata(path)?.file_type())?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Another file may have taken its place since: a pipe without a writer would hold up the opening.
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    regular(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// All of a regular file that has no more than so many bytes.
+///
+/// # Errors
+/// As [`open`], and if it is larger.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    bounded(open(path)?, most)
+}
+
+/// The same as text in UTF-8.
+///
+/// # Errors
+/// As [`read`], and if it is something else.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    text(read(path, most)?)
+}
+
+/// A file that a person has named on the command line: also what the shell has opened for the program, `/dev/stdin` and
+/// the `/dev/fd/N` of a process substitution. Those may be pipes.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_given(path: &Path, most: u64) -> io::Result<String> {
+    let opened = path == Path::new("/dev/stdin") || path.parent() == Some(Path::new("/dev/fd"));
+    if !opened {
+        return read_text(path, most);
+    }
+    let file = File::open(path)?;
+    let found = file.metadata()?.file_type();
+    #[cfg(unix)]
+    let pipe = std::os::unix::fs::FileTypeExt::is_fifo(&found);
+    #[cfg(not(unix))]
+    let pipe = false;
+    if !pipe {
+        regular(found)?;
+    }
+    text(bounded(file, most)?)
+}
+
+fn bounded(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let too_large = || {
+        let text = format!("it has more than {most} bytes, the most that is read of such a file");
+        io::Error::new(ErrorKind::FileTooLarge, text)
+    };
+    if file.metadata()?.len() > most {
+        return Err(too_large());
+    }
+    // The length is that of a moment, and of some files it is 0.
+    let mut octets = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut octets)?;
+    if octets.len() as u64 > most { Err(too_large()) } else { Ok(octets) }
+}
+
+fn text(octets: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(octets).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+}
+
+/// The path of something in a folder, if it really is there: the name neither climbs out of the folder nor leads out of it
+/// by symbolic links. The folder itself may be a link.
+///
+/// # Errors
+/// If it is outside, or not there.
+pub fn inside(folder: &Path, name: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let outside = || {
+        let text = format!("it leads out of {}; nothing outside that directory is read", folder.display());
+        io::Error::new(ErrorKind::InvalidInput, Strange(text))
+    };
+    let name = name.as_ref();
+    if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(outside());
+    }
+    let path = folder.join(name);
+    let real = path.canonicalize()?;
+    let here = if folder == Path::new("") { Path::new(".") } else { folder };
+    if real.starts_with(here.canonicalize()?) { Ok(path) } else { Err(outside()) }
+}
+
+/// The text of a file in a folder that is a result or belongs to one.
+///
+/// # Errors
+/// As [`inside`] and [`read_text`].
+pub fn read_inside(folder: &Path, name: impl AsRef<Path>) -> io::Result<String> {
+    read_text(&inside(folder, name)?, LARGEST_RESULT)
+}
+
+/// Whether something is not there, as opposed to being there and refused.
+#[must_use]
+pub fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("tailback-files-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(path.join("r/sub")).expect("there is room");
+        path
+    }
+
+    #[test]
+    fn only_regular_files_of_a_bounded_size_are_read() {
+        let scratch = scratch("regular");
+        let file = scratch.join("a");
+        std::fs::write(&file, "12345").expect("there is room");
+        assert_eq!(read_text(&file, 5).expect("it fits"), "12345");
+        let refused = |path: &Path, most| read_text(path, most).expect_err("it is refused");
+        assert_eq!(refused(&file, 4).kind(), ErrorKind::FileTooLarge);
+        assert_eq!(refused(&scratch, 100).kind(), ErrorKind::IsADirectory);
+        if cfg!(unix) {
+            assert!(refused(Path::new("/dev/zero"), 100).to_string().contains("a device"));
+            assert!(read_given(Path::new("/dev/zero"), 100).is_err());
+            // Its length is said to be 0.
+            if Path::new("/proc/self/maps").exists() {
+                assert_eq!(refused(Path::new("/proc/self/maps"), 10).kind(), ErrorKind::FileTooLarge);
+            }
+        }
+        std::fs::remove_dir_all(&scratch).expect("it is there");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn nothing_leads_out_of_a_folder() {
+        use std::os::unix::fs::symlink;
+        let scratch = scratch("inside");
+        let folder = scratch.join("r");
+        std::fs::write(scratch.join("secret"), "s").expect("there is room");
+        std::fs::write(folder.join("sub/file"), "f").expect("there is room");
+        symlink("../secret", folder.join("link")).expect("links can be made");
+        symlink(&scratch, folder.join("folder")).expect("links can be made");
+        symlink("sub/file", folder.join("within")).expect("links can be made");
+        symlink("r", scratch.join("also-r")).expect("links can be made");
+        for name in ["sub/file", "within"] {
+            assert_eq!(read_inside(&folder, name).expect(name), "f");
+            assert_eq!(read_inside(&scratch.join("also-r"), name).expect(name), "f");
+        }
+        let absolute = scratch.join("secret");
+        for name in ["../secret", "link", "folder/secret", "sub/../../secret", ".", absolute.to_str().expect("a path")]
+        {
+            let error = read_inside(&folder, name).expect_err(name);
+            assert!(error.to_string().contains("leads out of"), "{name}: {error}");
+        }
+        assert!(is_missing(&inside(&folder, "nothing").expect_err("it is not there")));
+        std::fs::remove_dir_all(&scratch).expect("it is there");
+    }
+}

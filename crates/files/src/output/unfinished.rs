@@ -1,0 +1,199 @@
+//! Names of unfinished files and directories, and whether somebody still writes to one.
+//!
+//! What will be `NAME` is written as `NAME.partial-TOKEN-NUMBER`. Its writer holds an exclusive lock of the operating system
+//! on it, or on a file in it, for as long as it lives: the kernel releases the lock however the process ends, and
+//! shares it between containers. Process numbers decide nothing: two containers give the same ones.
+//!
+//! A lock says nothing of a process on another machine, where the file system does not pass locks on. So the token stands
+//! for this boot of this kernel and this mount of the file system, for which a lock is certain. Only what carries our own
+//! token, and whose lock is free, is removed; the rest is kept, and its user is told.
+
+use sha2::{Digest, Sha256};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+const INFIX: &str = ".partial-";
+
+/// Stands for a place for which nothing is certain.
+const UNCERTAIN: &str = "unknown";
+
+/// The directory that holds a path.
+pub fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// This boot of this kernel, and the file system that holds a directory, as digits.
+fn token(directory: &Path) -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+    match boot.zip(device(directory)) {
+        Some((boot, device)) => {
+            let digest = Sha256::digest(format!("{} {device}", boot.trim()));
+            digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+        }
+        None => UNCERTAIN.to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn device(directory: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(directory).ok().map(|found| found.dev())
+}
+
+#[cfg(not(unix))]
+fn device(_: &Path) -> Option<u64> {
+    None
+}
+
+/// Whether a path still leads to an open file.
+#[cfg(unix)]
+fn leads_to(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let key = |found: fs::Metadata| (found.dev(), found.ino());
+    fs::symlink_metadata(path).ok().map(key) == file.metadata().ok().map(key)
+}
+
+#[cfg(not(unix))]
+fn leads_to(path: &Path, _: &File) -> bool {
+    path.exists()
+}
+
+/// Longer names of places are cut, so that the names of what is unfinished are not too long.
+const LONGEST: usize = 200;
+
+/// The name of a place as it begins the names of what is unfinished there.
+fn start_of(name: &OsStr) -> OsString {
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let hash = Sha256::digest(name.as_encoded_bytes());
+    let start: String = name.to_string_lossy().chars().take(LONGEST / 8).collect();
+    hash.iter().take(4).fold(start + "-", |text, byte| format!("{text}{byte:02x}")).into()
+}
+
+/// Names for what will be at `place`, from the first on.
+pub fn names(place: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let mut start = start_of(place.file_name().unwrap_or_default());
+    start.push(format!("{INFIX}{}-", token(parent(place))));
+    let place = place.to_owned();
+    (0u32..).map(move |number| {
+        let mut name: OsString = start.clone();
+        name.push(number.to_string());
+        place.with_file_name(name)
+    })
+}
+
+/// Creates a file and locks it; `None` if somebody who cleans up was faster, so that another name is needed.
+pub fn create_locked(path: &Path) -> io::Result<Option<File>> {
+    let file = match File::options().write(true).create_new(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Ok(None),
+        // A file system without locks: others cannot take one either, and keep their hands off.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(leads_to(path, &file).then_some(file)),
+    }
+}
+
+/// What can be said of something unfinished.
+#[derive(Debug)]
+pub enum Writer {
+    /// Nobody writes to it, and nobody can begin to while this lock is held.
+    Gone(File),
+    /// Somebody writes to it now.
+    Busy,
+    /// Perhaps somebody does, on another machine.
+    Unknown,
+}
+
+/// Whether somebody writes to something unfinished, by its name and the file that its writer locks.
+pub fn writer(unfinished: &Path, locked: &Path) -> Writer {
+    let ours = token(parent(unfinished));
+    let certain = ours != UNCERTAIN && split(unfinished).is_some_and(|(_, token)| token == ours);
+    // Over NFS an exclusive lock takes a file that is open for writing.
+    let lock = File::options().read(true).write(true).open(locked).map(|file| (file.try_lock(), file));
+    match lock {
+        Ok((Ok(()), file)) if certain && leads_to(locked, &file) => Writer::Gone(file),
+        Ok((Err(TryLockError::WouldBlock), _)) => Writer::Busy,
+        _ => Writer::Unknown,
+    }
+}
+
+/// The name of the place of something unfinished, and its token; `None` if its name is not of that form.
+fn split(path: &Path) -> Option<(&str, &str)> {
+    let (place, rest) = path.file_name()?.to_str()?.rsplit_once(INFIX)?;
+    let (token, number) = rest.rsplit_once('-').unwrap_or((rest, "0"));
+    (!place.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())).then_some((place, token))
+}
+
+/// Everything in a directory whose name says that it is unfinished, by name: of one place, or of all.
+pub fn found(directory: &Path, of: Option<&OsStr>) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let of = of.map(start_of);
+    let wanted = |path: &PathBuf| split(path).is_some_and(|(place, _)| of.as_ref().is_none_or(|of| of == place));
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(wanted).collect();
+    found.sort();
+    found
+}
+
+/// Whether a file is what a killed process has left of another.
+pub fn is_dead(path: &Path) -> bool {
+    split(path).is_some() && matches!(writer(path, path), Writer::Gone(_))
+}
+
+/// Removes the unfinished files of killed processes in a directory: of one place, or of all.
+pub fn remove_dead_files(directory: &Path, of: Option<&OsStr>) {
+    for path in found(directory, of) {
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if is_file && let Writer::Gone(_lock) = writer(&path, &path) {
+            // What cannot be removed is in nobody's way: every writer takes a name of its own.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn only_what_nobody_writes_to_is_removed() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let place = scratch.path().join("table.csv");
+        let mut taken = names(&place);
+        let (dead, alive) = (taken.next().expect("a name"), taken.next().expect("another"));
+        drop(create_locked(&dead).expect("there is room").expect("it is new"));
+        let lock = create_locked(&alive).expect("there is room").expect("it is new");
+        assert!(create_locked(&alive).expect("there is room").is_none(), "a name is taken once");
+        // Of another machine, of an earlier version, and no business of ours.
+        let others = ["table.csv.partial-00000000-0", "table.csv.partial-4194999", "table.csv.partial-notes"];
+        others.iter().for_each(|name| fs::write(scratch.path().join(name), "x").expect("there is room"));
+        remove_dead_files(scratch.path(), None);
+        assert!(!dead.exists() && alive.exists());
+        assert!(others.iter().all(|name| scratch.path().join(name).exists()));
+        drop(lock);
+        remove_dead_files(scratch.path(), Some(OsStr::new("other.csv")));
+        assert!(alive.exists());
+        remove_dead_files(scratch.path(), Some(OsStr::new("table.csv")));
+        assert!(!alive.exists());
+    }
+
+    /// Both ends of the race between making a file and locking it.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_that_was_cleaned_away_before_it_was_locked_is_not_written_to() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let path = names(&scratch.path().join("a")).next().expect("a name");
+        let unlocked = File::create_new(&path).expect("there is room");
+        let Writer::Gone(cleaning) = writer(&path, &path) else { panic!("nobody has locked it") };
+        assert!(matches!(unlocked.try_lock(), Err(TryLockError::WouldBlock)));
+        fs::remove_file(&path).expect("it is there");
+        drop(cleaning);
+        assert!(unlocked.try_lock().is_ok() && !leads_to(&path, &unlocked));
+    }
+}

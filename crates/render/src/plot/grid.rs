@@ -1,0 +1,144 @@
+//! What a grid of runs gives, drawn along one of its axes: lines over numbers, else bars.
+
+use super::axis::Axis;
+use super::bar_chart::{Bar, BarChart, Bars};
+use super::line_chart::{LineChart, Series};
+use super::pictures::Chart;
+use results::{Quantity, axis_value};
+
+/// What was measured in one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridPoint {
+    /// The value of the axis, as it is written.
+    pub at: String,
+    /// The mean over the seeds, in the base unit.
+    pub value: f64,
+    /// The ends of its confidence interval, if it has one.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// A line, or the bars of one colour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridLine {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, in the order of the axis.
+    pub points: Vec<GridPoint>,
+}
+
+/// A chart of quantities along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridChart {
+    /// What it shows.
+    pub title: String,
+    /// The axis.
+    pub along: String,
+    /// What stands at it.
+    pub x: String,
+    /// What the lines are.
+    pub legend: Option<String>,
+    /// The vertical axis.
+    pub y: Axis,
+    /// Whether to draw bars, even over numbers.
+    pub bars: bool,
+    /// What is drawn.
+    pub lines: Vec<GridLine>,
+}
+
+impl GridChart {
+    /// The chart: lines if every value of the axis is a number of one kind, and there are two.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let several = self.lines.iter().any(|line| line.points.len() > 1);
+        let interval = if points().any(|point| point.interval.is_some_and(|(low, high)| low < high)) {
+            ", with its 95 % interval"
+        } else {
+            ""
+        };
+        let subtitle = format!("mean over the seeds{interval}");
+        let first = points().next().and_then(|point| axis_value(&point.at)).map(|(quantity, _)| quantity);
+        let alike = points().all(|point| axis_value(&point.at).map(|(quantity, _)| quantity) == first);
+        match first {
+            Some(quantity) if alike && several && !self.bars => Chart::Lines(self.line_chart(quantity, subtitle)),
+            _ => Chart::Bars(self.bar_chart(subtitle)),
+        }
+    }
+
+    fn line_chart(&self, quantity: Quantity, subtitle: String) -> LineChart {
+        let number = |point: &GridPoint| axis_value(&point.at).map_or(f64::NAN, |(_, number)| number);
+        let all = || self.lines.iter().flat_map(|line| &line.points).map(number);
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        // A little room, so that no mark lies on the frame.
+        let room = (high - low) * 0.03;
+        let x = Axis::within(&self.x, quantity, low - room, high + room);
+        let mut chart = LineChart::new(&self.title, x, self.y.clone());
+        chart.subtitle = subtitle;
+        for line in &self.lines {
+            let mut points: Vec<(f64, Bar)> =
+                line.points.iter().map(|point| (number(point), (point.value, point.interval))).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut series = Series::straight(&line.name, points.iter().map(|&(at, (value, _))| (at, value)).collect());
+            series.marked = true;
+            let ends = points.iter().filter_map(|&(at, (_, interval))| interval.map(|(low, high)| (at, low, high)));
+            series.whiskers = ends.filter(|(_, low, high)| low < high).collect();
+            chart.series.push(series);
+        }
+        chart
+    }
+
+    fn bar_chart(&self, subtitle: String) -> BarChart {
+        let mut chart = BarChart::new(&self.title, &self.x, self.y.clone());
+        chart.subtitle = subtitle;
+        for point in self.lines.iter().flat_map(|line| &line.points) {
+            if !chart.groups.contains(&point.at) {
+                chart.groups.push(point.at.clone());
+            }
+        }
+        for line in &self.lines {
+            let value = |group: &String| {
+                line.points.iter().find(|point| point.at == *group).map(|point| (point.value, point.interval))
+            };
+            let values = chart.groups.iter().map(value).collect();
+            chart.bars.push(Bars { name: line.name.clone(), values });
+        }
+        chart
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(values: &[&str]) -> Chart {
+        let point = |(at, value): (&&str, f64)| GridPoint {
+            at: (*at).to_owned(),
+            value,
+            interval: Some((value - 0.5, value + 0.5)),
+        };
+        let points = values.iter().zip([2.0, 1.0, 3.0]).map(point).collect();
+        let y = Axis::new("frames", Quantity::Plain(String::new()));
+        let lines = vec![GridLine { name: "a".into(), points }];
+        let (title, along, x) = ("t".into(), "network.k".into(), "k".into());
+        GridChart { title, along, x, legend: None, y, bars: false, lines }.chart()
+    }
+
+    #[test]
+    fn axis_values_are_numbers_with_or_without_units() {
+        assert_eq!(axis_value("4"), Some((Quantity::Plain(String::new()), 4.0)));
+        assert_eq!(axis_value("10Gb/s"), Some((Quantity::Rate, 10e9)));
+        assert_eq!(axis_value("\"2us\""), Some((Quantity::Time, 2e-6)));
+        assert_eq!(axis_value("150KB"), Some((Quantity::Size, 150e3)));
+        assert_eq!((axis_value("pfc"), axis_value("nan"), axis_value("inf")), (None, None, None));
+    }
+
+    #[test]
+    fn numbers_make_lines_in_their_order_and_words_make_bars() {
+        let Chart::Lines(lines) = chart(&["20us", "1ms", "3us"]) else { panic!("lines") };
+        let order: Vec<f64> = lines.series[0].points.iter().map(|point| point.1).collect();
+        assert_eq!((order, lines.series[0].whiskers.len()), (vec![3.0, 2.0, 1.0], 3));
+        let Chart::Bars(bars) = chart(&["naive", "qcn"]) else { panic!("bars") };
+        assert_eq!((bars.groups.len(), bars.bars[0].values[1]), (2, Some((1.0, Some((0.5, 1.5))))));
+        assert!(matches!(chart(&["1ms", "1KB"]), Chart::Bars(_)) && matches!(chart(&["1ms"]), Chart::Bars(_)));
+    }
+}

@@ -1,0 +1,38 @@
+//! Pictures of results, as SVG and PNG.
+//!
+//! A chart is laid out once onto a [`Canvas`] of lines, rectangles and text; the canvas becomes SVG text or PNG
+//! pixels. Both come out the same on every machine: the font comes with us, and numbers are written with fixed digits.
+//! [`LineChart`], [`BandChart`] and [`BarChart`] know nothing of results; [`picture`] draws what results hold the way
+//! papers do, [`grouped()`] sums over flows or links, [`GridChart`] draws what a grid of runs gives, and
+//! [`MapChart`] a quantity over two others.
+
+mod axis;
+mod band_chart;
+mod bar_chart;
+mod canvas;
+mod font;
+mod frame;
+mod gather;
+mod grid;
+mod grouped;
+mod line_chart;
+mod map_chart;
+#[cfg(test)]
+mod own_tests;
+mod pictures;
+mod png;
+mod svg;
+mod thin;
+
+pub use axis::Axis;
+pub use band_chart::{BandChart, BandRow};
+pub use bar_chart::{BarChart, Bars};
+pub use canvas::{Anchor, Canvas, Colour, PALETTE};
+pub use grid::{GridChart, GridLine, GridPoint};
+pub use grouped::{LineGroup, grouped};
+pub use line_chart::{Band, HorizontalLine, LineChart, Manner, Series};
+pub use map_chart::{MapBand, MapChart, MapLine};
+pub use pictures::{Chart, PlotOptions, picture, write_plots};
+pub use png::to_png;
+pub use svg::to_svg;
+pub use thin::Thinner;

@@ -1,0 +1,300 @@
+//! What results hold, drawn the way papers draw it.
+
+use super::axis::Axis;
+use super::band_chart::{BandChart, BandRow};
+use super::bar_chart::BarChart;
+use super::canvas::Canvas;
+use super::gather::{Coverage, Entities, Entity, View, flow_names, port_names, round_span};
+use super::line_chart::{LineChart, Series};
+use super::png::to_png;
+use super::svg::to_svg;
+use fabric::record::Selection;
+use results::{Kind, Picture, Quantity, Results, ResultsError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use units::{Span, Time};
+
+/// What to draw and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlotOptions {
+    /// Length of the sliding window; a hundredth of what is shown, and five samples at least, if absent.
+    pub window: Option<Span>,
+    /// Lines or rows in a picture, at most; those with the most to show are taken.
+    pub most: usize,
+    /// The flows to draw.
+    pub flows: Selection,
+    /// The ports to draw.
+    pub ports: Selection,
+    /// Where the axis of time begins.
+    pub from: Time,
+    /// Where it ends; at the end of the run if absent.
+    pub to: Option<Time>,
+    /// Whether files that are not ours may be replaced.
+    pub overwrite: bool,
+    /// Pixels to a point in PNG files.
+    pub scale: f64,
+}
+
+impl Default for PlotOptions {
+    fn default() -> PlotOptions {
+        let (flows, ports) = (Selection::All, Selection::All);
+        PlotOptions { window: None, most: 10, flows, ports, from: Time::ZERO, to: None, overwrite: false, scale: 2.0 }
+    }
+}
+
+/// A chart of either kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chart {
+    /// Lines.
+    Lines(LineChart),
+    /// Rows of bands.
+    Bands(BandChart),
+    /// Upright bars.
+    Bars(BarChart),
+}
+
+impl Chart {
+    /// Lays it out.
+    #[must_use]
+    pub fn draw(&self) -> Canvas {
+        match self {
+            Chart::Lines(chart) => chart.draw(),
+            Chart::Bands(chart) => chart.draw(),
+            Chart::Bars(chart) => chart.draw(),
+        }
+    }
+}
+
+/// Draws one picture of a result; nothing if the table was not recorded or has nothing to show.
+///
+/// # Errors
+/// If a table cannot be read.
+pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Result<Option<Chart>, ResultsError> {
+    if !results.has(kind.table()) {
+        return Ok(None);
+    }
+    let view = view(results, options);
+    let drawing = Drawing { results, kind, options, view };
+    match kind {
+        Picture::Pauses => drawing.pauses(),
+        _ => drawing.lines(),
+    }
+}
+
+/// What the axis of time shows.
+pub(super) fn view(results: &Results, options: &PlotOptions) -> View {
+    let manifest = &results.manifest;
+    let to = options.to.unwrap_or(Time::from_picos(manifest.simulated));
+    View { from: options.from, to, sample: Span::from_picos(manifest.sample_every.unwrap_or(manifest.simulated)) }
+}
+
+/// The length of the sliding window.
+pub(super) fn window(view: View, options: &PlotOptions) -> Span {
+    let hundredth = Span::from_picos(view.to.saturating_since(view.from).as_picos() / 100);
+    let least = Span::from_picos(view.sample.as_picos().saturating_mul(5));
+    options.window.unwrap_or_else(|| if hundredth > least { round_span(hundredth) } else { least })
+}
+
+/// A span as a sentence has it: "50 µs".
+pub(super) fn spoken(span: Span) -> String {
+    let text = span.to_string().replace("us", "µs");
+    match text.find(|letter: char| letter.is_alphabetic()) {
+        Some(unit) => format!("{} {}", &text[..unit], &text[unit..]),
+        None => text,
+    }
+}
+
+struct Drawing<'a> {
+    results: &'a Results,
+    kind: Picture,
+    options: &'a PlotOptions,
+    view: View,
+}
+
+impl Drawing<'_> {
+    fn title(&self, what: &str) -> String {
+        match self.results.manifest.name.as_str() {
+            "" => what.to_owned(),
+            name => format!("{what} · {name}"),
+        }
+    }
+
+    fn time_axis(&self) -> Axis {
+        let (from, to) = self.view.seconds();
+        Axis::within("time", Quantity::Time, from, to)
+    }
+
+    fn window(&self) -> Span {
+        window(self.view, self.options)
+    }
+
+    fn entities(&self) -> Entities<'_> {
+        let table = self.kind.table();
+        let (number, class, wanted) = match self.kind {
+            Picture::Throughput | Picture::Rates | Picture::Windows | Picture::Notices => {
+                ("flow", None, &self.options.flows)
+            }
+            Picture::Occupancy => ("flow", Some("port"), &self.options.flows),
+            Picture::Utilisation => ("port", None, &self.options.ports),
+            Picture::Queues | Picture::Buffers | Picture::Pauses => ("port", Some("class"), &self.options.ports),
+        };
+        Entities { table, number, class, wanted }
+    }
+
+    /// What entities are called; the class is named where there is more than one.
+    fn names(&self, chosen: &[Entity]) -> Result<Vec<String>, ResultsError> {
+        let entities = self.entities();
+        let names = if entities.number == "flow" { flow_names(self.results)? } else { port_names(self.results)? };
+        let several = chosen.iter().any(|entity| entity.1 != chosen[0].1);
+        let ports = if self.kind == Picture::Occupancy { port_names(self.results)? } else { Vec::new() };
+        let name = |&(number, class): &Entity| {
+            let name = usize::try_from(number).ok().and_then(|number| names.get(number).cloned());
+            let name = name.unwrap_or_else(|| format!("{} {number}", entities.number));
+            let name = if self.kind == Picture::Buffers { name.replacen(" to ", " from ", 1) } else { name };
+            match (several, self.kind) {
+                (true, Picture::Occupancy) => {
+                    let port = usize::try_from(class).ok().and_then(|class| ports.get(class).cloned());
+                    format!(
+                        "{name} at {}",
+                        port.unwrap_or_else(|| format!("port {class}")).replacen(" to ", " from ", 1)
+                    )
+                }
+                (true, _) => format!("{name}, class {class}"),
+                (false, _) => name,
+            }
+        };
+        Ok(chosen.iter().map(name).collect())
+    }
+
+    fn lines(&self) -> Result<Option<Chart>, ResultsError> {
+        let (title, label, quantity, column, factor) = match self.kind {
+            Picture::Throughput => ("Throughput of flows", "throughput", Quantity::Rate, "bytes", 8.0),
+            Picture::Utilisation => ("Utilisation of links", "utilisation", Quantity::Fraction, "busy", 1e-12),
+            Picture::Queues => ("Output queues", "waiting", Quantity::Size, "output_bytes", 1.0),
+            Picture::Buffers => ("Input buffers", "held", Quantity::Size, "input_held", 1.0),
+            Picture::Occupancy => ("Input buffers by flow", "held", Quantity::Size, "bytes", 1.0),
+            Picture::Notices => {
+                ("Congestion notices so far", "notices", Quantity::Plain(String::new()), "feedback", 1.0)
+            }
+            Picture::Rates => ("Rate limits of flows", "rate", Quantity::Rate, "rate", 1.0),
+            Picture::Windows | Picture::Pauses => ("Windows of flows", "window", Quantity::Size, "window", 1.0),
+        };
+        let entities = self.entities();
+        let windowed = matches!(self.kind, Picture::Throughput | Picture::Utilisation);
+        let weigh = if windowed { |sum: i64, value: i64| sum.saturating_add(value) } else { i64::max };
+        let (chosen, more) = entities.foremost(self.results, column, self.options.most, weigh)?;
+        if chosen.is_empty() {
+            return Ok(None);
+        }
+        let counted = self.kind == Picture::Notices;
+        let gathered = if counted {
+            let groups: Vec<[u32; 1]> = chosen.iter().map(|entity| [entity.0 as u32]).collect();
+            let groups: Vec<&[u32]> = groups.iter().map(<[u32; 1]>::as_slice).collect();
+            entities.count_sums(self.results, column, (&groups, self.view))?
+        } else if windowed {
+            entities.windowed(self.results, column, (&chosen, self.view), self.window())?
+        } else {
+            // A queue is empty before its first row; a limit is not there before its own.
+            let empty = matches!(self.kind, Picture::Queues | Picture::Buffers | Picture::Occupancy);
+            let before = empty.then_some(0.0);
+            entities.levels(self.results, column, (&chosen, self.view), before)?
+        };
+        let mut y = Axis::new(label, quantity);
+        if self.kind == Picture::Utilisation {
+            y.range = Some((0.0, 1.0));
+        }
+        let mut chart = LineChart::new(&self.title(title), self.time_axis(), y);
+        chart.more = more;
+        chart.subtitle = match windowed {
+            true => format!("mean over a sliding window of {}", spoken(self.window())),
+            false if counted => "every notice counts when it reaches its source".into(),
+            false => format!("sampled every {}", spoken(self.view.sample)),
+        };
+        for (name, mut points) in self.names(&chosen)?.into_iter().zip(gathered) {
+            points.iter_mut().for_each(|point| point.1 *= factor);
+            chart.series.push(if windowed { Series::straight(&name, points) } else { Series::steps(&name, points) });
+        }
+        Ok(Some(Chart::Lines(chart)))
+    }
+
+    fn pauses(&self) -> Result<Option<Chart>, ResultsError> {
+        let mut covered: BTreeMap<Entity, u64> = BTreeMap::new();
+        self.each_pause(|entity, start, end| {
+            *covered.entry(entity).or_insert(0) += u64::try_from(end - start).unwrap_or(0);
+        })?;
+        let mut ranked: Vec<(Entity, u64)> = covered.into_iter().collect();
+        ranked.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
+        let rows = self.options.most.saturating_mul(2);
+        let more = ranked.len().saturating_sub(rows);
+        ranked.truncate(rows);
+        let mut chosen: Vec<Entity> = ranked.into_iter().map(|(entity, _)| entity).collect();
+        chosen.sort_unstable();
+        if chosen.is_empty() {
+            return Ok(None);
+        }
+        let mut bands: Vec<Coverage> = chosen.iter().map(|_| Coverage::new(self.view)).collect();
+        self.each_pause(|entity, start, end| {
+            if let Ok(place) = chosen.binary_search(&entity) {
+                bands[place].add(start, end);
+            }
+        })?;
+        let mut chart = BandChart::new(&self.title("Ports that had to pause"), self.time_axis());
+        chart.subtitle = "the darker, the longer it stood still there; at the right its part of the whole time".into();
+        chart.more = more;
+        let shown = self.view.to.saturating_since(self.view.from).as_picos().max(1);
+        for (name, coverage) in self.names(&chosen)?.into_iter().zip(&bands) {
+            let part = coverage.total as f64 / shown as f64 * 100.0;
+            let note = if part < 9.95 { format!("{part:.1} %") } else { format!("{part:.0} %") };
+            chart.rows.push(BandRow { name, note, spans: coverage.spans() });
+        }
+        Ok(Some(Chart::Bands(chart)))
+    }
+
+    fn each_pause(&self, mut take: impl FnMut(Entity, i64, i64)) -> Result<(), ResultsError> {
+        // The table's time is the end of a pause.
+        self.entities().visit(self.results, "start", |entity, end, start| take(entity, start, end))
+    }
+}
+
+/// Draws everything a result has to show as `NAME.svg` and `NAME.png` into a directory. Returns the files written.
+///
+/// # Errors
+/// If a table cannot be read or a file not be written, or if one is there that is not ours and not to be overwritten.
+pub fn write_plots(results: &Results, directory: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, ResultsError> {
+    std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
+    let mut written = Vec::new();
+    for kind in Picture::ALL {
+        let Some(chart) = picture(results, kind, options)? else { continue };
+        let canvas = chart.draw();
+        let mut write = |ending: &str, contents: &[u8]| {
+            let path = directory.join(format!("{}.{ending}", kind.name()));
+            Kind::Picture.write(&path, options.overwrite, contents)?;
+            written.push(path);
+            Ok(())
+        };
+        write("svg", to_svg(&canvas).as_bytes())?;
+        if let Some(png) = to_png(&canvas, options.scale) {
+            write("png", &png)?;
+        }
+    }
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_spoken_with_their_unit() {
+        assert_eq!(spoken(Span::from_micros(50)), "50 µs");
+        assert_eq!(spoken(Span::from_nanos(1500)), "1.5 µs");
+        assert_eq!(spoken(Span::from_millis(2)), "2 ms");
+    }
+
+    #[test]
+    fn every_picture_has_a_name_of_its_own() {
+        for (place, kind) in Picture::ALL.iter().enumerate() {
+            assert!(Picture::ALL[..place].iter().all(|other| other.name() != kind.name()));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Columns of integers made small: what they have in common divided out, differences where those are smaller, seven
+//! bits to a byte, and all of it deflated.
+//!
+//! A column of a sampled quantity mostly repeats itself or grows by the same amount, so this takes a byte or less per
+//! value, and a browser unpacks millions of them in a fraction of a second.
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use results::base64;
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Columns on their way into a block.
+#[derive(Debug, Default)]
+pub(super) struct Pack {
+    bytes: Vec<u8>,
+    columns: Vec<Value>,
+}
+
+impl Pack {
+    /// Puts a column last.
+    pub(super) fn column(&mut self, name: &str, values: &[i64]) {
+        let scale = values.iter().fold(0u64, |common, value| divisor(common, value.unsigned_abs())).max(1);
+        // A scale beyond the signed range divides nothing but zeros and the smallest integer.
+        let divided = |value: i64| i64::try_from(scale).map_or(value, |scale| value / scale);
+        let plain = values.iter().map(|&value| length(divided(value))).sum::<usize>();
+        let mut before = 0;
+        let stepped = values
+            .iter()
+            .map(|&value| {
+                let step = divided(value).wrapping_sub(before);
+                before = divided(value);
+                length(step)
+            })
+            .sum::<usize>();
+        let delta = stepped < plain;
+        let mut before = 0;
+        for &value in values {
+            let value = divided(value);
+            push(&mut self.bytes, if delta { value.wrapping_sub(before) } else { value });
+            before = value;
+        }
+        self.columns.push(json!({ "name": name, "count": values.len(), "scale": scale, "delta": delta }));
+    }
+
+    /// The block, and what a reader must know of its columns.
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<Value>) {
+        (self.bytes, self.columns)
+    }
+}
+
+/// Greatest common divisor.
+fn divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 && a != 1 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Small numbers of either sign as small numbers without.
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+fn length(value: i64) -> usize {
+    (64 - zigzag(value).leading_zeros() as usize).div_ceil(7).max(1)
+}
+
+fn push(bytes: &mut Vec<u8>, value: i64) {
+    let mut rest = zigzag(value);
+    while rest >= 0x80 {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+}
+
+/// Bytes deflated (RFC 1950), in base64.
+pub(super) fn deflated(bytes: &[u8]) -> String {
+    // Three hundredths larger than at the usual level, and made in a third of the time.
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(4));
+    // Writing into memory does not fail.
+    let packed = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    base64(&packed)
+}
+
+/// One column by itself, for a file of JSON.
+#[must_use]
+pub fn packed_integers(values: &[i64]) -> Value {
+    let mut pack = Pack::default();
+    pack.column("values", values);
+    let (bytes, columns) = pack.finish();
+    json!({ "columns": columns, "base64": deflated(&bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unpack(bytes: &[u8], columns: &[Value]) -> Vec<Vec<i64>> {
+        let mut place = 0;
+        let mut next = || {
+            let (mut value, mut shift) = (0u64, 0);
+            loop {
+                let byte = bytes[place];
+                place += 1;
+                value |= u64::from(byte & 0x7f) << shift;
+                shift += 7;
+                if byte < 0x80 {
+                    return (value >> 1) as i64 ^ -((value & 1) as i64);
+                }
+            }
+        };
+        let column = |column: &Value| {
+            let (count, scale) = (column["count"].as_u64().unwrap(), column["scale"].as_u64().unwrap());
+            let mut before = 0i64;
+            let value = |_| {
+                let read = next();
+                before = if column["delta"] == true { before.wrapping_add(read) } else { read };
+                i64::try_from(scale).map_or(before, |scale| before * scale)
+            };
+            (0..count).map(value).collect()
+        };
+        columns.iter().map(column).collect()
+    }
+
+    #[test]
+    fn columns_come_back_as_they_were() {
+        let times: Vec<i64> = (1..=1000).map(|sample| sample * 60_000_000).collect();
+        let given = [
+            times,
+            vec![],
+            vec![0, 0, 0],
+            vec![5],
+            vec![-7, 3, i64::MAX, 0, -1],
+            vec![i64::MIN, 0],
+            (0..500).map(|n| n * n % 97 * 12).collect(),
+        ];
+        let mut pack = Pack::default();
+        given.iter().for_each(|column| pack.column("x", column));
+        let (bytes, columns) = pack.finish();
+        assert_eq!(unpack(&bytes, &columns), given);
+        // A thousand equal steps are a thousand bytes, less than that once deflated.
+        assert_eq!(columns[0]["scale"], 60_000_000);
+        assert!(columns[0]["delta"] == true && deflated(&bytes[..1000]).len() < 60);
+    }
+
+    #[test]
+    fn varints_are_as_long_as_they_say() {
+        for value in [0, -1, 1, 63, -64, 64, 8191, 8192, i64::MAX, i64::MIN] {
+            let mut bytes = Vec::new();
+            push(&mut bytes, value);
+            assert_eq!(bytes.len(), length(value), "{value}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! One recorded run as a report holds it: what is small as it is, and what grows with time as series.
+
+use super::series::{Join, Wish};
+use fabric::record::schema;
+use results::{Batch, Cells, EXPECTATIONS_FILE, NETWORK_FILE, Results, ResultsError};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// Which series of a run a report is to have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    /// What the charts of a figure draw, kept apart from the rest.
+    pub(super) drawn: Vec<Wish>,
+    /// Everything that can be looked at.
+    pub(super) whole: bool,
+    /// Frames that came to nothing: there may be more of them than of anything else.
+    pub(super) drops: bool,
+}
+
+/// A run to be put into a report.
+#[derive(Clone, Debug)]
+pub(super) struct Sought {
+    pub(super) label: String,
+    pub(super) path: PathBuf,
+    pub(super) wanted: Wanted,
+}
+
+impl Sought {
+    /// What is to be read: by table the series that are drawn and those that can be looked at.
+    pub(super) fn wishes(&self) -> Vec<(Option<Wish>, Option<Wish>)> {
+        let all = series().into_iter().map(|wish| {
+            let drawn = self.wanted.drawn.iter().find(|drawn| drawn.table.name == wish.table.name).cloned();
+            let drop = wish.table.name == schema::DROPS.name;
+            (drawn, (self.wanted.whole && (!drop || self.wanted.drops)).then_some(wish))
+        });
+        all.filter(|(drawn, whole)| drawn.is_some() || whole.is_some()).collect()
+    }
+}
+
+/// What grows with simulated time, and what of it is shown.
+fn series() -> Vec<Wish> {
+    let wish = |table, time, keys, values: &[&'static str], join| Wish {
+        table,
+        time,
+        keys,
+        values: values.to_vec(),
+        join,
+        members: None,
+    };
+    vec![
+        wish(&schema::FLOW_SAMPLES, "time", &["flow"], &["interval", "bytes"], Join::Amounts),
+        wish(&schema::LINKS, "time", &["port"], &["interval", "bytes", "busy", "starved"], Join::Amounts),
+        wish(&schema::STARVED, "time", &["port", "class"], &["interval", "starved"], Join::Amounts),
+        wish(&schema::FAIR_SHARES, "time", &["flow"], &["share"], Join::Levels),
+        wish(&schema::QUEUES, "time", &["port", "class"], &["output_bytes", "input_held"], Join::Levels),
+        wish(&schema::OCCUPANCY, "time", &["port", "class", "flow"], &["bytes"], Join::Levels),
+        wish(&schema::RATES, "time", &["flow"], &["rate", "window"], Join::Levels),
+        wish(&schema::PAUSES, "end", &["port", "class"], &["start"], Join::Spans),
+        wish(&schema::NOTICES, "time", &["flow"], &[], Join::Events),
+        wish(&schema::DROPS, "time", &["port"], &[], Join::Events),
+    ]
+}
+
+/// What a chart over time draws of a run: the table, the columns of it, and which of its keys are the members.
+fn picture(of: &str, links: bool) -> Option<(&'static str, &'static [&'static str], usize)> {
+    Some(match (of, links) {
+        ("throughput", false) => ("flow_samples", &["interval", "bytes"], 0),
+        ("throughput", true) => ("links", &["interval", "bytes"], 0),
+        ("utilisation", true) => ("links", &["interval", "busy"], 0),
+        ("queues", true) => ("queues", &["output_bytes"], 0),
+        ("buffers", true) => ("queues", &["input_held"], 0),
+        ("occupancy", false) => ("occupancy", &["bytes"], 2),
+        ("rates", false) => ("rates", &["rate"], 0),
+        ("windows", false) => ("rates", &["window"], 0),
+        ("notices", false) => ("notices", &[], 0),
+        ("pauses", _) => ("pauses", &["start"], 0),
+        _ => return None,
+    })
+}
+
+/// What the charts of a figure draw of one of its variants.
+pub(super) fn drawn(figure: &Value, variant: &str) -> Vec<Wish> {
+    let mut wishes: Vec<Wish> = Vec::new();
+    for chart in figure["charts"].as_array().into_iter().flatten().filter(|chart| chart["kind"] == "time") {
+        let of = chart["picture"].as_str().unwrap_or_default();
+        let variants = chart["variants"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let own = variants.iter().find(|own| own["variant"] == variant).or(variants.first());
+        let groups = own.and_then(|own| own["groups"].as_array()).map(Vec::as_slice).unwrap_or_default();
+        let sides = if groups.is_empty() || of == "pauses" {
+            vec![(matches!(of, "queues" | "buffers" | "utilisation"), None)]
+        } else {
+            let numbers =
+                |group: &Value| group["members"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
+            let side = |group: &Value| (group["links"] == true, Some(numbers(group)));
+            groups.iter().map(side).collect::<Vec<(bool, Option<Vec<i64>>)>>()
+        };
+        for (links, members) in sides {
+            let Some((table, values, place)) = picture(of, links) else { continue };
+            let Some(known) = series().into_iter().find(|wish| wish.table.name == table) else { continue };
+            let entry = match wishes.iter_mut().position(|wish| wish.table.name == table) {
+                Some(at) => &mut wishes[at],
+                None => {
+                    wishes.push(Wish { values: Vec::new(), members: Some((place, Vec::new())), ..known.clone() });
+                    let last = wishes.len() - 1;
+                    &mut wishes[last]
+                }
+            };
+            // In the order of the table, whichever chart came first.
+            let keep = |name: &&str| values.contains(name) || entry.values.contains(name);
+            entry.values = known.values.iter().copied().filter(keep).collect();
+            match (&mut entry.members, members) {
+                (Some((_, all)), Some(more)) => all.extend(more),
+                (all, None) => *all = None,
+                (None, Some(_)) => {}
+            }
+        }
+    }
+    for (_, numbers) in wishes.iter_mut().filter_map(|wish| wish.members.as_mut()) {
+        numbers.sort_unstable();
+        numbers.dedup();
+    }
+    wishes
+}
+
+/// Bytes that the series of a run take where it was recorded; drops are not counted, no figure shows them.
+pub(super) fn recorded(path: &Path) -> Result<u64, ResultsError> {
+    let shown = series();
+    let counts = |name: &str| name != schema::DROPS.name && shown.iter().any(|wish| wish.table.name == name);
+    let results = Results::open(path)?;
+    Ok(results.manifest.tables.iter().filter(|table| counts(&table.name)).map(|table| table.bytes).sum())
+}
+
+/// A table as columns of JSON; an empty cell is null.
+fn columns(batch: &Batch) -> Value {
+    let mut columns = Map::new();
+    for (place, column) in batch.table.columns.iter().enumerate() {
+        let present = |row: usize| batch.present[place].as_ref().is_none_or(|present| present[row]);
+        let cells: Vec<Value> = match &batch.columns[place] {
+            Cells::Integer(cells) => cells.iter().map(|&cell| json!(cell)).collect(),
+            Cells::Real(cells) => cells.iter().map(|&cell| json!(cell)).collect(),
+            Cells::Text(cells) => cells.iter().map(|cell| json!(cell)).collect(),
+            Cells::Flag(cells) => cells.iter().map(|&cell| json!(cell)).collect(),
+        };
+        let cells = cells.into_iter().enumerate().map(|(row, cell)| if present(row) { cell } else { Value::Null });
+        columns.insert(column.name.to_owned(), cells.collect());
+    }
+    columns.into()
+}
+
+/// What a report says of a run beside its series.
+#[derive(Debug)]
+pub(super) struct About {
+    /// Whatever only this run has.
+    pub(super) own: Value,
+    /// Nodes, buffers, ways and fair shares; null in results of before they were written down.
+    pub(super) network: Value,
+    /// Ports: variants of a figure mostly have the same.
+    pub(super) ports: Value,
+}
+
+/// Reads what is small of a run. Of a plan that is not shown only the network is kept, which its drawing goes by.
+pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, ResultsError> {
+    let small =
+        |table| if results.has(table) { results.read(table).map(|batch| columns(&batch)) } else { Ok(json!({})) };
+    let mut manifest = results.manifest.to_json();
+    // Other files are no part of a report, which may be one of them.
+    manifest.as_object_mut().and_then(|manifest| manifest.remove("files"));
+    let entries = manifest.pointer_mut("/plan/entries").and_then(Value::as_array_mut);
+    if let Some(entries) = entries.filter(|_| !with_plan) {
+        entries.retain(|entry| entry["key"].as_str().is_some_and(|key| key.starts_with("network.")));
+    }
+    let own = json!({
+        "manifest": manifest,
+        "expectations": results.beside(EXPECTATIONS_FILE)?,
+        "flows": small(&schema::FLOWS)?,
+        "waits": small(&schema::WAITS)?,
+        "wait_buckets": small(&schema::WAIT_BUCKETS)?,
+    });
+    // Results of before there was such a file have none: then the drawing does with what the ports tell.
+    Ok(About { own, network: json!(results.beside(NETWORK_FILE)?), ports: small(&schema::PORTS)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_charts_draw_is_read_and_nothing_else() {
+        let group = |links: bool, members: &[i64]| json!({ "name": "g", "links": links, "members": members });
+        let chart = |picture: &str, groups: Vec<Value>| json!({ "kind": "time", "picture": picture, "variants": [{ "variant": "a", "groups": groups }] });
+        let figure = json!({ "charts": [
+            { "kind": "grid" },
+            chart("queues", vec![group(true, &[9, 4])]),
+            chart("utilisation", vec![group(true, &[4])]),
+            chart("throughput", vec![group(true, &[7]), group(false, &[1, 2])]),
+            chart("windows", vec![]),
+        ] });
+        // Whatever the figure does not know is drawn like its first variant.
+        for variant in ["a", "b"] {
+            let told: Vec<_> =
+                drawn(&figure, variant).into_iter().map(|wish| (wish.table.name, wish.values, wish.members)).collect();
+            let expected = vec![
+                ("queues", vec!["output_bytes"], Some((0, vec![4, 9]))),
+                ("links", vec!["interval", "bytes", "busy"], Some((0, vec![4, 7]))),
+                ("flow_samples", vec!["interval", "bytes"], Some((0, vec![1, 2]))),
+                ("rates", vec!["window"], None),
+            ];
+            assert_eq!(told, expected);
+        }
+    }
+}

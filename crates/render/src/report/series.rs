@@ -1,0 +1,400 @@
+//! Tables turned from rows in the order of time into series, one after the other, and made no longer than asked.
+//!
+//! A table within its limit comes out whole. A longer one is joined within bins of time: amounts are added up over the
+//! longer interval, so sums stay true; of levels the first, the last and every extreme of a bin stay, so no peak is lost.
+//! Bins only ever double, so what was joined before is joined again as if it never had been.
+
+use super::pack::{Pack, deflated};
+use fabric::record::schema::Table;
+use results::{Results, ResultsError};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How rows of one bin are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    /// The columns are amounts counted over an interval that ends at the row's time; the first of them is its length.
+    Amounts,
+    /// The columns are levels that hold until the next row.
+    Levels,
+    /// Rows are events; their number is kept in a last column.
+    Events,
+    /// Rows are spans: the time is the end, the first column the start; what they covered is kept in a last column.
+    Spans,
+}
+
+/// What to read of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    pub(super) table: &'static Table,
+    /// Name of the column of time.
+    pub(super) time: &'static str,
+    /// Columns that tell series apart, three at most.
+    pub(super) keys: &'static [&'static str],
+    /// Columns of values.
+    pub(super) values: Vec<&'static str>,
+    pub(super) join: Join,
+    /// Which series: those whose key at a place is among these numbers; all if nothing is said.
+    pub(super) members: Option<(usize, Vec<i64>)>,
+}
+
+impl Wish {
+    /// Name of the table.
+    pub(super) fn table(&self) -> &'static str {
+        self.table.name
+    }
+
+    /// The columns it needs.
+    pub(super) fn columns(&self) -> Vec<&'static str> {
+        std::iter::once(self.time).chain(self.keys.iter().copied()).chain(self.values.iter().copied()).collect()
+    }
+}
+
+/// An empty cell of a column of numbers that are never negative.
+const EMPTY: i64 = -1;
+
+type Key = [i64; 3];
+
+/// The bin an instant falls into: an interval that ends at the edge of a bin is inside it.
+fn bin_of(time: i64, bin: i64) -> i64 {
+    (time - 1).div_euclid(bin)
+}
+
+/// The rows of one series, one after the other: time first, then the values.
+#[derive(Debug, Default)]
+struct Series {
+    cells: Vec<i64>,
+    /// Where the bin that is not over begins.
+    open: usize,
+}
+
+impl Series {
+    /// Puts a row last, joined with what the open bin has.
+    fn add(&mut self, row: &[i64], (bin, end): (i64, i64), join: Join) {
+        let width = row.len();
+        let same = bin > 0 && self.cells.get(self.open).is_some_and(|&first| bin_of(first, bin) == bin_of(row[0], bin));
+        if !same {
+            self.close(width, join);
+        }
+        if same && join != Join::Levels {
+            let last = &mut self.cells[self.open..];
+            match join {
+                Join::Amounts => (2..width).for_each(|column| last[column] += row[column]),
+                Join::Events => {
+                    let count = last[width - 1];
+                    last.copy_from_slice(row);
+                    last[width - 1] += count;
+                }
+                Join::Levels | Join::Spans => {
+                    last[0] = row[0];
+                    last[width - 1] += row[width - 1];
+                }
+            }
+        } else {
+            self.cells.extend_from_slice(row);
+            // What is missing in a bin is nothing, so amounts are of all of it: those of several series end together, and
+            // can be added up.
+            if bin > 0 && join == Join::Amounts {
+                let place = bin_of(row[0], bin);
+                self.cells[self.open] = (place + 1).saturating_mul(bin).min(end.max(row[0]));
+                self.cells[self.open + 1] = self.cells[self.open] - place * bin;
+            }
+        }
+    }
+
+    /// Ends the open bin.
+    fn close(&mut self, width: usize, join: Join) {
+        let open = &self.cells[self.open..];
+        let rows = open.len() / width;
+        if join == Join::Levels && rows > 2 {
+            let mut keep = vec![0, rows - 1];
+            for column in 1..width {
+                let value = |row: &usize| open[row * width + column];
+                keep.extend((0..rows).min_by_key(value).into_iter().chain((0..rows).max_by_key(value)));
+            }
+            keep.sort_unstable();
+            keep.dedup();
+            for (to, row) in keep.iter().enumerate() {
+                let from = self.open + row * width;
+                self.cells.copy_within(from..from + width, self.open + to * width);
+            }
+            self.cells.truncate(self.open + keep.len() * width);
+        }
+        self.open = self.cells.len();
+    }
+}
+
+/// A table by series, in memory.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    wish: Wish,
+    /// Rows there are of the table.
+    recorded: u64,
+    /// The width of the bins in which rows are joined; zero if all stay.
+    bin: i64,
+    sample: i64,
+    end: i64,
+    places: BTreeMap<Key, usize>,
+    keys: Vec<Key>,
+    series: Vec<Series>,
+    /// The series that came after each the last time: rows of one instant come in the order of those of the last.
+    follows: Vec<usize>,
+    last: usize,
+    rows: usize,
+}
+
+/// A block of columns of integers, deflated, and what is in it.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) name: &'static str,
+    pub(super) text: String,
+    pub(super) about: Value,
+}
+
+impl Gathered {
+    fn new(wish: Wish, recorded: u64, sample: i64, end: i64) -> Gathered {
+        Gathered {
+            wish,
+            recorded,
+            bin: 0,
+            sample: sample.max(1),
+            end,
+            places: BTreeMap::new(),
+            keys: Vec::new(),
+            series: Vec::new(),
+            follows: Vec::new(),
+            last: 0,
+            rows: 0,
+        }
+    }
+
+    fn width(&self) -> usize {
+        1 + self.wish.values.len() + usize::from(matches!(self.wish.join, Join::Events | Join::Spans))
+    }
+
+    fn place(&mut self, key: Key) -> usize {
+        let guess = self.follows.get(self.last).copied().unwrap_or(0);
+        let place = if self.keys.get(guess) == Some(&key) {
+            guess
+        } else {
+            let next = self.keys.len();
+            let place = *self.places.entry(key).or_insert(next);
+            if place == next {
+                self.keys.push(key);
+                self.series.push(Series::default());
+                self.follows.push(0);
+            }
+            self.follows[self.last] = place;
+            place
+        };
+        self.last = place;
+        place
+    }
+
+    fn add(&mut self, key: Key, row: &[i64]) {
+        let place = self.place(key);
+        let series = &mut self.series[place];
+        let before = series.cells.len();
+        series.add(row, (self.bin, self.end), self.wish.join);
+        self.rows = self.rows + series.cells.len() / row.len() - before / row.len();
+    }
+
+    /// Whether bins could be wider.
+    fn can_be_shorter(&self) -> bool {
+        self.bin < self.end && self.rows > self.keys.len()
+    }
+
+    /// Joins over twice the time.
+    fn shorten(&mut self) {
+        self.bin = if self.bin == 0 { self.sample * 2 } else { self.bin.saturating_mul(2) };
+        let (width, bin, end, join) = (self.width(), self.bin, self.end, self.wish.join);
+        self.rows = 0;
+        for series in &mut self.series {
+            let old = std::mem::take(series);
+            old.cells.chunks_exact(width).for_each(|row| series.add(row, (bin, end), join));
+            series.close(width, join);
+            // The last bin may not be over.
+            let last = |cells: &[i64]| cells.len().checked_sub(width).map(|at| bin_of(cells[at], bin));
+            let newest = last(&series.cells);
+            while series.open >= width && newest == last(&series.cells[..series.open]) {
+                series.open -= width;
+            }
+            self.rows += series.cells.len() / width;
+        }
+    }
+
+    fn close(&mut self) {
+        let (width, join) = (self.width(), self.wish.join);
+        self.series.iter_mut().for_each(|series| series.close(width, join));
+        self.rows = self.series.iter().map(|series| series.cells.len()).sum::<usize>() / width;
+    }
+
+    /// Joins until a quarter of the rows is gone, if that can be.
+    pub(super) fn shorten_well(&mut self) -> bool {
+        let before = self.rows;
+        while self.can_be_shorter() && self.rows * 4 > before * 3 {
+            self.shorten();
+            self.close();
+        }
+        self.rows < before
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &'static str {
+        self.wish.table.name
+    }
+
+    /// The keys and the number of rows of every series, then time and values of all.
+    pub(super) fn packed(&self) -> Packed {
+        let (wish, width) = (&self.wish, self.width());
+        let mut pack = Pack::default();
+        let order: Vec<usize> = self.places.values().copied().collect();
+        for (place, name) in wish.keys.iter().enumerate() {
+            pack.column(name, &order.iter().map(|&series| self.keys[series][place]).collect::<Vec<_>>());
+        }
+        let cells = |series: &usize| &self.series[*series].cells;
+        let counts = order.iter().map(|series| (cells(series).len() / width) as i64);
+        pack.column("rows", &counts.collect::<Vec<_>>());
+        let last = match wish.join {
+            Join::Amounts | Join::Levels => None,
+            Join::Events => Some("count"),
+            Join::Spans => Some("covered"),
+        };
+        let names = std::iter::once(wish.time).chain(wish.values.iter().copied()).chain(last);
+        let mut column = Vec::with_capacity(self.rows);
+        for (place, name) in names.enumerate() {
+            column.clear();
+            order.iter().for_each(|series| column.extend(cells(series).iter().skip(place).step_by(width).copied()));
+            pack.column(name, &column);
+        }
+        let (bytes, columns) = pack.finish();
+        let about = json!({
+            "columns": columns,
+            "series": order.len(),
+            "rows": self.rows,
+            "recorded": self.recorded,
+            "bin_ps": self.bin,
+        });
+        Packed { name: self.name(), text: deflated(&bytes), about }
+    }
+}
+
+/// Reads a table once for several wishes, each with the number of rows it may have in memory.
+pub(super) fn gather(results: &Results, wishes: &[(Wish, usize)]) -> Result<Vec<Gathered>, ResultsError> {
+    let Some((first, _)) = wishes.first() else { return Ok(Vec::new()) };
+    let recorded = results.manifest.tables.iter().find(|table| table.name == first.table.name);
+    let Some(record) = recorded else { return Ok(Vec::new()) };
+    let picos = |span: u64| i64::try_from(span).unwrap_or(i64::MAX);
+    let sample = picos(results.manifest.sample_every.unwrap_or(1));
+    let end = picos(results.manifest.simulated);
+    let new = |(wish, _): &(Wish, usize)| Gathered::new(wish.clone(), record.rows, sample, end);
+    let mut all: Vec<Gathered> = wishes.iter().map(new).collect();
+    let columns: Vec<&str> = wishes.iter().flat_map(|(wish, _)| wish.columns()).collect();
+    for batch in results.groups(first.table)?.only(&columns) {
+        let batch = batch?;
+        for (gathered, (wish, most)) in all.iter_mut().zip(wishes) {
+            let times = batch.integers(wish.time);
+            let keys: Vec<&[i64]> = wish.keys.iter().map(|name| batch.integers(name)).collect();
+            let present = |name: &str| batch.table.column(name).and_then(|place| batch.present[place].as_deref());
+            let values: Vec<(&[i64], Option<&[bool]>)> =
+                wish.values.iter().map(|name| (batch.integers(name), present(name))).collect();
+            let members = wish.members.as_ref().map(|(place, numbers)| (keys[*place], numbers));
+            let mut row = vec![0; gathered.width()];
+            for place in 0..batch.len() {
+                if members.is_some_and(|(key, numbers)| numbers.binary_search(&key[place]).is_err()) {
+                    continue;
+                }
+                let mut key = [0; 3];
+                key.iter_mut().zip(&keys).for_each(|(key, cells)| *key = cells[place]);
+                row[0] = times[place];
+                for (cell, (cells, present)) in row[1..].iter_mut().zip(&values) {
+                    *cell = if present.is_none_or(|present| present[place]) { cells[place] } else { EMPTY };
+                }
+                if let Some(last) = row.last_mut().filter(|_| wish.join == Join::Events) {
+                    *last = 1;
+                } else if wish.join == Join::Spans {
+                    row[2] = row[0] - row[1];
+                }
+                gathered.add(key, &row);
+            }
+            while gathered.rows > *most && gathered.can_be_shorter() {
+                gathered.shorten();
+            }
+        }
+    }
+    all.iter_mut().for_each(Gathered::close);
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::record::schema;
+
+    fn gathered(rows: &[&[i64]], join: Join) -> Gathered {
+        let values = vec!["x"; rows[0].len() - 1 - usize::from(matches!(join, Join::Events | Join::Spans))];
+        let wish = Wish { table: &schema::LINKS, time: "time", keys: &["port"], values, join, members: None };
+        let mut made = Gathered::new(wish, rows.len() as u64, 5, 1000);
+        rows.iter().for_each(|row| made.add([7, 0, 0], row));
+        made
+    }
+
+    fn joined(rows: &[&[i64]], bin: i64, join: Join) -> Vec<Vec<i64>> {
+        let mut made = gathered(rows, join);
+        while made.bin < bin {
+            made.shorten();
+        }
+        made.close();
+        made.series[0].cells.chunks_exact(made.width()).map(<[i64]>::to_vec).collect()
+    }
+
+    #[test]
+    fn amounts_are_added_over_the_time_they_were_counted_in() {
+        // Nothing was sent in the second interval of the first bin.
+        let rows: [&[i64]; 4] = [&[10, 10, 5], &[30, 10, 7], &[40, 10, 1], &[50, 10, 2]];
+        assert_eq!(joined(&rows, 40, Join::Amounts), [vec![40, 40, 13], vec![80, 40, 2]]);
+        assert_eq!(joined(&rows, 0, Join::Amounts).len(), 4);
+        // Nothing is counted after the end of the run.
+        assert_eq!(joined(&[&[990, 10, 4], &[1000, 10, 4]], 160, Join::Amounts), [vec![1000, 40, 8]]);
+    }
+
+    #[test]
+    fn levels_keep_their_extremes() {
+        let rows: Vec<Vec<i64>> =
+            (1..=100).map(|at| vec![at, if at == 37 { 900 } else { at % 5 }, -(at % 3)]).collect();
+        let rows: Vec<&[i64]> = rows.iter().map(Vec::as_slice).collect();
+        let kept = joined(&rows, 40, Join::Levels);
+        assert!(kept.len() <= 18, "{kept:?}");
+        assert!(kept.iter().any(|row| row[0] == 37 && row[1] == 900));
+        assert!(kept.first().is_some_and(|row| row[0] == 1) && kept.last().is_some_and(|row| row[0] == 100));
+        assert!(kept.windows(2).all(|pair| pair[0][0] < pair[1][0]));
+    }
+
+    #[test]
+    fn events_are_counted_and_spans_keep_what_they_covered() {
+        let events: [&[i64]; 3] = [&[1, 4, 1], &[2, 5, 1], &[90, 6, 1]];
+        assert_eq!(joined(&events, 80, Join::Events), [vec![2, 5, 2], vec![90, 6, 1]]);
+        let spans: [&[i64]; 2] = [&[10, 4, 6], &[30, 20, 10]];
+        assert_eq!(joined(&spans, 80, Join::Spans), [vec![30, 4, 16]]);
+        assert_eq!(joined(&spans, 0, Join::Spans), [vec![10, 4, 6], vec![30, 20, 10]]);
+    }
+
+    #[test]
+    fn joined_on_the_way_is_joined_as_at_the_end() {
+        let rows: Vec<Vec<i64>> = (1..=200).map(|at| vec![at * 5, 5, at * 7919 % 101, at * 31 % 17]).collect();
+        let rows: Vec<&[i64]> = rows.iter().map(Vec::as_slice).collect();
+        for join in [Join::Amounts, Join::Levels, Join::Events, Join::Spans] {
+            let mut early = gathered(&rows[..1], join);
+            for (number, row) in rows.iter().enumerate().skip(1) {
+                early.add([7, 0, 0], row);
+                if [13, 14, 77, 150].contains(&number) {
+                    early.shorten();
+                }
+            }
+            early.close();
+            assert_eq!(early.bin, 80);
+            assert_eq!(early.series[0].cells, joined(&rows, 80, join).concat(), "{join:?}");
+            assert_eq!(early.rows, early.series[0].cells.len() / early.width());
+        }
+    }
+}

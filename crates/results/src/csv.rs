@@ -1,0 +1,136 @@
+//! Tables as text for everything that does not read Parquet.
+
+use super::batch::Value;
+use super::error::ResultsError;
+use super::own::Kind;
+use super::reader::Results;
+use fabric::record::schema::{Table, Unit};
+use files::output::OutputFile;
+use files::text::csv_cell;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes every table of a result as `NAME.csv` into a directory, and `columns.csv`, which says what each column means.
+///
+/// Comma-separated with a header line, an empty cell for an absent value, and quotes where a text needs them; a text that a
+/// spreadsheet would take for a formula has an apostrophe before it ([`csv_cell`]); a float
+/// has as many digits as it takes to read the same value back. Returns the files written. A failure leaves every file
+/// whole, new or old.
+///
+/// # Errors
+/// If a table cannot be read or a file not be written, or if one is there that is not ours and not to be overwritten.
+pub fn export_csv(results: &Results, directory: &Path, overwrite: bool) -> Result<Vec<PathBuf>, ResultsError> {
+    std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
+    let mut written = Vec::new();
+    let columns = directory.join("columns.csv");
+    Kind::Csv(COLUMNS).may_go_to(&columns, overwrite)?;
+    fill_file(&columns, |file| Ok(write_columns(file, &results.tables())?))?;
+    written.push(columns);
+    for table in results.tables() {
+        let path = directory.join(format!("{}.csv", table.name));
+        Kind::Csv(&header(table)).may_go_to(&path, overwrite)?;
+        fill_file(&path, |file| write_table(results, table, file))?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+/// Reading and writing fail differently.
+enum Failure {
+    Reading(ResultsError),
+    Writing(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Writing(error)
+    }
+}
+
+fn fill_file(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<OutputFile>) -> Result<(), Failure>,
+) -> Result<(), ResultsError> {
+    let create = || {
+        let mut file = BufWriter::new(OutputFile::create(path)?);
+        fill(&mut file)?;
+        Ok(file.into_inner().map_err(io::IntoInnerError::into_error)?.commit()?)
+    };
+    create().map_err(|failure: Failure| match failure {
+        Failure::Reading(error) => error,
+        Failure::Writing(source) => ResultsError::io("write", path, source),
+    })
+}
+
+/// The first line of the file that explains the columns.
+pub(super) const COLUMNS: &str = "table,column,type,unit,may_be_empty,meaning";
+
+/// The first line of a table.
+pub(super) fn header(table: &Table) -> String {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    names.join(",")
+}
+
+fn write_columns(file: &mut impl Write, tables: &[&Table]) -> io::Result<()> {
+    writeln!(file, "{COLUMNS}")?;
+    for table in tables {
+        for column in table.columns {
+            write!(file, "{},{},{},", table.name, column.name, column.kind.name())?;
+            let unit = if column.unit == Unit::None { "" } else { column.unit.symbol() };
+            write!(file, "{unit},{},", column.nullable)?;
+            file.write_all(csv_cell(column.meaning).as_bytes())?;
+            writeln!(file)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_table(results: &Results, table: &'static Table, file: &mut impl Write) -> Result<(), Failure> {
+    writeln!(file, "{}", header(table))?;
+    for batch in results.groups(table).map_err(Failure::Reading)? {
+        let batch = batch.map_err(Failure::Reading)?;
+        for row in 0..batch.len() {
+            for column in 0..table.columns.len() {
+                if column > 0 {
+                    file.write_all(b",")?;
+                }
+                match batch.value(row, column) {
+                    Value::Text(text) => file.write_all(csv_cell(&text).as_bytes())?,
+                    value => write!(file, "{value}")?,
+                }
+            }
+            file.write_all(b"\n")?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::directory::ResultWriter;
+    use super::super::manifest::tests::sample;
+    use super::*;
+    use fabric::record::{PortRow, RateRow, RecorderSpec};
+    use units::{Span, Time};
+
+    #[test]
+    fn cells_are_written_as_they_read_back() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let out = scratch.path().join("run");
+        let mut writer = ResultWriter::create(&out, false, &RecorderSpec::default()).expect("it can be written");
+        writer.write(&[RateRow { time: Time::from_picos(5), flow: 1, rate: None, window: Some(3000) }]).expect("room");
+        let (name, node, peer) = ("a,\"b\":0".to_owned(), "a,\"b\"".to_owned(), "sw0".to_owned());
+        let port = PortRow { port: 0, name, node, number: 0, peer_port: 1, peer, rate: 9, latency: Span::ZERO };
+        writer.write(&[port]).expect("there is room");
+        writer.commit(sample()).expect("it can be written");
+        let results = Results::open(&out).expect("a result");
+        let files = export_csv(&results, &scratch.path().join("csv"), false).expect("there is room");
+        assert_eq!(files.len(), results.tables().len() + 1);
+        let read = |name: &str| std::fs::read_to_string(scratch.path().join("csv").join(name)).expect("it is there");
+        assert_eq!(read("rates.csv"), "time,flow,rate,window\n5,1,,3000\n");
+        assert!(read("ports.csv").contains("0,\"a,\"\"b\"\":0\",\"a,\"\"b\"\"\",0,1,sw0,9,0\n"));
+        assert!(read("columns.csv").contains("links,utilisation,real,1,false,busy time over the interval\n"));
+        let error = export_csv(&results, Path::new("/proc/nowhere"), false).expect_err("not there");
+        assert!(error.to_string().contains("/proc/nowhere"));
+    }
+}

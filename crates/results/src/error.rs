@@ -1,0 +1,295 @@
+//! What can go wrong with results: what, where, and what to do.
+
+use parquet::errors::ParquetError;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// See the module.
+#[derive(Debug)]
+pub enum ResultsError {
+    /// There is a result already.
+    Exists {
+        /// Where.
+        path: PathBuf,
+    },
+    /// There is something else, which is never overwritten.
+    NotOurs {
+        /// Where.
+        path: PathBuf,
+    },
+    /// There is a manifest of ours, and the files that it lists are not.
+    NotWhole {
+        /// Where.
+        path: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// There is a file that is not ours to replace.
+    Foreign {
+        /// Which.
+        path: PathBuf,
+        /// What should be there.
+        kind: &'static str,
+    },
+    /// A file of the user's stands where a result that replaces another has one.
+    InTheWay {
+        /// Which.
+        path: PathBuf,
+        /// Where the new result is.
+        kept: PathBuf,
+    },
+    /// Files of the user's could not be moved from a result that was replaced.
+    NotMoved {
+        /// Where they are.
+        path: PathBuf,
+        /// Where they were.
+        out: PathBuf,
+    },
+    /// Another run has put its result there in the meantime.
+    Appeared {
+        /// Where.
+        path: PathBuf,
+        /// Where this run's whole result is now.
+        kept: PathBuf,
+    },
+    /// The system refused.
+    Io {
+        /// What was being done, as in "write".
+        doing: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A table could not be written or read.
+    Table {
+        /// What was being done.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A directory that should hold results does not.
+    NotResults {
+        /// Where.
+        path: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// A file of a result is not as it was written.
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// What tells.
+        reason: String,
+    },
+    /// Results of a later version of this program.
+    Newer {
+        /// Where.
+        path: PathBuf,
+        /// Its schema version.
+        found: u64,
+    },
+    /// The run has recorded twice what it may before it came to an inspection.
+    TooMuch {
+        /// Where it recorded; nothing is left of it.
+        path: PathBuf,
+        /// The rows it may record.
+        max_rows: u64,
+        /// The bytes it may record.
+        max_bytes: u64,
+    },
+    /// The run has not recorded that table.
+    NoTable {
+        /// Where.
+        path: PathBuf,
+        /// Its name.
+        table: String,
+        /// What there is instead.
+        there_are: Vec<String>,
+    },
+}
+
+impl ResultsError {
+    /// Wraps a system error.
+    #[must_use]
+    pub fn io(doing: &'static str, path: &Path, source: io::Error) -> ResultsError {
+        ResultsError::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// Wraps an error of the Parquet library; a system error inside it stays one.
+    pub(crate) fn parquet(doing: &'static str, path: &Path, error: ParquetError) -> ResultsError {
+        let reason = error.to_string();
+        if let ParquetError::External(inner) = error
+            && let Ok(source) = inner.downcast::<io::Error>()
+        {
+            return ResultsError::io(doing, path, *source);
+        }
+        ResultsError::Table { doing, path: path.to_owned(), reason }
+    }
+
+    /// Whether the disk was full.
+    #[must_use]
+    pub fn is_full_disk(&self) -> bool {
+        matches!(self, ResultsError::Io { source, .. } if full(source))
+    }
+}
+
+fn full(source: &io::Error) -> bool {
+    matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// What to do about a system error.
+#[must_use]
+pub fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space, write elsewhere with --out, or record less (fewer ports and flows, longer samples)"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; write elsewhere with --out",
+        io::ErrorKind::PermissionDenied => {
+            "you may not do that there; write elsewhere with --out, or change the permissions"
+        }
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::InvalidFilename => "the name is too long for this file system; give a shorter one with --out",
+        io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
+            "only regular files and folders inside the directory are read and written: remove what is there instead, or if a \
+             copy lost files, copy it again with what links name"
+        }
+        io::ErrorKind::NotADirectory => "a part of the path is a file; name another place",
+        _ => "check the disk and try again",
+    }
+}
+
+impl fmt::Display for ResultsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exists { path } => write!(
+                f,
+                "{} holds the result of an earlier run\n  name another place with --out, or say --overwrite to replace it",
+                path.display()
+            ),
+            Self::NotOurs { path } => write!(
+                f,
+                "{} exists and is no result of tailback, so it is never overwritten\n  name another place with --out, or move it away",
+                path.display()
+            ),
+            Self::NotWhole { path, reason } => write!(
+                f,
+                "{} is not a result as tailback wrote it, so it is not overwritten: {reason}\n  name another place with --out, or move it away",
+                path.display()
+            ),
+            Self::Foreign { path, kind } => write!(
+                f,
+                "{} exists and is not {kind} that tailback wrote\n  name another place, move it away, or say --overwrite where the command has it",
+                path.display()
+            ),
+            Self::InTheWay { path, kept } => write!(
+                f,
+                "{} is not tailback's, and the new result has a file of that name, so nothing was replaced\n  this run's result is whole and kept in {}",
+                path.display(),
+                kept.display()
+            ),
+            Self::NotMoved { path, out } => write!(
+                f,
+                "the new result is in {}, but files of yours that were there are still in {}\n  move them where you want them",
+                out.display(),
+                path.display()
+            ),
+            Self::Appeared { path, kept } => write!(
+                f,
+                "{} has appeared while this run was under way\n  this run's result is whole and kept in {}; move it where you want it",
+                path.display(),
+                kept.display()
+            ),
+            Self::Io { doing, path, source } => {
+                write!(f, "cannot {doing} {}: {source}\n  {}", path.display(), remedy(source))
+            }
+            Self::Table { doing, path, reason } => write!(
+                f,
+                "cannot {doing} {}: {reason}\n  if the file was changed or copied in part, run the scenario again",
+                path.display()
+            ),
+            Self::NotResults { path, reason } => write!(
+                f,
+                "{} holds no result: {reason}\n  give the directory that `tailback run` has written",
+                path.display()
+            ),
+            Self::Changed { path, reason } => write!(
+                f,
+                "{} is not as the run wrote it: {reason}\n  restore the result from a copy, or run the scenario again",
+                path.display()
+            ),
+            Self::Newer { path, found } => write!(
+                f,
+                "{} was written by a later version of tailback (results version {found}, this one reads {})\n  use that version, or run the scenario again",
+                path.display(),
+                super::SCHEMA_VERSION
+            ),
+            Self::TooMuch { path, max_rows, max_bytes } => write!(
+                f,
+                "{}: this run has recorded more than twice what probes.max_rows ({max_rows}) or probes.max_size \
+                 ({max_bytes}B) allows before it came to an inspection; nothing is kept\n  record less (probes.record, \
+                 probes.sample_every, probes.nodes), raise the limit, or shorten run.inspect_every",
+                path.display()
+            ),
+            Self::NoTable { path, table, there_are } => write!(
+                f,
+                "{} has no table {table}: the run did not record it\n  there are {}; record it in the scenario and run again",
+                path.display(),
+                there_are.join(", ")
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ResultsError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_error_inside_parquet_stays_a_system_error() {
+        let full = ParquetError::External(Box::new(io::Error::from(io::ErrorKind::StorageFull)));
+        let error = ResultsError::parquet("write", Path::new("links.parquet"), full);
+        assert!(error.is_full_disk());
+        let text = error.to_string();
+        assert!(text.contains("links.parquet") && text.contains("free some space"), "{text}");
+        let other = ResultsError::parquet("read", Path::new("x"), ParquetError::General("odd".into()));
+        assert!(!other.is_full_disk() && other.to_string().contains("odd"));
+    }
+
+    #[test]
+    fn every_error_has_a_second_line_that_says_what_to_do() {
+        let path = PathBuf::from("results/incast");
+        let errors = [
+            ResultsError::Exists { path: path.clone() },
+            ResultsError::NotOurs { path: path.clone() },
+            ResultsError::Appeared { path: path.clone(), kept: path.clone() },
+            ResultsError::NotWhole { path: path.clone(), reason: "rates.parquet is missing".into() },
+            ResultsError::Foreign { path: path.clone(), kind: "a report" },
+            ResultsError::InTheWay { path: path.clone(), kept: path.clone() },
+            ResultsError::NotMoved { path: path.clone(), out: path.clone() },
+            ResultsError::io("create", &path, io::Error::from(io::ErrorKind::PermissionDenied)),
+            ResultsError::NotResults { path: path.clone(), reason: "it has no manifest.json".into() },
+            ResultsError::Changed { path: path.clone(), reason: "it is missing".into() },
+            ResultsError::Newer { path: path.clone(), found: 99 },
+            ResultsError::TooMuch { path: path.clone(), max_rows: 5, max_bytes: 1000 },
+            ResultsError::NoTable { path, table: "waits".into(), there_are: vec!["ports".into()] },
+        ];
+        for error in errors {
+            let text = error.to_string();
+            assert_eq!(text.lines().count(), 2, "{text}");
+            assert!(text.contains("results/incast"), "{text}");
+        }
+    }
+}

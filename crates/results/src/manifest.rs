@@ -1,0 +1,477 @@
+//! What was run and how it went: `manifest.json`, the last file that is written and the first that is read.
+
+use super::error::ResultsError;
+use super::hash::{hash_of, hash_of_file};
+use fabric::{Limit, Outcome, RunSummary, Totals};
+use serde_json::{Map, Value, json};
+use std::io::{Read, Seek};
+use std::path::Path;
+
+/// Raised when a table or the manifest changes so that an older reader would misread it.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// This program's version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The commit this program was built from, if that was in a checkout.
+pub const COMMIT: Option<&str> = option_env!("TAILBACK_COMMIT");
+
+/// Marks a manifest as ours.
+const FORMAT: &str = "tailback results";
+
+/// Its name in a results directory.
+pub(super) const FILE: &str = "manifest.json";
+
+/// A file that the run depended on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its path as it was given.
+    pub path: String,
+    /// Its hash, led by the name of the hash: `sha256:...`.
+    pub hash: String,
+    /// Its copy in the results directory, if there is one: older versions kept none.
+    pub copy: Option<String>,
+}
+
+/// How a run ended, as it is written down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutcomeRecord {
+    /// `finished`, `deadlock`, `stalled`, `loss`, `limit` or `interrupted`.
+    pub kind: String,
+    /// For people: the cycle, or the arithmetic of the missing room, or which limit. Empty if finished.
+    pub text: String,
+    /// The same for programs.
+    pub details: Value,
+}
+
+impl From<&Outcome> for OutcomeRecord {
+    fn from(outcome: &Outcome) -> OutcomeRecord {
+        let (kind, text, details) = match outcome {
+            Outcome::Finished => ("finished", String::new(), Value::Null),
+            Outcome::Interrupted => ("interrupted", "the run was told to stop".into(), Value::Null),
+            Outcome::LimitReached(Limit::Events(events)) => {
+                ("limit", format!("{events} events"), json!({ "events": events }))
+            }
+            Outcome::LimitReached(Limit::Rows(rows)) => {
+                let text = format!("more than {rows} rows recorded (probes.max_rows)");
+                ("limit", text, json!({ "rows": rows }))
+            }
+            Outcome::LimitReached(Limit::Bytes(bytes)) => {
+                let text = format!("tables of more than {bytes} bytes (probes.max_size)");
+                ("limit", text, json!({ "bytes": bytes }))
+            }
+            Outcome::LimitReached(Limit::WallClock) => {
+                ("limit", "the wall-clock limit".into(), json!({ "wall_clock": true }))
+            }
+            Outcome::Deadlock(deadlock) => {
+                let waiting = |w: &fabric::Waiting| json!({ "node": w.node, "input": w.input, "output": w.output, "class": w.class, "flows": w.flows });
+                let cycle: Vec<Value> = deadlock.cycle.iter().map(waiting).collect();
+                ("deadlock", deadlock.to_string(), json!({ "at_ps": deadlock.at.as_picos(), "cycle": cycle }))
+            }
+            Outcome::Stalled(stall) => {
+                let root = |root: &fabric::StallRoot| {
+                    let cause = match root.cause {
+                        fabric::StallCause::DeadReceiver => "dead-receiver",
+                        fabric::StallCause::FailedCable => "failed-cable",
+                    };
+                    json!({ "node": root.node, "output": root.output, "peer": root.peer, "cause": cause })
+                };
+                let roots: Vec<Value> = stall.roots.iter().map(root).collect();
+                let details = json!({ "at_ps": stall.at.as_picos(), "frames": stall.frames, "roots": roots });
+                ("stalled", stall.to_string(), details)
+            }
+            Outcome::LossInLosslessClass(report) => {
+                let details = json!({
+                    "at_ps": report.loss.at.as_picos(),
+                    "node": report.node,
+                    "port": report.port,
+                    "sender": report.sender,
+                    "pfc_here": report.pauses,
+                    "pfc_at_sender": report.obeyed,
+                    "class": report.loss.class,
+                    "flow": report.loss.flow,
+                    "frame_bytes": report.loss.frame,
+                    "held": report.loss.held,
+                    "capacity": report.loss.capacity,
+                    "xoff": report.loss.xoff,
+                    "needed_above_xoff_bytes": report.needed,
+                });
+                ("loss", report.to_string(), details)
+            }
+        };
+        OutcomeRecord { kind: kind.into(), text, details }
+    }
+}
+
+/// A table of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRecord {
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Size of its file.
+    pub bytes: u64,
+    /// Hash of its file; results of before there were hashes have none.
+    pub hash: Option<String>,
+}
+
+impl TableRecord {
+    /// Whether a file is the one that was written. Without a hash only its size can tell.
+    ///
+    /// # Errors
+    /// If it is another one, or cannot be read.
+    pub fn verify(&self, path: &Path, file: &mut (impl Read + Seek)) -> Result<(), ResultsError> {
+        let (hash, bytes) = hash_of_file(file).map_err(|source| ResultsError::io("read", path, source))?;
+        let changed = |reason: String| Err(ResultsError::Changed { path: path.to_owned(), reason });
+        match &self.hash {
+            _ if bytes < self.bytes => changed(format!("it has {bytes} bytes of {}: it was cut short", self.bytes)),
+            _ if bytes > self.bytes => changed(format!("it has {bytes} bytes instead of {}", self.bytes)),
+            Some(expected) if *expected != hash => changed(format!(
+                "its SHA-256 is not the one in {FILE}: it was damaged, edited or taken from another run"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Another file of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRecord {
+    /// Its path in the results directory, with `/` between folders.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its hash: `sha256:...`.
+    pub hash: String,
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// Version of the program that ran.
+    pub version: String,
+    /// The commit it was built from, if known.
+    pub commit: Option<String>,
+    /// What was run, for people.
+    pub name: String,
+    /// The plan: the scenario with every default filled in.
+    pub plan: Value,
+    /// Names every random stream.
+    pub seed: u64,
+    /// Files the run depended on.
+    pub inputs: Vec<Input>,
+    /// Of the run: the same for the same plan and seed, on any number of threads.
+    pub fingerprint: u64,
+    /// How it ended.
+    pub outcome: OutcomeRecord,
+    /// Simulated time reached, in picoseconds.
+    pub simulated: u64,
+    /// Time between two samples, in picoseconds, if there were samples.
+    pub sample_every: Option<u64>,
+    /// How long it took, in seconds.
+    pub wall_seconds: f64,
+    /// Threads it ran on.
+    pub threads: usize,
+    /// Frames that crossed a cable.
+    pub hops: u64,
+    /// Alarms fired.
+    pub events: u64,
+    /// Sums over the run.
+    pub totals: Map<String, Value>,
+    /// What was recorded; filled in when the result is committed.
+    pub tables: Vec<TableRecord>,
+    /// What was not; filled in when the result is committed.
+    pub not_recorded: Vec<String>,
+    /// All other files, except the manifest itself; filled in when the result is committed. Earlier versions kept no list.
+    pub files: Option<Vec<FileRecord>>,
+}
+
+fn totals_map(totals: &Totals) -> Map<String, Value> {
+    let Totals {
+        hops,
+        made_frames,
+        made_bytes,
+        delivered_frames,
+        delivered_bytes,
+        dropped_frames,
+        dropped_bytes,
+        requeued_frames,
+        lost_frames,
+        lost_bytes,
+        discarded_frames,
+        discarded_bytes,
+        lost_control,
+        pause_frames,
+        credit_frames,
+        acknowledgements,
+        marked_frames,
+        notices,
+        probes,
+        receipts,
+        control_bytes,
+    } = *totals;
+    let pairs = [
+        ("hops", hops),
+        ("made_frames", made_frames),
+        ("made_bytes", made_bytes),
+        ("delivered_frames", delivered_frames),
+        ("delivered_bytes", delivered_bytes),
+        ("dropped_frames", dropped_frames),
+        ("dropped_bytes", dropped_bytes),
+        ("requeued_frames", requeued_frames),
+        ("lost_frames", lost_frames),
+        ("lost_bytes", lost_bytes),
+        ("discarded_frames", discarded_frames),
+        ("discarded_bytes", discarded_bytes),
+        ("lost_control", lost_control),
+        ("pause_frames", pause_frames),
+        ("credit_frames", credit_frames),
+        ("acknowledgements", acknowledgements),
+        ("marked_frames", marked_frames),
+        ("notices", notices),
+        ("probes", probes),
+        ("receipts", receipts),
+        ("control_bytes", control_bytes),
+    ];
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+}
+
+/// What the line of a manifest that states its own hash begins with.
+const HASH_LINE: &str = "  \"hash\": \"";
+
+/// Whether a manifest has the hash that it states; nothing if it states none.
+fn is_hashed(text: &str) -> Option<bool> {
+    let (first, rest) = text.split_once('\n')?;
+    let (hash, rest) = rest.strip_prefix(HASH_LINE)?.split_once('\n')?;
+    Some(hash.strip_suffix("\",") == Some(&hash_of(format!("{first}\n{rest}").as_bytes())))
+}
+
+/// A fingerprint as it is shown.
+#[must_use]
+pub fn hex(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
+
+impl Manifest {
+    /// The manifest of a run by this program. Name, plan, seed, inputs, threads and wall time are the caller's to set.
+    #[must_use]
+    pub fn of(report: &RunSummary) -> Manifest {
+        Manifest {
+            version: VERSION.into(),
+            commit: COMMIT.map(str::to_owned),
+            name: String::new(),
+            plan: Value::Null,
+            seed: 0,
+            inputs: Vec::new(),
+            fingerprint: report.fingerprint,
+            outcome: OutcomeRecord::from(&report.outcome),
+            simulated: report.now.as_picos(),
+            sample_every: None,
+            wall_seconds: 0.0,
+            threads: 1,
+            hops: report.totals.hops,
+            events: report.events,
+            totals: totals_map(&report.totals),
+            tables: Vec::new(),
+            not_recorded: Vec::new(),
+            files: None,
+        }
+    }
+
+    /// Packet-hops per second of wall time.
+    #[must_use]
+    pub fn hops_per_second(&self) -> f64 {
+        if self.wall_seconds > 0.0 { self.hops as f64 / self.wall_seconds } else { 0.0 }
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let inputs: Vec<Value> =
+            self.inputs.iter().map(|i| json!({ "path": i.path, "hash": i.hash, "copy": i.copy })).collect();
+        let file = |f: &FileRecord| json!({ "path": f.path, "bytes": f.bytes, "hash": f.hash });
+        let table = |t: &TableRecord| match &t.hash {
+            Some(hash) => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes, "hash": hash }),
+            None => json!({ "name": t.name, "rows": t.rows, "bytes": t.bytes }),
+        };
+        json!({
+            "format": FORMAT,
+            "schema_version": SCHEMA_VERSION,
+            "version": self.version,
+            "commit": self.commit,
+            "name": self.name,
+            "plan": self.plan,
+            "seed": self.seed,
+            "inputs": inputs,
+            "fingerprint": hex(self.fingerprint),
+            "outcome": { "kind": self.outcome.kind, "text": self.outcome.text, "details": self.outcome.details },
+            "simulated_ps": self.simulated,
+            "sample_every_ps": self.sample_every,
+            "wall_seconds": self.wall_seconds,
+            "threads": self.threads,
+            "hops": self.hops,
+            "hops_per_second": self.hops_per_second(),
+            "events": self.events,
+            "totals": self.totals,
+            "tables": self.tables.iter().map(table).collect::<Vec<_>>(),
+            "not_recorded": self.not_recorded,
+            "files": self.files.as_ref().map(|files| files.iter().map(file).collect::<Vec<_>>()),
+        })
+    }
+
+    /// As `manifest.json`: JSON whose second line is the hash of all the others.
+    pub(super) fn to_text(&self) -> String {
+        let text = serde_json::to_string_pretty(&self.to_json()).unwrap_or_default() + "\n";
+        let hash = format!("{HASH_LINE}{}\",\n", hash_of(text.as_bytes()));
+        text.replacen('\n', &format!("\n{hash}"), 1)
+    }
+
+    /// Whether its tables have hashes. Results of before there were any are read unverified.
+    #[must_use]
+    pub fn has_hashes(&self) -> bool {
+        self.tables.iter().all(|table| table.hash.is_some())
+    }
+
+    /// Reads the manifest of a results directory.
+    ///
+    /// # Errors
+    /// If there is none, or it is not ours, or of a later version, or was changed.
+    pub fn read(directory: &Path) -> Result<Manifest, ResultsError> {
+        let not = |reason: String| ResultsError::NotResults { path: directory.to_owned(), reason };
+        let path = directory.join(FILE);
+        let changed = |reason: &str| ResultsError::Changed { path: path.clone(), reason: reason.to_owned() };
+        let text = match files::inside(directory, FILE).and_then(|path| files::read(&path, files::LARGEST_RESULT)) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(|_| changed("it is damaged: it is not UTF-8"))?,
+            Err(error) if !directory.exists() => return Err(ResultsError::io("open", directory, error)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(not(format!("it has no {FILE}")));
+            }
+            Err(error) => return Err(ResultsError::io("read", &path, error)),
+        };
+        let hashed = is_hashed(&text);
+        if hashed == Some(false) {
+            return Err(changed("its SHA-256 is not the one it states: it was damaged or edited"));
+        }
+        let json: Value = serde_json::from_str(&text).map_err(|error| not(format!("{FILE} is damaged: {error}")))?;
+        if json["format"] != FORMAT {
+            return Err(not(format!("{FILE} was written by another program")));
+        }
+        let found = json["schema_version"].as_u64().ok_or_else(|| not(format!("{FILE} has no schema_version")))?;
+        if found > SCHEMA_VERSION {
+            return Err(ResultsError::Newer { path: directory.to_owned(), found });
+        }
+        let manifest = Manifest::from_json(&json);
+        let manifest = manifest.ok_or_else(|| not(format!("{FILE} lacks a field, or has one of another type")))?;
+        if hashed.is_none() && manifest.tables.iter().any(|table| table.hash.is_some()) {
+            return Err(changed("it does not state its own SHA-256: it was damaged or edited"));
+        }
+        Ok(manifest)
+    }
+
+    fn from_json(json: &Value) -> Option<Manifest> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let input = |value: &Value| {
+            Some(Input { path: text(&value["path"])?, hash: text(&value["hash"])?, copy: text(&value["copy"]) })
+        };
+        let table = |value: &Value| {
+            let (rows, bytes) = (value["rows"].as_u64()?, value["bytes"].as_u64()?);
+            Some(TableRecord { name: text(&value["name"])?, rows, bytes, hash: text(&value["hash"]) })
+        };
+        let file = |value: &Value| {
+            let bytes = value["bytes"].as_u64()?;
+            Some(FileRecord { path: text(&value["path"])?, bytes, hash: text(&value["hash"])? })
+        };
+        let files = match json["files"].as_array() {
+            Some(files) => Some(files.iter().map(file).collect::<Option<_>>()?),
+            None => None,
+        };
+        let outcome = &json["outcome"];
+        Some(Manifest {
+            version: text(&json["version"])?,
+            commit: text(&json["commit"]),
+            name: text(&json["name"])?,
+            plan: json["plan"].clone(),
+            seed: json["seed"].as_u64()?,
+            inputs: json["inputs"].as_array()?.iter().map(input).collect::<Option<_>>()?,
+            fingerprint: u64::from_str_radix(json["fingerprint"].as_str()?, 16).ok()?,
+            outcome: OutcomeRecord {
+                kind: text(&outcome["kind"])?,
+                text: text(&outcome["text"])?,
+                details: outcome["details"].clone(),
+            },
+            simulated: json["simulated_ps"].as_u64()?,
+            sample_every: json["sample_every_ps"].as_u64(),
+            wall_seconds: json["wall_seconds"].as_f64()?,
+            threads: usize::try_from(json["threads"].as_u64()?).ok()?,
+            hops: json["hops"].as_u64()?,
+            events: json["events"].as_u64()?,
+            totals: json["totals"].as_object()?.clone(),
+            tables: json["tables"].as_array()?.iter().map(table).collect::<Option<_>>()?,
+            not_recorded: json["not_recorded"].as_array()?.iter().map(text).collect::<Option<_>>()?,
+            files,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use units::Time;
+
+    pub(crate) fn sample() -> Manifest {
+        let report = RunSummary {
+            outcome: Outcome::LimitReached(Limit::Events(12)),
+            now: Time::from_picos(1_000_000),
+            fingerprint: 0xfeed_0000_0000_0001,
+            totals: Totals { hops: 5, ..Totals::default() },
+            events: 12,
+            windows: 1,
+        };
+        Manifest {
+            name: "incast".into(),
+            plan: json!({ "a": [1, 2] }),
+            seed: u64::MAX,
+            inputs: vec![Input {
+                path: "incast.toml".into(),
+                hash: "sha256:00".into(),
+                copy: Some("input-0.toml".into()),
+            }],
+            wall_seconds: 0.5,
+            files: Some(vec![FileRecord { path: "csv/rates.csv".into(), bytes: 7, hash: "sha256:11".into() }]),
+            ..Manifest::of(&report)
+        }
+    }
+
+    #[test]
+    fn a_manifest_reads_back_as_it_was() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let manifest = sample();
+        std::fs::write(scratch.path().join(FILE), manifest.to_json().to_string()).expect("there is room");
+        assert_eq!(Manifest::read(scratch.path()).expect("it is sound"), manifest);
+        assert_eq!(manifest.hops_per_second(), 10.0);
+        assert_eq!(hex(manifest.fingerprint), "feed000000000001");
+    }
+
+    #[test]
+    fn what_is_not_a_manifest_is_refused_with_the_reason() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let refused = |text: &str| {
+            std::fs::write(scratch.path().join(FILE), text).expect("there is room");
+            Manifest::read(scratch.path()).expect_err("it is not sound").to_string()
+        };
+        assert!(refused("{").contains("damaged"));
+        assert!(refused("{}").contains("another program"));
+        let mut later = sample().to_json();
+        later["schema_version"] = json!(99);
+        assert!(refused(&later.to_string()).contains("later version"));
+        let mut lacking = sample().to_json();
+        lacking["seed"] = Value::Null;
+        assert!(refused(&lacking.to_string()).contains("lacks a field"));
+        std::fs::remove_file(scratch.path().join(FILE)).expect("it is there");
+        assert!(Manifest::read(scratch.path()).expect_err("none").to_string().contains("no manifest.json"));
+        assert!(
+            Manifest::read(&scratch.path().join("nowhere")).expect_err("none").to_string().contains("check the path")
+        );
+    }
+}

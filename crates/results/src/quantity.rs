@@ -1,0 +1,49 @@
+//! What a number measures, read from its unit and shown in one that fits.
+
+use units::{Bytes, Rate, Span};
+
+/// What an axis measures; values are given in the base unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Quantity {
+    /// Seconds.
+    Time,
+    /// Bits per second.
+    Rate,
+    /// Bytes.
+    Size,
+    /// A part of one, shown in percent.
+    Fraction,
+    /// Anything else, in this unit; may be empty.
+    Plain(String),
+}
+
+impl Quantity {
+    /// The unit fit to show values up to `most`, and how many base units it holds.
+    #[must_use]
+    pub fn unit(&self, most: f64) -> (String, f64) {
+        let ladder: &[(&str, f64)] = match self {
+            Quantity::Time => &[("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9), ("ps", 1e-12)],
+            Quantity::Rate => &[("Tb/s", 1e12), ("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3), ("b/s", 1.0)],
+            Quantity::Size => &[("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)],
+            Quantity::Fraction => return ("%".into(), 0.01),
+            Quantity::Plain(unit) => return (unit.clone(), 1.0),
+        };
+        // Up to two digits before the point read well: 0.9 of the larger unit rather than 900 of the smaller.
+        let fits = ladder.iter().find(|(_, factor)| most >= *factor * 0.9995);
+        let (name, factor) = fits.or(ladder.last()).copied().unwrap_or(("", 1.0));
+        (name.to_owned(), factor)
+    }
+}
+
+/// The quantity that a value of an axis is written in, and its number; `None` if it is no number.
+#[must_use]
+pub fn axis_value(text: &str) -> Option<(Quantity, f64)> {
+    let text = text.trim_matches('"');
+    if let Ok(number) = text.parse::<f64>() {
+        return Some((Quantity::Plain(String::new()), number)).filter(|_| number.is_finite());
+    }
+    let time = text.parse::<Span>().map(|span| (Quantity::Time, span.as_secs_f64()));
+    let rate = || text.parse::<Rate>().map(|rate| (Quantity::Rate, rate.as_bits_per_sec() as f64));
+    let size = || text.parse::<Bytes>().map(|size| (Quantity::Size, size.get() as f64));
+    time.or_else(|_| rate()).or_else(|_| size()).ok()
+}

@@ -1,0 +1,128 @@
+//! Reading a results directory.
+
+use super::batch::Batch;
+use super::error::ResultsError;
+use super::hash::hash_of;
+use super::manifest::Manifest;
+use super::parquet_file::TableReader;
+use super::stage::restore;
+use fabric::record::schema::{self, Table};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A result on disk.
+#[derive(Clone, Debug)]
+pub struct Results {
+    directory: PathBuf,
+    /// Tables whose hash was compared: once is enough.
+    verified: Arc<Mutex<BTreeSet<&'static str>>>,
+    /// What was run and how it went.
+    pub manifest: Manifest,
+}
+
+impl Results {
+    /// Opens a results directory.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn open(directory: &Path) -> Result<Results, ResultsError> {
+        restore(directory);
+        let manifest = Manifest::read(directory)?;
+        Ok(Results { directory: directory.to_owned(), verified: Arc::default(), manifest })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The tables it has.
+    #[must_use]
+    pub fn tables(&self) -> Vec<&'static Table> {
+        self.manifest.tables.iter().filter_map(|table| schema::table(&table.name)).collect()
+    }
+
+    /// Whether it has that table.
+    #[must_use]
+    pub fn has(&self, table: &Table) -> bool {
+        self.manifest.tables.iter().any(|recorded| recorded.name == table.name)
+    }
+
+    /// The hash of a table, if it has one.
+    pub(super) fn hash(&self, table: &Table) -> Option<&str> {
+        self.manifest.tables.iter().find(|recorded| recorded.name == table.name)?.hash.as_deref()
+    }
+
+    /// The row groups of a table, one at a time. Before the first reading the file is compared with its hash.
+    ///
+    /// # Errors
+    /// If the table was not recorded, was changed since, or cannot be read.
+    pub fn groups(&self, table: &'static Table) -> Result<TableReader, ResultsError> {
+        let Some(record) = self.manifest.tables.iter().find(|recorded| recorded.name == table.name) else {
+            return Err(ResultsError::NoTable {
+                path: self.directory.clone(),
+                table: table.name.to_owned(),
+                there_are: self.manifest.tables.iter().map(|table| table.name.clone()).collect(),
+            });
+        };
+        let path = self.directory.join(format!("{}.parquet", table.name));
+        match files::inside(&self.directory, format!("{}.parquet", table.name)) {
+            Err(error) if !files::is_missing(&error) => return Err(ResultsError::io("open", &path, error)),
+            // A file that is missing is told of below.
+            Ok(_) | Err(_) => {}
+        }
+        // A thread that has panicked leaves the list as it was: at worst a table is verified twice.
+        let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let verify = !verified().contains(table.name);
+        let reader = TableReader::open_recorded(&path, table, record, verify)?;
+        if reader.rows() != record.rows {
+            let reason = format!("it has {} rows instead of {}", reader.rows(), record.rows);
+            return Err(ResultsError::Changed { path, reason });
+        }
+        verified().insert(table.name);
+        Ok(reader)
+    }
+
+    /// Compares every table with its hash.
+    ///
+    /// # Errors
+    /// If one is missing or was changed.
+    pub fn verify(&self) -> Result<(), ResultsError> {
+        self.tables().into_iter().try_for_each(|table| self.groups(table).map(|_| ()))
+    }
+
+    /// The JSON of a file beside the tables; none, if the manifest lists no such file and none is there.
+    ///
+    /// # Errors
+    /// If it is not as the manifest lists it, or cannot be read.
+    pub fn beside(&self, name: &str) -> Result<Option<serde_json::Value>, ResultsError> {
+        let path = self.directory.join(name);
+        let changed = |reason: &str| Err(ResultsError::Changed { path: path.clone(), reason: reason.to_owned() });
+        let record = self.manifest.files.iter().flatten().find(|file| file.path == name);
+        let text = match files::read_inside(&self.directory, name) {
+            Ok(text) => text,
+            Err(error) if files::is_missing(&error) && record.is_none() => return Ok(None),
+            Err(error) if files::is_missing(&error) => return changed("it is missing"),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return changed("it is not UTF-8"),
+            Err(error) => return Err(ResultsError::io("read", &path, error)),
+        };
+        if record.is_some_and(|record| record.hash != hash_of(text.as_bytes())) {
+            return changed("its SHA-256 is not the one in manifest.json: it was damaged or edited");
+        }
+        serde_json::from_str(&text).map(Some).or_else(|_| changed("it is not JSON"))
+    }
+
+    /// A whole table in memory. For tables that grow with simulated time, [`Results::groups`] is the better way.
+    ///
+    /// # Errors
+    /// If the table was not recorded or cannot be read.
+    pub fn read(&self, table: &'static Table) -> Result<Batch, ResultsError> {
+        let mut all = Batch::new(table);
+        for batch in self.groups(table)? {
+            all.append(batch?);
+        }
+        Ok(all)
+    }
+}

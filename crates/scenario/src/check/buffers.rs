@@ -1,0 +1,316 @@
+//! Headroom, thresholds and credits against what the cables call for.
+
+use super::{Findings, Severity};
+use crate::keys::buffers::LARGEST_BUFFER;
+use crate::lower::buffers::header_delays;
+use crate::lower::largest_frames;
+use crate::plan::Plan;
+use fabric::graph::{Node, NodeId, Role};
+use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl, Forwarding, PauseSpec};
+use std::collections::BTreeMap;
+use theory::headroom::{HeadroomSpec, Medium, headroom};
+use units::{Bytes, Rate, Span};
+
+/// Bytes that a link carries in a quantum of pause, 512 bit times.
+const QUANTUM: u64 = 64;
+
+/// A kind of device as a receiver.
+struct Receiver<'a> {
+    /// Its section.
+    section: String,
+    control: FlowControl,
+    buffers: &'a [ClassBuffer],
+    shared: bool,
+}
+
+pub(super) fn check(plan: &Plan, findings: &mut Findings) {
+    let largest = largest_frames(&plan.spec.flows, plan.spec.classes.len());
+    for ((role, kind), links) in links(plan) {
+        let Some(receiver) = receiver(plan, role, kind) else { continue };
+        thresholds(plan, &receiver, &largest, findings);
+        for ((rate, latency, header), alike) in links {
+            let example = plan.spec.graph.nodes[alike.example.0 as usize].name.as_str();
+            let port = Port { rate, latency, header, ports: alike.ports, errors: alike.errors, example };
+            match receiver.control {
+                FlowControl::Pause(pause) | FlowControl::Pfc(pause) => {
+                    room_after_xoff(plan, &receiver, &port, pause, &largest, findings);
+                    renewal(plan, &receiver, &port, pause, &largest, findings);
+                    real_link(plan, &receiver, &port, &largest, findings);
+                }
+                FlowControl::Credits(credits) => {
+                    if let CreditUnit::Block(_) = credits.unit {
+                        credit_loop(plan, &receiver, &port, &largest, findings);
+                    }
+                }
+                FlowControl::None => {}
+            }
+        }
+    }
+}
+
+/// Ports that are alike.
+struct Port<'a> {
+    rate: Rate,
+    latency: Span,
+    /// What both ends wait for a header.
+    header: Span,
+    ports: u64,
+    /// Whether frames are damaged on one of them.
+    errors: bool,
+    example: &'a str,
+}
+
+impl Port<'_> {
+    fn describe(&self) -> String {
+        let others = match self.ports {
+            0 | 1 => String::new(),
+            2 => " and 1 more port".into(),
+            ports => format!(" and {} more ports", ports - 1),
+        };
+        format!("at {}{others}, {} over {}", self.example, self.rate, self.latency)
+    }
+}
+
+/// How many ports have a cable, a node that has it, and whether one of them damages frames.
+struct Alike {
+    ports: u64,
+    example: NodeId,
+    errors: bool,
+}
+
+type Links = BTreeMap<(Rate, Span, Span), Alike>;
+
+/// For every kind of device its distinct cables.
+fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
+    let mut links: BTreeMap<(bool, u32), Links> = BTreeMap::new();
+    let header = |(node, kind): (&Node, &u32)| match plan.spec.switches.get(*kind as usize).map(|it| it.forwarding) {
+        Some(Forwarding::CutThrough { header_delay }) if node.role == Role::Switch => header_delay,
+        _ => Span::ZERO,
+    };
+    let graph = &plan.spec.graph;
+    let headers: Vec<Span> = graph.nodes.iter().zip(&plan.spec.kind_of).map(header).collect();
+    for (cable, header) in graph.cables.iter().zip(header_delays(graph, &headers)) {
+        for end in [cable.a, cable.b] {
+            let node = end.0 as usize;
+            let key = (plan.spec.graph.nodes[node].role == Role::Host, plan.spec.kind_of[node]);
+            let cables = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency, header));
+            let alike = cables.or_insert(Alike { ports: 0, example: end, errors: false });
+            alike.ports += 1;
+            alike.errors |= cable.link.bit_error_rate > 0.0;
+        }
+    }
+    links
+}
+
+fn receiver(plan: &Plan, host: bool, kind: u32) -> Option<Receiver<'_>> {
+    if host {
+        let adapter = plan.spec.adapters.get(kind as usize)?;
+        // Without a buffer it consumes at once.
+        let section = format!("adapters[{kind}]");
+        (!adapter.buffer.is_empty()).then_some(Receiver {
+            section,
+            control: adapter.flow_control,
+            buffers: &adapter.buffer,
+            shared: false,
+        })
+    } else {
+        let switch = plan.spec.switches.get(kind as usize)?;
+        let (buffers, shared) = match &switch.buffer {
+            Buffer::Static(buffers) => (buffers, false),
+            Buffer::Shared { classes, .. } => (classes, true),
+        };
+        Some(Receiver { section: format!("switches[{kind}]"), control: switch.flow_control, buffers, shared })
+    }
+}
+
+fn room_after_xoff(
+    plan: &Plan,
+    receiver: &Receiver<'_>,
+    port: &Port<'_>,
+    pause: PauseSpec,
+    largest: &[Bytes],
+    findings: &mut Findings,
+) {
+    let reverse = largest.iter().copied().max().unwrap_or_default();
+    let whole_link = matches!(receiver.control, FlowControl::Pause(_));
+    for (class, (spec, buffer)) in plan.spec.classes.iter().zip(receiver.buffers).enumerate() {
+        // A PAUSE stops all classes together, and they share the room of the first.
+        if !spec.lossless || (whole_link && class > 0) {
+            continue;
+        }
+        let frame = if whole_link { reverse } else { largest.get(class).copied().unwrap_or_default() };
+        if frame == Bytes::ZERO {
+            continue;
+        }
+        let question = HeadroomSpec::simulated(port.rate, port.latency, pause.longest_response(), reverse, frame);
+        let terms = headroom(&HeadroomSpec { overhead: plan.spec.overhead, header_delay: port.header, ..question });
+        let needed = terms.above_threshold();
+        let (have, words) = if receiver.shared {
+            (buffer.headroom, format!("headroom {}", buffer.headroom))
+        } else {
+            let room = Bytes::new(buffer.capacity.get().saturating_sub(buffer.xoff.get()));
+            (room, format!("capacity {} - xoff {} = {room}", buffer.capacity, buffer.xoff))
+        };
+        let subject = format!("{} class {}", receiver.section, spec.name);
+        let place = port.describe();
+        if port.errors && have >= needed {
+            let room = Room { needed, have, buffer, shared: receiver.shared, frame };
+            lost_stop(&subject, &place, pause, &room, findings);
+        }
+        if have < needed {
+            let remedy = match (receiver.shared, terms.xoff_for(buffer.capacity)) {
+                (true, _) => format!("set headroom = \"{needed}\""),
+                (false, Some(xoff)) => {
+                    format!("set xoff = \"{xoff}\", or capacity = \"{}\"", terms.buffer_for(buffer.xoff))
+                }
+                (false, None) => format!("set capacity = \"{}\"", terms.buffer_for(buffer.xoff)),
+            };
+            let message = format!("may lose frames: {words}, but {needed} may arrive after XOFF {place}: {terms}");
+            findings.add(Severity::Error, subject, message, remedy);
+        } else {
+            findings.add(
+                Severity::Note,
+                subject,
+                format!("headroom suffices: {words}; {needed} needed {place}: {terms}"),
+                "",
+            );
+        }
+    }
+}
+
+/// What hardware may call for: a simulated interface takes no time, and a simulated sender what `response` says.
+fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[Bytes], findings: &mut Findings) {
+    let lossless = plan.spec.classes.iter().zip(largest).filter(|(class, _)| class.lossless);
+    let Some(frame) = lossless.map(|(_, &frame)| frame).max().filter(|frame| *frame > Bytes::ZERO) else { return };
+    let Ok(spec) = HeadroomSpec::standard_over(port.rate, port.latency, Medium::Optical, frame) else { return };
+    let reverse = largest.iter().copied().max().unwrap_or_default();
+    let terms = headroom(&HeadroomSpec { largest_reverse_frame: reverse, overhead: plan.spec.overhead, ..spec });
+    let message = format!(
+        "hardware may need {} above XOFF {}, by the delays that IEEE 802.1Qbb and 802.3 allow it: {terms}",
+        terms.above_threshold(),
+        port.describe(),
+    );
+    findings.add(Severity::Note, receiver.section.clone(), message, "");
+}
+
+/// Room above a threshold.
+struct Room<'a> {
+    /// What may arrive after XOFF.
+    needed: Bytes,
+    /// What there is.
+    have: Bytes,
+    buffer: &'a ClassBuffer,
+    shared: bool,
+    /// The largest frame of the class.
+    frame: Bytes,
+}
+
+/// Whether the headroom outlasts a stop that is lost on the cable: the next one comes when the pause is renewed.
+fn lost_stop(subject: &str, place: &str, pause: PauseSpec, room: &Room<'_>, findings: &mut Findings) {
+    let spare = Bytes::new(room.have.get() - room.needed.get());
+    let wait = Bytes::new(u64::from(pause.quanta - pause.refresh_before) * QUANTUM);
+    if wait <= spare {
+        return;
+    }
+    let message = format!(
+        "a PFC frame that is lost to bit errors may lose data: the next one is sent {} quanta later, in which {wait} \
+         arrive {place}; the headroom has {spare} to spare",
+        pause.quanta - pause.refresh_before,
+    );
+    let more = wait.get() - spare.get();
+    let lower = room.buffer.xoff.get().checked_sub(more).filter(|xoff| *xoff >= room.frame.get());
+    let larger = room.buffer.capacity.get() + more;
+    let mut remedies = Vec::new();
+    match lower {
+        _ if room.shared => remedies.push(format!("set headroom = \"{}\"", Bytes::new(room.have.get() + more))),
+        Some(xoff) => remedies.push(format!("set xoff = \"{}\"", Bytes::new(xoff))),
+        None if larger <= LARGEST_BUFFER => {
+            remedies.push(format!("set capacity = \"{}\" and xoff = \"{}\"", Bytes::new(larger), room.buffer.xoff));
+        }
+        None => {}
+    }
+    // Less than a quantum to spare outlasts no pause, however short.
+    if let quanta @ 1.. = spare.get() / QUANTUM {
+        remedies.push(format!("set refresh_before = {}", u64::from(pause.quanta) - quanta));
+    }
+    findings.add(Severity::Warning, subject, message, remedies.join(", or "));
+}
+
+/// Whether a pause is renewed before it runs out: its frame may have to wait behind one of the largest.
+fn renewal(
+    plan: &Plan,
+    receiver: &Receiver<'_>,
+    port: &Port<'_>,
+    pause: PauseSpec,
+    largest: &[Bytes],
+    findings: &mut Findings,
+) {
+    let paused = plan.spec.classes.iter().zip(largest).any(|(class, frame)| class.lossless && *frame > Bytes::ZERO);
+    let Some(wait) = largest.iter().max().filter(|_| paused).map(|&frame| frame + plan.spec.overhead) else { return };
+    let quanta = wait.get().div_ceil(QUANTUM);
+    if u64::from(pause.refresh_before) >= quanta {
+        return;
+    }
+    let message = format!(
+        "may lose frames: a pause is renewed {} quanta before its end, and runs out if the PFC frame waits behind a \
+         frame under way, {quanta} quanta on the wire, {}",
+        pause.refresh_before,
+        port.describe(),
+    );
+    let remedy = match u64::from(pause.quanta) > quanta {
+        true => format!("set refresh_before = {quanta} or more"),
+        false => format!("set quanta above {quanta} and refresh_before = {quanta} or more"),
+    };
+    findings.add(Severity::Error, format!("{}.pause", receiver.section), message, remedy);
+}
+
+/// Whether credits come back in time to keep a cable full.
+fn credit_loop(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[Bytes], findings: &mut Findings) {
+    for ((spec, buffer), &frame) in plan.spec.classes.iter().zip(receiver.buffers).zip(largest) {
+        if !spec.lossless || frame == Bytes::ZERO {
+            continue;
+        }
+        // Out, a frame stored, the credit back behind another frame.
+        let bits = (frame + plan.spec.overhead).bits() as f64 * 2.0;
+        let rate = port.rate.as_bits_per_sec() as f64;
+        let loop_seconds = bits / rate + 2.0 * port.latency.as_secs_f64();
+        let covered = buffer.capacity.bits() as f64 / (loop_seconds * rate);
+        if covered < 1.0 {
+            let message = format!(
+                "{} of credits cover {:.0} % of the round trip {}: the link cannot be filled",
+                buffer.capacity,
+                covered * 100.0,
+                port.describe()
+            );
+            let wanted = Bytes::new((loop_seconds * rate / 8.0) as u64 + 1);
+            findings.add(
+                Severity::Warning,
+                format!("{} class {}", receiver.section, spec.name),
+                message,
+                format!("about {wanted} fill it"),
+            );
+        }
+    }
+}
+
+fn thresholds(plan: &Plan, receiver: &Receiver<'_>, largest: &[Bytes], findings: &mut Findings) {
+    let pauses = matches!(receiver.control, FlowControl::Pause(_) | FlowControl::Pfc(_));
+    let slots = matches!(receiver.control, FlowControl::Credits(credits) if credits.unit == CreditUnit::Frame);
+    for ((spec, buffer), &frame) in plan.spec.classes.iter().zip(receiver.buffers).zip(largest) {
+        let subject = || format!("{} class {}", receiver.section, spec.name);
+        let paused = pauses && spec.lossless && !receiver.shared;
+        if paused && buffer.xoff < frame {
+            let message =
+                format!("xoff {} is less than one frame of {frame}: every frame stops the sender", buffer.xoff);
+            findings.add(Severity::Warning, subject(), message, "raise xoff to a few frames");
+        }
+        if paused && buffer.xon == buffer.xoff {
+            let message = format!("xon equals xoff ({}): pauses and releases alternate frame by frame", buffer.xon);
+            findings.add(Severity::Note, subject(), message, "put xon a few frames below xoff");
+        }
+        if !receiver.shared && !slots && buffer.capacity < frame {
+            let message = format!("a buffer of {} never takes a frame of {frame}", buffer.capacity);
+            findings.add(Severity::Error, subject(), message, "enlarge capacity");
+        }
+    }
+}

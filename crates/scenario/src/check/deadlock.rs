@@ -1,0 +1,232 @@
+//! Whether routes can deadlock, who would, and what the routing costs.
+//!
+//! What waits is a channel: one direction of a cable, in one class. First for all pairs of hosts, in the lanes that the
+//! routing gives them; then for the flows of the scenario, in the classes they have.
+
+use super::paths::Walker;
+use super::{Findings, Severity, holds_back};
+use crate::plan::Plan;
+use fabric::graph::{HostId, NodeId};
+use fabric::routing::{Circle, Routes, Waits, dependency_cycle, flow_entropy};
+use fabric::spec::FlowControl;
+use fabric::workload::Destination;
+use std::collections::{BTreeMap, BTreeSet};
+use units::Time;
+
+/// Beyond so many paths the flows are not followed one by one.
+const MOST_PATHS: usize = 200_000;
+/// Beyond so many hops of all of them they are not either: each is kept.
+const MOST_HOPS: usize = 10_000_000;
+/// Beyond so many entries of all tables together the routing is not surveyed.
+const MOST_ENTRIES: usize = 4_000_000;
+/// Flows of a circle told by name.
+const TOLD: usize = 6;
+
+pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
+    let spec = &plan.spec;
+    survey(plan, findings);
+    changes(plan, findings);
+    if !holds_back(plan) {
+        return;
+    }
+    let tables = std::iter::once((Time::ZERO, &spec.routes));
+    let later = spec.route_changes.iter().map(|change| (change.at, &change.routes));
+    for (at, routes) in tables.chain(later) {
+        let general = dependency_cycle(&spec.graph, &judged(plan, routes));
+        let own = Flows { plan, walker, routes }.circle();
+        let since = if at == Time::ZERO { String::new() } else { format!(" from {at} on") };
+        let (circle, who) = match (own, general) {
+            (Ok(Some((circle, flows))), _) => (circle, format!("; {flows} close it")),
+            (Ok(None), Some(circle)) => {
+                (channels(plan, walker, &circle), "; no flows of this scenario close it, others could".into())
+            }
+            (Err(TooMany), Some(circle)) => (channels(plan, walker, &circle), String::new()),
+            (_, None) => continue,
+        };
+        findings.add(
+            Severity::Warning,
+            "network.routes",
+            format!("the routes can deadlock{since}: {circle}{who}"),
+            "a frame in each of these channels can wait for room behind the next; choose routing = \"up-down\", \
+             \"lash\" or \"dfsssp\", or routes without such a circle",
+        );
+    }
+}
+
+/// Whether some switch counts all classes of a port together, so that lanes do not keep them apart.
+fn counts_together(plan: &Plan) -> bool {
+    plan.spec.switches.iter().any(|switch| matches!(switch.flow_control, FlowControl::Pause(_)))
+}
+
+/// The routes with the lanes that the network really keeps apart.
+fn judged(plan: &Plan, routes: &Routes) -> Routes {
+    let mut judged = routes.clone();
+    // A lossless class outside the lanes carries all pairs together.
+    let outside = plan.spec.classes.iter().zip(&plan.layered).any(|(class, layered)| class.lossless && !layered);
+    if counts_together(plan) || outside {
+        judged.forget_layers();
+    }
+    judged
+}
+
+/// The circle as the switches on it.
+fn channels(plan: &Plan, walker: &Walker<'_>, circle: &Circle) -> String {
+    let lane = if plan.spec.routes.lanes() > 1 { format!(" in lane {}", circle.lane) } else { String::new() };
+    named(walker, &circle.channels) + &lane
+}
+
+fn named(walker: &Walker<'_>, circle: &[(NodeId, u16)]) -> String {
+    let mut text: Vec<&str> = circle.iter().map(|&(node, _)| walker.name(node)).collect();
+    let last = circle.last().and_then(|&(node, port)| walker.peer(node, port));
+    text.extend(last.map(|end| walker.name(end.peer)));
+    text.join(" -> ")
+}
+
+/// There are more paths than are followed, or frames take any of several.
+struct TooMany;
+
+struct Flows<'a> {
+    plan: &'a Plan,
+    walker: &'a Walker<'a>,
+    routes: &'a Routes,
+}
+
+impl Flows<'_> {
+    /// A circle that the flows of the scenario close, and who they are.
+    fn circle(&self) -> Result<Option<(String, String)>, TooMany> {
+        let plan = self.plan;
+        if Walker::sprays(plan) || plan.spec.flows.len() > MOST_PATHS {
+            return Err(TooMany);
+        }
+        let together = counts_together(plan);
+        let mut by_class: BTreeMap<u8, Waits> = BTreeMap::new();
+        let (mut paths, mut followed) = (0, 0);
+        let mut ports: BTreeMap<u32, (NodeId, u16)> = BTreeMap::new();
+        for (number, flow) in (0_u32..).zip(&plan.spec.flows) {
+            let to: &[HostId] = match &flow.destination {
+                Destination::Host(host) => std::slice::from_ref(host),
+                Destination::Uniform(hosts) => hosts,
+            };
+            paths += to.len();
+            if paths > MOST_PATHS {
+                return Err(TooMany);
+            }
+            let entropy = plan.spec.entropy(number);
+            for &to in to {
+                let mut ways = vec![(flow.class, flow.source, to)];
+                ways.extend(flow.acknowledge.map(|acknowledge| (acknowledge.class, to, flow.source)));
+                if let Some(probe) = flow.path_probe {
+                    ways.extend([(probe.class, flow.source, to), (probe.answer_class, to, flow.source)]);
+                }
+                // A path that does not arrive is told elsewhere.
+                let walk = |from, to| self.walker.path(self.routes, from, to, entropy).unwrap_or_default();
+                let mut paths: Vec<(u8, Vec<(NodeId, u16)>)> =
+                    ways.into_iter().map(|(class, from, to)| (class, walk(from, to))).collect();
+                let notices = self.notices(number, flow.source, &paths[0].1);
+                paths.extend(notices);
+                for (class, hops) in paths {
+                    if !plan.spec.classes.get(usize::from(class)).is_some_and(|class| class.lossless) {
+                        continue;
+                    }
+                    followed += hops.len();
+                    if followed > MOST_HOPS {
+                        return Err(TooMany);
+                    }
+                    let channels: Vec<u32> = hops.iter().map(|&(node, port)| self.walker.channel(node, port)).collect();
+                    ports.extend(channels.iter().copied().zip(hops.iter().copied()));
+                    by_class.entry(if together { 0 } else { class }).or_default().add(number, &channels);
+                }
+            }
+        }
+        for (class, waits) in by_class {
+            let Some(circle) = waits.circle() else { continue };
+            let hops: Vec<(NodeId, u16)> = circle.iter().map(|(channel, _)| ports[channel]).collect();
+            let flows: BTreeSet<u32> = circle.iter().filter_map(|&edge| waits.paths(edge).first()).copied().collect();
+            let names: Vec<&str> =
+                flows.iter().take(TOLD).map(|&flow| plan.flow_names[flow as usize].as_str()).collect();
+            let more = flows.len().saturating_sub(TOLD);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let single = plan.spec.classes.len() == 1 || together;
+            let class = &plan.spec.classes[usize::from(class)].name;
+            let place = if single { String::new() } else { format!(" in class {class}") };
+            return Ok(Some((named(self.walker, &hops) + &place, format!("flows {}{more}", names.join(", ")))));
+        }
+        Ok(None)
+    }
+}
+
+impl Flows<'_> {
+    /// The ways of notices and receipts from the switches on a flow's path to its source, each with its class.
+    fn notices(&self, flow: u32, source: HostId, hops: &[(NodeId, u16)]) -> Vec<(u8, Vec<(NodeId, u16)>)> {
+        let spec = &self.plan.spec;
+        let entropy = flow_entropy(flow, source.0, flow, spec.seed);
+        let watched = hops.iter().skip(1).filter_map(|&(switch, _)| {
+            let kind = *spec.kind_of.get(switch.0 as usize)?;
+            let watch = spec.switches.get(kind as usize)?.congestion_point.as_ref().filter(|watch| watch.tells())?;
+            let way = self.walker.path_from(self.routes, switch, source, entropy).ok()?;
+            Some((watch.notice_class, way))
+        });
+        watched.collect()
+    }
+}
+
+/// Links used, length of paths and lanes.
+fn survey(plan: &Plan, findings: &mut Findings) {
+    let spec = &plan.spec;
+    let switches = spec.graph.nodes.len() - spec.routes.hosts();
+    if switches * spec.routes.hosts() > MOST_ENTRIES {
+        return;
+    }
+    let survey = spec.routes.survey(&spec.graph);
+    if survey.trunks == 0 || survey.pairs == 0 {
+        return;
+    }
+    let mut message = format!(
+        "{} of {} cables between switches in use; {:.3} of them on a path, {:.3} times the shortest, {:.3} times at \
+         worst",
+        survey.used,
+        survey.trunks,
+        survey.hops,
+        if survey.shortest > 0.0 { survey.hops / survey.shortest } else { 1.0 },
+        survey.stretch
+    );
+    if survey.trees > 0 {
+        message.push_str(&format!("; {} trees", survey.trees));
+    }
+    if survey.lanes > 1 {
+        message.push_str(&format!("; {} lanes", survey.lanes));
+    }
+    if counts_together(plan) && survey.lanes > 1 {
+        findings.add(
+            Severity::Warning,
+            "network.routing",
+            "its lanes keep nothing apart: PAUSE stops all classes of a cable together".into(),
+            "use flow_control = \"pfc\" or \"credits\"",
+        );
+    }
+    findings.add(Severity::Note, "network.routing", message, "");
+}
+
+/// How much of the tables changes after a fault.
+fn changes(plan: &Plan, findings: &mut Findings) {
+    if plan.spec.routes.lanes() > 1 && !plan.spec.route_changes.is_empty() {
+        let message = "sources keep the lanes of the start when tables change: from then on lanes may close circles";
+        findings.add(Severity::Note, "network.routing", message.into(), "");
+    }
+    let mut before = &plan.spec.routes;
+    let mut changes: Vec<_> = plan.spec.route_changes.iter().collect();
+    changes.sort_by_key(|change| change.at);
+    for change in changes.into_iter().take(16) {
+        let (switches, entries) = before.difference(&change.routes);
+        let all = plan.spec.graph.nodes.len() - change.routes.hosts();
+        let when = match change.last() {
+            last if last == change.at => format!("at {last}"),
+            last => format!("from {} to {last}, each when it has learned of it,", change.at),
+        };
+        let entries_of = all * change.routes.hosts();
+        let message =
+            format!("{when} {switches} of {all} switches change {entries} of {entries_of} entries of their tables");
+        findings.add(Severity::Note, "network.routes", message, "");
+        before = &change.routes;
+    }
+}

@@ -1,0 +1,131 @@
+//! Offered load against capacity, and a word on fair shares.
+
+use super::fair::{FairShare, MOST_FLOWS, demand, expansion, is_untold, lasting_shares, steady_shares};
+use super::paths::Walker;
+use super::{Findings, Severity};
+use crate::plan::Plan;
+use fabric::workload::Destination;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// Overloaded links told one by one.
+const TOLD: usize = 5;
+
+pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
+    overload(plan, walker, findings);
+    let Some(shares) = steady_shares(plan, walker) else {
+        if plan.spec.flows.len() > MOST_FLOWS {
+            let message = format!("{} flows: fair shares are computed up to {MOST_FLOWS}", plan.spec.flows.len());
+            findings.add(Severity::Note, "workloads", message, "");
+        } else if is_untold(plan, walker) {
+            let message = "no fair shares: what two arbitration tables with a limit give depends on who waits when";
+            findings.add(Severity::Note, "workloads", message.into(), "");
+        }
+        return;
+    };
+    let sized = plan.spec.flows.iter().filter(|flow| flow.size.is_some()).count();
+    let (shares, when) = if sized == 0 {
+        (shares, "")
+    } else if meet(plan, &shares) {
+        (shares, " while all are under way")
+    } else {
+        // How long they last is a result of the run, and so is what they leave to the others.
+        let message = format!("{sized} flows with a size come and go: what is fair is computed after the run");
+        findings.add(Severity::Note, "workloads", message, "");
+        (lasting_shares(plan, walker).unwrap_or_default(), " without the flows that come and go")
+    };
+    let mut by_workload: BTreeMap<u32, Vec<&FairShare>> = BTreeMap::new();
+    for share in &shares {
+        by_workload.entry(plan.workload_of_flow[share.flow as usize]).or_default().push(share);
+    }
+    for (workload, shares) in by_workload {
+        let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
+        let least = shares.iter().map(|share| share.throughput).fold(f64::INFINITY, f64::min);
+        let most = shares.iter().map(|share| share.most).fold(0.0, f64::max);
+        let open = shares.iter().any(|share| share.most > share.throughput);
+        let worst = shares.iter().min_by(|a, b| a.throughput.total_cmp(&b.throughput));
+        let bottleneck = worst.and_then(|share| share.bottleneck.as_ref());
+        let because = bottleneck.map_or("all it offers".into(), |link| format!("bottleneck: {link}"));
+        let amount = if most - least < 1.0 { show(least) } else { format!("{} to {}", show(least), show(most)) };
+        let whose = if shares.len() == 1 { String::new() } else { format!(" for each of {} flows", shares.len()) };
+        // Two links may weigh two classes the other way round.
+        let because = if open { "links weigh its class differently: all of this is fair".into() } else { because };
+        let message = format!("fair share: {amount}{whose}{when} ({because})");
+        findings.add(Severity::Note, format!("workload {name}"), message, "");
+    }
+}
+
+/// Whether there is a time at which all flows are under way, if each gets the share it would have then: nobody is
+/// stopped, or done, before the last has started.
+fn meet(plan: &Plan, shares: &[FairShare]) -> bool {
+    let flows = || shares.iter().map(|share| (share, &plan.spec.flows[share.flow as usize]));
+    let last = flows().map(|(_, flow)| flow.start).max().unwrap_or_default().as_secs_f64();
+    flows().all(|(share, flow)| {
+        let done = flow.size.map(|size| flow.start.as_secs_f64() + size.bits() as f64 / share.most.max(1.0));
+        done.into_iter().chain(flow.stop.map(Time::as_secs_f64)).all(|end| end > last)
+    })
+}
+
+/// Links that are offered more than they carry by flows that do not hold back.
+fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
+    let end = Time::ZERO + plan.run.duration;
+    let mut offered: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut greedy: BTreeMap<u32, u64> = BTreeMap::new();
+    for (number, flow) in plan.spec.flows.iter().enumerate() {
+        let Destination::Host(to) = flow.destination else { continue };
+        let Ok(mut hops) = walker.path_of(plan, number, flow, to) else { continue };
+        if Walker::sprays(plan) && hops.len() > 2 {
+            hops = vec![hops[0], hops[hops.len() - 1]];
+        }
+        // What is finite offers its size over the time that is left to it, at most its demand.
+        let seconds = end.saturating_since(flow.start).as_secs_f64();
+        let by_size = flow
+            .size
+            .filter(|_| seconds > 0.0)
+            .map(|size| size.bits() as f64 * expansion(plan, flow) / plan.run.duration.as_secs_f64());
+        let load = match (demand(plan, flow), by_size) {
+            (Some(demand), Some(size)) => Some(demand.min(size)),
+            (demand, size) => demand.or(size),
+        };
+        for (node, port) in hops {
+            match load {
+                Some(load) => *offered.entry(walker.channel(node, port)).or_insert(0.0) += load,
+                None => *greedy.entry(walker.channel(node, port)).or_insert(0) += 1,
+            }
+        }
+    }
+    let mut over: Vec<(f64, String, f64, f64)> = Vec::new();
+    for (channel, node, cable) in walker.channels() {
+        let Some(&load) = offered.get(&channel) else { continue };
+        let capacity = plan.spec.graph.cables[cable.cable as usize].link.rate.as_bits_per_sec() as f64;
+        if load > capacity * 1.001 {
+            over.push((
+                load / capacity,
+                format!("{} -> {}", walker.name(node), walker.name(cable.peer)),
+                load,
+                capacity,
+            ));
+        }
+    }
+    over.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (ratio, link, load, capacity) in over.iter().take(TOLD) {
+        let message = format!("offered {} of {}: {:.0} %", show(*load), show(*capacity), ratio * 100.0);
+        findings.add(Severity::Warning, format!("link {link}"), message, "its queue grows as long as this lasts");
+    }
+    if over.len() > TOLD {
+        let message = format!("{} more links are offered more than they carry", over.len() - TOLD);
+        findings.add(Severity::Warning, "links", message, "");
+    }
+}
+
+/// A rate for people.
+fn show(rate: f64) -> String {
+    let (unit, factor) = match rate {
+        rate if rate >= 1e9 => ("Gb/s", 1e9),
+        rate if rate >= 1e6 => ("Mb/s", 1e6),
+        rate if rate >= 1e3 => ("kb/s", 1e3),
+        _ => ("b/s", 1.0),
+    };
+    let text = format!("{:.2}", rate / factor);
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}

@@ -1,0 +1,185 @@
+//! The paths of flows, as the fabric will choose them, without reading the whole graph for each.
+
+use crate::plan::Plan;
+use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
+use fabric::routing::{Routes, pick};
+use fabric::spec::Multipath;
+use fabric::workload::{Destination, FlowSpec};
+
+/// Beyond so many receivers of one sender only the first are looked at.
+const LOOKED_AT: usize = 4096;
+
+/// A graph read once.
+pub(crate) struct Walker<'a> {
+    graph: &'a Graph,
+    ports: Vec<Vec<PortEnd>>,
+    hosts: Vec<NodeId>,
+    /// First channel of each node: a channel is an output port, numbered node by node.
+    first: Vec<u32>,
+}
+
+impl<'a> Walker<'a> {
+    pub(crate) fn new(graph: &'a Graph) -> Walker<'a> {
+        let ports = graph.ports();
+        let mut sum = 0;
+        let first = ports
+            .iter()
+            .map(|ports| {
+                let first = sum;
+                sum += ports.len() as u32;
+                first
+            })
+            .collect();
+        Walker { graph, hosts: graph.hosts(), ports, first }
+    }
+
+    pub(crate) fn name(&self, node: NodeId) -> &'a str {
+        self.graph.nodes.get(node.0 as usize).map_or("?", |node| node.name.as_str())
+    }
+
+    pub(crate) fn host(&self, host: HostId) -> NodeId {
+        self.hosts.get(host.0 as usize).copied().unwrap_or(NodeId(u32::MAX))
+    }
+
+    /// The number of an output port.
+    pub(crate) fn channel(&self, node: NodeId, port: u16) -> u32 {
+        self.first.get(node.0 as usize).copied().unwrap_or(0) + u32::from(port)
+    }
+
+    /// Every output port with its number: (channel, node, end of its cable).
+    pub(crate) fn channels(&self) -> impl Iterator<Item = (u32, NodeId, &PortEnd)> {
+        self.ports.iter().zip(0_u32..).flat_map(move |(ports, node)| {
+            let first = self.first[node as usize];
+            ports.iter().zip(0_u32..).map(move |(end, port)| (first + port, NodeId(node), end))
+        })
+    }
+
+    /// The node at the far end of an output port.
+    pub(crate) fn peer(&self, node: NodeId, port: u16) -> Option<&PortEnd> {
+        self.ports.get(node.0 as usize)?.get(usize::from(port))
+    }
+
+    /// The hops of a flow, as [`Routes::path`] gives them.
+    pub(crate) fn path(
+        &self,
+        routes: &Routes,
+        from: HostId,
+        to: HostId,
+        entropy: u32,
+    ) -> Result<Vec<(NodeId, u16)>, String> {
+        self.walk(routes, (self.host(from), 0), to, entropy)
+    }
+
+    /// The hops from a switch to a host.
+    pub(super) fn path_from(
+        &self,
+        routes: &Routes,
+        switch: NodeId,
+        to: HostId,
+        entropy: u32,
+    ) -> Result<Vec<(NodeId, u16)>, String> {
+        let choice = routes.ports(switch, to);
+        match choice.get(pick(entropy, routes.salt(switch), choice.len())) {
+            Some(&port) => self.walk(routes, (switch, port), to, entropy),
+            None => Err(format!("{} knows no way to {}", self.name(switch), self.name(self.host(to)))),
+        }
+    }
+
+    /// The hops to a host, beginning with this one.
+    fn walk(
+        &self,
+        routes: &Routes,
+        (mut at, mut port): (NodeId, u16),
+        to: HostId,
+        entropy: u32,
+    ) -> Result<Vec<(NodeId, u16)>, String> {
+        let target = self.host(to);
+        let mut hops = Vec::with_capacity(8);
+        loop {
+            let Some(end) = self.peer(at, port) else {
+                return Err(format!("{} knows no way to {}", self.name(at), self.name(target)));
+            };
+            hops.push((at, port));
+            at = end.peer;
+            if at == target {
+                return Ok(hops);
+            }
+            if self.graph.nodes[at.0 as usize].role == Role::Host {
+                return Err(format!("frames for {} end at host {}", self.name(target), self.name(at)));
+            }
+            // A path without a repetition is no longer than the nodes there are.
+            if hops.len() > self.graph.nodes.len() {
+                return Err(format!("frames for {} come back to {} for ever", self.name(target), self.name(at)));
+            }
+            let choice = routes.ports(at, to);
+            match choice.get(pick(entropy, routes.salt(at), choice.len())) {
+                Some(&next) => port = next,
+                None => return Err(format!("{} knows no way to {}", self.name(at), self.name(target))),
+            }
+        }
+    }
+
+    /// The path of a flow of a plan to one of its destinations.
+    pub(crate) fn path_of(
+        &self,
+        plan: &Plan,
+        number: usize,
+        flow: &FlowSpec,
+        to: HostId,
+    ) -> Result<Vec<(NodeId, u16)>, String> {
+        self.path(&plan.spec.routes, flow.source, to, plan.spec.entropy(number as u32))
+    }
+
+    /// Whether a flow arrives; why not, if not.
+    pub(crate) fn reaches(&self, plan: &Plan, number: usize, flow: &FlowSpec) -> Result<(), String> {
+        let destinations = match &flow.destination {
+            Destination::Host(host) => std::slice::from_ref(host),
+            Destination::Uniform(hosts) => &hosts[..hosts.len().min(LOOKED_AT)],
+        };
+        destinations.iter().try_for_each(|&to| self.path_of(plan, number, flow, to).map(|_| ()))
+    }
+
+    /// Whether frames of a flow may take several paths.
+    pub(crate) fn sprays(plan: &Plan) -> bool {
+        plan.spec.multipath == Multipath::Spray
+    }
+}
+
+/// For every flow the output ports it crosses, as results number them; nothing if its frames go several ways or nowhere.
+#[must_use]
+pub fn flow_paths(plan: &Plan) -> Vec<Option<Vec<u32>>> {
+    let walker = Walker::new(&plan.spec.graph);
+    let path = |(number, flow): (usize, &FlowSpec)| {
+        let Destination::Host(to) = flow.destination else { return None };
+        let hops = walker.path_of(plan, number, flow, to).ok().filter(|_| !Walker::sprays(plan))?;
+        Some(hops.into_iter().map(|(node, port)| walker.channel(node, port)).collect())
+    };
+    plan.spec.flows.iter().enumerate().map(path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::graph::LinkSpec;
+    use fabric::topology::{Links, fat_tree};
+    use units::{Rate, Span};
+
+    #[test]
+    fn paths_are_those_of_the_fabric() {
+        let link = LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_nanos(500), bit_error_rate: 0.0 };
+        let graph = fat_tree(4, Links::same(link)).unwrap();
+        let routes = Routes::shortest_paths(&graph);
+        let walker = Walker::new(&graph);
+        for entropy in 0..200 {
+            let (from, to) = (HostId(entropy % 16), HostId((entropy * 7 + 3) % 16));
+            if from != to {
+                assert_eq!(
+                    walker.path(&routes, from, to, entropy).unwrap(),
+                    routes.path(&graph, from, to, entropy).unwrap()
+                );
+            }
+        }
+        let nowhere = Routes::empty(&graph);
+        assert!(walker.path(&nowhere, HostId(0), HostId(1), 1).is_err());
+    }
+}

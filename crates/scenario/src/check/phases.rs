@@ -1,0 +1,149 @@
+//! Fair shares as they change over a run.
+//!
+//! A phase is a stretch of the run in which the same flows are under way and every receiver consumes at the same rate. A
+//! flow with a size is under way until it ended, which only the run can tell: before it, such a flow counts from its
+//! start to its stop.
+
+use super::fair::{FairShare, Ground, asks};
+use super::paths::Walker;
+use crate::plan::Plan;
+use units::Time;
+
+/// Beyond so many flows, added up over phases, nothing is computed.
+const MOST_WORK: usize = 20_000_000;
+
+/// The same where links tell classes apart, which takes many rounds.
+const MOST_CLASSED_WORK: usize = 200_000;
+
+/// Beyond so many phases, times all flows, nothing is computed either.
+const MOST_LOOKS: usize = 100_000_000;
+
+/// A stretch of the run in which the fair shares stay the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FairPhase {
+    /// Where it begins.
+    pub from: Time,
+    /// Where it ends.
+    pub until: Time,
+    /// The shares of the flows that are on, in the order of the plan.
+    pub shares: Vec<FairShare>,
+}
+
+/// The max-min fair shares phase by phase, from the start of the run to its end, as far as the plan tells them: a flow
+/// with a size counts from its start to its stop. `None` if there are too many, or if one is open.
+#[must_use]
+pub fn fair_phases(plan: &Plan) -> Option<Vec<FairPhase>> {
+    closed_phases(plan, &[])
+}
+
+/// The same of a run that is over: a flow counts until it ended. `ended` may be shorter than the flows.
+#[must_use]
+pub fn fair_phases_of_run(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> {
+    closed_phases(plan, ended)
+}
+
+fn closed_phases(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> {
+    let mut phases: Vec<FairPhase> = Vec::new();
+    let mut open = false;
+    each_fair_phase(plan, ended, (Time::ZERO + plan.run.duration, MOST_WORK), |phase| {
+        open |= phase.shares.iter().any(|share| share.throughput < share.most);
+        match phases.last_mut() {
+            Some(last) if last.shares == phase.shares => last.until = phase.until,
+            _ => phases.push(phase),
+        }
+    })?;
+    (!open).then_some(phases)
+}
+
+/// Calls `each` with every phase of a run that came as far as `until`, in order. A share that is open is stated as its
+/// least and its most. `None`, before the first call, if there are too many of them: more than `most` flows, added up
+/// over phases.
+pub fn each_fair_phase(
+    plan: &Plan,
+    ended: &[Option<Time>],
+    (until, most): (Time, usize),
+    mut each: impl FnMut(FairPhase),
+) -> Option<()> {
+    let ground = Ground::new(plan, &Walker::new(&plan.spec.graph))?;
+    let end_of = |number: usize| ended.get(number).copied().flatten();
+    let mut changes = ground.changes();
+    changes.extend(ground.flows.iter().filter_map(|(number, _)| end_of(*number)));
+    changes.retain(|&at| at < until);
+    let most = if ground.is_classed() { most.min(MOST_CLASSED_WORK) } else { most };
+    if changes.len().saturating_mul(ground.flows.len()) > MOST_LOOKS || work(plan, &ground, &changes, end_of) > most {
+        return None;
+    }
+    let ends = changes.iter().copied().skip(1).chain([until]);
+    for (&from, until) in changes.iter().zip(ends) {
+        let shares = ground.shares(from, |number, flow| {
+            asks(plan, flow, from).filter(|_| end_of(number).is_none_or(|end| from < end))
+        })?;
+        each(FairPhase { from, until, shares });
+    }
+    Some(())
+}
+
+/// The flows under way, added up over phases.
+fn work(
+    plan: &Plan,
+    ground: &Ground<'_>,
+    changes: &std::collections::BTreeSet<Time>,
+    end_of: impl Fn(usize) -> Option<Time>,
+) -> usize {
+    let flows = || ground.flows.iter().map(|(number, _)| (*number, &plan.spec.flows[*number]));
+    let mut starts: Vec<Time> = flows().map(|(_, flow)| flow.start).collect();
+    let mut ends: Vec<Time> =
+        flows().filter_map(|(number, flow)| flow.stop.into_iter().chain(end_of(number)).min()).collect();
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let passed = |instants: &[Time], at: Time| instants.partition_point(|&instant| instant <= at);
+    changes.iter().map(|&at| passed(&starts, at).saturating_sub(passed(&ends, at))).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Limits, NoFiles, load_str};
+    use units::Span;
+
+    const NETWORK: &str = r#"
+        schema_version = 1
+        [network]
+        topology = "single-switch"
+        hosts = 3
+        link = { rate = "10Gb/s", latency = "500ns" }
+        [[switches]]
+        flow_control = "pfc"
+        buffers = { capacity = "100KB" }
+        [[workloads]]
+        name = "short"
+        kind = "greedy"
+        from = "h0"
+        to = "h2"
+        size = "100KB"
+        [[workloads]]
+        name = "late"
+        kind = "greedy"
+        from = "h1"
+        to = "h2"
+        start = "500us"
+        [run]
+        duration = "1ms"
+    "#;
+
+    #[test]
+    fn a_flow_that_ended_leaves_its_share_to_the_others() {
+        let plan = load_str("test", NETWORK, &[], &NoFiles, Limits::default()).expect("a scenario");
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        let told = |phases: Vec<FairPhase>| -> Vec<(Time, Vec<u64>)> {
+            let rates = |phase: &FairPhase| phase.shares.iter().map(|share| (share.throughput / 1e8) as u64).collect();
+            phases.iter().map(|phase| (phase.from, rates(phase))).collect()
+        };
+        // Nobody knows beforehand when the first will be done: it counts as if it lasted.
+        let before = told(fair_phases(&plan).expect("few flows"));
+        assert_eq!(before, [(at(0), vec![98]), (at(500), vec![49, 49])]);
+        // It was done before the second began: neither ever had to share.
+        let after = told(fair_phases_of_run(&plan, &[Some(at(90)), None]).expect("few flows"));
+        assert_eq!(after, [(at(0), vec![98]), (at(90), vec![]), (at(500), vec![98])]);
+    }
+}

@@ -1,0 +1,443 @@
+//! What results should be: parsed and checked here, judged by whoever has results.
+
+use super::key::Kind;
+use super::metric::{METRICS, Metric, Subject, Unit};
+use super::plan::RunSettings;
+use super::problem::Problem;
+use super::resolve::{Gathered, Node};
+use super::tree::{Data, Item};
+use super::value::{Value, read};
+use std::fmt;
+use units::{Bytes, Rate, Span};
+
+/// How several values become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The smallest.
+    Least,
+    /// The largest.
+    Most,
+    /// The sum.
+    Sum,
+    /// The standard deviation.
+    Deviation,
+    /// The standard deviation as a part of the mean.
+    Variation,
+}
+
+impl Statistic {
+    /// The deviation of values with that mean and variance, or what it is of the mean.
+    pub(crate) fn spread(self, mean: f64, variance: f64) -> Option<f64> {
+        let deviation = variance.max(0.0).sqrt();
+        match self {
+            Statistic::Variation => Some(deviation / mean).filter(|part| part.is_finite()),
+            _ => Some(deviation),
+        }
+    }
+
+    /// The same around a stated value instead of the mean, if there is one: then the distance of the mean from it counts.
+    #[must_use]
+    pub fn spread_around(self, around: Option<f64>, mean: f64, variance: f64) -> Option<f64> {
+        match around {
+            None => self.spread(mean, variance),
+            Some(value) => self.spread(value, variance.max(0.0) + (mean - value) * (mean - value)),
+        }
+    }
+
+    /// One number of several; `None` of none. What is not a number is left out.
+    #[must_use]
+    pub fn of(self, values: impl IntoIterator<Item = f64>) -> Option<f64> {
+        let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
+        match self {
+            _ if values.is_empty() => None,
+            Statistic::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
+            Statistic::Least => values.into_iter().reduce(f64::min),
+            Statistic::Most => values.into_iter().reduce(f64::max),
+            Statistic::Sum => Some(values.iter().sum()),
+            Statistic::Deviation | Statistic::Variation => {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+                self.spread(mean, squares / values.len() as f64)
+            }
+        }
+    }
+}
+
+/// How several ports or nodes become one number, where each is followed over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Across {
+    /// The largest of their numbers.
+    Most,
+    /// The mean of their numbers.
+    Mean,
+    /// The smallest of their numbers.
+    Least,
+    /// The fullest of them at each sample, as if they were one.
+    Fullest,
+}
+
+/// How a result is compared with what is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// As much, give or take the tolerance.
+    Equal,
+    /// Less.
+    Below,
+    /// At most.
+    AtMost,
+    /// More.
+    Above,
+    /// At least.
+    AtLeast,
+}
+
+impl Comparison {
+    /// Whether a measured number is as expected; `tolerance` is a fraction of what is expected.
+    #[must_use]
+    pub fn holds(self, measured: f64, expected: f64, tolerance: f64) -> bool {
+        match self {
+            Comparison::Equal => (measured - expected).abs() <= tolerance * expected.abs(),
+            Comparison::Below => measured < expected,
+            Comparison::AtMost => measured <= expected,
+            Comparison::Above => measured > expected,
+            Comparison::AtLeast => measured >= expected,
+        }
+    }
+}
+
+/// What is expected, in the metric's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expected {
+    /// A throughput.
+    Rate(Rate),
+    /// A size.
+    Size(Bytes),
+    /// A time.
+    Time(Span),
+    /// A count.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// A way to end: finished, deadlock, stalled, loss, limit or interrupted.
+    Outcome(String),
+}
+
+impl Expected {
+    /// As a number: bits per second, bytes, seconds or itself; `None` for an outcome.
+    #[must_use]
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            Expected::Rate(rate) => Some(rate.as_bits_per_sec() as f64),
+            Expected::Size(size) => Some(size.get() as f64),
+            Expected::Time(time) => Some(time.as_secs_f64()),
+            Expected::Count(count) => Some(*count as f64),
+            Expected::Number(number) => Some(*number),
+            Expected::Outcome(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Rate(rate) => rate.fmt(f),
+            Expected::Size(size) => size.fmt(f),
+            Expected::Time(time) => time.fmt(f),
+            Expected::Count(count) => count.fmt(f),
+            Expected::Number(number) => number.fmt(f),
+            Expected::Outcome(outcome) => outcome.fmt(f),
+        }
+    }
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where it begins, from the start of the run.
+    pub from: Span,
+    /// Where it ends.
+    pub until: Span,
+}
+
+/// What an expectation is about. Which lists are used is for the metric to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subjects {
+    /// Flows, as positions in the plan.
+    pub flows: Vec<u32>,
+    /// Flows to which the first are compared; none if the number itself is meant.
+    pub over: Option<Vec<u32>>,
+    /// Nodes, as positions in the graph.
+    pub nodes: Vec<u32>,
+    /// Ports, by their global numbers: the sender of a direction of a link, for a buffer the receiver.
+    pub ports: Vec<u32>,
+}
+
+/// What is measured, and what it should be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// What it is called.
+    pub name: String,
+    /// Its position in the plan.
+    pub number: usize,
+    /// What is measured.
+    pub metric: Metric,
+    /// Of what.
+    pub subjects: Subjects,
+    /// When.
+    pub window: Window,
+    /// How several values become one.
+    pub statistic: Statistic,
+    /// How several places become one, where a place is followed over time.
+    pub across: Across,
+    /// Around what a deviation is measured, in the metric's base unit; none for the mean.
+    pub around: Option<f64>,
+    /// How to compare.
+    pub comparison: Comparison,
+    /// With what; without it, it is measured and not judged.
+    pub expected: Option<Expected>,
+    /// Fraction of what is expected by which the result may differ.
+    pub tolerance: f64,
+    /// For pause phases: how long without a pause ends one.
+    pub quiet: Span,
+    /// For settling times: the fraction of its last mean within which a rate must stay. For recovery times: the fraction
+    /// of the fair share that may be missing.
+    pub within: f64,
+    /// For drain times: the level.
+    pub level: Bytes,
+    /// Where the number comes from, for people.
+    pub source: Option<String>,
+    /// The statement it is evidence for; without it, what its source says.
+    pub statement: Option<String>,
+    /// Line of the scenario that states it, as `file:line`.
+    pub stated_at: String,
+}
+
+impl Expectation {
+    /// What the measured number is given in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        let plain = self.subjects.over.is_some() || self.statistic == Statistic::Variation;
+        if plain { Unit::Number } else { self.metric.unit() }
+    }
+
+    /// Whether a measured number only says that something takes longer than was watched: a rate that is still outside
+    /// its band in the last quarter of the window, by which the band is defined, has not settled; what takes the whole
+    /// window has not come to its end in it.
+    #[must_use]
+    pub fn outlasts(&self, measured: f64) -> bool {
+        if self.unit() != Unit::Time {
+            return false;
+        }
+        let window = (self.window.until - self.window.from).as_secs_f64();
+        match self.metric {
+            Metric::SettlingTime | Metric::BacklogSettling => measured > window * 0.75,
+            Metric::RecoveryTime | Metric::DrainTime => measured >= window * (1.0 - 1e-9),
+            Metric::PausePhase => measured > window - self.quiet.as_secs_f64(),
+            _ => false,
+        }
+    }
+
+    /// The least and the largest number it can be: nothing that is measured is negative, and a part of a whole or an index
+    /// is at most one. Of flows that are known, Jain's index is at least one over their number. A time within a window is
+    /// at most as long as the window.
+    #[must_use]
+    pub fn bounds(&self) -> (f64, f64) {
+        let of_parts = matches!(self.statistic, Statistic::Mean | Statistic::Least | Statistic::Most);
+        let plain = of_parts && self.subjects.over.is_none() && self.metric.ends_at_one();
+        let within = of_parts && self.unit() == Unit::Time && self.metric.is_within_window();
+        let most = match (plain, within) {
+            (true, _) => 1.0,
+            (false, true) => (self.window.until - self.window.from).as_secs_f64(),
+            (false, false) => f64::INFINITY,
+        };
+        let index = plain && matches!(self.metric, Metric::Fairness | Metric::FairIndex);
+        match self.subjects.flows.len() {
+            flows @ 1.. if index => (1.0 / flows as f64, most),
+            _ => (0.0, most),
+        }
+    }
+}
+
+const OUTCOMES: &[(&str, &str)] = &[
+    ("finished", "the time asked for was simulated"),
+    ("deadlock", "frames wait for each other in a circle"),
+    ("stalled", "frames of a lossless class wait for ever behind a dead receiver or a failed cable"),
+    ("loss", "a frame of a lossless class was dropped"),
+    ("limit", "a limit was reached"),
+    ("interrupted", "somebody stopped it"),
+];
+
+/// Reads one expectation; `find` turns its names into flows, nodes and ports.
+pub(crate) fn expectation(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    number: usize,
+    run: Option<&RunSettings>,
+    find: impl FnOnce(&mut Gathered<'_>, Subject, Metric) -> Option<Subjects>,
+) -> Option<Expectation> {
+    let name = node.text("metric")?;
+    let info = METRICS.iter().find(|info| info.name == name)?;
+    let metric = info.metric;
+    let comparison = match node.text("op")?.as_str() {
+        "<" => Comparison::Below,
+        "<=" => Comparison::AtMost,
+        ">" => Comparison::Above,
+        ">=" => Comparison::AtLeast,
+        _ => Comparison::Equal,
+    };
+    if metric == Metric::Outcome && comparison != Comparison::Equal {
+        gathered.refuse(node.place_of("op"), "an outcome is not more or less than another", "leave `op` out");
+    }
+    let good = stated(gathered, node, metric);
+    let window = window(gathered, node, metric, run);
+    let subjects = find(gathered, info.subject, metric);
+    let quiet = node.time("quiet").unwrap_or_default();
+    if metric == Metric::PausePhase && node.given("quiet") && quiet == Span::ZERO {
+        gathered.refuse(node.place_of("quiet"), "a gap of no time ends every phase", "give a time above zero");
+    }
+    let (line, _) = gathered.sources.position(node.place);
+    let file = gathered.sources.get(node.place.source).map(|source| source.name.clone()).unwrap_or_default();
+    Some(Expectation {
+        name: node.text("name").unwrap_or(name),
+        number,
+        metric,
+        subjects: subjects?,
+        window: window?,
+        statistic: match node.text("statistic").as_deref() {
+            Some("least") => Statistic::Least,
+            Some("most") => Statistic::Most,
+            Some("sum") => Statistic::Sum,
+            Some("deviation") => Statistic::Deviation,
+            Some("variation") => Statistic::Variation,
+            _ => Statistic::Mean,
+        },
+        across: match node.text("across").as_deref() {
+            Some("mean") => Across::Mean,
+            Some("least") => Across::Least,
+            Some("fullest") => Across::Fullest,
+            _ => Across::Most,
+        },
+        around: node
+            .size("around")
+            .map(|size| size.get() as f64)
+            .or_else(|| node.rate("around").map(|rate| rate.as_bits_per_sec() as f64)),
+        comparison,
+        expected: good?,
+        tolerance: node.number("tolerance").unwrap_or(0.0),
+        quiet,
+        within: node.number("within").unwrap_or(0.0),
+        level: node.size("level").unwrap_or_default(),
+        source: node.text("source"),
+        statement: node.text("statement"),
+        stated_at: format!("{file}:{line}"),
+    })
+}
+
+/// What is expected: nothing if nothing is said, `None` if it is said wrongly.
+fn stated(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Option<Expected>> {
+    let Some(item) = node.any("value") else {
+        for key in ["op", "tolerance"] {
+            if node.given(key) {
+                let message = format!("`{key}` does nothing without `value`");
+                gathered.refuse(node.place_of(key), message, "remove it, or add `value = ...`");
+            }
+        }
+        return Some(None);
+    };
+    let plain = node.has("over") || node.text("statistic").as_deref() == Some("variation");
+    expected(gathered, &kind(metric, plain), &item).map(Some)
+}
+
+/// What a metric's values are written as; a ratio is a plain number.
+pub(crate) fn kind(metric: Metric, ratio: bool) -> Kind {
+    match (metric.unit(), ratio) {
+        (_, true) => Kind::Number(0.0, f64::INFINITY),
+        (Unit::Rate, _) => Kind::Rate(Rate::ZERO, super::key::FASTEST),
+        (Unit::Size, _) => Kind::size(0, u64::MAX),
+        (Unit::Time, _) => Kind::time(),
+        (Unit::Count, _) => Kind::Count(0, u64::MAX),
+        // A deviation may be larger than its mean.
+        (Unit::Number, _) => Kind::Number(0.0, if metric.ends_at_one() { 1.0 } else { f64::INFINITY }),
+        (Unit::Outcome, _) => Kind::choice(OUTCOMES),
+    }
+}
+
+/// Reads what is expected of a metric of that kind; what is wrong is told.
+pub(crate) fn expected(gathered: &mut Gathered<'_>, kind: &Kind, item: &Item) -> Option<Expected> {
+    if matches!(item.data, Data::Table(_)) {
+        let message = format!("this is a table, where {} is expected", kind.expected());
+        gathered.refuse(item.place, message, format!("write {}", kind.describe()));
+        return None;
+    }
+    match read(kind, item) {
+        Ok(Value::Rate(rate)) => Some(Expected::Rate(rate)),
+        Ok(Value::Size(size)) => Some(Expected::Size(size)),
+        Ok(Value::Time(time)) => Some(Expected::Time(time)),
+        Ok(Value::Count(count)) => Some(Expected::Count(count)),
+        Ok(Value::Number(number)) => Some(Expected::Number(number)),
+        Ok(Value::Text(outcome)) => Some(Expected::Outcome(outcome)),
+        Ok(_) => None,
+        Err(problems) => {
+            gathered.problems.extend(problems);
+            None
+        }
+    }
+}
+
+/// When it is measured: what `between` says, or what the metric does without it.
+fn window(gathered: &mut Gathered<'_>, node: &Node, metric: Metric, run: Option<&RunSettings>) -> Option<Window> {
+    // Without the run nothing can be said of its parts.
+    let run = run?;
+    let Some([(from, begins), (until, ends)]) = node.interval("between") else {
+        let from = if metric.of_whole_run() { Span::ZERO } else { run.warm_up };
+        return (!node.given("between")).then_some(Window { from, until: run.duration });
+    };
+    // The short form of a figure cuts what it does not reach.
+    let short = run.quick == Some(run.duration);
+    let (from, until) = if short { (from.min(run.duration), until.min(run.duration)) } else { (from, until) };
+    if short && from == until {
+        return Some(Window { from, until });
+    }
+    if until > run.duration {
+        let message = format!("the window ends at {until}, after the run of {}", run.duration);
+        gathered.refuse(ends, message, "end it within the run, or lengthen run.duration");
+        return None;
+    }
+    if from >= until {
+        let message = format!("the window ends at {until} and begins at {from}");
+        let problem = Problem::new(ends, message, "write the earlier time first, and another one after it");
+        gathered.problems.push(problem.and(begins, "it begins"));
+        return None;
+    }
+    Some(Window { from, until })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons() {
+        assert!(Comparison::Equal.holds(9.6, 10.0, 0.05) && !Comparison::Equal.holds(9.4, 10.0, 0.05));
+        assert!(Comparison::Equal.holds(0.0, 0.0, 0.0));
+        assert!(Comparison::Below.holds(1.0, 2.0, 0.0) && !Comparison::Below.holds(2.0, 2.0, 0.0));
+        assert!(Comparison::AtMost.holds(2.0, 2.0, 0.0) && Comparison::AtLeast.holds(2.0, 2.0, 0.0));
+        assert!(Comparison::Above.holds(3.0, 2.0, 0.0) && !Comparison::Above.holds(f64::NAN, 2.0, 0.0));
+    }
+
+    #[test]
+    fn deviations_may_exceed_their_mean_and_shares_do_not_exceed_one() {
+        assert!(matches!(kind(Metric::CompletionVariation, false), Kind::Number(0.0, f64::INFINITY)));
+        assert!(matches!(kind(Metric::Fairness, false), Kind::Number(0.0, 1.0)));
+    }
+
+    #[test]
+    fn statistics() {
+        let of = |statistic: Statistic| statistic.of([1.0, f64::NAN, 4.0]);
+        assert_eq!([Statistic::Mean, Statistic::Least].map(of), [Some(2.5), Some(1.0)]);
+        assert_eq!([Statistic::Most, Statistic::Sum].map(of), [Some(4.0), Some(5.0)]);
+        assert_eq!(Statistic::Sum.of([f64::NAN]), None);
+    }
+}

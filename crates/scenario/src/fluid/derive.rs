@@ -1,0 +1,435 @@
+//! The fluid model of a scenario from the scenario itself: its protocol, its congestion point and its network.
+//!
+//! Rates in a fluid model are of frames alone, as its queues are: a limiter and a wire count the bytes around a frame too,
+//! so their rates are taken times the part that frames are of them. Gains are per frame in the model and per `unit` in
+//! packets. With both put right the parameters are the packets' own, and nothing is fitted.
+
+use super::bottleneck::{Bottleneck, Loop, Network, at_once};
+use super::{FluidPlan, Model};
+use crate::{Entry, Plan, Source};
+use fabric::spec::FlowControl;
+use fabric::workload::{Activity, Destination, Pattern};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use theory::Error;
+use theory::fluid::{Bcn, Qcn};
+use theory::stability::stated::Stated;
+use units::{Bytes, Rate, Span};
+
+/// Why a scenario has no fluid model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoFluid {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl fmt::Display for NoFluid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  {}", self.message, self.help)
+    }
+}
+
+impl std::error::Error for NoFluid {}
+
+/// A parameter of a model, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    /// The parameter.
+    pub name: &'static str,
+    /// Its value, in its base unit.
+    pub value: f64,
+    /// Where it comes from, in words.
+    pub from: String,
+}
+
+/// What a scenario says of its fluid model without a section `[fluid]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// The equations: `bcn` or `qcn`.
+    pub model: &'static str,
+    /// The parameters that follow.
+    pub values: Vec<Origin>,
+    /// Those that do not, and why.
+    pub unknown: Vec<(&'static str, String)>,
+    /// The rate of a source that starts.
+    pub start_rate: Origin,
+    /// What the packets do and the equations do not.
+    pub left_out: Vec<String>,
+    /// Where it all happens.
+    pub bottleneck: Bottleneck,
+}
+
+impl Derived {
+    /// A parameter by its name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Origin> {
+        self.values.iter().find(|origin| origin.name == name)
+    }
+}
+
+/// Where an entry of a plan came from, for people.
+pub(crate) fn whence(entry: &Entry) -> String {
+    match &entry.source {
+        Source::File { file, line } => format!("{} ({file}:{line})", entry.path),
+        Source::Override(_) => format!("{} (--set)", entry.path),
+        Source::Default(_) => format!("{} (default)", entry.path),
+    }
+}
+
+/// The equations of a protocol or congestion point.
+fn model_of(name: &str) -> Option<&'static str> {
+    match name {
+        "bcn" | "ecm" => Some("bcn"),
+        "qcn" => Some("qcn"),
+        _ => None,
+    }
+}
+
+/// The values of a section of the plan.
+struct Section<'a> {
+    plan: &'a Plan,
+    path: String,
+}
+
+impl<'a> Section<'a> {
+    /// The first of these sections that there is.
+    fn first(plan: &'a Plan, paths: [String; 2]) -> Option<Section<'a>> {
+        let there = |path: &String| {
+            let name = format!("{path}.name");
+            plan.entries.iter().any(|entry| entry.path == name)
+        };
+        paths.into_iter().find(there).map(|path| Section { plan, path })
+    }
+
+    fn entry(&self, key: &str) -> Option<&'a Entry> {
+        let path = format!("{}.{key}", self.path);
+        self.plan
+            .entries
+            .iter()
+            .find(|entry| entry.path == path)
+            .filter(|entry| !["not set", "none"].contains(&entry.value.as_str()))
+    }
+
+    fn text(&self, key: &str) -> &'a str {
+        self.entry(key).map_or("", |entry| entry.value.trim_matches('"'))
+    }
+
+    /// A number, in its base unit.
+    fn number(&self, key: &str) -> Option<f64> {
+        let text = self.text(key);
+        let rate = || text.parse::<Rate>().ok().map(|rate| rate.as_bits_per_sec() as f64);
+        let time = || text.parse::<Span>().ok().map(Span::as_secs_f64);
+        let size = || text.parse::<Bytes>().ok().map(|size| size.get() as f64);
+        text.parse::<f64>().ok().or_else(rate).or_else(time).or_else(size)
+    }
+
+    fn from(&self, key: &str) -> String {
+        self.entry(key).map_or_else(|| self.path.clone(), whence)
+    }
+
+    /// Every value, for comparison.
+    fn values(&self) -> BTreeMap<&'a str, &'a str> {
+        let within = |entry: &'a Entry| {
+            let key = entry.path.strip_prefix(self.path.as_str())?.strip_prefix('.')?;
+            Some((key, entry.value.as_str()))
+        };
+        self.plan.entries.iter().filter_map(within).collect()
+    }
+}
+
+/// A factor for people: nothing if it is one.
+fn times(part: f64, text: String) -> String {
+    if part == 1.0 { String::new() } else { format!(", {text}") }
+}
+
+/// The fluid model of a scenario, as far as the scenario says.
+///
+/// # Errors
+/// If its protocol has no fluid model, or no flow of it passes a congestion point of its kind.
+pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
+    let no = |message: String, help: &str| Err(NoFluid { message, help: help.into() });
+    let stated = "or describe the loop in a section [fluid]: `tailback reference` lists its keys";
+    let protocols: Vec<Option<Section<'_>>> = (0..plan.workload_names.len())
+        .map(|number| Section::first(plan, [format!("workloads[{number}].protocol"), "protocol".into()]))
+        .collect();
+    let protocol = |flow: u32| protocols[plan.workload_of_flow[flow as usize] as usize].as_ref();
+    let all = 0..plan.spec.flows.len() as u32;
+    let controlled = |flow: &u32| protocol(*flow).is_some_and(|section| model_of(section.text("name")).is_some());
+    let flows: Vec<u32> = all.clone().filter(controlled).collect();
+    let Some(&first) = flows.first() else {
+        let names: BTreeSet<&str> = all.filter_map(protocol).map(|section| section.text("name")).collect();
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+        let message = match &names[..] {
+            [] => "nobody sends, so there is no loop to analyse".to_owned(),
+            [name] => format!("the protocol {name} has no fluid model"),
+            _ => format!("none of the protocols {} has a fluid model", names.join(", ")),
+        };
+        return no(message, &format!("choose `bcn`, `ecm` or `qcn`, {stated}"));
+    };
+    let source = protocol(first).expect("a controlled flow has a protocol");
+    let model = model_of(source.text("name")).expect("a controlled flow has a model");
+    let network = Network::new(plan);
+    let points: Vec<Option<Section<'_>>> = (0..plan.spec.switches.len())
+        .map(|number| {
+            let watch = plan.spec.switches[number].congestion_point.as_ref();
+            let paths = [format!("switches[{number}].congestion_point"), "congestion_point".into()];
+            // A switch can be without what [congestion_point] gives to all others.
+            Section::first(plan, paths).filter(|_| watch.is_some_and(|watch| watch.point.is_some()))
+        })
+        .collect();
+    let heard = |kind: usize| points[kind].as_ref().filter(|point| model_of(point.text("name")) == Some(model));
+    let watched = |kind: usize| heard(kind).is_some_and(|point| point.text("placed") != "inputs");
+    let Some(bottleneck) = network.bottleneck(&flows, watched) else {
+        if let Some(point) = (0..points.len()).find_map(heard) {
+            let message = format!(
+                "the congestion points watch inputs ({}), and a fluid model is of an output",
+                point.from("placed")
+            );
+            return no(message, &format!("choose placed = \"outputs\", {stated}"));
+        }
+        let message = format!("no flow of `{}` passes a congestion point that it listens to", source.text("name"));
+        return no(message, &format!("add [congestion_point] name = \"{}\", {stated}", source.text("name")));
+    };
+    let point = network.switch(bottleneck.node).and_then(|(kind, _)| points[kind].as_ref());
+    let point = point.expect("a bottleneck has a congestion point");
+    let own = source.values();
+    let workloads: BTreeSet<u32> = bottleneck.flows.iter().map(|&flow| plan.workload_of_flow[flow as usize]).collect();
+    let mut sections = workloads.iter().filter_map(|&workload| protocols[workload as usize].as_ref());
+    if let Some(other) = sections.find(|other| other.path != source.path && other.values() != own) {
+        let message =
+            format!("`{}` and `{}` differ, and their flows meet at {}", source.path, other.path, bottleneck.link);
+        return no(message, &format!("a fluid model has equal sources: give them one protocol, {stated}"));
+    }
+    let maker = Maker { plan, network, source, point, bottleneck };
+    Ok(maker.derived(model))
+}
+
+struct Maker<'a> {
+    plan: &'a Plan,
+    network: Network<'a>,
+    source: &'a Section<'a>,
+    point: &'a Section<'a>,
+    bottleneck: Bottleneck,
+}
+
+impl Maker<'_> {
+    fn derived(self, model: &'static str) -> Derived {
+        let spec = &self.plan.spec;
+        let flows = &self.bottleneck.flows;
+        let frames: BTreeSet<u64> = flows.iter().map(|&flow| spec.flows[flow as usize].frame.get()).collect();
+        let frame = frames.last().copied().unwrap_or(1) as f64;
+        let part = self.bottleneck.part;
+        let wire = times(part, format!("without what is around frames: x {part:.4}"));
+        let mut values: Vec<Origin> = Vec::new();
+        let mut unknown = Vec::new();
+        let mut put = |name: &'static str, value: f64, from: String| values.push(Origin { name, value, from });
+        match self.sources() {
+            Ok(sources) => put("sources", sources as f64, format!("flows over {}", self.bottleneck.link)),
+            Err(reason) => unknown.push(("sources", reason)),
+        }
+        let rate = self.network.rate(self.bottleneck.port);
+        put("capacity", rate * part, format!("the link {}{wire}", self.bottleneck.link));
+        let loops: Vec<Loop> = flows.iter().filter_map(|&flow| self.network.round(flow, &self.bottleneck)).collect();
+        let mean = |of: fn(&Loop) -> f64| loops.iter().map(of).sum::<f64>() / loops.len() as f64;
+        if loops.len() == flows.len() {
+            let micros = |seconds: f64| format!("{:.2} us", seconds * 1e6);
+            let (cables, frames, switches) = (mean(|l| l.cables), mean(|l| l.frames), mean(|l| l.switches));
+            let from = format!(
+                "cables {}, a frame there and a notice back {}, switches {}",
+                micros(cables),
+                micros(frames),
+                micros(switches)
+            );
+            put("delay", mean(Loop::whole), from);
+        } else {
+            unknown.push(("delay", "a notice finds no way back to its source".into()));
+        }
+        put("frame", frame, "the frames of the flows".into());
+        if let Some((room, from)) = self.network.room(&self.bottleneck) {
+            put("buffer", room, from);
+        }
+        let (source, point) = (self.source, self.point);
+        let mut take = |name: &'static str, section: &Section<'_>, key: &str, factor: f64, note: &str| {
+            if let Some(value) = section.number(key) {
+                put(name, value * factor, format!("{}{note}", section.from(key)));
+            }
+        };
+        take("set_point", point, "set_point", 1.0, "");
+        for name in ["min_rate", "max_rate"] {
+            take(name, source, name, part, &wire);
+        }
+        take("min_dec_factor", source, "min_dec_factor", 1.0, "");
+        if model == "bcn" {
+            take("weight", source, "weight", 1.0, "");
+            let unit = source.number("unit").unwrap_or(frame);
+            let units = times(frame / unit, format!("x {:.4} units in a frame", frame / unit));
+            take("increase_gain", source, "gi", frame / unit, &units);
+            take("decrease_gain", source, "gd", frame / unit, &units);
+            take("rate_unit", source, "ru", part, &wire);
+            take("probability", point, "probability", 1.0, "");
+        } else {
+            take("weight", point, "weight", 1.0, "");
+            take("sample_base", point, "sample_base", 1.0, "");
+            for name in ["gd", "byte_reset", "time_reset", "threshold"] {
+                take(name, source, name, 1.0, "");
+            }
+            take("ai_rate", source, "ai_rate", part, &wire);
+        }
+        // ECM samples by bytes: a frame is sampled with the part that it is of them.
+        if let Some(base) = point.number("sample_base").filter(|_| model == "bcn") {
+            let from = format!("{}, a frame of {frame} bytes", point.from("sample_base"));
+            put("probability", (frame / base).min(1.0), from);
+        }
+        if model == "bcn" {
+            let even = point.number("sample_base").is_some() && point.text("sampling") != "flexible";
+            let (lag, from) = match even {
+                true => (0.5, "a sample every so many bytes"),
+                false => (1.0, "frames sampled at random"),
+            };
+            put("sampling_lag", lag, from.into());
+        }
+        let largest = flows.iter().map(|&flow| self.network.source_rate(flow)).fold(f64::INFINITY, f64::min);
+        if !values.iter().any(|origin| origin.name == "max_rate") {
+            values.push(Origin {
+                name: "max_rate",
+                value: largest * part,
+                from: format!("the links of the sources{wire}"),
+            });
+        }
+        let of = |name: &str| values.iter().find(|origin| origin.name == name).map(|origin| origin.value);
+        let start_rate = match source.number("start_rate") {
+            Some(rate) => {
+                Origin { name: "start_rate", value: rate * part, from: format!("{}{wire}", source.from("start_rate")) }
+            }
+            None => Origin {
+                name: "start_rate",
+                value: of("max_rate").unwrap_or(largest * part),
+                from: "flows start at their largest rate".into(),
+            },
+        };
+        let below = of("sources").unwrap_or(f64::INFINITY) * start_rate.value < rate * part;
+        let left_out = self.left_out(model, frames.len(), &loops, below);
+        Derived { model, values, unknown, start_rate, left_out, bottleneck: self.bottleneck }
+    }
+
+    /// How many flows share the bottleneck at once.
+    fn sources(&self) -> Result<usize, String> {
+        let flows = &self.bottleneck.flows;
+        let workloads: BTreeSet<u32> = flows.iter().map(|&flow| self.plan.workload_of_flow[flow as usize]).collect();
+        let comes_and_goes = |workload: &&u32| {
+            let kind = format!("workloads[{workload}].kind");
+            self.plan.entries.iter().any(|entry| entry.path == kind && entry.value == "\"poisson-flows\"")
+        };
+        match workloads.iter().find(comes_and_goes) {
+            Some(&workload) => {
+                let name = &self.plan.workload_names[workload as usize];
+                Err(format!("the flows of workload `{name}` come and go, so their number is not one"))
+            }
+            None => Ok(at_once(self.plan, flows)),
+        }
+    }
+
+    /// What the equations do not know of.
+    fn left_out(&self, model: &str, frames: usize, loops: &[Loop], below: bool) -> Vec<String> {
+        let (spec, source, point) = (&self.plan.spec, self.source, self.point);
+        let flow = |&number: &u32| &spec.flows[number as usize];
+        let flows = || self.bottleneck.flows.iter().map(flow);
+        let mut left = Vec::new();
+        let mut say = |when: bool, text: String| left.extend(when.then_some(text));
+        let others = spec.flows.len() - self.bottleneck.flows.len();
+        let word = if others == 1 { "flow that has" } else { "flows that have" };
+        say(others > 0, format!("{others} {word} another way or no such protocol"));
+        say(frames > 1, "frames of several lengths: the longest is taken".into());
+        let delays = || loops.iter().map(Loop::whole);
+        let (least, most) = (delays().fold(f64::INFINITY, f64::min), delays().fold(0.0, f64::max));
+        let text = format!("loop delays from {:.2} to {:.2} us: their mean is taken", least * 1e6, most * 1e6);
+        say(most > 1.01 * least, text);
+        say(flows().any(|flow| flow.size.is_some()), "flows that end: they count as if they lasted".into());
+        let paced = flows().any(|flow| flow.pattern != Pattern::Greedy || flow.activity != Activity::Always);
+        say(paced, "sources that may have less to send than they are allowed".into());
+        let uniform = spec.flows.iter().any(|flow| matches!(flow.destination, Destination::Uniform(_)));
+        say(uniform, "flows with many destinations".into());
+        let holds = self.network.switch(self.bottleneck.node).is_some_and(|(_, switch)| {
+            switch.flow_control != FlowControl::None && spec.classes[usize::from(self.bottleneck.class)].lossless
+        });
+        say(holds, "flow control, which holds sources back before the buffers are full".into());
+        say(
+            !spec.faults.is_empty() || !spec.route_changes.is_empty(),
+            "cables that fail and routes that change".into(),
+        );
+        if model == "qcn" {
+            say(true, "hyperactive increase".into());
+            say(point.text("sampling") == "constant", "samples at constant distance: the equations shorten it".into());
+            return left;
+        }
+        let increase = source.text("self_increase");
+        say(!matches!(increase, "" | "none"), format!("self-increase, {} ({increase})", source.from("self_increase")));
+        if let Some(drift) = source.entry("drift_rate") {
+            let period = source.text("drift_period");
+            say(
+                true,
+                format!(
+                    "the drift of {} each {period}: the queue lies above its set point",
+                    drift.value.trim_matches('"')
+                ),
+            );
+        }
+        let severe = point.text("severe");
+        say(severe != "off", format!("severe congestion ({severe}) above {}", point.text("severe_at")));
+        say(
+            source.entry("most_feedback").is_some(),
+            format!("the limit of feedback, {} units", source.text("most_feedback")),
+        );
+        let weights = source.number("weight") != point.number("weight");
+        say(weights, "the congestion point's own weight: the sources' is taken".into());
+        let text =
+            "the rule of association: sources that start below their share stay there until a notice slows them down";
+        say(below, text.into());
+        left
+    }
+}
+
+impl FluidPlan {
+    /// The fluid of a scenario that has no section `[fluid]`.
+    ///
+    /// # Errors
+    /// If its protocol has no fluid model or a parameter does not follow.
+    pub fn of(plan: &Plan) -> Result<FluidPlan, NoFluid> {
+        let derived = derive(plan)?;
+        if let Some((name, reason)) = derived.unknown.first() {
+            let message = format!("`{name}` of the fluid model does not follow from the scenario: {reason}");
+            let help = format!("add [fluid] with model = \"{}\" and {name} = ...", derived.model);
+            return Err(NoFluid { message, help });
+        }
+        let mut model = match derived.model {
+            "bcn" => Model::Bcn(Bcn::of_the_paper()),
+            _ => Model::Qcn(Qcn::of_the_standard()),
+        };
+        let mut origins = Vec::new();
+        for &name in model.names() {
+            let usual = Origin { name, value: model.get(name).unwrap_or(f64::NAN), from: "the model's default".into() };
+            let origin = derived.get(name).cloned().unwrap_or(usual);
+            model.set(name, origin.value);
+            origins.push(origin);
+        }
+        if let Err(error) = model.check() {
+            let wrong = |origin: &&Origin| matches!(error, Error::BadParameter { name, .. } if name == origin.name);
+            let from = origins.iter().find(wrong).map_or_else(String::new, |origin| format!("; it is {}", origin.from));
+            let message = format!("the scenario makes no fluid model: {error}{from}");
+            return Err(NoFluid { message, help: "change it, or give another value in [fluid]".into() });
+        }
+        Ok(FluidPlan {
+            model,
+            a: 5.0,
+            stated: Stated::default(),
+            start_rate: derived.start_rate.value,
+            start_queue: 0.0,
+            duration: plan.run.duration.as_secs_f64(),
+            origins,
+            left_out: derived.left_out,
+            bottleneck: Some(derived.bottleneck),
+        })
+    }
+}

@@ -1,0 +1,307 @@
+//! What a key of the scenario format is: its kind, its default with the default's source, and when it applies.
+//!
+//! The keys themselves are in [`keys`](super::keys). Reading, the JSON Schema, the reference page and the explanation
+//! of a plan all come from that one table, so none of them can say something else than the others.
+
+use units::{Bytes, Rate, Span};
+
+/// A table of the format.
+#[derive(Debug)]
+pub struct Section {
+    /// What it is for.
+    pub about: &'static str,
+    /// Its keys; one that others depend on stands before them.
+    pub keys: Vec<Key>,
+}
+
+/// One key, or one of several readings of a key that apply under different conditions.
+#[derive(Debug)]
+pub struct Key {
+    /// As files write it.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// What is taken when it is not given.
+    pub default: Default,
+    /// What it means, in a sentence.
+    pub meaning: &'static str,
+    /// All must hold, else the key does nothing and is refused.
+    pub only: Vec<Condition>,
+    /// Its name in older versions of the format: refused, with the name of today.
+    pub former: Option<&'static str>,
+}
+
+/// That another key of this table, or of one around it, has one of these values.
+#[derive(Debug)]
+pub struct Condition {
+    /// The other key.
+    pub key: &'static str,
+    /// Its values with which the condition holds.
+    pub values: Vec<String>,
+}
+
+/// What is taken when a key is not given.
+#[derive(Clone, Copy, Debug)]
+pub enum Default {
+    /// It must be given.
+    Required,
+    /// Nothing; this is what that means.
+    Absent(&'static str),
+    /// This text, as a scenario would have it, and where it comes from.
+    Value(&'static str, &'static str),
+    /// The result of this rule, and where the rule comes from.
+    Computed(&'static str, &'static str),
+    /// A table or list of tables of which every key has its default.
+    Nested(&'static str),
+}
+
+/// What values a key takes.
+#[derive(Debug)]
+pub enum Kind {
+    /// A length of time or an instant, not above that.
+    Time(Span),
+    /// A time, or one of these names; each with its meaning.
+    TimeOr(Vec<(String, String)>),
+    /// A whole percentage from 1 to 100, or one of these names; each with its meaning.
+    PercentOr(Vec<(String, String)>),
+    /// Bits per second, from the first to the second.
+    Rate(Rate, Rate),
+    /// Bytes, from the first to the second.
+    Size(Bytes, Bytes),
+    /// A whole number, from the first to the second.
+    Count(u64, u64),
+    /// A number, from the first to the second.
+    Number(f64, f64),
+    /// A fraction of two whole numbers above zero: `2` or `"1/8"`.
+    Ratio,
+    /// True or false.
+    Flag,
+    /// Words for people.
+    Text,
+    /// The path of a file.
+    File,
+    /// One of these names; each with its meaning.
+    Choice(Vec<(String, String)>),
+    /// A list of these names.
+    Choices(Vec<(String, String)>),
+    /// One or more names, perhaps with wildcards.
+    Names,
+    /// A list of whole numbers, each from the first to the second.
+    Counts(u64, u64),
+    /// Two names, perhaps with wildcards.
+    Pair,
+    /// A list of pairs of names.
+    Pairs,
+    /// Two times.
+    Interval,
+    /// A table.
+    Table(Box<Section>),
+    /// A list of tables; a single table counts as a list of one.
+    Tables(Box<Section>),
+    /// Read by whoever asks for it.
+    Any,
+}
+
+/// What a file or a change writes for a key that shall be absent.
+pub const NONE: &str = "none";
+
+/// The longest time a scenario may state: leaves room to add without overflow.
+pub(crate) const LONGEST: Span = Span::from_secs(3600);
+/// The slowest link or source: below, a pause of 65535 quanta would outlast 64 bits of picoseconds.
+pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
+/// The fastest link or source: one bit takes a picosecond.
+pub(crate) const FASTEST: Rate = Rate::from_bits_per_sec(1_000_000_000_000);
+
+impl Kind {
+    /// Any time a scenario may state.
+    pub(crate) const fn time() -> Kind {
+        Kind::Time(LONGEST)
+    }
+
+    /// Any rate but zero.
+    pub(crate) const fn rate() -> Kind {
+        Kind::Rate(SLOWEST, FASTEST)
+    }
+
+    /// Bytes up to that many.
+    pub(crate) const fn size(least: u64, most: u64) -> Kind {
+        Kind::Size(Bytes::new(least), Bytes::new(most))
+    }
+
+    /// One of these names, each with its meaning.
+    pub(crate) fn choice(names: &[(&str, &str)]) -> Kind {
+        Kind::Choice(owned(names))
+    }
+
+    /// Any time a scenario may state, or one of these names, each with its meaning.
+    pub(crate) fn time_or(names: &[(&str, &str)]) -> Kind {
+        Kind::TimeOr(owned(names))
+    }
+
+    /// A whole percentage, or one of these names, each with its meaning.
+    pub(crate) fn percent_or(names: &[(&str, &str)]) -> Kind {
+        Kind::PercentOr(owned(names))
+    }
+
+    /// Whether conditions of other keys can name its values.
+    #[must_use]
+    pub fn is_choice(&self) -> bool {
+        matches!(self, Kind::Choice(_) | Kind::TimeOr(_) | Kind::PercentOr(_))
+    }
+
+    /// A list of these names.
+    pub(crate) fn choices(names: &[(&str, &str)]) -> Kind {
+        Kind::Choices(owned(names))
+    }
+
+    /// What may be written, in words.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Kind::Time(_) => "a time, such as \"500ns\" or \"1.5ms\"".into(),
+            Kind::TimeOr(names) => format!("a time, such as \"500us\", or {}", list(names)),
+            Kind::PercentOr(names) => format!("a percentage, such as \"40%\", or {}", list(names)),
+            Kind::Rate(..) => "a rate, such as \"10Gb/s\"".into(),
+            Kind::Size(..) => "a size, such as \"1500B\" or \"150KB\"".into(),
+            Kind::Count(0, u64::MAX) => "a whole number".into(),
+            Kind::Count(least, u64::MAX) => format!("a whole number, at least {least}"),
+            Kind::Count(least, most) => format!("a whole number from {least} to {most}"),
+            Kind::Number(least, most) if most.is_infinite() => format!("a number, at least {least}"),
+            Kind::Number(least, most) => format!("a number from {least} to {most}"),
+            Kind::Ratio => "a whole number or a fraction in quotes, such as 2 or \"1/8\"".into(),
+            Kind::Flag => "true or false".into(),
+            Kind::Text => "a text in quotes".into(),
+            Kind::File => "the path of a file, in quotes".into(),
+            Kind::Choice(names) => format!("one of {}", list(names)),
+            Kind::Choices(names) => format!("a list of {}", list(names)),
+            Kind::Names => {
+                "a name or a list of names; * stands for anything, ? for a character, {0..7} for numbers".into()
+            }
+            Kind::Counts(..) => "a list of whole numbers, such as [4, 4]".into(),
+            Kind::Pair => "a list of two names, such as [\"sw0\", \"sw1\"]".into(),
+            Kind::Pairs => "a list of pairs of names, such as [[\"sw0\", \"sw1\"]]".into(),
+            Kind::Interval => "a list of two times, such as [\"2ms\", \"5ms\"]".into(),
+            Kind::Table(_) => "a table".into(),
+            Kind::Tables(_) => "a list of tables".into(),
+            Kind::Any => "a value".into(),
+        }
+    }
+
+    /// The kind with its article, as an error message names it.
+    pub(crate) fn expected(&self) -> String {
+        match self.word() {
+            word @ ("true or false" | "names" | "two names" | "two times") => word.to_owned(),
+            word => format!("a {word}"),
+        }
+    }
+
+    /// The kind in a word or two, for the reference page.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Kind::Time(_) => "time",
+            Kind::TimeOr(_) => "time or choice",
+            Kind::PercentOr(_) => "percentage or choice",
+            Kind::Rate(..) => "rate",
+            Kind::Size(..) => "size",
+            Kind::Count(..) => "whole number",
+            Kind::Number(..) => "number",
+            Kind::Ratio => "ratio",
+            Kind::Flag => "true or false",
+            Kind::Text => "text",
+            Kind::File => "file",
+            Kind::Choice(_) => "choice",
+            Kind::Choices(_) => "list of choices",
+            Kind::Names => "names",
+            Kind::Counts(..) => "list of whole numbers",
+            Kind::Pair => "two names",
+            Kind::Pairs => "list of pairs of names",
+            Kind::Interval => "two times",
+            Kind::Table(_) => "table",
+            Kind::Tables(_) => "list of tables",
+            Kind::Any => "value",
+        }
+    }
+}
+
+fn owned(names: &[(&str, &str)]) -> Vec<(String, String)> {
+    names.iter().map(|(name, meaning)| ((*name).to_owned(), (*meaning).to_owned())).collect()
+}
+
+fn list(names: &[(String, String)]) -> String {
+    names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// A key that always applies.
+pub(crate) fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
+    Key { name, kind, default, meaning, only: Vec::new(), former: None }
+}
+
+impl Key {
+    /// Whether `"none"` may be written for it: it has no default, and it takes no other text. The key is then absent, as if
+    /// no file had given it.
+    #[must_use]
+    pub fn takes_none(&self) -> bool {
+        let takes_text = matches!(
+            self.kind,
+            Kind::Choice(_)
+                | Kind::Choices(_)
+                | Kind::TimeOr(_)
+                | Kind::PercentOr(_)
+                | Kind::Names
+                | Kind::Text
+                | Kind::File
+                | Kind::Any
+        );
+        matches!(self.default, Default::Absent(_)) && !takes_text
+    }
+
+    /// The same key, which had another name in older versions of the format.
+    pub(crate) fn formerly(mut self, name: &'static str) -> Key {
+        self.former = Some(name);
+        self
+    }
+
+    /// The same key, if that other key has one of those values.
+    pub(crate) fn only(mut self, key: &'static str, values: &[&str]) -> Key {
+        self.only.push(Condition { key, values: values.iter().map(|&value| value.to_owned()).collect() });
+        self
+    }
+}
+
+/// Which key of a section is meant by a name that none of them has: one that had this name before, or one with a similar
+/// name.
+pub(crate) fn meant(section: &Section, wrong: &str) -> Option<String> {
+    let renamed = section.keys.iter().find(|key| key.former == Some(wrong));
+    let like = || near(wrong, section.keys.iter().map(|key| key.name)).map(|like| format!("did you mean `{like}`?"));
+    renamed.map(|key| format!("it was renamed to `{}`", key.name)).or_else(like)
+}
+
+/// The name most like a wrong one, if any is like it.
+pub fn near<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
+    let wrong = plain(wrong);
+    let distance = |name: &str| strsim::damerau_levenshtein(&wrong, &plain(name));
+    // Long wrong names are not worth the quadratic comparison.
+    if wrong.len() > 64 {
+        return None;
+    }
+    let begins = |name: &str| wrong.len() >= 3 && (plain(name).starts_with(&wrong) || wrong.starts_with(&plain(name)));
+    let (_, distance, name) = names.map(|name| (!begins(name), distance(name), name)).min()?;
+    (begins(name) || distance <= 1 + wrong.len() / 4).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_are_found_and_far_ones_are_not() {
+        let names = ["threshold", "latency", "fat-tree", "xon"];
+        let find = |wrong| near(wrong, names.into_iter());
+        assert_eq!(find("thresold"), Some("threshold"));
+        assert_eq!(find("fat_tree"), Some("fat-tree"));
+        assert_eq!(find("lat"), Some("latency"));
+        assert_eq!(find("xno"), Some("xon"));
+        assert_eq!(find("banana"), None);
+        assert_eq!(find(&"x".repeat(100_000)), None);
+    }
+}

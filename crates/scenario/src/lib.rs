@@ -1,0 +1,183 @@
+//! Scenario files: TOML with units, strict, with every mistake shown at its place.
+//!
+//! A scenario passes through four forms. `tree` is what the file says, laid over its base and under its overrides,
+//! every value with its place. `resolve` turns it into typed sections by the one table of `keys`. `lower` turns
+//! those into a network description, works out defaults by rule and finds contradictions. The [`Plan`] is the result:
+//! everything decided, and where each decision came from.
+//!
+//! Only [`load()`] touches the disk. Nothing here prints, and no text makes it panic.
+
+mod check;
+mod expect;
+mod figure;
+pub mod fluid;
+mod key;
+mod keys;
+mod load;
+mod lower;
+pub mod memory;
+mod metric;
+mod overrides;
+mod paper;
+mod parameters;
+mod pattern;
+mod plan;
+mod problem;
+mod reference;
+mod resolve;
+mod schema;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod value;
+mod variants;
+
+pub use check::{
+    FairPhase, FairShare, Finding, Severity, check, each_fair_phase, fair_phases, fair_phases_of_run, fair_shares,
+    flow_paths,
+};
+pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
+pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
+pub use load::{Disk, load, load_str, load_with, unread};
+pub use lower::settings::MOST_SAMPLES;
+pub use metric::{Metric, Unit};
+pub use paper::{Against, Best, Criterion, FigureNames, Matrix, OfFigures, OtherQuantity, Paper, Sentence, load_paper};
+pub use plan::{Axis, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
+pub use problem::{Complaint, Errors};
+pub use reference::reference;
+pub use schema::schema;
+pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
+
+/// The format itself: every key there is, for programs that write scenarios.
+pub mod format {
+    pub use super::key::{Condition, Default, Key, Kind, NONE, Section};
+    pub use super::keys::paper::paper;
+    pub use super::keys::root;
+}
+
+pub(crate) use check::Walker;
+pub use key::near as near_name;
+pub use pattern::{Pattern, Unmatched};
+
+use fabric::graph::Graph;
+use fabric::{BuildError, validate};
+use lower::names::Names;
+use problem::Problem;
+use resolve::{Gathered, Scope};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::{Bytes, EmpiricalCdf};
+
+/// How large a scenario may be: beyond, it is a mistake of some zeros and is refused before memory runs out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most nodes.
+    pub nodes: u64,
+    /// Most cables.
+    pub cables: u64,
+    /// Most entries of all forwarding tables together: hosts times switches.
+    pub routes: u64,
+    /// Most flows.
+    pub flows: u64,
+    /// Most bytes of memory, by an estimate ([`crate::memory`]).
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    /// What numbers and memory allow.
+    fn default() -> Limits {
+        Limits { nodes: 1 << 18, cables: 1 << 22, routes: 1 << 29, flows: 10_000_000, memory: crate::memory::limit() }
+    }
+}
+
+/// A scenario as it was read: what a plan is made from, for any seed.
+#[derive(Debug)]
+pub(crate) struct Recipe {
+    pub(crate) tree: tree::Table,
+    pub(crate) sources: Sources,
+    pub(crate) attachments: Attachments,
+    pub(crate) limits: Limits,
+    /// The variant that was chosen.
+    pub(crate) variant: Option<String>,
+    /// Problems found before any meaning was.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Contents of files that a scenario names, by the place that names them.
+#[derive(Debug, Default)]
+pub(crate) struct Attachments {
+    distributions: BTreeMap<Place, EmpiricalCdf>,
+}
+
+impl Attachments {
+    /// The distribution named at that place; if there is none, the loader has said why.
+    pub(crate) fn distribution(&self, place: Place) -> Option<EmpiricalCdf> {
+        self.distributions.get(&place).cloned()
+    }
+}
+
+/// What workloads are about.
+pub(crate) struct Subject<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) hosts: &'a Names<'a>,
+    pub(crate) classes: &'a Names<'a>,
+    pub(crate) run: &'a RunSettings,
+    pub(crate) overhead: Bytes,
+}
+
+impl Recipe {
+    /// The plan, with another seed if one is given.
+    pub(crate) fn plan(self: &Arc<Recipe>, seed: Option<u64>) -> Result<Plan, Errors> {
+        let mut gathered = Gathered {
+            sources: &self.sources,
+            problems: self.problems.clone(),
+            entries: Vec::new(),
+            by_rule: BTreeMap::new(),
+        };
+        let start = Place { source: 0, start: 0, end: 0 };
+        let root = resolve::section(&mut gathered, keys::root(), &self.tree, start, "", &Scope::empty());
+        let (plan, origins) = lower::plan(&mut gathered, &root, self, seed, &self.limits);
+        if let (Some(plan), true) = (plan, gathered.problems.is_empty()) {
+            let errors = validate(&plan.spec);
+            if errors.is_empty() {
+                return Ok(plan);
+            }
+            gathered.problems.extend(refusals(&plan, &origins, start, errors));
+        }
+        if gathered.problems.is_empty() {
+            gathered.refuse(
+                start,
+                "the scenario makes no network",
+                "this should have been explained; please report it",
+            );
+        }
+        Err(Errors::new(self.sources.clone(), gathered.problems))
+    }
+}
+
+/// What the fabric refuses, at the sections it is about.
+fn refusals(plan: &Plan, origins: &lower::Origins, start: Place, errors: Vec<BuildError>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut told: BTreeMap<(u32, String), u32> = BTreeMap::new();
+    let at = |places: &[Place], number: usize| places.get(number).copied().unwrap_or(start);
+    for error in errors {
+        problems.push(match error {
+            BuildError::Switch { kind, reason } => Problem::new(at(&origins.switches, kind), reason, ""),
+            BuildError::Adapter { kind, reason } => Problem::new(at(&origins.adapters, kind), reason, ""),
+            BuildError::Flow { flow, reason } => {
+                let workload = plan.workload_of_flow.get(flow).copied().unwrap_or(0);
+                let count = told.entry((workload, reason.clone())).or_insert(0);
+                *count += 1;
+                if *count > 1 {
+                    continue;
+                }
+                let name = plan.flow_names.get(flow).map_or("?", String::as_str);
+                Problem::new(at(&origins.workloads, workload as usize), format!("flow `{name}`: {reason}"), "")
+            }
+            BuildError::Graph(error) => Problem::new(start, error.to_string(), ""),
+            BuildError::Network { reason } => Problem::new(start, reason, ""),
+        });
+    }
+    problems
+}

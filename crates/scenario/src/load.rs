@@ -1,0 +1,303 @@
+//! Reading a scenario: the file, its bases, its overrides, and the files it names.
+
+use super::key::Section;
+use super::keys;
+use super::overrides;
+use super::plan::Plan;
+use super::problem::{Errors, Problem};
+use super::source::{FileReader, Place, SourceKind, Sources};
+use super::tree::{self, Data, Table};
+use super::{Attachments, Limits, Recipe, variants};
+use files::{self, LARGEST_SCENARIO};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use units::EmpiricalCdf;
+
+/// Bases of bases of bases: a longer chain is a mistake.
+const LONGEST_CHAIN: usize = 16;
+
+/// Reads files from the disk: the one place of this module that does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl FileReader for Disk {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        files::read_text(path, LARGEST_SCENARIO).map_err(|error| error.to_string())
+    }
+
+    fn identity(&self, path: &Path) -> PathBuf {
+        path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+    }
+}
+
+/// The plan of a scenario file that a person has named, with overrides of the form `path=value`; `variant=name` chooses a
+/// variant.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
+    let name = path.to_string_lossy().into_owned();
+    let read = files::read_given(path, LARGEST_SCENARIO).map_err(|error| error.to_string());
+    let text = read.and_then(|text| {
+        // Whoever names a file by mistake does not want its lines on the screen, or in a log.
+        if is_toml(&Disk.identity(path)) || tree::is_of(keys::root(), &text) {
+            Ok(text)
+        } else {
+            Err(NO_SCENARIO.into())
+        }
+    });
+    match text {
+        Ok(text) => load_str(&name, &text, overrides, &Disk, Limits::default()),
+        Err(reason) => Err(unread(name, &reason, "give the path of a scenario file")),
+    }
+}
+
+/// The plan of a scenario that a reader finds, by rules of its own. `help` is what to do if it finds none.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_with(name: &str, overrides: &[String], reader: &dyn FileReader, help: &str) -> Result<Plan, Errors> {
+    let path = Path::new(name);
+    let text = reader.read(path).and_then(|text| match is_file_of(keys::root(), &reader.identity(path), &text) {
+        true => Ok(text),
+        false => Err(NO_SCENARIO.into()),
+    });
+    match text {
+        Ok(text) => load_str(name, &text, overrides, reader, Limits::default()),
+        Err(reason) => Err(unread(name.to_owned(), &reason, help)),
+    }
+}
+
+/// What is said of a file that cannot be read and that no other file names.
+#[must_use]
+pub fn unread(name: String, reason: &str, help: &str) -> Errors {
+    let mut sources = Sources::default();
+    let message = format!("cannot read {name}: {reason}");
+    let source = sources.add(name, SourceKind::File, String::new());
+    Errors::new(sources, vec![Problem::new(Place { source, start: 0, end: 0 }, message, help)])
+}
+
+/// Why a text is not taken for a scenario, without a word of it.
+const NO_SCENARIO: &str = "it is not a scenario: its name does not end in .toml, or few of its keys are a scenario's";
+
+/// Whether a file that another names may be one of keys of that section, so that its lines may be quoted: by its real
+/// name, whatever links led to it, and by its keys.
+pub(crate) fn is_file_of(section: &Section, identity: &Path, text: &str) -> bool {
+    is_toml(identity) && (text.trim().is_empty() || tree::is_of(section, text))
+}
+
+fn is_toml(identity: &Path) -> bool {
+    identity.extension().is_some_and(|extension| extension == "toml")
+}
+
+/// The plan of a scenario given as text; `name` is what errors call it, and other files are found relative to it.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_str(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    reader: &dyn FileReader,
+    limits: Limits,
+) -> Result<Plan, Errors> {
+    let mut loader = Loader { sources: Sources::default(), problems: Vec::new(), reader };
+    let mut chain = vec![reader.identity(Path::new(name))];
+    let mut tree = loader.file(name.to_owned(), text.to_owned(), &mut chain);
+    // Half a scenario would only give rise to complaints about the other half.
+    if !loader.problems.is_empty() {
+        return Err(Errors::new(loader.sources, loader.problems));
+    }
+    // A variant is part of the scenario: whatever else is set is set over it.
+    let variant = overrides.iter().rev().find_map(|text| variants::chosen(text)).map(str::to_owned);
+    if let Some(name) = &variant {
+        variants::apply(&mut loader.sources, &mut loader.problems, &mut tree, name);
+    }
+    for text in overrides.iter().filter(|text| variants::chosen(text).is_none()) {
+        overrides::apply(&mut loader.sources, &mut loader.problems, &mut tree, text);
+    }
+    tree::refuse_controls(&tree, &mut loader.problems);
+    let attachments = loader.attachments(&tree);
+    let Loader { sources, problems, .. } = loader;
+    Arc::new(Recipe { tree, sources, attachments, limits, problems, variant }).plan(None)
+}
+
+struct Loader<'a> {
+    sources: Sources,
+    problems: Vec<Problem>,
+    reader: &'a dyn FileReader,
+}
+
+impl Loader<'_> {
+    /// One file over its base. `chain` names the files on the way here.
+    fn file(&mut self, name: String, text: String, chain: &mut Vec<PathBuf>) -> Table {
+        let source = self.sources.add(name, SourceKind::File, text);
+        let tree = tree::parse(&self.sources, source, &mut self.problems);
+        let Some(base) = tree.get("base") else { return tree };
+        let (Data::Text(path), place) = (&base.item.data, base.item.place) else { return tree };
+        let path = self.sources.folder(place).join(path);
+        let identity = self.reader.identity(&path);
+        if chain.contains(&identity) {
+            let message = "a scenario cannot be based on itself";
+            self.problems.push(Problem::new(place, message, "name another file; this one leads back here"));
+            return tree;
+        }
+        if chain.len() >= LONGEST_CHAIN {
+            let message = format!("a chain of more than {LONGEST_CHAIN} bases");
+            self.problems.push(Problem::new(place, message, "base the scenario on fewer files"));
+            return tree;
+        }
+        let text = self.reader.read(&path);
+        match text.and_then(|text| match is_file_of(keys::root(), &identity, &text) {
+            true => Ok(text),
+            false => Err(NO_SCENARIO.into()),
+        }) {
+            Ok(text) => {
+                chain.push(identity);
+                let name = path.to_string_lossy().into_owned();
+                if self.is_foreign(&name, &text) {
+                    return tree;
+                }
+                let below = self.file(name, text, chain);
+                for (path, key) in variants::empty_over(&tree, &below) {
+                    let (message, help) = variants::changes_nothing(&path);
+                    self.problems.push(Problem::new(key, message, help));
+                }
+                tree.over(below)
+            }
+            Err(reason) => {
+                let message = format!("cannot read {}: {reason}", path.display());
+                self.problems.push(Problem::new(place, message, "the path is relative to this file"));
+                tree
+            }
+        }
+    }
+
+    /// Tells where a base is no scenario, in its keys at the top or as TOML. A file that has the keys of a scenario only in
+    /// part may be anything, for it is not the user who has named it: neither its lines nor its keys are quoted.
+    fn is_foreign(&mut self, name: &str, text: &str) -> bool {
+        let next = self.sources.iter().count() as u32;
+        let places = tree::foreign(keys::root(), next, text);
+        if places.is_empty() {
+            return false;
+        }
+        self.sources.add(name.to_owned(), SourceKind::Data, text.to_owned());
+        for place in places {
+            let message = "this line of a base is not TOML, or has a key that is none of a scenario";
+            self.problems.push(Problem::new(place, message, format!("`tailback check {name}` shows the line")));
+        }
+        true
+    }
+
+    /// Reads the files that workloads name.
+    fn attachments(&mut self, tree: &Table) -> Attachments {
+        let mut attachments = Attachments::default();
+        let workloads: Vec<&Table> = match tree.get("workloads").map(|entry| &entry.item.data) {
+            Some(Data::Table(table)) => vec![table],
+            Some(Data::List(items)) => items.iter().filter_map(|item| as_table(&item.data)).collect(),
+            _ => Vec::new(),
+        };
+        for workload in workloads {
+            let Some(entry) = workload.get("cdf") else { continue };
+            let (Data::Text(path), place) = (&entry.item.data, entry.item.place) else { continue };
+            let path = self.sources.folder(place).join(path);
+            match self.reader.read(&path) {
+                Ok(text) => {
+                    if let Some(cdf) = self.distribution(&path, text) {
+                        attachments.distributions.insert(place, cdf);
+                    }
+                }
+                Err(reason) => {
+                    let message = format!("cannot read {}: {reason}", path.display());
+                    self.problems.push(Problem::new(place, message, "the path is relative to this file"));
+                }
+            }
+        }
+        attachments
+    }
+
+    /// Lines of `bytes probability`; # begins a comment.
+    fn distribution(&mut self, path: &Path, text: String) -> Option<EmpiricalCdf> {
+        let mut points = Vec::new();
+        let mut places = Vec::new();
+        let mut wrong = Vec::new();
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let content = line.split('#').next().unwrap_or("").trim_end();
+            let place = (at, at + content.len());
+            at += line.len();
+            if content.trim().is_empty() {
+                continue;
+            }
+            let mut numbers = content.split_whitespace().map(str::parse::<f64>);
+            match (numbers.next(), numbers.next(), numbers.next()) {
+                (Some(Ok(value)), Some(Ok(probability)), None) => {
+                    points.push((value, probability));
+                    places.push(place);
+                }
+                _ => wrong.push(place),
+            }
+        }
+        let source = self.sources.add(path.to_string_lossy().into_owned(), SourceKind::Data, text);
+        let place = |(start, end): (usize, usize)| Place { source, start: start as u32, end: end as u32 };
+        for at in wrong.iter().take(20) {
+            let help = "write bytes and cumulative probability, such as 1500 0.25";
+            self.problems.push(Problem::new(place(*at), "this line is no point of a distribution", help));
+        }
+        if !wrong.is_empty() {
+            return None;
+        }
+        let range = points.iter().any(|(value, _)| *value > 1e15);
+        match EmpiricalCdf::new(&points) {
+            Ok(cdf) if !range => Some(cdf),
+            Ok(_) => {
+                self.problems.push(Problem::new(place((0, 0)), "a flow above 1 PB", "sizes are in bytes"));
+                None
+            }
+            Err(error) => {
+                let index = error_index(&error).and_then(|index| places.get(index)).or(places.last());
+                let (message, help) = mistake(&error);
+                self.problems.push(Problem::new(place(index.copied().unwrap_or((0, 0))), message, help));
+                None
+            }
+        }
+    }
+}
+
+fn error_index(error: &units::CdfError) -> Option<usize> {
+    use units::CdfError::{Empty, Incomplete, Probability, ProbabilityFalls, Value, ValueFalls};
+    match error {
+        Value { index, .. } | Probability { index, .. } | ValueFalls { index, .. } | ProbabilityFalls { index, .. } => {
+            Some(*index)
+        }
+        Empty | Incomplete { .. } => None,
+    }
+}
+
+/// What is wrong with the points of a distribution, without their numbers: the file may be something else.
+fn mistake(error: &units::CdfError) -> (&'static str, &'static str) {
+    use units::CdfError::{Empty, Incomplete, Probability, ProbabilityFalls, Value, ValueFalls};
+    match error {
+        Empty => {
+            ("the file has no point of a distribution", "write bytes and cumulative probability, such as 1500 0.25")
+        }
+        Value { .. } => ("this size is infinite, negative or no number", "sizes are in bytes"),
+        Probability { probability, .. } if *probability > 1.0 => {
+            ("this cumulative probability is above 1", "divide percentages by 100")
+        }
+        Probability { .. } => ("this cumulative probability is below 0 or no number", "give a number from 0 to 1"),
+        ValueFalls { .. } => ("this size is below the one before it", "sort the points by size"),
+        ProbabilityFalls { .. } => (
+            "this cumulative probability is below the one before it",
+            "cumulative probabilities never fall: add up the probabilities of single sizes first",
+        ),
+        Incomplete { .. } => ("the last cumulative probability is not 1", "end with the largest size, and 1"),
+    }
+}
+
+fn as_table(data: &Data) -> Option<&Table> {
+    match data {
+        Data::Table(table) => Some(table),
+        _ => None,
+    }
+}

@@ -1,0 +1,256 @@
+//! Buffers of switches and adapters: room, thresholds and the headroom that a standard calls for.
+
+use super::largest_frames;
+use super::names::Names;
+use crate::resolve::{Gathered, Node};
+use fabric::graph::Graph;
+use fabric::spec::{ClassBuffer, ClassSpec, CreditUnit, FlowControl};
+use fabric::workload::FlowSpec;
+use theory::headroom::{Breakdown, HeadroomSpec, headroom};
+use units::{Bytes, Span};
+
+/// What devices are made with.
+pub(crate) struct Rules<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) classes: &'a [ClassSpec],
+    pub(crate) class_names: &'a Names<'a>,
+    pub(crate) overhead: Bytes,
+    /// Largest frame of each class.
+    pub(crate) largest: Vec<Bytes>,
+    /// For every node how long it waits for a header where it cuts through.
+    pub(crate) headers: Vec<Span>,
+}
+
+/// What flow control makes of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Treatment {
+    /// Its senders are told to stop above a threshold.
+    Paused,
+    /// Its senders know what room there is.
+    Credited,
+    /// What does not fit is dropped.
+    Dropped,
+}
+
+/// For every cable how long its two ends wait for a header, from how long every node does. Frames from a cable slower than
+/// a node's fastest are stored.
+pub(crate) fn header_delays(graph: &Graph, of_node: &[Span]) -> Vec<Span> {
+    let mut fastest = vec![units::Rate::ZERO; graph.nodes.len()];
+    for cable in &graph.cables {
+        for end in [cable.a, cable.b] {
+            let rate = &mut fastest[end.0 as usize];
+            *rate = cable.link.rate.max(*rate);
+        }
+    }
+    let waits = |node: u32, rate| if rate >= fastest[node as usize] { of_node[node as usize] } else { Span::ZERO };
+    graph.cables.iter().map(|cable| waits(cable.a.0, cable.link.rate) + waits(cable.b.0, cable.link.rate)).collect()
+}
+
+impl<'a> Rules<'a> {
+    pub(crate) fn new(
+        graph: &'a Graph,
+        classes: &'a [ClassSpec],
+        class_names: &'a Names<'a>,
+        flows: &[FlowSpec],
+        overhead: Bytes,
+    ) -> Rules<'a> {
+        let headers = vec![Span::ZERO; graph.nodes.len()];
+        Rules { graph, classes, class_names, overhead, largest: largest_frames(flows, classes.len()), headers }
+    }
+
+    /// The cable of those nodes that calls for the most room above a threshold, for frames of that length.
+    fn worst(&self, nodes: &[u32], largest: Bytes, response: Span) -> Option<Breakdown> {
+        let mut mine = vec![false; self.graph.nodes.len()];
+        nodes.iter().for_each(|&node| mine[node as usize] = true);
+        let touches = |a: u32, b: u32| mine[a as usize] || mine[b as usize];
+        let headers = header_delays(self.graph, &self.headers);
+        let mut links: Vec<(units::Rate, Span, Span)> = Vec::new();
+        let cables = self.graph.cables.iter().zip(headers);
+        for (cable, header) in cables.filter(|(cable, _)| touches(cable.a.0, cable.b.0)) {
+            let link = (cable.link.rate, cable.link.latency, header);
+            if links.last() != Some(&link) {
+                links.push(link);
+            }
+        }
+        links.sort_unstable();
+        links.dedup();
+        let needs =
+            links.into_iter().map(|(rate, latency, header)| self.needed(rate, latency, header, largest, response));
+        needs.max_by_key(Breakdown::above_threshold)
+    }
+
+    /// What arrives after XOFF over one cable.
+    fn needed(&self, rate: units::Rate, latency: Span, header: Span, largest: Bytes, response: Span) -> Breakdown {
+        let reverse = self.largest.iter().copied().max().unwrap_or_default();
+        let spec = HeadroomSpec::simulated(rate, latency, response, reverse, largest);
+        headroom(&HeadroomSpec { overhead: self.overhead, header_delay: header, ..spec })
+    }
+
+    fn treatment(&self, class: usize, control: FlowControl) -> Treatment {
+        match control {
+            FlowControl::Pause(_) => Treatment::Paused,
+            FlowControl::Pfc(_) if self.classes[class].lossless => Treatment::Paused,
+            FlowControl::Credits(_) if self.classes[class].lossless => Treatment::Credited,
+            FlowControl::None | FlowControl::Pfc(_) | FlowControl::Credits(_) => Treatment::Dropped,
+        }
+    }
+
+    /// One buffer per class from the entries of a device; `nodes` are the devices of this kind, `None` if it is not known
+    /// which, so that nothing can be said of their cables.
+    pub(crate) fn buffers(
+        &self,
+        gathered: &mut Gathered<'_>,
+        device: &Node,
+        control: FlowControl,
+        shared: bool,
+        nodes: Option<&[u32]>,
+    ) -> Option<Vec<ClassBuffer>> {
+        let mut of_class: Vec<Option<&Node>> = vec![None; self.classes.len()];
+        let mut good = true;
+        for entry in device.tables("buffers") {
+            let names = entry.names("classes").unwrap_or_default();
+            let Some(classes) = self.class_names.select(gathered, &names, entry.place_of("classes")) else {
+                good = false;
+                continue;
+            };
+            classes.iter().for_each(|&class| of_class[class as usize] = Some(entry));
+            let paused = |&class: &u32| self.treatment(class as usize, control) == Treatment::Paused;
+            if !classes.iter().any(paused) {
+                for key in ["xoff", "xon", "headroom"].into_iter().filter(|key| entry.given(key)) {
+                    let message = format!("`{key}` does nothing for classes whose senders are never told to stop");
+                    gathered.refuse(entry.place_of(key), message, "remove it, or make the class lossless");
+                    good = false;
+                }
+            }
+        }
+        let mut buffers = Vec::new();
+        for (class, entry) in of_class.into_iter().enumerate() {
+            let Some(entry) = entry else {
+                // An entry whose classes are misspelt may have been meant for this one.
+                if !good {
+                    continue;
+                }
+                let name = &self.classes[class].name;
+                let help = "add an entry of `buffers` for it, or one without `classes` for all";
+                gathered.refuse(device.place_of("buffers"), format!("there is no buffer for class `{name}`"), help);
+                good = false;
+                continue;
+            };
+            match self.buffer(gathered, entry, control, shared, nodes, class) {
+                Some(buffer) => buffers.push(buffer),
+                None => good = false,
+            }
+        }
+        good.then_some(buffers)
+    }
+
+    fn buffer(
+        &self,
+        gathered: &mut Gathered<'_>,
+        entry: &Node,
+        control: FlowControl,
+        shared: bool,
+        nodes: Option<&[u32]>,
+        class: usize,
+    ) -> Option<ClassBuffer> {
+        let capacity = capacity(gathered, entry, control)?;
+        let treatment = self.treatment(class, control);
+        if treatment != Treatment::Paused {
+            let buffer = ClassBuffer::drop_tail(capacity);
+            return Some(if shared { ClassBuffer { headroom: Bytes::ZERO, ..buffer } } else { buffer });
+        }
+        let response = match control {
+            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.longest_response(),
+            FlowControl::None | FlowControl::Credits(_) => Span::ZERO,
+        };
+        // PAUSE counts all classes together.
+        let largest = match control {
+            FlowControl::Pause(_) => self.largest.iter().copied().max(),
+            _ => self.largest.get(class).copied(),
+        };
+        let largest = largest.unwrap_or_default();
+        let hysteresis = Bytes::new(largest.get() * 2);
+        let worst = self.worst(nodes.unwrap_or_default(), largest, response);
+        // What is wrong with `match` has been said; thresholds would be computed for no cable.
+        if nodes.is_none() && !(entry.given("xoff") || shared) {
+            return None;
+        }
+        if shared {
+            let headroom = entry.size("headroom").or_else(|| {
+                let needed = worst.map(|worst| worst.above_threshold()).unwrap_or_default();
+                gathered.computed(&entry.path, "headroom", format!("\"{needed}\""));
+                Some(needed)
+            })?;
+            let xon = entry.size("xon").unwrap_or_else(|| {
+                gathered.computed(&entry.path, "xon", format!("\"{hysteresis}\""));
+                hysteresis
+            });
+            return Some(ClassBuffer { capacity, xon, headroom, ..ClassBuffer::UNLIMITED });
+        }
+        let xoff = match entry.size("xoff") {
+            Some(xoff) => xoff,
+            None => {
+                let needed = worst.map(|worst| worst.above_threshold()).unwrap_or_default();
+                let Some(xoff) = capacity.get().checked_sub(needed.get()).map(Bytes::new) else {
+                    let arithmetic = worst.map(|worst| worst.to_string()).unwrap_or_default();
+                    let message = format!("a buffer of {capacity} has no room for a lossless class");
+                    let help = format!("{needed} arrive after XOFF: {arithmetic}; give more, or set `xoff` yourself");
+                    gathered.refuse(entry.place_of("capacity"), message, help);
+                    return None;
+                };
+                gathered.computed(&entry.path, "xoff", format!("\"{xoff}\""));
+                xoff
+            }
+        };
+        let xon = entry.size("xon").unwrap_or_else(|| {
+            let xon = Bytes::new(xoff.get().saturating_sub(hysteresis.get()));
+            gathered.computed(&entry.path, "xon", format!("\"{xon}\""));
+            xon
+        });
+        let mut good = true;
+        if xoff >= capacity {
+            let message = format!("xoff of {xoff} leaves no headroom in a buffer of {capacity}");
+            gathered.refuse(entry.place_of("xoff"), message, "lower xoff, or enlarge capacity");
+            good = false;
+        }
+        if xon > xoff {
+            let (message, help) = if entry.given("xoff") {
+                (
+                    format!("xon of {xon} exceeds xoff of {xoff}"),
+                    format!("XON must not exceed XOFF; lower xon to {xoff} or raise xoff"),
+                )
+            } else {
+                let needed = worst.map(|worst| worst.above_threshold()).unwrap_or_default();
+                (
+                    format!("xon of {xon} exceeds xoff, which is not given and comes to {xoff}"),
+                    format!(
+                        "XON must not exceed XOFF, here the capacity of {capacity} less a headroom of {needed}; lower xon \
+                         to {xoff} or raise capacity to {}",
+                        xon + needed,
+                    ),
+                )
+            };
+            gathered.refuse(entry.place_of("xon"), message, help);
+            good = false;
+        }
+        good.then_some(ClassBuffer::lossless(capacity, xoff, xon))
+    }
+}
+
+/// Bytes, or frames where a credit is a frame.
+fn capacity(gathered: &mut Gathered<'_>, entry: &Node, control: FlowControl) -> Option<Bytes> {
+    let slots = matches!(control, FlowControl::Credits(credits) if credits.unit == CreditUnit::Frame);
+    let (wanted, other) = if slots { ("frames", "capacity") } else { ("capacity", "frames") };
+    if entry.given(other) {
+        let message =
+            format!("`{other}` does nothing here: a credit is {}", if slots { "a frame" } else { "not a frame" });
+        gathered.refuse(entry.place_of(other), message, format!("use `{wanted}`"));
+        return None;
+    }
+    let found = if slots { entry.count("frames").map(Bytes::new) } else { entry.size("capacity") };
+    if found.is_none() && !entry.given(wanted) {
+        let example = if slots { "frames = 4" } else { "capacity = \"200KB\"" };
+        gathered.refuse(entry.place, format!("`{}` has no `{wanted}`", entry.path), format!("add `{example}`, say"));
+    }
+    found
+}

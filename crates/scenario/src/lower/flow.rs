@@ -1,0 +1,220 @@
+//! What a flow is besides its ends: class, times, pattern, bursts, acknowledgements and congestion control.
+
+use crate::Subject;
+use crate::parameters;
+use crate::problem::Problem;
+use crate::resolve::{Gathered, Node};
+use crate::source::Place;
+use congestion::{PathProbeClass, Reaction, ReactionPoint};
+use fabric::graph::HostId;
+use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, PathProbeSpec, Pattern};
+use units::{Bytes, Rate, Span, Time};
+
+/// A flow with everything but its ends.
+pub(super) fn template(
+    gathered: &mut Gathered<'_>,
+    root: &Node,
+    entry: &Node,
+    subject: &Subject<'_>,
+) -> Option<FlowSpec> {
+    let class_number = match entry.text("class") {
+        Some(name) => class(gathered, subject, &name, entry.place_of("class")),
+        None => {
+            gathered.computed(&entry.path, "class", format!("{:?}", subject.classes.name(0)));
+            Some(0)
+        }
+    };
+    let start = Time::ZERO + entry.time("start").unwrap_or_default();
+    let stop = entry.time("stop").map(|stop| Time::ZERO + stop);
+    let ordered = order(gathered, entry, start, stop);
+    let pattern = pattern(gathered, entry);
+    let activity = activity(gathered, entry);
+    let acknowledge =
+        entry.table("acknowledge").map(|node| acknowledge(gathered, subject, node, class_number.unwrap_or(0)));
+    let protocol = entry.table("protocol").or(root.table("protocol"))?;
+    let (reaction, acknowledged) = reaction(gathered, protocol)?;
+    if acknowledged && acknowledge.is_none() {
+        let name = protocol.text("name").unwrap_or_default();
+        let message = format!("{name} learns of congestion by acknowledgements");
+        let problem = Problem::new(protocol.place_of("name"), message, "add acknowledge = {} to the workload");
+        gathered.problems.push(problem.and(entry.place, "nobody acknowledges this workload"));
+        return None;
+    }
+    if reaction.allowance().window.is_some() && acknowledge.is_none() {
+        let help = "add acknowledge = {} to the workload, or leave the window out";
+        let problem = Problem::new(protocol.place_of("window"), "a window needs acknowledgements", help);
+        gathered.problems.push(problem.and(entry.place, "nobody acknowledges this workload"));
+        return None;
+    }
+    let probe = probe(gathered, subject, entry, &reaction, class_number.unwrap_or(0));
+    ordered?;
+    let (class_number, pattern, activity) = (class_number?, pattern?, activity?);
+    let acknowledge = match acknowledge {
+        Some(acknowledge) => Some(acknowledge?),
+        None => None,
+    };
+    entry.time("start")?;
+    Some(FlowSpec {
+        source: HostId(0),
+        destination: Destination::Host(HostId(0)),
+        class: class_number,
+        start,
+        stop,
+        size: entry.size("size"),
+        frame: entry.size("frame")?,
+        pattern,
+        activity,
+        acknowledge,
+        path_probe: probe?,
+        requeue: entry.time("requeue"),
+        tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
+        reaction,
+    })
+}
+
+/// How probes travel, if the congestion control sends any: `Some(None)` if it does not.
+fn probe(
+    gathered: &mut Gathered<'_>,
+    subject: &Subject<'_>,
+    entry: &Node,
+    reaction: &Reaction,
+    of_flow: u8,
+) -> Option<Option<PathProbeSpec>> {
+    let last = (subject.classes.len() - 1) as u8;
+    let usual = |class: PathProbeClass| if class == PathProbeClass::Urgent { last } else { of_flow };
+    let usual = reaction.path_probes().map(usual);
+    let Some(node) = entry.table("probe") else {
+        let spec = |class: u8| PathProbeSpec { size: Bytes::new(64), class, answer_class: last };
+        return (!entry.given("probe")).then(|| usual.map(spec));
+    };
+    let Some(usual) = usual else {
+        let message = "`probe` does nothing: its congestion control sends none";
+        gathered.refuse(entry.place_of("probe"), message, "remove it, or choose one that does");
+        return None;
+    };
+    let mut class_of = |key: &'static str, default: u8| match node.text(key) {
+        Some(name) => class(gathered, subject, &name, node.place_of(key)),
+        None => {
+            gathered.computed(&node.path, key, format!("{:?}", subject.classes.name(u32::from(default))));
+            Some(default)
+        }
+    };
+    let (out, back) = (class_of("class", usual)?, class_of("answer_class", last)?);
+    Some(Some(PathProbeSpec { size: node.size("size")?, class: out, answer_class: back }))
+}
+
+pub(super) fn class(gathered: &mut Gathered<'_>, subject: &Subject<'_>, name: &str, place: Place) -> Option<u8> {
+    subject.classes.one(gathered, name, place).and_then(|class| u8::try_from(class).ok())
+}
+
+pub(super) fn order(gathered: &mut Gathered<'_>, entry: &Node, start: Time, stop: Option<Time>) -> Option<()> {
+    if stop.is_some_and(|stop| stop <= start) {
+        let key = if entry.given("stop") { "stop" } else { "start" };
+        let problem =
+            Problem::new(entry.place_of(key), "it stops before it starts", "swap the times, or leave `stop` out");
+        gathered.problems.push(match key {
+            "stop" if entry.given("start") => problem.and(entry.place_of("start"), "it starts"),
+            _ => problem,
+        });
+        return None;
+    }
+    Some(())
+}
+
+pub(super) fn acknowledge(
+    gathered: &mut Gathered<'_>,
+    subject: &Subject<'_>,
+    node: &Node,
+    of_flow: u8,
+) -> Option<Acknowledge> {
+    let class = match node.text("class") {
+        Some(name) => class(gathered, subject, &name, node.place_of("class"))?,
+        None => {
+            gathered.computed(&node.path, "class", format!("{:?}", subject.classes.name(u32::from(of_flow))));
+            of_flow
+        }
+    };
+    Some(Acknowledge {
+        size: node.size("size")?,
+        class,
+        every: u32::try_from(node.count("every")?).unwrap_or(u32::MAX),
+    })
+}
+
+/// The reaction point that a protocol's parameters make, and whether it needs acknowledgements.
+pub(super) fn reaction(gathered: &mut Gathered<'_>, node: &Node) -> Option<(Reaction, bool)> {
+    let name = node.text("name")?;
+    let info = congestion::PROTOCOLS.iter().find(|info| info.name == name)?;
+    let values = parameters::values(node, info.parameters)?;
+    let reaction = parameters::built(gathered, node, (info.build)(&values))?;
+    Some((reaction, info.acknowledged))
+}
+
+pub(super) fn pattern(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Pattern> {
+    let Some(rate) = entry.rate("rate") else {
+        if entry.given("rate") {
+            return None;
+        }
+        for key in ["gaps", "jitter", "backlog", "overflow", "rate_spread"] {
+            if entry.given(key) {
+                let message = format!("`{key}` does nothing for a source without a rate");
+                gathered.refuse(entry.place_of(key), message, "add `rate`, or remove it");
+                return None;
+            }
+        }
+        return Some(Pattern::Greedy);
+    };
+    let gaps = match entry.text("gaps")?.as_str() {
+        "jittered" => Gaps::Jittered(entry.number("jitter")?),
+        "exponential" => Gaps::Exponential,
+        _ => Gaps::Constant,
+    };
+    if entry.given("overflow") && !entry.has("backlog") {
+        gathered.refuse(
+            entry.place_of("overflow"),
+            "`overflow` does nothing with a backlog without end",
+            "add `backlog`",
+        );
+        return None;
+    }
+    let backlog = entry.count("backlog").map(|frames| Backlog {
+        frames: u32::try_from(frames).unwrap_or(u32::MAX),
+        overflow: match entry.text("overflow").as_deref() {
+            Some("stall") => Overflow::Stall,
+            _ => Overflow::Discard,
+        },
+    });
+    Some(Pattern::Paced { rate: rate.max(Rate::from_bits_per_sec(1)), gaps, backlog })
+}
+
+pub(super) fn activity(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Activity> {
+    let (on, off) = match (entry.time("on"), entry.time("off")) {
+        (Some(on), Some(off)) => (on, off),
+        (None, None) if entry.given("on") || entry.given("off") => return None,
+        (None, None) => {
+            if let Some(key) = ["lengths", "discard_when_off"].into_iter().find(|key| entry.given(key)) {
+                let message = format!("`{key}` does nothing for a source that is always on");
+                gathered.refuse(entry.place_of(key), message, "add `on` and `off`, or remove it");
+                return None;
+            }
+            return Some(Activity::Always);
+        }
+        _ if entry.given("on") && entry.given("off") => return None,
+        (Some(_), None) => {
+            gathered.refuse(entry.place_of("on"), "bursts without silences", "add `off`");
+            return None;
+        }
+        (None, Some(_)) => {
+            gathered.refuse(entry.place_of("off"), "silences without bursts", "add `on`");
+            return None;
+        }
+    };
+    for (key, span) in [("on", on), ("off", off)] {
+        if span == Span::ZERO {
+            gathered.refuse(entry.place_of(key), "a burst or silence of no length", "give a time above zero");
+            return None;
+        }
+    }
+    let random = entry.text("lengths")? == "exponential";
+    Some(Activity::OnOff { on, off, random, discard: entry.flag("discard_when_off")? })
+}

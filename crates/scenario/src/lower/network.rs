@@ -1,0 +1,366 @@
+//! `[network]` to a graph with its routes.
+
+use super::bridges;
+use super::names::Names;
+use super::routes;
+use crate::Limits;
+use crate::memory::Need;
+use crate::pattern::Pattern;
+use crate::problem::Problem;
+use crate::resolve::{Gathered, Node};
+use crate::source::Place;
+use discovery::spb::Service;
+use fabric::graph::{Graph, LinkSpec, NodeId, Role};
+use fabric::routing::{Routes, Routing, link_cost};
+use fabric::spec::{Multipath, RouteChange};
+use fabric::topology::{self, Links, TopologyError};
+use std::collections::BTreeMap;
+use units::Bytes;
+
+/// A graph, its routes and its framing.
+pub(crate) struct Network {
+    pub(crate) graph: Graph,
+    pub(crate) routes: Routes,
+    pub(crate) route_changes: Vec<RouteChange>,
+    /// How tables are computed; `None` where the scenario writes them out.
+    pub(crate) routing: Option<Routing>,
+    /// Groups of its bridges.
+    pub(crate) services: Vec<Service>,
+    pub(crate) multipath: Multipath,
+    pub(crate) overhead: Bytes,
+    pub(crate) smallest_frame: Bytes,
+}
+
+pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits) -> Option<Network> {
+    let node = root.table("network")?;
+    let mut graph = draw(gathered, node)?;
+    let metrics = change_cables(gathered, node, &mut graph)?;
+    let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count();
+    let sizes = [
+        ("nodes", graph.nodes.len() as u64, limits.nodes),
+        ("cables", graph.cables.len() as u64, limits.cables),
+        ("routes", hosts as u64 * (graph.nodes.len() - hosts) as u64, limits.routes),
+    ];
+    let mut fits = true;
+    for (what, count, limit) in sizes {
+        if count > limit {
+            let message = format!("the network would have {count} {what}; {limit} are the most");
+            gathered.refuse(node.place_of("topology"), message, "reduce its parameters");
+            fits = false;
+        }
+    }
+    if !fits {
+        return None;
+    }
+    if let Err((message, help)) = need_of(&graph).within(limits.memory) {
+        gathered.refuse(node.place_of("topology"), message, help);
+        return None;
+    }
+    if let Err(error) = graph.validate() {
+        gathered.refuse(node.place, error.to_string(), "");
+        return None;
+    }
+    let routing = routes::routing(gathered, node, &graph, &metrics)?;
+    let (routes, route_changes) = routes::routes(gathered, node, &graph, routing.as_ref())?;
+    Some(Network {
+        routes,
+        route_changes,
+        services: bridges::services(gathered, node, &graph)?,
+        graph,
+        routing,
+        multipath: match node.text("multipath").as_deref() {
+            Some("spray") => Multipath::Spray,
+            _ => Multipath::FlowHash,
+        },
+        overhead: node.size("overhead")?,
+        smallest_frame: node.size("smallest_frame")?,
+    })
+}
+
+/// What a network needs.
+pub(crate) fn need_of(graph: &Graph) -> Need {
+    Need::network(graph.nodes.len() as u64, graph.cables.len() as u64, entries_of(graph))
+}
+
+/// Entries of its tables.
+fn entries_of(graph: &Graph) -> u64 {
+    let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count() as u64;
+    hosts.saturating_mul(graph.nodes.len() as u64 - hosts)
+}
+
+/// What it needs with further tables for every change of the state of a cable.
+pub(crate) fn need_of_changes(graph: &Graph, changes: usize) -> Need {
+    need_of(graph).and_tables(entries_of(graph), changes as u64)
+}
+
+fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {
+    let link = node.table("link").and_then(|link| {
+        Some(LinkSpec {
+            rate: link.rate("rate")?,
+            latency: link.time("latency")?,
+            bit_error_rate: link.number("bit_error_rate")?,
+        })
+    });
+    match (node.text("topology"), node.given("nodes")) {
+        (Some(name), true) => {
+            let problem = Problem::new(
+                node.place_of("nodes"),
+                "nodes are written out although a topology is named",
+                "keep one of the two: `topology` with its numbers, or `nodes` and `links`",
+            );
+            let label = format!("the topology \"{name}\" makes its own nodes");
+            gathered.problems.push(problem.and(node.place_of("topology"), label));
+            None
+        }
+        (Some(_), false) if node.given("links") => {
+            let help = "to change a cable of the topology use `cables`; to draw your own, write out `nodes` too";
+            gathered.refuse(node.place_of("links"), "links are written out although a topology is named", help);
+            None
+        }
+        (Some(name), false) => {
+            let link = link?;
+            let trunk = node.table("trunk").map_or(link, |trunk| changed(link, trunk));
+            named(gathered, node, &name, Links { host: link, trunk })
+        }
+        (None, true) => written_out(gathered, node, link?),
+        (None, false) if node.given("topology") => None,
+        (None, false) => {
+            let help = "name a topology, such as topology = \"single-switch\", or write out [[network.nodes]] and [[network.links]]";
+            gathered.refuse(node.place, "the network has neither a topology nor nodes", help);
+            None
+        }
+    }
+}
+
+/// A cable with what a section says differently.
+fn changed(link: LinkSpec, node: &Node) -> LinkSpec {
+    LinkSpec {
+        rate: node.rate("rate").unwrap_or(link.rate),
+        latency: node.time("latency").unwrap_or(link.latency),
+        bit_error_rate: node.number("bit_error_rate").unwrap_or(link.bit_error_rate),
+    }
+}
+
+fn named(gathered: &mut Gathered<'_>, node: &Node, name: &str, links: Links) -> Option<Graph> {
+    let number = |key: &str| node.count(key).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let dims = || -> Option<Vec<u32>> {
+        Some(node.counts("dims")?.iter().map(|(count, _)| u32::try_from(*count).unwrap_or(u32::MAX)).collect())
+    };
+    let drawn = match name {
+        "single-switch" => topology::single_switch(number("hosts")?, links.host),
+        "dumbbell" => topology::dumbbell(number("left")?, number("right")?, links.host, links.trunk),
+        "two-switches" => topology::two_switches(number("left")?, number("right")?, number("trunks")?, links),
+        "chain" => topology::chain(number("switches")?, number("hosts_per_switch")?, links),
+        "ring" => topology::ring(number("switches")?, number("hosts_per_switch")?, links),
+        "tree" => topology::tree(number("depth")?, number("fanout")?, number("hosts_per_leaf")?, links),
+        "leaf-spine" => topology::leaf_spine(number("leaves")?, number("spines")?, number("hosts_per_leaf")?, links),
+        "fat-tree" => topology::fat_tree(number("k")?, links),
+        "torus" => topology::torus(&dims()?, number("hosts_per_switch")?, links),
+        "mesh" => topology::mesh(&dims()?, number("hosts_per_switch")?, links),
+        "dragonfly" => topology::dragonfly(
+            number("groups")?,
+            number("routers_per_group")?,
+            number("hosts_per_router")?,
+            number("global_links")?,
+            links,
+        ),
+        other => {
+            gathered.refuse(node.place_of("topology"), format!("\"{other}\" cannot be drawn yet"), "");
+            return None;
+        }
+    };
+    match drawn {
+        Ok(graph) => Some(graph),
+        Err(error) => {
+            let key = match &error {
+                TopologyError::TooSmall { parameter, .. } => parameter,
+                TopologyError::OddPorts { .. } => "k",
+                TopologyError::NoDimensions { .. } => "dims",
+                TopologyError::UnevenGlobalLinks { .. } => "groups",
+                TopologyError::TooLarge { .. } | TopologyError::Graph(_) => "topology",
+            };
+            let text = error.to_string();
+            let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
+            gathered.refuse(node.place_of(key), message, help);
+            None
+        }
+    }
+}
+
+fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Option<Graph> {
+    let mut graph = Graph::default();
+    let mut places: BTreeMap<String, Place> = BTreeMap::new();
+    let mut good = true;
+    for entry in node.tables("nodes") {
+        let (Some(patterns), Some(role)) = (entry.names("names"), entry.text("role")) else {
+            good = false;
+            continue;
+        };
+        let role = if role == "host" { Role::Host } else { Role::Switch };
+        let layer = entry.count("layer").unwrap_or(u64::from(role == Role::Switch));
+        if !entry.has("layer") {
+            gathered.computed(&entry.path, "layer", layer);
+        }
+        for (text, place) in &patterns {
+            let names = match Pattern::parse(text).and_then(|pattern| pattern.expand()) {
+                Ok(names) => names,
+                Err(reason) => {
+                    gathered.refuse(*place, reason, "");
+                    good = false;
+                    continue;
+                }
+            };
+            for name in names {
+                if let Some(first) = places.get(&name) {
+                    let problem = Problem::new(*place, format!("two nodes are called `{name}`"), "rename one of them");
+                    gathered.problems.push(problem.and(*first, "the first"));
+                    good = false;
+                } else {
+                    places.insert(name.clone(), *place);
+                    graph.node(name, role, u16::try_from(layer).unwrap_or(u16::MAX));
+                }
+            }
+        }
+    }
+    if !good {
+        return None;
+    }
+    let nodes = graph.nodes.clone();
+    let names = Names::new("node", nodes.iter().map(|node| node.name.as_str()));
+    for entry in node.tables("links") {
+        good &= join(gathered, entry, &names, link, &mut graph).is_some();
+    }
+    if !good {
+        return None;
+    }
+    let mut cables = vec![0_usize; nodes.len()];
+    for cable in &graph.cables {
+        cables[cable.a.0 as usize] += 1;
+        cables[cable.b.0 as usize] += 1;
+    }
+    for (node, &count) in nodes.iter().zip(&cables) {
+        if node.role == Role::Host && count != 1 {
+            let place = places.get(&node.name).copied().unwrap_or(Place { source: 0, start: 0, end: 0 });
+            let message = format!("host `{}` has {count} cables and must have exactly one", node.name);
+            gathered.refuse(place, message, "cable it to one switch, or make it a switch if it is meant to forward");
+            good = false;
+        }
+    }
+    good.then_some(graph)
+}
+
+/// Adds a cable for every pair that an entry stands for.
+fn join(gathered: &mut Gathered<'_>, entry: &Node, names: &Names<'_>, link: LinkSpec, graph: &mut Graph) -> Option<()> {
+    let pairs = entry.pairs("between")?;
+    let [a, b] = pairs.first()?;
+    let ends =
+        (names.select(gathered, std::slice::from_ref(a), a.1), names.select(gathered, std::slice::from_ref(b), b.1));
+    let (Some(left), Some(right)) = ends else { return None };
+    let link = changed(link, entry);
+    let count = entry.count("count")?;
+    let most = topology::MAX_CABLES as u128;
+    if left.len() as u128 * right.len() as u128 * u128::from(count) + graph.cables.len() as u128 > most {
+        gathered.refuse(entry.place_of("between"), "too many cables", format!("{most} are the most"));
+        return None;
+    }
+    if left == right && left.len() == 1 {
+        gathered.refuse(b.1, format!("a cable joins `{}` to itself", names.name(left[0])), "name another node");
+        return None;
+    }
+    let both: std::collections::BTreeSet<u32> = left.iter().copied().filter(|end| right.contains(end)).collect();
+    for &from in &left {
+        for &to in &right {
+            // Where both patterns match both nodes the pair is met twice and joined once.
+            if from == to || (from > to && both.contains(&from) && both.contains(&to)) {
+                continue;
+            }
+            for _ in 0..count {
+                graph.cable(NodeId(from), NodeId(to), link);
+            }
+        }
+    }
+    Some(())
+}
+
+/// Changes cables, and yields the metrics that differ from those of their rates, each with its place.
+fn change_cables(gathered: &mut Gathered<'_>, node: &Node, graph: &mut Graph) -> Option<BTreeMap<u32, (u32, Place)>> {
+    let mut good = true;
+    let mut metrics = BTreeMap::new();
+    for entry in node.tables("cables") {
+        let Some(cables) = cables_between(gathered, entry, graph) else {
+            good = false;
+            continue;
+        };
+        let metric =
+            entry.counts("metric").map(|ends| ends.iter().map(|(metric, _)| *metric as u32).collect::<Vec<_>>());
+        let metric = match metric.as_deref() {
+            None => None,
+            Some([both]) => Some(*both),
+            Some([one, other]) => Some(link_cost(*one, *other)),
+            Some(more) => {
+                let message = format!("{} metrics for a cable of two ends", more.len());
+                gathered.refuse(entry.place_of("metric"), message, "give one, or one for each end");
+                good = false;
+                None
+            }
+        };
+        for cable in cables {
+            let link = &mut graph.cables[cable as usize].link;
+            *link = changed(*link, entry);
+            if let Some(metric) = metric {
+                metrics.insert(cable, (metric, entry.place_of("metric")));
+            }
+        }
+    }
+    good.then_some(metrics)
+}
+
+/// The cables that `between` and `which` of a section stand for.
+pub(crate) fn cables_between(gathered: &mut Gathered<'_>, entry: &Node, graph: &Graph) -> Option<Vec<u32>> {
+    let pairs = entry.pairs("between")?;
+    let found = cables_of_pair(gathered, pairs.first()?, entry.place_of("between"), graph)?;
+    let Some(which) = entry.count("which") else { return Some(found) };
+    // Parallel cables are numbered among those of the same two nodes.
+    let mut met: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut chosen = Vec::new();
+    for cable in found {
+        let ends = &graph.cables[cable as usize];
+        let number = met.entry((ends.a.0.min(ends.b.0), ends.a.0.max(ends.b.0))).or_insert(0);
+        if *number == which {
+            chosen.push(cable);
+        }
+        *number += 1;
+    }
+    if chosen.is_empty() {
+        let most = met.values().max().copied().unwrap_or(0);
+        let message = format!("there is no cable number {which} between them");
+        gathered.refuse(entry.place_of("which"), message, format!("there are {most}, numbered from 0"));
+        return None;
+    }
+    Some(chosen)
+}
+
+/// All cables between two patterns.
+pub(crate) fn cables_of_pair(
+    gathered: &mut Gathered<'_>,
+    pair: &[(String, Place); 2],
+    place: Place,
+    graph: &Graph,
+) -> Option<Vec<u32>> {
+    let names = Names::new("node", graph.nodes.iter().map(|node| node.name.as_str()));
+    let [a, b] = pair;
+    let ends =
+        (names.select(gathered, std::slice::from_ref(a), a.1), names.select(gathered, std::slice::from_ref(b), b.1));
+    let (Some(left), Some(right)) = ends else { return None };
+    let mut sides = vec![(false, false); graph.nodes.len()];
+    left.iter().for_each(|&node| sides[node as usize].0 = true);
+    right.iter().for_each(|&node| sides[node as usize].1 = true);
+    let joins = |from: NodeId, to: NodeId| sides[from.0 as usize].0 && sides[to.0 as usize].1;
+    let matching = (0..).zip(&graph.cables).filter(|(_, cable)| joins(cable.a, cable.b) || joins(cable.b, cable.a));
+    let found: Vec<u32> = matching.map(|(number, _)| number).collect();
+    if found.is_empty() {
+        gathered.refuse(place, format!("no cable joins `{}` and `{}`", a.0, b.0), "name two neighbours");
+        return None;
+    }
+    Some(found)
+}

@@ -1,0 +1,128 @@
+//! What an expectation is about: names of flows, nodes and directions of links to numbers.
+
+use super::names::Names;
+use super::traffic::Traffic;
+use crate::expect::Subjects;
+use crate::metric::{Metric, Subject};
+use crate::pattern::Pattern;
+use crate::resolve::{Gathered, Node};
+use crate::source::Place;
+use fabric::graph::Graph;
+use std::collections::BTreeSet;
+
+/// The flows that names of flows and workloads stand for.
+pub(crate) fn flows_of(
+    gathered: &mut Gathered<'_>,
+    of: &Named,
+    fallback: Place,
+    flows: &Names<'_>,
+    workloads: &Names<'_>,
+    traffic: &Traffic,
+) -> Option<Vec<u32>> {
+    let mut chosen = BTreeSet::new();
+    for (text, place) in of {
+        let name = [(text.clone(), *place)];
+        if Pattern::parse(text).map_or(true, |pattern| workloads.matching(&pattern).is_empty()) {
+            chosen.extend(flows.select(gathered, &name, fallback)?);
+            continue;
+        }
+        let groups = workloads.select(gathered, &name, fallback)?;
+        let member = |(_, workload): &(u32, &u32)| groups.contains(workload);
+        chosen.extend((0..).zip(&traffic.workload_of).filter(member).map(|(flow, _)| flow));
+    }
+    Some(chosen.into_iter().collect())
+}
+
+/// Where names are looked up.
+pub(crate) struct Finder<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) nodes: &'a Names<'a>,
+    pub(crate) flows: &'a Names<'a>,
+    pub(crate) workloads: &'a Names<'a>,
+    /// `None` if it could not be read: then no flow can be found, and that is nobody's mistake here.
+    pub(crate) traffic: Option<&'a Traffic>,
+}
+
+type Named = [(String, Place)];
+
+impl Finder<'_> {
+    /// What the keys `of` and `over` of an expectation stand for.
+    pub(crate) fn find(
+        &self,
+        gathered: &mut Gathered<'_>,
+        node: &Node,
+        subject: Subject,
+        metric: Metric,
+    ) -> Option<Subjects> {
+        let mut found = Subjects::default();
+        match subject {
+            Subject::Run => {}
+            Subject::Flows | Subject::AllFlows => {
+                let flows = self.flows_of(gathered, &node.names("of")?, node.place);
+                if let Some(over) = node.names("over") {
+                    found.over = Some(self.flows_of(gathered, &over, node.place)?);
+                }
+                found.flows = flows?;
+            }
+            Subject::Places => {
+                let (links, nodes): (Vec<_>, Vec<_>) =
+                    node.names("of")?.into_iter().partition(|(text, _)| text.contains("->"));
+                let chosen = self.nodes.select(gathered, &nodes, node.place);
+                found.ports = self.ports_of(gathered, &links, metric == Metric::Buffer)?;
+                found.nodes = chosen?;
+            }
+            Subject::Links => found.ports = self.ports_of(gathered, &node.names("of")?, false)?,
+        }
+        Some(found)
+    }
+
+    /// The flows that names of flows and workloads stand for.
+    fn flows_of(&self, gathered: &mut Gathered<'_>, of: &Named, fallback: Place) -> Option<Vec<u32>> {
+        flows_of(gathered, of, fallback, self.flows, self.workloads, self.traffic?)
+    }
+
+    /// The ports that send in the directions named, or those that receive.
+    fn ports_of(&self, gathered: &mut Gathered<'_>, links: &Named, receiving: bool) -> Option<Vec<u32>> {
+        let mut chosen = BTreeSet::new();
+        let mut good = true;
+        for (text, place) in links {
+            match self.direction(gathered, text, *place, receiving) {
+                Some(ports) => chosen.extend(ports),
+                None => good = false,
+            }
+        }
+        good.then(|| chosen.into_iter().collect())
+    }
+
+    fn direction(&self, gathered: &mut Gathered<'_>, text: &str, place: Place, receiving: bool) -> Option<Vec<u32>> {
+        let Some((from, to)) = text.split_once("->") else {
+            let message = format!("`{text}` is no direction of a link");
+            gathered.refuse(place, message, "write sender and receiver, such as \"sw0->h1\"");
+            return None;
+        };
+        let mut end = |name: &str| self.nodes.select(gathered, &[(name.trim().to_owned(), place)], place);
+        let (from, to) = (end(from), end(to));
+        let (from, to): (Vec<u32>, BTreeSet<u32>) = (from?, to?.into_iter().collect());
+        let ports = self.graph.ports();
+        let mut next = 0;
+        let mut first = Vec::with_capacity(ports.len());
+        for ends in &ports {
+            first.push(next);
+            next += ends.len() as u32;
+        }
+        let mut found = Vec::new();
+        for node in from {
+            for (number, end) in (0..).zip(&ports[node as usize]) {
+                if to.contains(&end.peer.0) {
+                    let far = first[end.peer.0 as usize] + u32::from(end.peer_port);
+                    found.push(if receiving { far } else { first[node as usize] + number });
+                }
+            }
+        }
+        if found.is_empty() {
+            gathered.refuse(place, format!("no cable leads `{text}`"), "name two neighbours, such as \"sw0->h1\"");
+            return None;
+        }
+        Some(found)
+    }
+}

@@ -1,0 +1,413 @@
+//! `[[workloads]]` to flows.
+
+use super::flow::{class, order, pattern, template};
+use super::names::Names;
+use super::network::need_of;
+use crate::key::LONGEST;
+use crate::problem::Problem;
+use crate::resolve::{Gathered, Node};
+use crate::source::Place;
+use crate::{Attachments, Limits, Subject};
+use fabric::graph::HostId;
+use fabric::workload::{self, Arrivals, Destination, FlowSize, FlowSpec, Pattern};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use units::{Bytes, Rate, Span, Stream, Time};
+
+/// All flows, with their names.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    pub(crate) flows: Vec<FlowSpec>,
+    pub(crate) names: Vec<String>,
+    pub(crate) workload_of: Vec<u32>,
+    pub(crate) workloads: Vec<String>,
+}
+
+pub(crate) fn traffic(
+    gathered: &mut Gathered<'_>,
+    root: &Node,
+    subject: &Subject<'_>,
+    attachments: &Attachments,
+    limits: &Limits,
+) -> Option<Traffic> {
+    let entries = root.tables("workloads");
+    let workloads = workload_names(gathered, entries);
+    let mut traffic = Traffic { flows: Vec::new(), names: Vec::new(), workload_of: Vec::new(), workloads };
+    let mut good = true;
+    for (number, entry) in entries.iter().enumerate() {
+        let room = limits.flows.saturating_sub(traffic.flows.len() as u64);
+        let name = traffic.workloads[number].clone();
+        let seed = seed_of(subject.run.seed, &name);
+        let (made, memory) = (traffic.flows.len() as u64, limits.memory);
+        let work = Work { entry, subject, attachments, room, made, memory, seed };
+        let Some(mut made) = work.flows(gathered, root) else {
+            good = false;
+            continue;
+        };
+        work.spread_rates(&mut made);
+        if made.len() as u64 > room {
+            good = work.too_many(gathered, made.len() as u64).is_some();
+            continue;
+        }
+        let flows = made.len();
+        for (index, (flow, own)) in made.into_iter().enumerate() {
+            let called = own.unwrap_or_else(|| flow_name(&name, &flow, flows, index, subject.hosts));
+            traffic.names.push(called);
+            traffic.workload_of.push(number as u32);
+            traffic.flows.push(flow);
+        }
+    }
+    make_unique(&mut traffic.names);
+    good.then_some(traffic)
+}
+
+/// The name of every workload: its own, or its kind.
+fn workload_names(gathered: &mut Gathered<'_>, entries: &[Node]) -> Vec<String> {
+    let mut taken: BTreeMap<String, Place> = BTreeMap::new();
+    for entry in entries {
+        let Some(name) = entry.text("name") else { continue };
+        let place = entry.place_of("name");
+        if let Some(first) = taken.insert(name.clone(), place) {
+            let problem = Problem::new(place, format!("two workloads are called `{name}`"), "give each its own name");
+            gathered.problems.push(problem.and(first, "the first"));
+        }
+    }
+    let used: BTreeSet<String> = taken.into_keys().collect();
+    let mut last: BTreeMap<String, u32> = BTreeMap::new();
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry.text("name").unwrap_or_else(|| {
+            let kind = entry.text("kind").unwrap_or_else(|| "workload".into());
+            let count = last.entry(kind.clone()).or_insert(0);
+            let name = loop {
+                *count += 1;
+                let name = if *count == 1 { kind.clone() } else { format!("{kind}-{count}") };
+                if !used.contains(&name) {
+                    break name;
+                }
+            };
+            gathered.computed(&entry.path, "name", format!("{name:?}"));
+            name
+        }));
+    }
+    names
+}
+
+/// A seed that belongs to a workload's name, so that one more workload changes nothing for the others.
+fn seed_of(seed: u64, workload: &str) -> u64 {
+    Stream::new(seed, 0, &format!("workload {workload}")).next_u64()
+}
+
+fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, index: usize, hosts: &Names<'_>) -> String {
+    match &flow.destination {
+        _ if flows == 1 => workload.to_owned(),
+        _ if flows > 100_000 => format!("{workload}/{index}"),
+        Destination::Host(to) => format!("{workload}/{}-{}", hosts.name(flow.source.0), hosts.name(to.0)),
+        Destination::Uniform(_) => format!("{workload}/{}", hosts.name(flow.source.0)),
+    }
+}
+
+/// Numbers the later ones of equal names.
+fn make_unique(names: &mut [String]) {
+    let mut met: BTreeMap<String, u32> = BTreeMap::new();
+    for name in names {
+        let count = met.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            name.push_str(&format!("#{count}"));
+        }
+    }
+}
+
+/// One workload in the making.
+struct Work<'a> {
+    entry: &'a Node,
+    subject: &'a Subject<'a>,
+    attachments: &'a Attachments,
+    /// How many flows it may have.
+    room: u64,
+    /// Flows of the workloads before it.
+    made: u64,
+    /// How many bytes all may take.
+    memory: u64,
+    seed: u64,
+}
+
+type Made = Vec<(FlowSpec, Option<String>)>;
+
+impl Work<'_> {
+    fn too_many(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
+        let message = format!("this workload would have about {count} flows; there is room for {}", self.room);
+        gathered.refuse(self.entry.place_of("kind"), message, "name fewer hosts, or let flows arrive less often");
+        None
+    }
+
+    fn fits(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
+        self.fits_with(gathered, count, 0)
+    }
+
+    /// Whether so many flows with so many receivers in lists are not too many.
+    fn fits_with(&self, gathered: &mut Gathered<'_>, count: u64, receivers: u64) -> Option<()> {
+        let need = need_of(self.subject.graph).and_flows(self.made.saturating_add(count), receivers);
+        if let Err((message, help)) = need.within(self.memory) {
+            gathered.refuse(self.entry.place_of("kind"), message, help);
+            return None;
+        }
+        if count > self.room { self.too_many(gathered, count) } else { Some(()) }
+    }
+
+    fn hosts(&self, gathered: &mut Gathered<'_>, key: &str) -> Option<Vec<HostId>> {
+        let names = self.entry.names(key)?;
+        let chosen = self.subject.hosts.select(gathered, &names, self.entry.place_of(key))?;
+        Some(chosen.into_iter().map(HostId).collect())
+    }
+
+    fn flows(&self, gathered: &mut Gathered<'_>, root: &Node) -> Option<Made> {
+        let entry = self.entry;
+        let Some(template) = template(gathered, root, entry, self.subject) else {
+            // Its hosts may be wrong as well.
+            for key in ["from", "to", "hosts"] {
+                self.hosts(gathered, key);
+            }
+            return None;
+        };
+        let plain = |flows: Vec<FlowSpec>| Some(flows.into_iter().map(|flow| (flow, None)).collect());
+        match entry.text("kind")?.as_str() {
+            "incast" => {
+                let (senders, receivers) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
+                let (senders, receivers) = (senders?, receivers?);
+                let [receiver] = receivers[..] else {
+                    let message = format!("an incast has one receiver, this names {}", receivers.len());
+                    gathered.refuse(entry.place_of("to"), message, "name one host, or make one workload for each");
+                    return None;
+                };
+                self.fits(gathered, senders.len() as u64)?;
+                plain(workload::incast(&senders, receiver, &template, entry.time("start_jitter")?, self.seed))
+            }
+            "permutation" => {
+                let hosts = self.hosts(gathered, "hosts")?;
+                self.several(gathered, &hosts)?;
+                self.fits(gathered, hosts.len() as u64)?;
+                let mut flows = workload::permutation(&hosts, &template, self.seed);
+                self.spread(gathered, &mut flows)?;
+                plain(flows)
+            }
+            "all-to-all" => {
+                let hosts = self.hosts(gathered, "hosts")?;
+                self.several(gathered, &hosts)?;
+                self.fits(gathered, hosts.len() as u64 * (hosts.len() as u64 - 1))?;
+                let mut flows = workload::all_to_all(&hosts, &template);
+                self.spread(gathered, &mut flows)?;
+                plain(flows)
+            }
+            "uniform-random" => plain(self.uniform(gathered, &template)?),
+            "poisson-flows" => plain(self.poisson(gathered, &template)?),
+            "flows" => self.listed(gathered, &template),
+            _ => plain(self.pairs(gathered, &template)?),
+        }
+    }
+
+    fn several(&self, gathered: &mut Gathered<'_>, hosts: &[HostId]) -> Option<()> {
+        if hosts.len() < 2 {
+            gathered.refuse(self.entry.place_of("hosts"), "one host alone has nobody to send to", "name at least two");
+            return None;
+        }
+        Some(())
+    }
+
+    fn pairs(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Vec<FlowSpec>> {
+        let (from, to) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
+        let (from, to) = (from?, to?);
+        let flow = |(&source, &target): (&HostId, &HostId)| FlowSpec {
+            source,
+            destination: Destination::Host(target),
+            ..template.clone()
+        };
+        let mut flows: Vec<FlowSpec> = if self.entry.text("pairing")? == "in-order" {
+            if from.len() != to.len() {
+                let message = format!("{} senders cannot be paired with {} receivers", from.len(), to.len());
+                gathered.refuse(self.entry.place_of("pairing"), message, "name as many of each");
+                return None;
+            }
+            self.fits(gathered, from.len() as u64)?;
+            from.iter().zip(&to).filter(|(source, target)| source != target).map(flow).collect()
+        } else {
+            self.fits(gathered, from.len() as u64 * to.len() as u64)?;
+            let pairs = from.iter().flat_map(|source| to.iter().map(move |target| (source, target)));
+            pairs.filter(|(source, target)| source != target).map(flow).collect()
+        };
+        if flows.is_empty() {
+            gathered.refuse(self.entry.place_of("to"), "its destination is its source", "name another host");
+            return None;
+        }
+        self.spread(gathered, &mut flows)?;
+        Some(flows)
+    }
+
+    /// Starts flows one after the other, as `stagger` and `start_jitter` say.
+    fn spread(&self, gathered: &mut Gathered<'_>, flows: &mut [FlowSpec]) -> Option<()> {
+        let (stagger, jitter) = (self.entry.time("stagger")?, self.entry.time("start_jitter")?);
+        let mut stream = Stream::new(self.seed, 0, "start");
+        for (number, flow) in (0..).zip(flows.iter_mut()) {
+            let wait = stagger.as_picos().saturating_mul(number).min(LONGEST.as_picos());
+            flow.start += Span::from_picos(wait) + stream.span_between(Span::ZERO, jitter);
+        }
+        if let Some(late) = flows.iter().find(|flow| flow.stop.is_some_and(|stop| stop <= flow.start)) {
+            let message = format!("the last flows would start, at {}, after they stop", late.start);
+            gathered.refuse(self.entry.place_of("stagger"), message, "give a smaller `stagger`, or a later `stop`");
+            return None;
+        }
+        Some(())
+    }
+
+    /// Gives each flow with a rate its own, as `rate_spread` says.
+    fn spread_rates(&self, flows: &mut Made) {
+        let Some(spread) = self.entry.number("rate_spread").filter(|&spread| spread > 0.0) else { return };
+        let mut stream = Stream::new(self.seed, 0, "rate");
+        for (flow, _) in flows {
+            if let Pattern::Paced { rate, .. } = &mut flow.pattern {
+                let factor = 1.0 + spread * (2.0 * stream.unit_f64() - 1.0);
+                *rate = Rate::from_bits_per_sec((rate.as_bits_per_sec() as f64 * factor).max(1.0) as u64);
+            }
+        }
+    }
+
+    fn uniform(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Vec<FlowSpec>> {
+        let (from, to) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
+        let (from, to) = (from?, to?);
+        // Every sender keeps a list of its receivers.
+        self.fits_with(gathered, from.len() as u64, from.len() as u64 * to.len() as u64)?;
+        let mut flows = Vec::new();
+        for &source in &from {
+            let others: Arc<[HostId]> = to.iter().copied().filter(|&host| host != source).collect();
+            if others.is_empty() {
+                gathered.refuse(
+                    self.entry.place_of("to"),
+                    "a sender has nobody to send to but itself",
+                    "name other hosts",
+                );
+                return None;
+            }
+            flows.push(FlowSpec { source, destination: Destination::Uniform(others), ..template.clone() });
+        }
+        Some(flows)
+    }
+
+    fn poisson(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Vec<FlowSpec>> {
+        let entry = self.entry;
+        let (from, to) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
+        let (from, to) = (from?, to?);
+        let (size, mean) = self.flow_size()?;
+        if from.len() == 1 && from == to {
+            gathered.refuse(entry.place_of("to"), "its destination is its source", "name another host");
+            return None;
+        }
+        let mean_gap = match (entry.time("mean_gap"), entry.number("load")) {
+            (Some(_), Some(_)) => {
+                let problem = Problem::new(entry.place_of("load"), "both `mean_gap` and `load` are given", "keep one");
+                gathered.problems.push(problem.and(entry.place_of("mean_gap"), "the other"));
+                return None;
+            }
+            (Some(gap), None) => gap,
+            (None, Some(load)) => self.gap_for(load, mean, template.frame, &from),
+            (None, None) if entry.given("mean_gap") || entry.given("load") => return None,
+            (None, None) => {
+                gathered.refuse(entry.place, "nothing says how often flows arrive", "add `load = 0.5` or `mean_gap`");
+                return None;
+            }
+        };
+        let key = if entry.has("load") { "load" } else { "mean_gap" };
+        if mean_gap == Span::ZERO || mean_gap > crate::key::LONGEST {
+            let message = "flows would arrive all at once or never";
+            gathered.refuse(entry.place_of(key), message, "give a mean gap or a load above zero, and not absurd");
+            return None;
+        }
+        let until = template.stop.unwrap_or(Time::ZERO + self.subject.run.duration);
+        let arrivals = Arrivals { from: template.start, mean_gap, until };
+        let span = until.saturating_since(template.start).as_picos();
+        self.fits(gathered, span / mean_gap.as_picos())?;
+        let template = FlowSpec { stop: None, ..template.clone() };
+        Some(workload::poisson(&from, &to, arrivals, &size, &template, self.seed))
+    }
+
+    /// The distribution of sizes and its mean in bytes.
+    fn flow_size(&self) -> Option<(FlowSize, f64)> {
+        let entry = self.entry;
+        match entry.text("sizes")?.as_str() {
+            "empirical" => {
+                let cdf = self.attachments.distribution(entry.place_of("cdf"))?;
+                let mean = cdf.mean();
+                Some((FlowSize::Empirical(cdf), mean))
+            }
+            "pareto" => {
+                let mean = entry.size("flow_size")?;
+                Some((FlowSize::Pareto { shape: entry.number("shape")?, mean }, mean.get() as f64))
+            }
+            _ => {
+                let size = entry.size("flow_size")?;
+                Some((FlowSize::Fixed(size), size.get() as f64))
+            }
+        }
+    }
+
+    /// The gap at which flows of that mean size load the senders' links that much.
+    fn gap_for(&self, load: f64, mean: f64, frame: Bytes, from: &[HostId]) -> Span {
+        let hosts = self.subject.graph.hosts();
+        let mut sends = vec![false; self.subject.graph.nodes.len()];
+        from.iter().for_each(|host| sends[hosts[host.0 as usize].0 as usize] = true);
+        let cables = self.subject.graph.cables.iter();
+        let mine = cables.filter(|cable| sends[cable.a.0 as usize] || sends[cable.b.0 as usize]);
+        let capacity: f64 = mine.map(|cable| cable.link.rate.as_bits_per_sec() as f64).sum();
+        let frames = mean / frame.get().max(1) as f64;
+        let bits = (mean + frames.max(1.0) * self.subject.overhead.get() as f64) * 8.0;
+        let seconds = bits / (load * capacity);
+        // A cast of what is out of range saturates; both ends are refused by the caller.
+        Span::from_picos((seconds * 1e12) as u64)
+    }
+
+    fn listed(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Made> {
+        let entries = self.entry.tables("flows");
+        self.fits(gathered, entries.len() as u64)?;
+        let mut made = Vec::new();
+        for entry in entries {
+            made.extend(self.listed_flow(gathered, entry, template));
+        }
+        (made.len() == entries.len()).then_some(made)
+    }
+
+    fn listed_flow(
+        &self,
+        gathered: &mut Gathered<'_>,
+        entry: &Node,
+        template: &FlowSpec,
+    ) -> Option<(FlowSpec, Option<String>)> {
+        let host = |gathered: &mut Gathered<'_>, key: &str| -> Option<HostId> {
+            self.subject.hosts.one(gathered, &entry.text(key)?, entry.place_of(key)).map(HostId)
+        };
+        let (source, target) = (host(gathered, "from"), host(gathered, "to"));
+        let (source, target) = (source?, target?);
+        if source == target {
+            gathered.refuse(entry.place_of("to"), "its destination is its source", "name another host");
+            return None;
+        }
+        let class = match entry.text("class") {
+            Some(name) => class(gathered, self.subject, &name, entry.place_of("class"))?,
+            None => template.class,
+        };
+        let start = entry.time("start").map_or(template.start, |start| Time::ZERO + start);
+        let stop = entry.time("stop").map(|stop| Time::ZERO + stop).or(template.stop);
+        order(gathered, entry, start, stop)?;
+        let flow = FlowSpec {
+            source,
+            destination: Destination::Host(target),
+            class,
+            start,
+            stop,
+            size: entry.size("size").or(template.size),
+            frame: entry.size("frame").unwrap_or(template.frame),
+            pattern: pattern(gathered, entry)?,
+            ..template.clone()
+        };
+        Some((flow, entry.text("name")))
+    }
+}

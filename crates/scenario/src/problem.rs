@@ -1,0 +1,200 @@
+//! What is wrong with a scenario: all of it at once, each with its line, a caret and a remedy.
+
+use super::source::{Place, SourceKind, SourceText, Sources, floor_boundary};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use files::text::on_one_line;
+use std::fmt;
+
+/// More problems than this are counted, not shown.
+const SHOWN: usize = 40;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    /// Where.
+    pub(crate) place: Place,
+    /// What.
+    pub(crate) message: String,
+    /// What to do about it; may be empty.
+    pub(crate) help: String,
+    /// Another place that it has to do with.
+    pub(crate) also: Option<(Place, String)>,
+}
+
+impl Problem {
+    pub(crate) fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Problem {
+        Problem { place, message: message.into(), help: help.into(), also: None }
+    }
+
+    pub(crate) fn and(mut self, place: Place, label: impl Into<String>) -> Problem {
+        self.also = Some((place, label.into()));
+        self
+    }
+}
+
+/// One problem as a caller sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// File, or the name of the override.
+    pub file: String,
+    /// Line, from one.
+    pub line: usize,
+    /// Column in characters, from one.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to do; may be empty.
+    pub help: String,
+}
+
+/// Everything that is wrong with a scenario.
+#[derive(Clone, Debug)]
+pub struct Errors {
+    sources: Sources,
+    problems: Vec<Problem>,
+}
+
+impl Errors {
+    pub(crate) fn new(sources: Sources, mut problems: Vec<Problem>) -> Errors {
+        // Names from the file stand in messages.
+        let shown = |text: &mut String| *text = on_one_line(text).into_owned();
+        for problem in &mut problems {
+            shown(&mut problem.message);
+            shown(&mut problem.help);
+            problem.also.iter_mut().for_each(|(_, label)| shown(label));
+        }
+        let sources = sources.on_one_line();
+        problems.sort_by_key(|problem| problem.place);
+        problems.dedup_by(|a, b| a.place == b.place && a.message == b.message);
+        Errors { sources, problems }
+    }
+
+    /// The problems in the order of the text.
+    pub fn complaints(&self) -> impl Iterator<Item = Complaint> {
+        self.problems.iter().map(|problem| {
+            let (line, column) = self.sources.position(problem.place);
+            let file = self.sources.get(problem.place.source).map(|source| source.name.clone()).unwrap_or_default();
+            Complaint { file, line, column, message: problem.message.clone(), help: problem.help.clone() }
+        })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// The problems for people, with the source lines; `color` adds terminal escapes.
+    #[must_use]
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let mut text = String::new();
+        for problem in self.problems.iter().take(SHOWN) {
+            text.push_str(&renderer.render(&self.groups(problem)));
+            text.push_str("\n\n");
+        }
+        match self.problems.len() {
+            1 => text.push_str("1 error"),
+            count => text.push_str(&format!("{count} errors")),
+        }
+        if self.problems.len() > SHOWN {
+            text.push_str(&format!(", the first {SHOWN} shown"));
+        }
+        text
+    }
+
+    fn groups<'a>(&'a self, problem: &'a Problem) -> Vec<Group<'a>> {
+        let mut group = Group::with_title(Level::ERROR.primary_title(problem.message.as_str()));
+        // Two places of one text go into one excerpt, places of two texts into two.
+        let also = problem.also.as_ref();
+        let together = also.filter(|(place, _)| place.source == problem.place.source);
+        if let Some(mut snippet) = self.snippet(problem.place) {
+            snippet = snippet.annotation(AnnotationKind::Primary.span(self.range(problem.place)));
+            if let Some((place, label)) = together {
+                snippet = snippet.annotation(AnnotationKind::Context.span(self.range(*place)).label(label.as_str()));
+            }
+            group = group.element(snippet);
+        } else if let Some(source) = self.sources.get(problem.place.source) {
+            let origin = Origin::path(source.name.as_str());
+            let line = (!source.text.is_empty()).then(|| self.sources.position(problem.place).0);
+            group = group.element(line.map_or(origin.clone(), |line| origin.line(line)));
+        }
+        if let Some((place, label)) = also.filter(|_| together.is_none())
+            && let Some(snippet) = self.snippet(*place)
+        {
+            let label = AnnotationKind::Context.span(self.range(*place)).label(label.as_str());
+            group = group.element(snippet.annotation(label));
+        }
+        if !problem.help.is_empty() {
+            group = group.element(Level::HELP.message(problem.help.as_str()));
+        }
+        vec![group]
+    }
+
+    fn snippet<'a>(&'a self, place: Place) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+        // An empty file, or one that could not be read, has no line to show; what is no scenario is not quoted.
+        let shown = |source: &&SourceText| !source.text.is_empty() && source.kind != SourceKind::Data;
+        let source = self.sources.get(place.source).filter(shown)?;
+        Some(Snippet::source(source.text.as_str()).path(source.name.as_str()))
+    }
+
+    /// The place within its text, on one line and never empty unless the text is.
+    fn range(&self, place: Place) -> std::ops::Range<usize> {
+        let text = self.sources.get(place.source).map_or("", |source| source.text.as_str());
+        let start = floor_boundary(text, place.start as usize);
+        let end = floor_boundary(text, place.end as usize).max(start);
+        let line = text[start..end].find('\n').map_or(end, |at| start + at);
+        start..line.max(start)
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Errors {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(text: &str, problems: Vec<(u32, u32)>) -> Errors {
+        let mut sources = Sources::default();
+        let source = sources.add("a.toml".into(), SourceKind::File, text.into());
+        let problem = |(start, end)| Problem::new(Place { source, start, end }, "it is wrong", "mend it");
+        Errors::new(sources, problems.into_iter().map(problem).collect())
+    }
+
+    #[test]
+    fn a_problem_shows_its_line_with_a_caret_and_a_remedy() {
+        let text = errors("a = 1\nbb = 22\n", vec![(11, 13)]).to_string();
+        let expected = "error: it is wrong
+ --> a.toml:2:6
+  |
+2 | bb = 22
+  |      ^^
+  |
+  = help: mend it
+
+1 error";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn problems_are_sorted_and_told_once() {
+        let errors = errors("a = 1\nbb = 22\n", vec![(11, 13), (0, 1), (0, 1)]);
+        let lines: Vec<usize> = errors.complaints().map(|complaint| complaint.line).collect();
+        assert_eq!(lines, [1, 2]);
+    }
+
+    #[test]
+    fn places_outside_the_text_do_no_harm() {
+        for place in [(90, 99), (5, 2), (0, 0), (7, 8)] {
+            for text in ["", "a\n", "\u{b5}\u{b5}\u{b5}\u{b5}", "\r\n\t\0x = 1\r\n"] {
+                assert!(errors(text, vec![place]).render(true).contains("it is wrong"));
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The texts a scenario came from: files and overrides, and places in them.
+//!
+//! Every value keeps its [`Place`], through base files and overrides, so that an error found late still points at the
+//! letters that caused it. Nothing here reads a file: a [`FileReader`] does, and only the loader has one that touches
+//! the disk.
+
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// A range of one of the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Which text.
+    pub(crate) source: u32,
+    /// First byte.
+    pub(crate) start: u32,
+    /// One past the last byte.
+    pub(crate) end: u32,
+}
+
+/// What kind of text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// A scenario or another file of keys.
+    File,
+    /// A file of numbers that a scenario names. Its lines are never quoted: a name may lead to anything.
+    Data,
+    /// One `path=value` given beside the file.
+    Override,
+}
+
+/// One text.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    /// The path as it was given, or what the override is called.
+    pub name: String,
+    /// Of what kind.
+    pub kind: SourceKind,
+    /// The whole text.
+    pub text: String,
+    /// SHA-256 of the text, in hexadecimal: what `sha256sum` prints.
+    pub sha256: String,
+    /// Where each line begins.
+    lines: Vec<u32>,
+}
+
+/// All texts of a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    texts: Vec<SourceText>,
+}
+
+impl Sources {
+    /// Adds a text and returns its number.
+    pub(crate) fn add(&mut self, name: String, kind: SourceKind, text: String) -> u32 {
+        let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
+        let breaks = text.bytes().zip(1_u32..).filter(|(octet, _)| *octet == b'\n').map(|(_, next)| next);
+        let lines = std::iter::once(0).chain(breaks).collect();
+        self.texts.push(SourceText { name, kind, text, sha256, lines });
+        (self.texts.len() - 1) as u32
+    }
+
+    /// The texts, in the order in which they were read.
+    pub fn iter(&self) -> impl Iterator<Item = &SourceText> {
+        self.texts.iter()
+    }
+
+    /// One of them.
+    pub(crate) fn get(&self, source: u32) -> Option<&SourceText> {
+        self.texts.get(source as usize)
+    }
+
+    /// The same with names that a terminal shows as they are.
+    pub(crate) fn on_one_line(mut self) -> Sources {
+        for source in &mut self.texts {
+            source.name = files::text::on_one_line(&source.name).into_owned();
+        }
+        self
+    }
+
+    /// Line and column of a place's first character, both from one.
+    #[must_use]
+    pub fn position(&self, place: Place) -> (usize, usize) {
+        let Some(source) = self.get(place.source) else { return (1, 1) };
+        let at = floor_boundary(&source.text, place.start as usize);
+        let line = source.lines.partition_point(|&start| start as usize <= at);
+        let start = line.checked_sub(1).and_then(|line| source.lines.get(line)).map_or(0, |&start| start as usize);
+        (line.max(1), source.text[start..at].chars().count() + 1)
+    }
+
+    /// The folder against which a path written at that place is resolved.
+    pub(crate) fn folder(&self, place: Place) -> PathBuf {
+        match self.get(place.source) {
+            Some(source) if source.kind == SourceKind::File => {
+                Path::new(&source.name).parent().map(Path::to_path_buf).unwrap_or_default()
+            }
+            _ => PathBuf::new(),
+        }
+    }
+}
+
+/// Octets as digits.
+fn hexadecimal(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+/// The last character boundary at or before a byte.
+pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Where files come from.
+pub trait FileReader {
+    /// The whole text of a file.
+    ///
+    /// # Errors
+    /// Why it cannot be had, for people.
+    fn read(&self, path: &Path) -> Result<String, String>;
+
+    /// A name that is the same for two paths only if they are one file.
+    fn identity(&self, path: &Path) -> PathBuf {
+        path.to_path_buf()
+    }
+}
+
+/// A reader that has no files: for scenarios that must stand alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFiles;
+
+impl FileReader for NoFiles {
+    fn read(&self, _path: &Path) -> Result<String, String> {
+        Err("no other files can be read here".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_characters_from_one() {
+        let mut sources = Sources::default();
+        let source = sources.add("a.toml".into(), SourceKind::File, "x = 1\n\u{b5}\u{b5} = 2\n".into());
+        let at = |start| sources.position(Place { source, start, end: start });
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(4), (1, 5));
+        assert_eq!(at(10), (2, 3));
+        // Inside a character, past the end, and in a text that does not exist.
+        assert_eq!(at(7), (2, 1));
+        assert_eq!(at(999), (3, 1));
+        assert_eq!(sources.position(Place { source: 9, start: 0, end: 0 }), (1, 1));
+    }
+
+    #[test]
+    fn the_hash_is_the_one_of_sha256sum() {
+        let mut sources = Sources::default();
+        sources.add("empty".into(), SourceKind::File, String::new());
+        let hash = &sources.iter().next().unwrap().sha256;
+        assert_eq!(hash, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+}

@@ -1,0 +1,223 @@
+//! A scenario as a tree of values that know their places: read from TOML, laid over a base.
+
+use super::key::Section;
+use super::problem::Problem;
+use super::source::{Place, Sources};
+use files::text::is_control;
+use std::collections::BTreeMap;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(crate) data: Data,
+    pub(crate) place: Place,
+}
+
+/// What TOML can say, less dates.
+#[derive(Clone, Debug)]
+pub(crate) enum Data {
+    Text(String),
+    Integer(i128),
+    Float(f64),
+    Bool(bool),
+    List(Vec<Item>),
+    Table(Table),
+    /// Something TOML knows and no key takes, or a number beyond reason; in words.
+    Other(&'static str),
+}
+
+impl Data {
+    /// The kind of value, as an error message names it.
+    pub(crate) fn describe(&self) -> &'static str {
+        match self {
+            Data::Text(_) => "a text",
+            Data::Integer(_) => "a whole number",
+            Data::Float(_) => "a number with decimals",
+            Data::Bool(_) => "true or false",
+            Data::List(_) => "a list",
+            Data::Table(_) => "a table",
+            Data::Other(name) => name,
+        }
+    }
+}
+
+/// Keys and values, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) entries: BTreeMap<String, Entry>,
+}
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// Where the key stands.
+    pub(crate) key: Place,
+    pub(crate) item: Item,
+}
+
+impl Table {
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name)
+    }
+
+    /// This table over another: tables are joined key by key, everything else is replaced whole.
+    pub(crate) fn over(self, base: Table) -> Table {
+        let mut joined = base;
+        for (name, entry) in self.entries {
+            let below = joined.entries.remove(&name).map(|entry| entry.item.data);
+            let data = match (entry.item.data, below) {
+                (Data::Table(mine), Some(Data::Table(theirs))) => Data::Table(mine.over(theirs)),
+                (mine, _) => mine,
+            };
+            let item = Item { data, place: entry.item.place };
+            joined.entries.insert(name, Entry { key: entry.key, item });
+        }
+        joined
+    }
+}
+
+/// Reads a whole text. What could be read comes back along with what could not.
+pub(crate) fn parse(sources: &Sources, source: u32, problems: &mut Vec<Problem>) -> Table {
+    let Some(text) = sources.get(source).map(|source| source.text.as_str()) else { return Table::default() };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        problems.push(syntax(source, 0, text, &error));
+    }
+    convert_table(source, 0, table.get_ref())
+}
+
+/// Refuses texts and keys with characters that a terminal would obey. Texts may have lines and tabs.
+pub(crate) fn refuse_controls(table: &Table, problems: &mut Vec<Problem>) {
+    for (name, entry) in &table.entries {
+        if name.chars().any(is_control) {
+            problems.push(controls(entry.key, name));
+        }
+        refuse_in(&entry.item, problems);
+    }
+}
+
+fn refuse_in(item: &Item, problems: &mut Vec<Problem>) {
+    match &item.data {
+        Data::Text(text) if text.chars().any(|letter| is_control(letter) && !matches!(letter, '\n' | '\t')) => {
+            problems.push(controls(item.place, text));
+        }
+        Data::List(items) => items.iter().for_each(|item| refuse_in(item, problems)),
+        Data::Table(table) => refuse_controls(table, problems),
+        _ => {}
+    }
+}
+
+fn controls(place: Place, text: &str) -> Problem {
+    let found = text.chars().find(|&letter| is_control(letter) && !matches!(letter, '\n' | '\t'));
+    let found = found.or_else(|| text.chars().find(|&letter| is_control(letter))).map_or(0, u32::from);
+    Problem::new(place, format!("the character U+{found:04X}, which a terminal would obey"), "remove it")
+}
+
+/// Whether a text is one of keys of that section: it has some at its top, and no more that the section does not know.
+pub(crate) fn is_of(section: &Section, text: &str) -> bool {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let known = |name: &str| section.keys.iter().any(|key| key.name == name);
+    let count = table.get_ref().iter().filter(|(name, _)| known(name.get_ref())).count();
+    count > 0 && 2 * count >= table.get_ref().len()
+}
+
+/// Where a text is not one of keys of that section: what is not TOML, and keys at its top that the section does not know.
+pub(crate) fn foreign(section: &Section, source: u32, text: &str) -> Vec<Place> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let known = |name: &str| section.keys.iter().any(|key| key.name == name);
+    let unknown = table.get_ref().iter().filter(|(name, _)| !known(name.get_ref())).map(|(name, _)| name.span());
+    let wrong = errors.iter().map(|error| error.span().unwrap_or(text.len()..text.len()));
+    unknown.chain(wrong).map(|span| place(source, 0, span)).collect()
+}
+
+/// Reads one value out of the middle of a text; `None` if it is no TOML value.
+pub(crate) fn parse_value(source: u32, text: &str, offset: usize) -> Option<Item> {
+    let value = DeValue::parse(text).ok()?;
+    Some(convert(source, offset, value.get_ref(), value.span()))
+}
+
+fn syntax(source: u32, offset: usize, text: &str, error: &toml::de::Error) -> Problem {
+    let span = error.span().unwrap_or(text.len()..text.len());
+    let help = match error.message() {
+        message if message.contains("duplicate key") => "a key is given once; keep one of the two",
+        message if message.contains("string values must be quoted") => "put it in quotes: \"10Gb/s\"",
+        _ => "the file must be TOML: key = value, texts and quantities in quotes, [section] above its keys",
+    };
+    Problem::new(place(source, offset, span), format!("not TOML: {}", error.message()), help)
+}
+
+fn place(source: u32, offset: usize, span: std::ops::Range<usize>) -> Place {
+    let small = |at: usize| u32::try_from(offset.saturating_add(at)).unwrap_or(u32::MAX);
+    Place { source, start: small(span.start), end: small(span.end) }
+}
+
+fn convert_table(source: u32, offset: usize, table: &DeTable<'_>) -> Table {
+    let entry = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+        let name: &std::borrow::Cow<'_, str> = key.get_ref();
+        let item = convert(source, offset, value.get_ref(), value.span());
+        (name.to_string(), Entry { key: place(source, offset, key.span()), item })
+    };
+    Table { entries: table.iter().map(entry).collect() }
+}
+
+fn convert(source: u32, offset: usize, value: &DeValue<'_>, span: std::ops::Range<usize>) -> Item {
+    let data = match value {
+        DeValue::String(text) => Data::Text(text.to_string()),
+        DeValue::Integer(integer) => i128::from_str_radix(integer.as_str(), integer.radix())
+            .map_or(Data::Other("a number beyond 128 bits"), Data::Integer),
+        DeValue::Float(float) => float.as_str().parse().map_or(Data::Other("no number"), Data::Float),
+        DeValue::Boolean(flag) => Data::Bool(*flag),
+        DeValue::Datetime(_) => Data::Other("a date"),
+        DeValue::Array(list) => {
+            Data::List(list.iter().map(|item| convert(source, offset, item.get_ref(), item.span())).collect())
+        }
+        DeValue::Table(table) => Data::Table(convert_table(source, offset, table)),
+    };
+    Item { data, place: place(source, offset, span) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::SourceKind;
+    use super::*;
+
+    fn read(text: &str) -> (Table, Vec<Problem>) {
+        let mut sources = Sources::default();
+        let source = sources.add("a.toml".into(), SourceKind::File, text.into());
+        let mut problems = Vec::new();
+        (parse(&sources, source, &mut problems), problems)
+    }
+
+    #[test]
+    fn values_know_where_they_stand() {
+        let text = "[run]\nseed = 7\nlist = [1.5, \"x\"]\n";
+        let (table, problems) = read(text);
+        assert!(problems.is_empty());
+        let Data::Table(run) = &table.get("run").unwrap().item.data else { panic!("a table") };
+        let seed = run.get("seed").unwrap();
+        assert_eq!(&text[seed.key.start as usize..seed.key.end as usize], "seed");
+        assert_eq!(&text[seed.item.place.start as usize..seed.item.place.end as usize], "7");
+        assert!(matches!(seed.item.data, Data::Integer(7)));
+    }
+
+    #[test]
+    fn every_syntax_error_is_told() {
+        let (table, problems) = read("a = 10Gb/s\nb = 2\n[c\nd = = 3\n");
+        assert!(problems.len() >= 3, "{problems:?}");
+        assert!(table.get("b").is_some());
+    }
+
+    #[test]
+    fn a_child_wins_over_its_base() {
+        let (child, _) = read("a = 1\n[t]\nx = 1\n[[l]]\nn = 1\n");
+        let (base, _) = read("a = 2\nb = 3\n[t]\nx = 2\ny = 3\n[[l]]\nn = 2\n[[l]]\nn = 3\n");
+        let joined = child.over(base);
+        assert!(matches!(joined.get("a").unwrap().item.data, Data::Integer(1)));
+        assert!(matches!(joined.get("b").unwrap().item.data, Data::Integer(3)));
+        let Data::Table(t) = &joined.get("t").unwrap().item.data else { panic!("a table") };
+        assert_eq!(t.entries.len(), 2);
+        let Data::List(l) = &joined.get("l").unwrap().item.data else { panic!("a list") };
+        assert_eq!(l.len(), 1);
+    }
+}

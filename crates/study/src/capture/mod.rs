@@ -1,0 +1,169 @@
+//! Captures: the frames of simulated links as files that Wireshark reads.
+//!
+//! A simulated frame has a length, a class and a purpose, and no octets. Here it gets the octets it would have had:
+//! PAUSE and PFC frames, congestion notification messages and InfiniBand credits are those of the standards, everything
+//! else carries a header of our own that says what the simulator knows of it. docs/wire/captures.md says which field comes
+//! from where.
+
+mod ethernet;
+mod file;
+mod infiniband;
+mod links;
+
+pub use file::CaptureFile;
+pub use links::{Direction, choose};
+
+use discovery::address;
+use fabric::graph::{Graph, NodeId};
+use fabric::record::FrameRow;
+use fabric::spec::{FlowControl, NetworkSpec};
+use fabric::workload::Destination;
+use fabric::{Frame, Kind};
+use wire::{Address, tailback};
+
+/// What a link speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// Ethernet frames.
+    Ethernet,
+    /// InfiniBand packets: one of its ends hands out credits.
+    InfiniBand,
+}
+
+/// Where frames are captured and where to put them.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// The directions of links whose frames are wanted.
+    pub links: Vec<Direction>,
+    /// The file; `None` is [`results::CAPTURE_FILE`] among the results.
+    pub file: Option<std::path::PathBuf>,
+}
+
+/// Gives simulated frames their octets.
+struct Synthesizer<'a> {
+    spec: &'a NetworkSpec,
+    flow_names: &'a [String],
+    hosts: Vec<NodeId>,
+    /// By port: its node, its number there, and what its link speaks.
+    ports: Vec<(NodeId, u16, Medium)>,
+    /// By port: the node at the far end.
+    peers: Vec<NodeId>,
+    /// By port and class: blocks sent, as the credits of the far end count them.
+    sent: Vec<u64>,
+}
+
+/// How a node holds back those who send to it.
+fn flow_control(spec: &NetworkSpec, node: NodeId) -> FlowControl {
+    let kind = spec.kind_of.get(node.0 as usize).copied().unwrap_or(0) as usize;
+    let role = spec.graph.nodes.get(node.0 as usize).map(|node| node.role);
+    let control = match role {
+        Some(fabric::graph::Role::Switch) => spec.switches.get(kind).map(|switch| switch.flow_control),
+        _ => spec.adapters.get(kind).map(|adapter| adapter.flow_control),
+    };
+    control.unwrap_or(FlowControl::None)
+}
+
+fn medium(spec: &NetworkSpec, here: NodeId, there: NodeId) -> Medium {
+    let credits = |node| matches!(flow_control(spec, node), FlowControl::Credits(_));
+    if credits(here) || credits(there) { Medium::InfiniBand } else { Medium::Ethernet }
+}
+
+/// Every port of a graph: its node, its number there, and the node at the far end.
+fn ports(graph: &Graph) -> impl Iterator<Item = (NodeId, u16, NodeId)> {
+    (0..).zip(graph.ports()).flat_map(|(node, ends)| {
+        (0u16..).zip(ends).map(move |(number, end)| (NodeId(node), number, end.peer)).collect::<Vec<_>>()
+    })
+}
+
+impl<'a> Synthesizer<'a> {
+    fn new(spec: &'a NetworkSpec, flow_names: &'a [String]) -> Synthesizer<'a> {
+        let peers = ports(&spec.graph).map(|(_, _, peer)| peer).collect();
+        let ports: Vec<_> =
+            ports(&spec.graph).map(|(node, number, peer)| (node, number, medium(spec, node, peer))).collect();
+        let sent = vec![0; ports.len() * fabric::spec::MAX_CLASSES];
+        Synthesizer { spec, flow_names, hosts: spec.graph.hosts(), ports, peers, sent }
+    }
+
+    /// Writes the octets of a frame, and says what kind of record they are. `None` for a frame that is shorter than any
+    /// of its medium.
+    fn write(&mut self, row: &FrameRow, octets: &mut Vec<u8>) -> Option<Record> {
+        let &(_, _, medium) = self.ports.get(row.port as usize)?;
+        octets.clear();
+        // No record is longer than its frame by more than what stands behind a credit.
+        octets.resize(usize::from(row.frame.len) + wire::pcapng::ERF_LINK, 0);
+        let (length, record) = match medium {
+            Medium::Ethernet => (self.ethernet(row, octets)?, Record::Ethernet),
+            Medium::InfiniBand => self.infiniband(row, octets)?,
+        };
+        octets.truncate(length);
+        Some(record)
+    }
+
+    /// The address of a port: locally administered, then the node's number and its port's.
+    fn address(&self, port: u32) -> Address {
+        self.ports.get(port as usize).map_or(NOBODY, |&(node, number, _)| address(node, number))
+    }
+
+    fn host_address(&self, host: u32) -> Address {
+        self.hosts.get(host as usize).map_or(NOBODY, |&node| address(node, 0))
+    }
+
+    /// The host that a frame of a flow comes from, if that can be known.
+    fn sender(&self, frame: &Frame) -> Option<u32> {
+        let flow = self.spec.flows.get(frame.flow as usize)?;
+        match frame.kind {
+            Kind::Data | Kind::Probe => Some(flow.source.0),
+            // What comes back comes from the destination, if there is only one.
+            Kind::Acknowledgement | Kind::Answer => match flow.destination {
+                Destination::Host(host) => Some(host.0),
+                Destination::Uniform(_) => None,
+            },
+            Kind::Pause | Kind::Credit | Kind::Notice | Kind::Receipt => None,
+        }
+    }
+
+    /// The destination of a flow's data, if there is only one.
+    fn destination(&self, flow: u32) -> Option<u32> {
+        match self.spec.flows.get(flow as usize)?.destination {
+            Destination::Host(host) => Some(host.0),
+            Destination::Uniform(_) => None,
+        }
+    }
+
+    /// What our own header says of a frame.
+    fn header(&self, frame: &Frame) -> tailback::Repr<'a> {
+        let (sequence, born) = frame.numbers();
+        tailback::Repr {
+            kind: match frame.kind {
+                Kind::Data => tailback::Kind::Data,
+                Kind::Acknowledgement => tailback::Kind::Acknowledgement,
+                Kind::Probe => tailback::Kind::Probe,
+                Kind::Answer => tailback::Kind::Answer,
+                Kind::Receipt => tailback::Kind::Receipt,
+                Kind::Credit => tailback::Kind::Credit,
+                Kind::Notice => tailback::Kind::Notice,
+                Kind::Pause => tailback::Kind::Pause,
+            },
+            marked: frame.is_marked(),
+            last: frame.is_last(),
+            flow: frame.flow,
+            sequence,
+            born,
+            tag: frame.tag,
+            name: self.flow_names.get(frame.flow as usize).map_or(&[], |name| name.as_bytes()),
+        }
+    }
+}
+
+/// What the octets are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Record {
+    Ethernet,
+    InfiniBand(wire::pcapng::Erf),
+}
+
+/// Stands for an address that the simulator does not know: who acknowledges where each frame draws its destination.
+const NOBODY: Address = Address([0x02, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,475 @@
+//! One run of a plan: built, run, measured and, if asked, recorded.
+
+use super::measure::{Course, Measures, Snapshot, boundaries, instants};
+use super::network::network_json;
+use super::shares::{ended, shares_of_run};
+use super::volume::{ROWS_HELD, Volume, judge};
+use super::watch::{Needs, Watch};
+use crate::capture::{Capture, CaptureFile};
+use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
+use fabric::{BuildError, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation};
+use files::output::OutputFile;
+use files::text::for_terminal;
+use results::{CAPTURE_FILE, Input, Leftover, Manifest, NETWORK_FILE, ResultWriter, ResultsError, write_ending};
+use scenario::{Metric, Plan, ProbeSettings, Source, explain, fair_phases, fair_phases_of_run};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use units::{Span, Time};
+
+/// Where to record a run.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The results directory.
+    pub out: PathBuf,
+    /// What to do if something is there.
+    pub existing: Existing,
+}
+
+/// What to do if something is where a result should go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse to run.
+    Refuse,
+    /// Replace an older result.
+    Replace,
+    /// Take the first of NAME-2, NAME-3, ... that is free when the result is whole.
+    NextName,
+}
+
+/// How to run a plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Threads to use.
+    pub threads: usize,
+    /// Set from outside to end the run, soon and at any instant.
+    pub interrupt: &'a AtomicBool,
+    /// Set before `interrupt` if the run is to end because a limit of time by the clock on the wall is reached.
+    pub time_up: Option<&'a AtomicBool>,
+    /// Whether and where to record.
+    pub record: Option<&'a Recording>,
+    /// Whether and where to capture frames.
+    pub capture: Option<&'a Capture>,
+}
+
+/// A recorded run whose tables are whole, before its results are moved into place.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    /// Where its results are now, ready to be read.
+    pub directory: &'a Path,
+    /// What was measured.
+    pub measures: &'a Measures,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Execution {
+    /// How it went.
+    pub report: RunSummary,
+    /// What was measured.
+    pub measures: Measures,
+    /// Time by the clock on the wall, building counted.
+    pub wall: Duration,
+    /// Where it is recorded.
+    pub recorded: Option<PathBuf>,
+    /// Why what should be put beside the tables is not there.
+    pub lacking: Option<ResultsError>,
+    /// What was captured.
+    pub captured: Option<Captured>,
+    /// The capture, if it is no part of the results: its caller decides whether it takes its place.
+    pub capture_file: Option<OutputFile>,
+    /// Unfinished results that were found beside its place and kept.
+    pub leftovers: Vec<Leftover>,
+}
+
+/// A capture that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// Where.
+    pub file: PathBuf,
+    /// Frames in it.
+    pub frames: u64,
+    /// Frames left out because no frame of their medium is that short.
+    pub too_short: u64,
+}
+
+/// Why a run could not be made or recorded.
+#[derive(Debug)]
+pub enum StudyError {
+    /// The network cannot be built. Loading a scenario finds this first.
+    Build(Vec<BuildError>),
+    /// Its results cannot be written.
+    Results(ResultsError),
+    /// It would record more than it may; why, and what to do.
+    TooMuch(String),
+}
+
+impl std::fmt::Display for StudyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StudyError::Build(errors) => errors.iter().enumerate().try_for_each(|(place, error)| match place {
+                0 => write!(f, "{error}"),
+                _ => write!(f, "\n{error}"),
+            }),
+            StudyError::Results(error) => error.fmt(f),
+            StudyError::TooMuch(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for StudyError {}
+
+impl From<ResultsError> for StudyError {
+    fn from(error: ResultsError) -> StudyError {
+        StudyError::Results(error)
+    }
+}
+
+/// What a plan wants recorded.
+#[must_use]
+pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
+    let probes = &plan.probes;
+    let ports = plan.spec.graph.ports();
+    // What expectations are judged by is recorded whether or not it was asked for.
+    let needs = Needs::of(plan);
+    let mut chosen = Vec::new();
+    let mut first = 0;
+    for (node, ports) in ports.iter().enumerate() {
+        let all = probes.nodes.get(node).copied().unwrap_or(true);
+        chosen.extend((first..first + ports.len() as u32).filter(|port| all || needs.ports.contains(port)));
+        first += ports.len() as u32;
+    }
+    let all = chosen.len() as u32 == first;
+    RecorderSpec {
+        sample_every: Some(probes.sample_every),
+        links: probes.links || needs.links,
+        queues: probes.queues || needs.queues,
+        occupancy: probes.occupancy || needs.occupancy,
+        rates: probes.rates || needs.rates,
+        pauses: probes.pauses || needs.pauses,
+        drops: probes.drops,
+        notices: probes.notices || needs.notices,
+        waits: probes.links,
+        flow_samples: probes.flows || needs.deliveries,
+        deliveries: probes.flows,
+        ports: if all { Selection::All } else { Selection::only(chosen) },
+        flows: Selection::All,
+        frames: Selection::none(),
+    }
+}
+
+/// Takes the rows of a run as they come: to the results, if there are any, and to what expectations add up.
+struct Sink<'a> {
+    writer: Option<ResultWriter>,
+    capture: Option<CaptureFile<'a>>,
+    watches: Vec<Watch>,
+    failed: Option<ResultsError>,
+}
+
+impl Sink<'_> {
+    fn capture(&mut self, rows: &Rows) {
+        if let Some(capture) = &mut self.capture
+            && self.failed.is_none()
+        {
+            self.failed = capture.take(&rows.frames).err();
+        }
+    }
+
+    fn watch(&mut self, rows: &Rows) {
+        self.watches.iter_mut().for_each(|watch| watch.take(rows));
+    }
+
+    /// Whether as much was recorded as may be.
+    fn judge(&mut self, probes: &ProbeSettings) -> ControlFlow<Limit> {
+        let judged = self.writer.as_ref().map_or(Ok(ControlFlow::Continue(())), |writer| judge(writer, probes));
+        judged.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            ControlFlow::Break(Limit::WallClock)
+        })
+    }
+
+    fn take(&mut self, rows: &Rows) {
+        self.watch(rows);
+        self.capture(rows);
+        if let Some(writer) = &mut self.writer
+            && self.failed.is_none()
+        {
+            self.failed = writer.append(rows).err();
+        }
+    }
+}
+
+/// How long the wires of the ports that expectations are about have been in use, and idle for want of credits.
+fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Span, Span)> {
+    let about = plan.expectations.iter().filter(|one| matches!(one.metric, Metric::Utilisation | Metric::Starved));
+    let ports = about.flat_map(|expectation| expectation.subjects.ports.iter().copied());
+    let sum = |of: fn(&Recorder, u32, Time) -> Span, port: u32| {
+        probes.iter().fold(Span::ZERO, |sum, probe| sum + of(probe, port, now))
+    };
+    ports.map(|port| (port, (sum(Recorder::busy, port), sum(Recorder::starved, port)))).collect()
+}
+
+/// Runs a plan. `progress` is told once when the network is set up, before anything is written, and at every inspection.
+///
+/// # Errors
+/// If the network cannot be built or its results cannot be written.
+pub fn execute(
+    plan: &Plan,
+    options: &Options<'_>,
+    progress: impl FnMut(Progress) + Send,
+) -> Result<Execution, StudyError> {
+    execute_with(plan, options, progress, |_| Ok(()))
+}
+
+/// The same; `complete` puts other files beside the tables before the results are moved into place. If it fails, the tables
+/// are kept without them.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_with(
+    plan: &Plan,
+    options: &Options<'_>,
+    mut progress: impl FnMut(Progress) + Send,
+    complete: impl FnOnce(&Draft<'_>) -> Result<(), ResultsError>,
+) -> Result<Execution, StudyError> {
+    #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
+    let start = Instant::now();
+    let mut watch =
+        if options.record.is_some() { recorder_spec(plan) } else { Needs::of(plan).alone(plan.probes.sample_every) };
+    if let Some(capture) = options.capture {
+        watch.frames = Selection::only(capture.links.iter().map(|link| link.port));
+    }
+    if options.record.is_some()
+        && let Some(text) = Volume::of(plan, &watch).too_much(&plan.probes)
+    {
+        return Err(StudyError::TooMuch(text));
+    }
+    if let Some(Recording { out, existing }) = options.record
+        && *existing != Existing::NextName
+    {
+        ResultWriter::check(out, *existing == Existing::Replace)?;
+    }
+    let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
+    let mut simulation = Simulation::build_with(&plan.spec, &build, |_| {
+        Recorder::new(watch.clone()).holding(ROWS_HELD / build.shards.max(1))
+    })
+    .map_err(StudyError::Build)?;
+    let about_fair = plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares());
+    let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
+    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
+    // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
+    progress(Progress { now: Time::ZERO, inspection: true, events: 0, hops: 0 });
+    let mut writer = match options.record {
+        Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
+        Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
+        None => None,
+    };
+    let leftovers = writer.as_ref().map(|writer| writer.leftovers().to_vec()).unwrap_or_default();
+    if let Some(writer) = &mut writer {
+        writer.write(&port_rows(&plan.spec.graph))?;
+    }
+    let place = |capture: &Capture| {
+        capture.file.clone().or_else(|| writer.as_ref().map(|writer| writer.partial().join(CAPTURE_FILE)))
+    };
+    let capture = match options.capture.and_then(|capture| Some((capture, place(capture)?))) {
+        Some((capture, path)) => Some(CaptureFile::create(&path, plan, capture)?),
+        None => None,
+    };
+    let mut sink = Sink { writer, capture, watches, failed: None };
+    let mut marks = Vec::new();
+    let windows = boundaries(plan);
+    let mut stopped = vec![None; plan.spec.flows.len()];
+    let limits = RunLimits {
+        threads: options.threads,
+        events: plan.run.max_events,
+        inspect_every: plan.run.inspect_every,
+        interrupt: Some(options.interrupt),
+        ..RunLimits::until(Time::ZERO + plan.run.duration)
+    };
+    let mut report = simulation.run_marked(
+        &limits,
+        &instants(plan),
+        |seen, probes| {
+            sink.take(&if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) });
+            progress(seen);
+            let wish = sink.judge(&plan.probes);
+            match &sink.failed {
+                Some(_) => ControlFlow::Break(Limit::WallClock),
+                None if seen.inspection => wish,
+                None => ControlFlow::Continue(()),
+            }
+        },
+        |mark| {
+            for ((spec, stopped), report) in plan.spec.flows.iter().zip(&mut stopped).zip(&mark.flows) {
+                if spec.stop == Some(mark.now) {
+                    *stopped = Some(*report);
+                }
+            }
+            if windows.binary_search(&mark.now).is_ok() {
+                let wires = wires(plan, mark.probes, mark.now);
+                marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, wires });
+            }
+        },
+    );
+    // The instant at which a clock or a person ends a run is nobody's to repeat; which of the two it was is known here.
+    if report.outcome == Outcome::Interrupted && options.time_up.is_some_and(|up| up.load(Ordering::Relaxed)) {
+        report.outcome = Outcome::LimitReached(Limit::WallClock);
+    }
+    let flows = simulation.flows();
+    let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
+    let wires = wires(plan, &probes, report.now);
+    let ending = finish(&mut probes, report.now);
+    sink.watch(&ending.rows);
+    sink.capture(&ending.rows);
+    if let Some(error) = sink.failed {
+        return Err(error.into());
+    }
+    let end = Snapshot { at: report.now, flows, totals: report.totals, wires };
+    // How long a flow with a size was under way is known only now.
+    let fair = if about_fair && plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
+        fair_phases_of_run(plan, &ended(plan, &end.flows)).unwrap_or_default()
+    } else {
+        fair
+    };
+    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, stopped, fair };
+    let measures = Measures::new(&course, sink.watches);
+    let reached = course.reached();
+    let flows = course.end.flows;
+    let (mut captured, mut capture_file) = (None, None);
+    if let Some(capture) = sink.capture {
+        let (frames, too_short) = (capture.frames, capture.too_short);
+        let (path, file) = capture.finish()?;
+        captured = Some((frames, too_short));
+        match options.capture.is_some_and(|capture| capture.file.is_some()) {
+            true => capture_file = Some(file),
+            false => file.commit().map_err(|source| ResultsError::Io { doing: "write", path, source })?,
+        }
+    }
+    let (mut recorded, mut lacking) = (None, None);
+    if let Some(mut writer) = sink.writer {
+        let names: Vec<(&str, f64)> =
+            plan.flow_names.iter().map(String::as_str).zip(measures.throughput.iter().copied()).collect();
+        write_ending(&plan.spec, &flows, &ending, report.now, &names, &mut writer)?;
+        let shares = shares_of_run(plan, &flows, reached);
+        writer.write(&shares.rows)?;
+        for (number, input) in plan.inputs().enumerate() {
+            writer.attach(&copy_name(number, &input.file), input.text.as_bytes())?;
+        }
+        // The name of a file may hold what a terminal obeys.
+        writer.attach("plan.toml.txt", for_terminal(&explain(plan)).as_bytes())?;
+        writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
+        let mut finished = writer.finish(manifest(plan, &report, options.threads, start.elapsed()))?;
+        lacking = finished.add(|directory| complete(&Draft { directory, measures: &measures })).err();
+        recorded = Some(finished.commit()?);
+    }
+    let captured = captured.zip(options.capture).map(|((frames, too_short), capture)| {
+        let in_results = || recorded.as_ref().map(|out: &PathBuf| out.join(CAPTURE_FILE));
+        Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), frames, too_short }
+    });
+    Ok(Execution { report, measures, wall: start.elapsed(), recorded, lacking, captured, capture_file, leftovers })
+}
+
+/// What the copy of an input is called among the results.
+fn copy_name(number: usize, path: &str) -> String {
+    let plain = |ending: &&str| ending.len() <= 8 && ending.bytes().all(|octet| octet.is_ascii_alphanumeric());
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).filter(plain);
+    ending.map_or(format!("input-{number}"), |ending| format!("input-{number}.{ending}"))
+}
+
+fn kept_input(number: usize, input: &scenario::Input<'_>) -> Input {
+    let hash = format!("sha256:{}", input.sha256);
+    Input { path: input.file.clone(), hash, copy: Some(copy_name(number, &input.file)) }
+}
+
+/// What the results say of their run.
+fn manifest(plan: &Plan, report: &RunSummary, threads: usize, wall: Duration) -> Manifest {
+    let entry = |entry: &scenario::Entry| {
+        let source = match &entry.source {
+            Source::File { file, line } => format!("{file}:{line}"),
+            Source::Override(text) => format!("--set {text}"),
+            Source::Default(why) => format!("default: {why}"),
+        };
+        json!({ "key": entry.path, "value": entry.value, "source": source })
+    };
+    Manifest {
+        name: plan.name.clone(),
+        plan: json!({
+            "description": plan.description,
+            "overrides": plan.overrides().collect::<Vec<_>>(),
+            "entries": plan.entries.iter().map(entry).collect::<Vec<_>>(),
+        }),
+        seed: plan.run.seed,
+        inputs: (0..).zip(plan.inputs()).map(|(number, input)| kept_input(number, &input)).collect(),
+        sample_every: Some(plan.probes.sample_every.as_picos()),
+        wall_seconds: wall.as_secs_f64(),
+        threads,
+        ..Manifest::of(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::record::schema;
+    use results::Results;
+    use scenario::{NoFiles, load_str};
+
+    const SCENARIO: &str = r#"
+        schema_version = 1
+        name = "test"
+        [network]
+        topology = "single-switch"
+        hosts = 4
+        link = { rate = "10Gb/s", latency = "500ns" }
+        [[switches]]
+        flow_control = "pfc"
+        buffers = { capacity = "200KB" }
+        [[workloads]]
+        name = "many"
+        kind = "uniform-random"
+        rate = "2Gb/s"
+        [[workloads]]
+        name = "one"
+        kind = "greedy"
+        from = "h1"
+        to = "h0"
+        [run]
+        duration = "1ms"
+        warm_up = "200us"
+    "#;
+
+    fn run(record: Option<&Recording>, threads: usize) -> Execution {
+        let plan = load_str("test", SCENARIO, &[], &NoFiles, scenario::Limits::default());
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let interrupt = std::sync::atomic::AtomicBool::new(false);
+        execute(&plan, &Options { threads, time_up: None, interrupt: &interrupt, record, capture: None }, |_| {})
+            .unwrap()
+    }
+
+    #[test]
+    fn recording_and_threads_change_no_measurement() {
+        let out = std::env::temp_dir().join(format!("tailback-execute-{}", std::process::id()));
+        let recorded = run(Some(&Recording { out: out.clone(), existing: Existing::Replace }), 3);
+        let bare = run(None, 1);
+        assert_eq!(recorded.report.fingerprint, bare.report.fingerprint);
+        assert_eq!(recorded.measures.throughput, bare.measures.throughput);
+        // Flows to many have no single destination: an empty cell among others that are not.
+        let flows = Results::open(&out).unwrap().read(&schema::FLOWS).unwrap();
+        let destinations = flows.texts("destination");
+        assert_eq!(flows.len(), 5);
+        assert!(destinations.iter().any(|name| name == "h0") && destinations.iter().any(String::is_empty));
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+
+    #[test]
+    fn throughput_is_measured_after_the_warm_up() {
+        let measures = run(None, 1).measures;
+        // The greedy flow gets what the 2 Gb/s of noise from its own host leave of the link.
+        let rate = measures.throughput[4];
+        assert!((measures.raw_throughput[4] / 8e9 - 1.0).abs() < 0.04, "{rate}");
+        assert!((measures.raw_throughput[4] / rate - 1520.0 / 1500.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,258 @@
+//! A figure of a paper: its cells, run as we read the paper and as others might, and a verdict on all it says.
+
+use super::doubt::{Votes, doubt};
+use super::grid::{Point, PointResult, quantity_keys};
+use super::statistics::{Summary, summarise_within};
+use super::trend::{CellRuns, TrendJudgement, judge_trend};
+use super::verdict::{Judgement, Verdict, judge_values};
+use scenario::{OpenChoice, Plan, Trend, Unit};
+
+/// A value of an open choice other than the one we take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// The name of the choice.
+    pub choice: String,
+    /// The value, as a person writes it.
+    pub value: String,
+}
+
+/// What there is to run for a figure.
+#[derive(Clone, Debug)]
+pub struct FigureStudy {
+    /// All cells under all readings, each once. The first are those of our own reading, in the order of the axes.
+    pub points: Vec<Point>,
+    /// The other readings.
+    pub alternatives: Vec<Alternative>,
+    /// For our own reading, and then for each alternative: the point of every cell.
+    layout: Vec<Vec<usize>>,
+}
+
+/// A thing the paper says, and what became of it.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A number, in one cell.
+    Number {
+        /// The cell.
+        cell: Vec<(String, String)>,
+        /// What our runs say.
+        judgement: Box<Judgement>,
+    },
+    /// A trend over several cells.
+    Trend {
+        /// What the paper says.
+        trend: Trend,
+        /// What the quantity is given in.
+        unit: Unit,
+        /// What our runs say.
+        judgement: TrendJudgement,
+    },
+}
+
+/// A verdict under all readings.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What the paper says, judged under our own reading.
+    pub subject: Subject,
+    /// The verdict under each alternative.
+    pub under: Vec<Verdict>,
+    /// The verdict: undetermined if another reading leads to another one.
+    pub verdict: Verdict,
+}
+
+impl Finding {
+    fn new(subject: Subject, under: Vec<Verdict>) -> Finding {
+        let own = subject.verdict();
+        let steady = under.iter().all(|other| own.like(*other));
+        Finding { subject, under, verdict: if steady { own } else { Verdict::Undetermined } }
+    }
+
+    /// The alternatives that lead to another verdict, with that verdict.
+    pub fn flips<'a>(&'a self, study: &'a FigureStudy) -> impl Iterator<Item = (&'a Alternative, Verdict)> {
+        let own = self.subject.verdict();
+        study.alternatives.iter().zip(self.under.iter().copied()).filter(move |(_, verdict)| !own.like(*verdict))
+    }
+
+    /// Why nothing is determined; `None` if something is.
+    #[must_use]
+    pub fn doubt(&self, study: &FigureStudy) -> Option<String> {
+        doubt(self.subject.verdict(), self.subject.votes(), &self.flips(study).collect::<Vec<_>>())
+    }
+}
+
+impl Subject {
+    /// The verdict under our own reading.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Subject::Number { judgement, .. } => judgement.verdict,
+            Subject::Trend { judgement, .. } => judgement.verdict,
+        }
+    }
+
+    /// What our own runs say of it.
+    #[must_use]
+    pub fn votes(&self) -> Votes {
+        match self {
+            Subject::Number { judgement, .. } => judgement.votes,
+            Subject::Trend { judgement: TrendJudgement { kept, runs, seeds, .. }, .. } => {
+                Votes { kept: *kept, measured: *runs, censored: 0, runs: *seeds }
+            }
+        }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Subject::Number { judgement, .. } => &judgement.expectation.name,
+            Subject::Trend { trend, .. } => &trend.name,
+        }
+    }
+
+    /// Where the paper says it.
+    #[must_use]
+    pub fn source(&self) -> Option<&str> {
+        match self {
+            Subject::Number { judgement, .. } => judgement.expectation.source.as_deref(),
+            Subject::Trend { trend, .. } => trend.source.as_deref(),
+        }
+    }
+
+    /// The statement it is evidence for, if that has a name.
+    #[must_use]
+    pub fn statement(&self) -> Option<&str> {
+        match self {
+            Subject::Number { judgement, .. } => judgement.expectation.statement.as_deref(),
+            Subject::Trend { trend, .. } => trend.statement.as_deref(),
+        }
+    }
+}
+
+/// One row of the table of cells.
+#[derive(Clone, Debug)]
+pub struct CellSummary {
+    /// The axes and their values.
+    pub cell: Vec<(String, String)>,
+    /// How the runs ended.
+    pub outcomes: Vec<String>,
+    /// For every expectation what was measured; `None` of nothing.
+    pub quantities: Vec<Option<Summary>>,
+}
+
+impl FigureStudy {
+    /// The cells of a plan, with or without the values of open choices that we do not take.
+    #[must_use]
+    pub fn new(plan: &Plan, with_choices: bool) -> FigureStudy {
+        let cells = Point::all(&plan.axes());
+        let choices = &plan.figure.choices;
+        let mut alternatives = Vec::new();
+        let mut readings = vec![vec![0; choices.len()]];
+        for (number, choice) in choices.iter().enumerate().filter(|_| with_choices) {
+            for (value, option) in choice.options.iter().enumerate().skip(1) {
+                let mut reading = vec![0; choices.len()];
+                reading[number] = value;
+                readings.push(reading);
+                alternatives.push(Alternative { choice: choice.name.clone(), value: option.label.clone() });
+            }
+        }
+        let mut points: Vec<Point> = Vec::new();
+        let mut layout = Vec::new();
+        for reading in &readings {
+            let mut place = |cell: &Point| {
+                let point = Point { beneath: chosen(choices, reading, cell), ..cell.clone() };
+                points.iter().position(|known| *known == point).unwrap_or_else(|| {
+                    points.push(point);
+                    points.len() - 1
+                })
+            };
+            layout.push(cells.iter().map(&mut place).collect());
+        }
+        FigureStudy { points, alternatives, layout }
+    }
+
+    /// The points of our own reading, one per cell.
+    #[must_use]
+    pub fn own(&self) -> &[usize] {
+        self.layout.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// The points of one reading, one per cell: our own, also where the figure does not have that alternative.
+    #[must_use]
+    pub fn under(&self, alternative: Option<&Alternative>) -> &[usize] {
+        let place = alternative.and_then(|one| self.alternatives.iter().position(|known| known == one));
+        self.layout.get(place.map_or(0, |place| place + 1)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What was measured in every cell, under our own reading.
+    #[must_use]
+    pub fn cells(&self, plan: &Plan, results: &[PointResult]) -> Vec<CellSummary> {
+        let keys = quantity_keys(&plan.expectations);
+        let row = |&point: &usize| {
+            let result = &results[point];
+            let values = |key: &String| values_of(result, key);
+            CellSummary {
+                cell: result.point.cell(),
+                outcomes: result.samples.iter().map(|sample| sample.outcome.clone()).collect(),
+                quantities: keys
+                    .iter()
+                    .zip(&plan.expectations)
+                    .map(|(key, expectation)| summarise_within(&values(key), expectation.bounds()))
+                    .collect(),
+            }
+        };
+        self.own().iter().map(row).collect()
+    }
+
+    /// Judges all that the figure says: every number in every cell it is stated for, and every trend.
+    #[must_use]
+    pub fn judge(&self, plan: &Plan, results: &[PointResult]) -> Vec<Finding> {
+        let keys = quantity_keys(&plan.expectations);
+        let mut findings = Vec::new();
+        for (number, key) in keys.iter().enumerate() {
+            let within = plan.figure.judged_in.get(number);
+            for place in 0..self.own().len() {
+                let cell = results[self.own()[place]].point.cell();
+                let judge = |reading: &Vec<usize>| {
+                    let result = &results[reading[place]];
+                    let outcomes = result.samples.iter().map(|sample| sample.outcome.clone()).collect();
+                    let expectation = result.expectations.get(number)?;
+                    Some(judge_values(expectation, &values_of(result, key), outcomes))
+                };
+                let judged: Option<Vec<Judgement>> = self.layout.iter().map(judge).collect();
+                let Some(mut judged) = judged.filter(|_| within.is_none_or(|within| within.holds(&cell))) else {
+                    continue;
+                };
+                let under = judged.split_off(1).iter().map(|judgement| judgement.verdict).collect();
+                let own = judged.pop().filter(|judgement| judgement.verdict != Verdict::Measured);
+                findings.extend(
+                    own.map(|judgement| Finding::new(Subject::Number { cell, judgement: Box::new(judgement) }, under)),
+                );
+            }
+        }
+        for trend in &plan.figure.trends {
+            let judge = |reading: &Vec<usize>| {
+                let runs =
+                    |&point: &usize| CellRuns { cell: results[point].point.cell(), samples: &results[point].samples };
+                let cells: Vec<CellRuns<'_>> = reading.iter().map(runs).collect();
+                judge_trend(trend, &keys[trend.quantity], &cells)
+            };
+            let mut judged: Vec<TrendJudgement> = self.layout.iter().map(judge).collect();
+            let under = judged.split_off(1).iter().map(|judgement| judgement.verdict).collect();
+            let unit = plan.expectations[trend.quantity].unit();
+            let own = judged.pop().map(|judgement| Subject::Trend { trend: trend.clone(), unit, judgement });
+            findings.extend(own.map(|subject| Finding::new(subject, under)));
+        }
+        findings
+    }
+}
+
+/// The overrides by which a cell follows a reading.
+fn chosen(choices: &[OpenChoice], reading: &[usize], cell: &Point) -> Vec<String> {
+    let cell = cell.cell();
+    let each = choices.iter().zip(reading).filter(|(choice, _)| choice.within.holds(&cell));
+    each.flat_map(|(choice, &value)| choice.options[value].set.iter().cloned()).collect()
+}
+
+fn values_of(result: &PointResult, key: &str) -> Vec<f64> {
+    result.samples.iter().filter_map(|sample| sample.values.get(key).copied()).collect()
+}

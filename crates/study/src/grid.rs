@@ -1,0 +1,556 @@
+//! A scenario over a grid of values and several seeds: on all cores, and again only what is not yet done.
+//!
+//! The directory of a sweep holds `sweep.json`, which says what it is a sweep of, and one small file in `points/` for
+//! each finished run, written beside its place and moved there whole. A sweep that was killed finds them and goes on.
+
+use super::execute::{Existing, Options, Recording, StudyError, execute};
+use super::measure::{Measures, measured};
+use super::statistics::Bounds;
+use files::output::unfinished::remove_dead_files;
+use files::output::{write_file, write_one_of_many};
+use results::{Results, remedy};
+use scenario::memory::{self, Need, shown};
+use scenario::{Errors, Expectation, Plan, Subjects, Unit, load};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// One cell of the grid: the values it sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// Overrides, `path=value`, that the command's own win over.
+    pub beneath: Vec<String>,
+    /// Overrides, `path=value`, in the order of the axes; they win over the command's.
+    pub overrides: Vec<String>,
+}
+
+impl Point {
+    /// Whether the combinations of some axes, with so many seeds, are few enough to be held in memory.
+    ///
+    /// # Errors
+    /// If they are not.
+    pub fn fit(axes: &[(String, Vec<String>)], seeds: u32) -> Result<(), GridError> {
+        let cells = axes.iter().fold(1, |cells: u64, (_, values)| cells.saturating_mul(values.len() as u64));
+        let need = Need::grid(cells, axes.len() as u64, u64::from(seeds));
+        need.within(memory::limit()).map_err(|(message, help)| GridError::TooLarge { cells, message, help })
+    }
+
+    /// All combinations of the values of some axes, given as (path, values). There may be many: [`Point::fit`].
+    #[must_use]
+    pub fn all(axes: &[(String, Vec<String>)]) -> Vec<Point> {
+        let mut points = vec![Point::default()];
+        for (path, values) in axes {
+            let each = |point: &Point| {
+                let with = |value: &String| {
+                    let mut point = point.clone();
+                    point.overrides.push(format!("{path}={value}"));
+                    point
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            points = points.iter().flat_map(each).collect();
+        }
+        points
+    }
+
+    /// The axes and their values, as a person writes them.
+    #[must_use]
+    pub fn cell(&self) -> Vec<(String, String)> {
+        let pair = |text: &String| {
+            text.split_once('=').map(|(path, value)| (path.to_owned(), value.trim_matches('"').to_owned()))
+        };
+        self.overrides.iter().filter_map(pair).collect()
+    }
+
+    /// A name for its files that only this cell of that sweep has.
+    fn key(&self, identity: &str) -> String {
+        let mut digest = Sha256::new_with_prefix(identity);
+        for text in self.beneath.iter().chain(&self.overrides) {
+            digest.update(text.as_bytes());
+            digest.update([0]);
+        }
+        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// What to do with a directory that holds another grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Older {
+    /// Refuse it. The same cells, scenario and program are the same grid.
+    Keep,
+    /// Replace it. The same scenario and program are the same grid, with more or fewer cells.
+    Replace,
+}
+
+/// One finished run of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Position of its cell.
+    pub point: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// How it ended.
+    pub outcome: String,
+    /// Its fingerprint.
+    pub fingerprint: u64,
+    /// What was measured, by name.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// All runs of one cell.
+#[derive(Clone, Debug)]
+pub struct PointResult {
+    /// The cell.
+    pub point: Point,
+    /// What is expected of it; flows and nodes are left out.
+    pub expectations: Vec<Expectation>,
+    /// Its runs, in the order of their seeds.
+    pub samples: Vec<Sample>,
+}
+
+/// Why a sweep cannot go on.
+#[derive(Debug)]
+pub enum GridError {
+    /// The scenario is wrong for some cell.
+    Scenario {
+        /// The values of the cell.
+        cell: Vec<String>,
+        /// What is wrong.
+        errors: Errors,
+    },
+    /// It has too many cells.
+    TooLarge {
+        /// How many.
+        cells: u64,
+        /// What they would take.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// A run failed.
+    Study(StudyError),
+    /// The directory belongs to something else.
+    Occupied {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The system refused.
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// It was told to stop; what is finished is kept.
+    Interrupted {
+        /// Runs finished.
+        done: usize,
+        /// Of how many.
+        total: usize,
+    },
+}
+
+impl std::fmt::Display for GridError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            GridError::Scenario { cell, errors } => write!(f, "with {}:\n{}", cell.join(", "), errors.render(false)),
+            GridError::TooLarge { cells, message, help } => write!(f, "a grid of {cells} cells: {message}\n  {help}"),
+            GridError::Study(error) => error.fmt(f),
+            GridError::Occupied { path } => write!(
+                f,
+                "{} holds something that is not this sweep: the scenario, an input or the program has changed since, or \
+                 it is not a sweep\n  choose another --out, or remove it",
+                path.display()
+            ),
+            GridError::Io { what, path, source } => {
+                write!(f, "cannot {what} {}: {source}\n  {}", path.display(), remedy(source))
+            }
+            GridError::Interrupted { done, total } => {
+                write!(f, "interrupted after {done} of {total} runs; the same command goes on from there")
+            }
+        }
+    }
+}
+
+impl std::error::Error for GridError {}
+
+/// A sweep, ready to run.
+pub struct Grid {
+    scenario: PathBuf,
+    overrides: Vec<String>,
+    /// The cells.
+    pub points: Vec<Point>,
+    /// The seeds of each cell.
+    pub seeds: Vec<u64>,
+    /// For every cell what is expected of it.
+    expectations: Vec<Vec<Expectation>>,
+    /// What a run of the cell that needs the most memory needs.
+    largest: Need,
+    /// What it is a sweep of, if its directory may hold runs of another one.
+    identity: String,
+    /// For every cell where its first seed is recorded, if it is.
+    records: Vec<Option<PathBuf>>,
+    out: PathBuf,
+}
+
+fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GridError {
+    let path = path.to_owned();
+    move |source| GridError::Io { what, path, source }
+}
+
+/// Whether a directory holds more than a sweep that was killed while it claimed it.
+fn holds_something(out: &Path) -> bool {
+    let ours =
+        |name: &str| name == "points" || name.starts_with("sweep.json.partial-") || name.starts_with("sweep.partial-");
+    let Ok(entries) = fs::read_dir(out) else { return out.exists() };
+    entries.flatten().any(|entry| {
+        !ours(&entry.file_name().to_string_lossy())
+            || fs::read_dir(entry.path()).is_ok_and(|mut points| points.next().is_some())
+    })
+}
+
+/// Whether a text describes a sweep.
+fn is_sweep(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|it| it["identity"].is_string() && it["points"].is_array())
+}
+
+/// Removes the finished runs of an earlier sweep, and nothing else that may lie there.
+fn remove_points(points: &Path) {
+    let Ok(entries) = fs::read_dir(points) else { return };
+    let is_point = |name: &str| {
+        let (key, seed) = name.strip_suffix(".json").and_then(|name| name.split_once('-')).unwrap_or_default();
+        let all = |text: &str, is: fn(&u8) -> bool| !text.is_empty() && text.bytes().all(|byte| is(&byte));
+        key.len() == 16 && all(key, u8::is_ascii_hexdigit) && all(seed, u8::is_ascii_digit)
+    };
+    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_point)) {
+        // One that stays is not of this sweep: its name would be another.
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
+impl Grid {
+    /// The sweep of a scenario over some cells.
+    ///
+    /// # Errors
+    /// If the scenario is wrong for a cell, or the directory holds something else or cannot be made.
+    pub fn new(
+        scenario: &Path,
+        overrides: &[String],
+        plan: &Plan,
+        points: Vec<Point>,
+        (out, older): (&Path, Older),
+    ) -> Result<Grid, GridError> {
+        let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
+        let (scenario, overrides, out) = (scenario.to_owned(), overrides.to_vec(), out.to_owned());
+        let records = vec![None; points.len()];
+        let mut grid = Grid {
+            scenario,
+            overrides,
+            points,
+            seeds,
+            expectations: Vec::new(),
+            largest: Need::default(),
+            identity: String::new(),
+            records,
+            out,
+        };
+        // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
+        for point in 0..grid.points.len() {
+            let plan = load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
+            let need = plan.need();
+            if need.total() > grid.largest.total() {
+                grid.largest = need;
+            }
+            // Which flows it is about may differ from cell to cell; that it is a ratio may not.
+            let bare = |expectation: Expectation| {
+                let over = expectation.subjects.over.as_ref().map(|_| Vec::new());
+                Expectation { subjects: Subjects { over, ..Subjects::default() }, ..expectation }
+            };
+            grid.expectations.push(plan.expectations.into_iter().map(bare).collect());
+        }
+        grid.identity = grid.claim(plan, older)?;
+        Ok(grid)
+    }
+
+    /// Asks for the first seed of a cell to be recorded there; an older result is replaced.
+    pub fn record(&mut self, point: usize, out: PathBuf) {
+        if let Some(record) = self.records.get_mut(point) {
+            *record = Some(out);
+        }
+    }
+
+    /// All overrides of a cell.
+    #[must_use]
+    pub fn overrides_of(&self, point: usize) -> Vec<String> {
+        let Point { beneath, overrides } = &self.points[point];
+        beneath.iter().chain(&self.overrides).chain(overrides).cloned().collect()
+    }
+
+    fn wrong(&self, point: usize, errors: Errors) -> GridError {
+        let Point { beneath, overrides } = &self.points[point];
+        GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
+    }
+
+    /// Makes the directory this sweep's, or finds that it is.
+    fn claim(&self, plan: &Plan, older: Older) -> Result<String, GridError> {
+        let mut digest = Sha256::new();
+        for input in plan.inputs() {
+            digest.update(input.sha256.as_bytes());
+        }
+        digest.update(results::VERSION.as_bytes());
+        // More seeds make a larger sweep, not another one.
+        let same_for_all = self.overrides.iter().filter(|text| !text.starts_with("run.replications="));
+        let cells = self.points.iter().filter(|_| older == Older::Keep).flat_map(|point| &point.overrides);
+        for text in same_for_all.chain(cells) {
+            digest.update(text.as_bytes());
+            digest.update([0]);
+        }
+        if older == Older::Replace {
+            digest.update(program());
+        }
+        let identity: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let file = self.out.join("sweep.json");
+        let same = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v["identity"] == identity.as_str());
+        files::plain(&file).map_err(io("read", &file))?;
+        match files::read_inside(&self.out, "sweep.json") {
+            // Said again, for there may be more seeds now.
+            Ok(text) if same(&text) => {}
+            Ok(text) if older == Older::Replace && is_sweep(&text) => remove_points(&self.out.join("points")),
+            Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
+            Err(error) if !files::is_missing(&error) => return Err(io("read", &file)(error)),
+            Err(_) if holds_something(&self.out) => {
+                return Err(GridError::Occupied { path: self.out.clone() });
+            }
+            Err(_) => {}
+        }
+        let points = self.out.join("points");
+        files::no_links(&self.out, "points").map_err(io("write to", &points))?;
+        for name in ["sweep.json", "table.csv", "table.json"] {
+            let path = self.out.join(name);
+            files::plain(&path).map_err(io("write", &path))?;
+        }
+        fs::create_dir_all(&points).map_err(io("create", &points))?;
+        remove_dead_files(&points, None);
+        let cells: Vec<Vec<&String>> =
+            self.points.iter().map(|point| point.overrides.iter().chain(&point.beneath).collect()).collect();
+        let units = plan.expectations.iter().map(|expectation| json!(expectation.unit().word()));
+        let units: serde_json::Map<String, Value> = quantity_keys(&plan.expectations).into_iter().zip(units).collect();
+        let text = json!({
+            "schema_version": 1,
+            "name": plan.name,
+            "identity": identity,
+            "points": cells,
+            "seeds": self.seeds,
+            "units": units,
+        });
+        write_file(&file, format!("{text:#}\n")).map_err(io("write", &file))?;
+        // Runs of another program that still writes there must not be taken for runs of this one.
+        Ok(if older == Older::Replace { identity } else { String::new() })
+    }
+
+    fn file(&self, point: usize, seed: u64) -> PathBuf {
+        self.out.join("points").join(format!("{}-{seed}.json", self.points[point].key(&self.identity)))
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.points.len() * self.seeds.len()
+    }
+
+    /// How many runs go on at once on so many threads: no more than memory allows, by the cell that needs the most.
+    #[must_use]
+    pub fn at_once(&self, threads: usize) -> usize {
+        threads.clamp(1, self.total().max(1)).min(self.largest.at_once(memory::limit()))
+    }
+
+    /// What to tell of it, if memory allows fewer than there are threads and runs.
+    #[must_use]
+    pub fn short_of_memory(&self, threads: usize) -> Option<String> {
+        let (count, most) = (self.at_once(threads), threads.clamp(1, self.total().max(1)));
+        let (need, limit) = (shown(self.largest.total()), shown(memory::limit()));
+        let text =
+            format!("{count} instead of {most} runs at once: one needs about {need} of memory, {limit} may be used");
+        (count < most).then_some(text)
+    }
+
+    /// Runs what is not yet done, one run per thread as far as memory allows, and returns all. `progress` is told (done, total) after each run.
+    ///
+    /// # Errors
+    /// The first thing that went wrong; what was finished is kept.
+    pub fn run(
+        &self,
+        threads: usize,
+        interrupt: &AtomicBool,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<Vec<PointResult>, GridError> {
+        let total = self.total();
+        let jobs: Vec<(usize, u64)> =
+            (0..self.points.len()).flat_map(|point| self.seeds.iter().map(move |&seed| (point, seed))).collect();
+        let samples: Mutex<Vec<Sample>> = Mutex::new(Vec::new());
+        let failure: Mutex<Option<GridError>> = Mutex::new(None);
+        let next = AtomicUsize::new(0);
+        let done = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..self.at_once(threads) {
+                scope.spawn(|| {
+                    while let Some(&(point, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if interrupt.load(Ordering::Relaxed) || failure.lock().is_ok_and(|failure| failure.is_some()) {
+                            return;
+                        }
+                        match self.one(point, seed, interrupt) {
+                            Ok(Some(sample)) => {
+                                if let Ok(mut samples) = samples.lock() {
+                                    samples.push(sample);
+                                }
+                                progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+                            }
+                            Ok(None) => return,
+                            Err(error) => {
+                                if let Ok(mut failure) = failure.lock() {
+                                    failure.get_or_insert(error);
+                                }
+                                return;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        if let Some(error) = failure.into_inner().unwrap_or_default() {
+            return Err(error);
+        }
+        let mut samples = samples.into_inner().unwrap_or_default();
+        if samples.len() < total {
+            return Err(GridError::Interrupted { done: samples.len(), total });
+        }
+        samples.sort_by_key(|sample| (sample.point, sample.seed));
+        let mut results: Vec<PointResult> = (self.points.iter().zip(&self.expectations))
+            .map(|(point, expectations)| PointResult {
+                point: point.clone(),
+                expectations: expectations.clone(),
+                samples: Vec::new(),
+            })
+            .collect();
+        for sample in samples {
+            results[sample.point].samples.push(sample);
+        }
+        Ok(results)
+    }
+
+    /// One run, from its file if it is done; `None` if it was interrupted.
+    fn one(&self, point: usize, seed: u64, interrupt: &AtomicBool) -> Result<Option<Sample>, GridError> {
+        let file = self.file(point, seed);
+        let record = self.records[point].as_ref().filter(|_| self.seeds.first() == Some(&seed));
+        let record = record.map(|out| Recording { out: out.clone(), existing: Existing::Replace });
+        let recorded = record.as_ref().is_none_or(|record| Results::open(&record.out).is_ok());
+        files::plain(&file).map_err(io("read", &file))?;
+        if recorded
+            && let Ok(text) =
+                files::read_inside(&self.out, Path::new("points").join(file.file_name().unwrap_or_default()))
+            && let Some(sample) = read_sample(&text, point, seed)
+        {
+            return Ok(Some(sample));
+        }
+        let overrides = self.overrides_of(point);
+        let plan = load(&self.scenario, &overrides)
+            .and_then(|plan| plan.without_flows().with_seed(seed))
+            .map_err(|e| self.wrong(point, e))?;
+        let options = Options { threads: 1, time_up: None, interrupt, record: record.as_ref(), capture: None };
+        let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
+        if run.report.outcome == fabric::Outcome::Interrupted {
+            return Ok(None);
+        }
+        let sample = Sample {
+            point,
+            seed,
+            outcome: run.measures.outcome.to_owned(),
+            fingerprint: run.report.fingerprint,
+            values: values(&plan, &run.measures),
+        };
+        let text = json!({
+            "outcome": sample.outcome,
+            "seed": seed,
+            "fingerprint": results::hex(sample.fingerprint),
+            "overrides": overrides,
+            "values": sample.values,
+        });
+        write_one_of_many(&file, format!("{text:#}\n")).map_err(io("write", &file))?;
+        Ok(Some(sample))
+    }
+}
+
+fn read_sample(text: &str, point: usize, seed: u64) -> Option<Sample> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let values = value["values"].as_object()?.iter();
+    Some(Sample {
+        point,
+        seed,
+        outcome: value["outcome"].as_str()?.to_owned(),
+        fingerprint: u64::from_str_radix(value["fingerprint"].as_str()?, 16).ok()?,
+        values: values.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect(),
+    })
+}
+
+/// The numbers of a run that a sweep keeps; [`kind_of`] knows what they are by their names.
+fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
+    let mut values = BTreeMap::new();
+    let mut put = |name: String, value: Option<f64>| {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            values.insert(name, value);
+        }
+    };
+    for line in measures.workloads(plan) {
+        put(format!("{}: throughput (b/s)", line.name), line.throughput.map(|(mean, _, _)| mean));
+        put(format!("{}: fairness", line.name), line.fairness);
+        put(format!("{}: completion time (s)", line.name), line.completion);
+    }
+    put("delivered (B)".into(), Some(measures.totals.delivered_bytes as f64));
+    put("dropped frames".into(), Some(measures.totals.dropped_frames as f64));
+    put("pause frames".into(), Some(measures.totals.pause_frames as f64));
+    for (key, expectation) in quantity_keys(&plan.expectations).into_iter().zip(&plan.expectations) {
+        put(key, measured(expectation, measures));
+    }
+    values
+}
+
+/// What a number that a sweep keeps is given in, and the bounds of what it can be; by its name.
+#[must_use]
+pub fn kind_of(name: &str, expectations: &[Expectation]) -> (Unit, Bounds) {
+    let keys = quantity_keys(expectations);
+    if let Some((_, expectation)) = keys.iter().zip(expectations).find(|(key, _)| *key == name) {
+        return (expectation.unit(), expectation.bounds());
+    }
+    match name {
+        _ if name.ends_with(": fairness") => (Unit::Number, (0.0, 1.0)),
+        _ if name.ends_with(" (b/s)") => (Unit::Rate, (0.0, f64::INFINITY)),
+        _ if name.ends_with(" (s)") => (Unit::Time, (0.0, f64::INFINITY)),
+        _ if name.ends_with(" (B)") => (Unit::Size, (0.0, f64::INFINITY)),
+        _ => (Unit::Count, (0.0, f64::INFINITY)),
+    }
+}
+
+/// What the numbers of expectations are called among the values of a sample: by their names, numbered where several
+/// have the same.
+#[must_use]
+pub fn quantity_keys(expectations: &[Expectation]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for (place, Expectation { name, .. }) in expectations.iter().enumerate() {
+        let before = expectations[..place].iter().filter(|earlier| earlier.name == *name).count();
+        keys.push(if before == 0 { name.clone() } else { format!("{name} ({})", before + 1) });
+    }
+    keys
+}
+
+/// Which program this is: a build differs from another in its size or its time.
+fn program() -> String {
+    let file = std::env::current_exe().and_then(fs::metadata);
+    let modified = |file: &fs::Metadata| file.modified().ok();
+    file.map(|file| format!("{} {:?}", file.len(), modified(&file))).unwrap_or_default()
+}

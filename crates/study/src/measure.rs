@@ -1,0 +1,391 @@
+//! What is measured in a run, defined once: the summary, expectations, sweeps and papers all use these numbers.
+
+use super::watch::{Slot, Watch};
+use fabric::{FlowSummary, Outcome, RunSummary, Totals};
+use scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window, flow_paths};
+use std::collections::{BTreeMap, BTreeSet};
+use theory::fairness::{distance, jain_index, jain_index_against};
+use units::{Span, Time};
+
+/// Measurements of one run.
+#[derive(Clone, Debug)]
+pub struct Measures {
+    /// Per flow: bits per second of frames delivered, overhead not counted, from the later of its start and the end of
+    /// the warm-up to the earliest of its end, its stop and the end of the run. Not a number if that is no time.
+    /// The table flows, the summary, expectations, sweeps and reports all state this number.
+    pub throughput: Vec<f64>,
+    /// The same with preamble and gap counted for every frame: what the flow takes of its link.
+    pub raw_throughput: Vec<f64>,
+    /// Per flow: bytes delivered in the whole run.
+    pub delivered: Vec<u64>,
+    /// Per flow: seconds from its start to its last byte, if it is finite and completed.
+    pub completion: Vec<Option<f64>>,
+    /// Per flow: whether it is finite and can never complete, because a frame was lost that is not sent again.
+    pub never_completes: Vec<bool>,
+    /// Per expectation of the plan: the number it speaks of; `None` if there is none, as for an outcome or a flow that
+    /// never completed.
+    pub values: Vec<Option<f64>>,
+    /// Sums of the run.
+    pub totals: Totals,
+    /// `finished`, `deadlock`, `loss`, `limit` or `interrupted`.
+    pub outcome: &'static str,
+}
+
+/// The flows of one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadSummary {
+    /// Its name.
+    pub name: String,
+    /// How many flows it has.
+    pub flows: usize,
+    /// Mean, least and most throughput of a flow, in bits per second.
+    pub throughput: Option<(f64, f64, f64)>,
+    /// Jain's index of their throughputs.
+    pub fairness: Option<f64>,
+    /// How many of its finite flows completed, of how many.
+    pub completed: (usize, usize),
+    /// How many of the others never can: a frame of theirs was lost and is not sent again.
+    pub never: usize,
+    /// Mean completion time in seconds.
+    pub completion: Option<f64>,
+}
+
+/// The word for an outcome.
+#[must_use]
+pub fn outcome_word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Finished => "finished",
+        Outcome::Deadlock(_) => "deadlock",
+        Outcome::Stalled(_) => "stalled",
+        Outcome::LossInLosslessClass(_) => "loss",
+        Outcome::LimitReached(_) => "limit",
+        Outcome::Interrupted => "interrupted",
+    }
+}
+
+/// What there was at one instant of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Snapshot {
+    /// The instant.
+    pub(super) at: Time,
+    /// What had become of each flow; empty at the start.
+    pub(super) flows: Vec<FlowSummary>,
+    /// Sums so far.
+    pub(super) totals: Totals,
+    /// How long the wires of ports had been in use, and idle for want of credits, for those an expectation is about.
+    pub(super) wires: BTreeMap<u32, (Span, Span)>,
+}
+
+impl Snapshot {
+    fn flow(&self, flow: usize) -> FlowSummary {
+        self.flows.get(flow).copied().unwrap_or_default()
+    }
+}
+
+/// A run to be measured.
+pub(super) struct Course<'a> {
+    pub(super) plan: &'a Plan,
+    /// How it went.
+    pub(super) report: &'a RunSummary,
+    /// At its start: nothing.
+    pub(super) start: Snapshot,
+    /// At the instants of [`boundaries`] it reached, in order.
+    pub(super) marks: Vec<Snapshot>,
+    /// At its end.
+    pub(super) end: Snapshot,
+    /// What had become of each flow when it was stopped, for those that were.
+    pub(super) stopped: Vec<Option<FlowSummary>>,
+    /// The fair shares, if an expectation is about them and they can be told.
+    pub(super) fair: Vec<FairPhase>,
+}
+
+/// The instants at which windows begin or end, in order; the start and the end of the run are not among them.
+pub(super) fn boundaries(plan: &Plan) -> Vec<Time> {
+    let windows = plan.expectations.iter().map(|expectation| expectation.window);
+    let all = windows.flat_map(|window| [window.from, window.until]).chain([plan.run.warm_up]);
+    let inner: BTreeSet<Span> = all.filter(|&at| at > Span::ZERO && at < plan.run.duration).collect();
+    inner.into_iter().map(|at| Time::ZERO + at).collect()
+}
+
+/// Those instants, and the ones at which flows are stopped: whatever arrives of a flow later is not counted in its
+/// throughput.
+pub(super) fn instants(plan: &Plan) -> Vec<Time> {
+    let end = Time::ZERO + plan.run.duration;
+    let stops = plan.spec.flows.iter().filter_map(|flow| flow.stop).filter(|&stop| stop < end);
+    let all: BTreeSet<Time> = boundaries(plan).into_iter().chain(stops).collect();
+    all.into_iter().collect()
+}
+
+impl Course<'_> {
+    /// How far it came: all the way if it finished, even if nothing happened in the end.
+    pub(super) fn reached(&self) -> Time {
+        match self.report.outcome {
+            Outcome::Finished | Outcome::Stalled(_) => Time::ZERO + self.plan.run.duration,
+            _ => self.report.now,
+        }
+    }
+
+    /// The window as far as it was lived through, with what there was at its two ends; `None` if nothing of it was.
+    fn lived(&self, window: Window) -> Option<(Slot, &Snapshot, &Snapshot)> {
+        let slot = Slot::from(window);
+        let at = |instant: Time| match instant {
+            Time::ZERO => &self.start,
+            // After the last thing that happened, all stays as it is.
+            _ => self.marks.iter().find(|mark| mark.at == instant).unwrap_or(&self.end),
+        };
+        let lived = Slot { until: slot.until.min(self.reached()), ..slot };
+        (lived.length() > Span::ZERO).then(|| (lived, at(slot.from), at(slot.until)))
+    }
+
+    /// Bits per second of a flow in a window, without and with preamble and gap. Not a number over no time.
+    fn throughput(&self, window: Window, flow: usize) -> (f64, f64) {
+        let Some((slot, before, after)) = self.lived(window) else { return (f64::NAN, f64::NAN) };
+        let (spec, before, mut after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
+        let mut until = slot.until;
+        if let (Some(stop), Some(then)) = (spec.stop, self.stopped.get(flow).copied().flatten())
+            && stop < until
+        {
+            (until, after) = (stop, then);
+        }
+        until = after.ended.map_or(until, |ended| ended.min(until));
+        let span = until.saturating_since(spec.start.max(slot.from));
+        let bits = after.received_bytes.saturating_sub(before.received_bytes) as f64 * 8.0;
+        let frames = after.received_frames.saturating_sub(before.received_frames) as f64;
+        let around = frames * self.plan.spec.overhead.bits() as f64;
+        let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
+        (rate(bits), rate(bits + around))
+    }
+
+    /// The max-min fair share of a flow in a window, over the time in which the flow was there. Not a number over no
+    /// time, or if fair shares cannot be told.
+    fn fair(&self, window: Window, flow: u32) -> f64 {
+        let spec = &self.plan.spec.flows[flow as usize];
+        let Some((slot, _, _)) = self.lived(window) else { return f64::NAN };
+        let over = self.end.flow(flow as usize).ended.into_iter().chain(spec.stop);
+        let slot = Slot { from: slot.from.max(spec.start), until: over.fold(slot.until, Time::min) };
+        fair_share(&self.fair, slot, flow)
+    }
+
+    /// What flows have, and what would be fair, in bits per second; those that were not there are left out.
+    fn against_fair(&self, window: Window, flows: &[u32]) -> (Vec<f64>, Vec<f64>) {
+        let both = |&flow: &u32| (self.throughput(window, flow as usize).0, self.fair(window, flow));
+        flows.iter().map(both).filter(|(has, fair)| !has.is_nan() && !fair.is_nan()).unzip()
+    }
+
+    /// The number an expectation speaks of. `seen` is what was added up for it on the way.
+    fn value(&self, expectation: &Expectation, seen: &BTreeMap<u32, f64>) -> Option<f64> {
+        let window = expectation.window;
+        let subjects = &expectation.subjects;
+        let count = |of: fn(&Totals) -> u64| {
+            self.lived(window).map(|(_, before, after)| (of(&after.totals) - of(&before.totals)) as f64)
+        };
+        // What a flow has more of at the end of the window than at its beginning.
+        let flow_count = |flow: usize, of: fn(&FlowSummary) -> u64| {
+            let grown = |(_, before, after): (Slot, &Snapshot, &Snapshot)| {
+                (of(&after.flow(flow)) - of(&before.flow(flow))) as f64
+            };
+            self.lived(window).map_or(f64::NAN, grown)
+        };
+        let of_flow = |&number: &u32| {
+            let flow = number as usize;
+            match expectation.metric {
+                Metric::Throughput | Metric::Fairness => self.throughput(window, flow).0,
+                Metric::RawThroughput => self.throughput(window, flow).1,
+                Metric::FairRate => self.fair(window, number),
+                Metric::FairShare => self.throughput(window, flow).0 / self.fair(window, number),
+                Metric::Delivered => flow_count(flow, |report| report.received_bytes),
+                Metric::MarkedFrames => flow_count(flow, |report| report.marked_frames),
+                Metric::MarkedShare => {
+                    let marked = flow_count(flow, |report| report.marked_frames);
+                    marked / flow_count(flow, |report| report.received_frames)
+                }
+                Metric::Notices => flow_count(flow, |report| report.notices),
+                Metric::CompletionTime => completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
+                Metric::LimitShare => self.throughput(window, flow).1 / seen.get(&number).copied().unwrap_or(f64::NAN),
+                _ => seen.get(&number).copied().unwrap_or(f64::NAN),
+            }
+        };
+        match expectation.metric {
+            Metric::Throughput
+            | Metric::RawThroughput
+            | Metric::FairRate
+            | Metric::FairShare
+            | Metric::Delivered
+            | Metric::CompletionTime
+            | Metric::MarkedFrames
+            | Metric::MarkedShare
+            | Metric::Notices
+            | Metric::RateLimit
+            | Metric::LimitShare
+            | Metric::Occupancy
+            | Metric::SettlingTime => {
+                let value = |flows: &[u32]| expectation.statistic.of(flows.iter().map(of_flow));
+                match &subjects.over {
+                    None => value(&subjects.flows),
+                    Some(over) => Some(value(&subjects.flows)? / value(over)?).filter(|ratio| ratio.is_finite()),
+                }
+            }
+            Metric::CompletionVariation => variation_by_size(self.plan, &self.end, &subjects.flows),
+            Metric::Fairness => {
+                let rates: Vec<f64> = subjects.flows.iter().map(of_flow).filter(|rate| !rate.is_nan()).collect();
+                jain_index(&rates)
+            }
+            Metric::FairTotal => {
+                let (has, fair) = self.against_fair(window, &subjects.flows);
+                Some(has.iter().sum::<f64>() / fair.iter().sum::<f64>()).filter(|part| part.is_finite())
+            }
+            Metric::FairUse => {
+                let paths = flow_paths(self.plan);
+                let crosses = |flow: u32, port: u32| {
+                    paths.get(flow as usize).and_then(Option::as_ref).is_some_and(|path| path.contains(&port))
+                };
+                let used = |&port: &u32| {
+                    let flows: Vec<u32> = (0..paths.len() as u32).filter(|&flow| crosses(flow, port)).collect();
+                    let (has, fair) = self.against_fair(window, &flows);
+                    has.iter().sum::<f64>() / fair.iter().sum::<f64>()
+                };
+                expectation.statistic.of(subjects.ports.iter().map(used))
+            }
+            Metric::FairIndex => {
+                let (has, fair) = self.against_fair(window, &subjects.flows);
+                jain_index_against(&has, &fair)
+            }
+            Metric::FairDistance => {
+                let (has, fair) = self.against_fair(window, &subjects.flows);
+                distance(&has, &fair)
+            }
+            Metric::FirstNotified => {
+                let (&first, _) = seen.first_key_value()?;
+                let rate = |flow: &u32| self.throughput(window, *flow as usize).1;
+                let mean = Statistic::Mean.of(subjects.flows.iter().map(rate))?;
+                Some(rate(&first) / mean).filter(|part| part.is_finite())
+            }
+            Metric::DroppedFrames => count(|totals| totals.dropped_frames),
+            Metric::LostFrames => count(|totals| totals.lost_frames),
+            Metric::PauseFrames => count(|totals| totals.pause_frames),
+            Metric::ControlBytes => count(|totals| totals.control_bytes),
+            Metric::Utilisation | Metric::Starved => {
+                let (slot, before, after) = self.lived(window)?;
+                let so_far = |snapshot: &Snapshot, port: &u32| {
+                    let (busy, starved) = snapshot.wires.get(port).copied().unwrap_or_default();
+                    if expectation.metric == Metric::Starved { starved } else { busy }
+                };
+                let share = |port: &u32| {
+                    (so_far(after, port) - so_far(before, port)).as_picos() as f64 / slot.length().as_picos() as f64
+                };
+                expectation.statistic.of(subjects.ports.iter().map(share))
+            }
+            Metric::Paused | Metric::PausePhase => expectation.statistic.of(seen.values().copied()),
+            Metric::Queue
+            | Metric::Buffer
+            | Metric::DrainTime
+            | Metric::Swing
+            | Metric::SwingFrequency
+            | Metric::TotalRate
+            | Metric::BacklogSettling
+            | Metric::RecoveryTime => seen.values().copied().next(),
+            Metric::Outcome => None,
+        }
+    }
+}
+
+/// The mean fair share of a flow over a stretch of time; not a number over no time or if there are no phases.
+pub(super) fn fair_share(phases: &[FairPhase], slot: Slot, flow: u32) -> f64 {
+    if phases.is_empty() || slot.length() == Span::ZERO {
+        return f64::NAN;
+    }
+    let bits = |phase: &FairPhase| {
+        let span = slot.part(phase.from, phase.until).length();
+        let place = phase.shares.binary_search_by_key(&flow, |share| share.flow);
+        place.map_or(0.0, |place| phase.shares[place].throughput) * span.as_secs_f64()
+    };
+    let before = phases.partition_point(|phase| phase.until <= slot.from);
+    let there = phases[before..].iter().take_while(|phase| phase.from < slot.until);
+    there.map(bits).sum::<f64>() / slot.length().as_secs_f64()
+}
+
+/// Bins of flow sizes to a doubling.
+const BINS: f64 = 4.0;
+
+/// Deviation over mean of the completion times of flows of about the same size, as a mean over bins of a factor of
+/// 2^(1/4), each counting by its flows. The distribution of sizes has no part in it.
+fn variation_by_size(plan: &Plan, end: &Snapshot, flows: &[u32]) -> Option<f64> {
+    let mut bins: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    for &flow in flows {
+        let size = plan.spec.flows[flow as usize].size;
+        if let (Some(size), Some(time)) = (size, completion(plan, end, flow as usize)) {
+            bins.entry(((size.get() as f64).log2() * BINS) as i64).or_default().push(time);
+        }
+    }
+    // One flow alone does not differ from anything.
+    bins.retain(|_, times| times.len() > 1);
+    let counted: usize = bins.values().map(Vec::len).sum();
+    let parts = bins.values().filter_map(|times| {
+        Statistic::Variation.of(times.iter().copied()).map(|part| part * times.len() as f64 / counted as f64)
+    });
+    (counted > 0).then(|| parts.sum())
+}
+
+/// Seconds from a finite flow's start to its last byte.
+fn completion(plan: &Plan, end: &Snapshot, flow: usize) -> Option<f64> {
+    end.flow(flow).completed.map(|at| at.saturating_since(plan.spec.flows[flow].start).as_secs_f64())
+}
+
+impl Measures {
+    /// Measures a run from what there was at the ends of windows and what was added up on the way.
+    pub(super) fn new(course: &Course<'_>, watches: Vec<Watch>) -> Measures {
+        let (plan, end) = (course.plan, &course.end);
+        let usual = Window { from: plan.run.warm_up, until: plan.run.duration };
+        let flows = 0..plan.spec.flows.len();
+        let (throughput, raw_throughput) = flows.clone().map(|flow| course.throughput(usual, flow)).unzip();
+        let seen = watches.into_iter().map(|watch| watch.close(course.reached()));
+        Measures {
+            throughput,
+            raw_throughput,
+            delivered: flows.clone().map(|flow| end.flow(flow).received_bytes).collect(),
+            completion: flows.clone().map(|flow| completion(plan, end, flow)).collect(),
+            never_completes: flows
+                .map(|flow| {
+                    let report = end.flow(flow);
+                    plan.spec.flows[flow].size.is_some() && report.completed.is_none() && report.lost_frames > 0
+                })
+                .collect(),
+            values: plan.expectations.iter().zip(seen).map(|(one, seen)| course.value(one, &seen)).collect(),
+            totals: course.report.totals,
+            outcome: outcome_word(&course.report.outcome),
+        }
+    }
+
+    /// One line per workload.
+    #[must_use]
+    pub fn workloads(&self, plan: &Plan) -> Vec<WorkloadSummary> {
+        let mut lines = Vec::new();
+        for (workload, name) in (0..).zip(&plan.workload_names) {
+            let flows: Vec<usize> =
+                (0..plan.spec.flows.len()).filter(|&flow| plan.workload_of_flow[flow] == workload).collect();
+            let rates: Vec<f64> =
+                flows.iter().map(|&flow| self.throughput[flow]).filter(|rate| !rate.is_nan()).collect();
+            let finite = flows.iter().filter(|&&flow| plan.spec.flows[flow].size.is_some()).count();
+            let times: Vec<f64> = flows.iter().filter_map(|&flow| self.completion[flow]).collect();
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            lines.push(WorkloadSummary {
+                name: name.clone(),
+                flows: flows.len(),
+                throughput: (!rates.is_empty()).then(|| (mean(&rates), least, most)),
+                fairness: jain_index(&rates),
+                completed: (times.len(), finite),
+                never: flows.iter().filter(|&&flow| self.never_completes[flow]).count(),
+                completion: (!times.is_empty()).then(|| mean(&times)),
+            });
+        }
+        lines
+    }
+}
+
+/// The number an expectation speaks of, as measured; `None` if there is none.
+#[must_use]
+pub fn measured(expectation: &Expectation, measures: &Measures) -> Option<f64> {
+    measures.values.get(expectation.number).copied().flatten()
+}

@@ -1,0 +1,50 @@
+//! The plan of recorded results.
+
+use files::LARGEST_SCENARIO;
+use results::{Results, hash_of};
+use scenario::{Disk, Errors, FileReader, Plan, load_with, unread};
+use std::path::{Path, PathBuf};
+
+/// The plan of recorded results: from the copies of its files among them, or, if `outside` is allowed, from the files that
+/// the manifest names, wherever they are. The overrides are those of the manifest; the seed is the scenario's.
+///
+/// # Errors
+/// Everything that is wrong with it; a file that is not the one that was run is.
+pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> Result<Plan, Errors> {
+    let reader = Recorded { results, outside };
+    let Some(first) = results.manifest.inputs.first() else {
+        let name = results.directory().to_string_lossy().into_owned();
+        return Err(unread(name, "it does not say which scenario was run", "run the scenario itself"));
+    };
+    load_with(&first.path, overrides, &reader, "run the scenario itself")
+}
+
+/// Reads the files of a recorded run.
+struct Recorded<'a> {
+    results: &'a Results,
+    outside: bool,
+}
+
+impl FileReader for Recorded<'_> {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let directory = self.results.directory();
+        let found = self.results.manifest.inputs.iter().find(|input| Path::new(&input.path) == path);
+        let Some(input) = found else { return Err("it is not among the files of the recorded run".into()) };
+        let text = match &input.copy {
+            Some(copy) => files::inside(directory, copy)
+                .and_then(|path| files::read_text(&path, LARGEST_SCENARIO))
+                .map_err(|error| format!("its copy in {}: {error}", directory.display()))?,
+            None if self.outside => Disk.read(path)?,
+            None => return Err("it is not among the results; --inputs reads the files that a manifest names".into()),
+        };
+        if hash_of(text.as_bytes()) == input.hash {
+            Ok(text)
+        } else {
+            Err("it has changed since it was run; run it again".into())
+        }
+    }
+
+    fn identity(&self, path: &Path) -> PathBuf {
+        if self.outside { Disk.identity(path) } else { path.to_path_buf() }
+    }
+}

@@ -1,0 +1,207 @@
+//! What would have been fair in a run that is over: max-min among the flows that were under way at the same time.
+//!
+//! A flow counts from its start until it ended. So a short flow is compared with what the network had for it while it
+//! lasted, and not with a share among flows that it never met.
+
+use fabric::FlowSummary;
+use fabric::record::schema::{self, Table};
+use fabric::record::{Cell, Row};
+use scenario::{FairPhase, FairShare, Plan, each_fair_phase, fair_shares};
+use std::collections::BTreeMap;
+use units::{Span, Time};
+
+/// Beyond so many flows, added up over the phases of a run, no shares are recorded.
+const MOST_WORK: usize = 1_000_000;
+
+/// See [`schema::FAIR_SHARES`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ShareRow {
+    time: Time,
+    flow: u32,
+    /// Bits per second.
+    share: f64,
+}
+
+impl Row for ShareRow {
+    const TABLE: &'static Table = &schema::FAIR_SHARES;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::at(self.time));
+        put(Cell::count(self.flow));
+        put(Cell::count(self.share as u64));
+    }
+}
+
+/// What a flow would have had over the time in which its throughput is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MeanShare {
+    /// Bits per second, overhead not counted.
+    pub(super) throughput: f64,
+    /// The link that limited it longest; `None` if what it offered did.
+    pub(super) bottleneck: Option<String>,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Shares {
+    /// By flow; `None` where there is no single answer.
+    pub(super) of_flow: Vec<Option<MeanShare>>,
+    /// Every change of a share.
+    pub(super) rows: Vec<ShareRow>,
+}
+
+/// When each flow was no longer under way, as far as that was before the end of the run.
+pub(super) fn ended(plan: &Plan, flows: &[FlowSummary]) -> Vec<Option<Time>> {
+    let of =
+        |(flow, report): (&fabric::workload::FlowSpec, &FlowSummary)| report.ended.into_iter().chain(flow.stop).min();
+    plan.spec.flows.iter().zip(flows).map(of).collect()
+}
+
+/// The time over which the throughput of a flow is measured without a window: from the later of its start and the end of
+/// the warm-up to the earliest of its end, its stop and the end of the run.
+fn measured(plan: &Plan, flow: usize, report: &FlowSummary, reached: Time) -> (Time, Time) {
+    let spec = &plan.spec.flows[flow];
+    let from = spec.start.max(Time::ZERO + plan.run.warm_up);
+    (from, report.ended.into_iter().chain(spec.stop).fold(reached, Time::min).max(from))
+}
+
+/// What is added up for a flow.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    bits: f64,
+    open: bool,
+    limits: BTreeMap<Option<String>, Span>,
+}
+
+/// Shares as if all flows were there at once, for runs with too many phases, such as bursts. Flows with a size have none,
+/// and leave none to the others that could be told.
+fn steady(plan: &Plan) -> Shares {
+    let mut shares = Shares { of_flow: vec![None; plan.spec.flows.len()], rows: Vec::new() };
+    if plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
+        return shares;
+    }
+    for FairShare { flow, throughput, bottleneck, .. } in fair_shares(plan).unwrap_or_default() {
+        let spec = &plan.spec.flows[flow as usize];
+        shares.rows.push(ShareRow { time: spec.start, flow, share: throughput });
+        shares.rows.extend(spec.stop.map(|stop| ShareRow { time: stop, flow, share: 0.0 }));
+        shares.of_flow[flow as usize] = Some(MeanShare { throughput, bottleneck });
+    }
+    shares.rows.sort_by_key(|row| (row.time, row.flow));
+    shares
+}
+
+/// The shares of a run that came as far as `reached`; nothing if there are too many.
+pub(super) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time) -> Shares {
+    let mut sums: Vec<Sum> = vec![Sum::default(); flows.len()];
+    let mut now: Vec<f64> = vec![0.0; flows.len()];
+    let mut on: Vec<u32> = Vec::new();
+    let mut rows = Vec::new();
+    let windows: Vec<(Time, Time)> =
+        flows.iter().enumerate().map(|(flow, report)| measured(plan, flow, report, reached)).collect();
+    let computed = each_fair_phase(plan, &ended(plan, flows), (reached, MOST_WORK), |phase| {
+        let FairPhase { from, until, shares } = phase;
+        let mut changed: Vec<ShareRow> = Vec::new();
+        for FairShare { flow, throughput, most, bottleneck } in &shares {
+            let place = *flow as usize;
+            if now[place] != *throughput {
+                changed.push(ShareRow { time: from, flow: *flow, share: *throughput });
+            }
+            let (begin, end) = windows[place];
+            let span = until.min(end).saturating_since(from.max(begin));
+            if span > Span::ZERO {
+                let sum = &mut sums[place];
+                sum.bits += throughput * span.as_secs_f64();
+                sum.open |= throughput < most;
+                *sum.limits.entry(bottleneck.clone()).or_default() += span;
+            }
+        }
+        let still: Vec<u32> = shares.iter().map(|share| share.flow).collect();
+        let gone = on.iter().filter(|flow| still.binary_search(flow).is_err());
+        changed.extend(gone.map(|&flow| ShareRow { time: from, flow, share: 0.0 }));
+        changed.sort_by_key(|row| row.flow);
+        changed.iter().for_each(|row| now[row.flow as usize] = row.share);
+        rows.extend(changed);
+        on = still;
+    });
+    if computed.is_none() {
+        return steady(plan);
+    }
+    let mean = |(sum, (from, until)): (Sum, &(Time, Time))| {
+        let longest = sum.limits.into_iter().max_by_key(|(_, span)| *span).filter(|_| !sum.open)?.0;
+        Some(MeanShare { throughput: sum.bits / until.saturating_since(*from).as_secs_f64(), bottleneck: longest })
+    };
+    Shares { of_flow: sums.into_iter().zip(&windows).map(mean).collect(), rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::{Limits, NoFiles, load_str};
+
+    /// Two short flows into one host, one after the other, and one that lasts.
+    const NETWORK: &str = r#"
+        schema_version = 1
+        [network]
+        topology = "single-switch"
+        hosts = 4
+        link = { rate = "10Gb/s", latency = "500ns" }
+        [[switches]]
+        flow_control = "pfc"
+        buffers = { capacity = "100KB" }
+        [[workloads]]
+        name = "early"
+        kind = "greedy"
+        from = "h0"
+        to = "h3"
+        size = "100KB"
+        [[workloads]]
+        name = "late"
+        kind = "greedy"
+        from = "h1"
+        to = "h3"
+        size = "100KB"
+        start = "500us"
+        [[workloads]]
+        name = "lasting"
+        kind = "greedy"
+        from = "h2"
+        to = "h3"
+        start = "400us"
+        [run]
+        duration = "1ms"
+        warm_up = "200us"
+    "#;
+
+    #[test]
+    fn flows_that_never_met_do_not_share() {
+        let plan = load_str("test", NETWORK, &[], &NoFiles, Limits::default()).expect("a scenario");
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        let done =
+            |micros| FlowSummary { completed: Some(at(micros)), ended: Some(at(micros)), ..FlowSummary::default() };
+        let shares = shares_of_run(&plan, &[done(300), done(700), FlowSummary::default()], at(1000));
+        let rows: Vec<(u64, u32, u64)> = shares
+            .rows
+            .iter()
+            .map(|row| (row.time.as_picos() / 1_000_000, row.flow, (row.share / 1e8) as u64))
+            .collect();
+        let all = [(0, 0, 98), (300, 0, 0), (400, 2, 98), (500, 1, 49), (500, 2, 49), (700, 1, 0), (700, 2, 98)];
+        assert_eq!(rows, all);
+        let line = 10e9 * 1500.0 / 1520.0;
+        let means: Vec<f64> =
+            shares.of_flow.iter().map(|share| share.as_ref().expect("known").throughput / line).collect();
+        // Alone; with the lasting one all its life; and that one for 200 of its 600 us.
+        for (mean, expected) in means.iter().zip([1.0, 0.5, (400.0 + 0.5 * 200.0) / 600.0]) {
+            assert!((mean - expected).abs() < 1e-6, "{mean}, not {expected}");
+        }
+        assert_eq!(shares.of_flow[1].as_ref().and_then(|share| share.bottleneck.as_deref()), Some("sw0 -> h3"));
+    }
+
+    #[test]
+    fn a_flow_that_lost_frames_takes_no_share_once_it_is_over() {
+        let plan = load_str("test", NETWORK, &[], &NoFiles, Limits::default()).expect("a scenario");
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        let lost = FlowSummary { lost_frames: 1, ended: Some(at(600)), ..FlowSummary::default() };
+        let shares = shares_of_run(&plan, &[lost, lost, FlowSummary::default()], at(1000));
+        let last = shares.rows.iter().rfind(|row| row.flow == 2).expect("it has a share");
+        assert_eq!((last.time, (last.share / 1e8) as u64), (at(600), 98));
+    }
+}

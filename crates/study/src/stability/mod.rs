@@ -1,0 +1,255 @@
+//! The fluid of a scenario, analysed: `tailback stability`.
+//!
+//! A scenario's own protocol and network make a fluid model ([`scenario::fluid`]). [`analyse`] puts together what the crate
+//! `theory` says of one set of parameters; [`Map`] does so for a grid of two of them, on all cores and to the same bits;
+//! [`Analysis::verdict`] is what all criteria say together; [`trajectory`] integrates the equations, and [`packets()`]
+//! runs the scenario for comparison with them.
+
+#[cfg(test)]
+mod derive_tests;
+mod map;
+mod packets;
+mod verdict;
+
+pub use map::{Contour, Map, MapAxis, MapError};
+pub use packets::{Behaviour, Packets, packets, sampling, settled, within};
+pub use verdict::{Criterion, Verdict};
+
+use scenario::fluid::{FluidPlan, Model, NamedLoop};
+use theory::Error;
+use theory::fluid::bcn::Regime;
+use theory::fluid::{Bcn, Solver};
+use theory::stability::conditions::phase_on_the_edge;
+use theory::stability::stated::{Claim, claims};
+use theory::stability::switched::{Cycle, by_dominant_roots, critical_delay, measure, measure_sampled, without_delay};
+use theory::stability::{Complex, DelayedLoop, Margins, Roots, Theorem3, largest_common, rightmost};
+
+/// One loop near the equilibrium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopAnalysis {
+    /// Which equations hold.
+    pub name: &'static str,
+    /// The loop itself.
+    pub of: DelayedLoop,
+    /// The paper's pole, in radians per second; BCN only.
+    pub pole: Option<f64>,
+    /// The roots of the loop's own part: its open-loop poles.
+    pub open_poles: Vec<Complex>,
+    /// How far it is from the edge.
+    pub margins: Margins,
+    /// The roots that rule it.
+    pub roots: Roots,
+}
+
+/// What the BCN paper says of the loops, and what two loops do in turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BcnAnalysis {
+    /// Theorem 3 with the `a` of the scenario.
+    pub at_stated: Theorem3,
+    /// With the largest `a` that both poles allow; none if that is below one.
+    pub at_common: Option<Theorem3>,
+    /// With the largest `a` that each pole allows.
+    pub at_own: Theorem3,
+    /// The phase margin of the exact loop on the edge of the theorem, in radians, for the `a` of the scenario.
+    pub edge_phase: f64,
+    /// Theorem 2: the cycle of the two loops without delay.
+    pub undelayed: Cycle,
+    /// The same by the roots that rule the delayed loops.
+    pub estimate: Option<Cycle>,
+    /// The cycle of the two delayed loops as they take turns, measured; none if it does not swing.
+    pub measured: Option<Cycle>,
+    /// The delay from which on they do not settle in turn.
+    pub in_turn: Option<f64>,
+    /// The same with the lag of sampling.
+    pub sampled: SampledAnalysis,
+    /// What a paper states, and what follows.
+    pub claims: Vec<Claim>,
+}
+
+/// What BCN's loops are if growth is told by samples a random time apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledAnalysis {
+    /// The time between two samples on average, in seconds.
+    pub gap: f64,
+    /// The increase and the decrease loop, each alone.
+    pub margins: [Margins; 2],
+    /// The roots that rule each.
+    pub roots: [Roots; 2],
+    /// Both as they take turns, measured; none if that does not swing.
+    pub measured: Option<Cycle>,
+    /// The delay from which on they do not settle in turn.
+    pub in_turn: Option<f64>,
+}
+
+/// Everything.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The queue at rest, in bytes.
+    pub queue: f64,
+    /// The rate of every source at rest, in bits per second.
+    pub rate: f64,
+    /// The loops, each alone.
+    pub loops: Vec<LoopAnalysis>,
+    /// What only BCN has.
+    pub bcn: Option<BcnAnalysis>,
+}
+
+impl Analysis {
+    /// Whether every loop alone is stable by the exact criterion, without the lag of sampling.
+    #[must_use]
+    pub fn loops_are_stable(&self) -> bool {
+        self.loops.iter().all(|of| of.margins.stable)
+    }
+
+    /// The time until a disturbance has fallen to 2 % and how often it swings, in seconds and hertz, by the criterion that
+    /// leaves out the least: of BCN's loops in turn with the lag of sampling, without it, or of the loop that takes
+    /// longest. The time is infinite unless every criterion says stable.
+    #[must_use]
+    pub fn prediction(&self) -> (f64, f64) {
+        let cycle = self.bcn.as_ref().and_then(|bcn| bcn.sampled.measured.or(bcn.measured));
+        let (settling, frequency) = match cycle {
+            Some(cycle) => (cycle.settling(), cycle.frequency),
+            None => {
+                let sampled = self.bcn.iter().flat_map(|bcn| &bcn.sampled.roots);
+                let modes = self.loops.iter().map(|of| &of.roots).chain(sampled).filter_map(Roots::dominant);
+                let slowest = modes.max_by(|a, b| a.settling.total_cmp(&b.settling));
+                slowest.map_or((f64::INFINITY, 0.0), |mode| (mode.settling, mode.frequency))
+            }
+        };
+        (if self.verdict() == Verdict::Stable { settling } else { f64::INFINITY }, frequency)
+    }
+}
+
+/// All that can be said of a fluid without integrating it over time.
+///
+/// # Errors
+/// If it has no equilibrium.
+pub fn analyse(plan: &FluidPlan) -> Result<Analysis, Error> {
+    let (queue, rate) = plan.model.equilibrium()?;
+    let mut loops = Vec::new();
+    for NamedLoop { name, exact: of, pole } in plan.model.loops()? {
+        let (open_poles, margins, roots) = (of.own().roots(), of.margins(), rightmost(&of));
+        loops.push(LoopAnalysis { name, of, pole, open_poles, margins, roots });
+    }
+    let bcn = match &plan.model {
+        Model::Bcn(of) => Some(analyse_bcn(plan, of, &loops)?),
+        Model::Qcn(_) => None,
+    };
+    Ok(Analysis { queue, rate, loops, bcn })
+}
+
+fn analyse_bcn(plan: &FluidPlan, of: &Bcn, loops: &[LoopAnalysis]) -> Result<BcnAnalysis, Error> {
+    let pair = [Regime::Increase, Regime::Decrease].map(|regime| (of.pole(regime), of.stiffness(regime)));
+    let common = largest_common(of);
+    let estimate = match loops {
+        [increase, decrease] => by_dominant_roots([&increase.of, &decrease.of]),
+        _ => None,
+    };
+    let sampled = [of.sampled_loop(Regime::Increase)?, of.sampled_loop(Regime::Decrease)?];
+    Ok(BcnAnalysis {
+        at_stated: Theorem3::at(of, plan.a)?,
+        at_common: if common >= 1.0 { Some(Theorem3::at(of, common)?) } else { None },
+        at_own: Theorem3::at_own(of)?,
+        edge_phase: phase_on_the_edge(plan.a)?,
+        undelayed: without_delay(pair),
+        estimate,
+        measured: measure(pair, of.delay)?,
+        in_turn: critical_delay(of, false),
+        sampled: SampledAnalysis {
+            gap: of.gap(),
+            margins: sampled.map(|of| of.margins()),
+            roots: sampled.map(|of| rightmost(&of)),
+            measured: measure_sampled(of)?,
+            in_turn: critical_delay(of, true),
+        },
+        claims: claims(of, plan.a, &plan.stated),
+    })
+}
+
+/// The queue in bytes and the rate of a source in bits per second, over time in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectory {
+    /// Time and queue.
+    pub queue: Vec<(f64, f64)>,
+    /// Time and rate.
+    pub rate: Vec<(f64, f64)>,
+}
+
+/// More steps than this are a mistake in a duration or a delay.
+const MOST_STEPS: f64 = 1e7;
+
+/// The fluid over time, from the start the scenario gives it, as about so many points.
+///
+/// # Errors
+/// If it would take too many steps: they cannot be longer than the delay.
+pub fn trajectory(plan: &FluidPlan, points: f64) -> Result<Trajectory, Error> {
+    let delay = plan.model.delay();
+    let longest = if delay > 0.0 { delay / 20.0 } else { plan.duration / 1e5 };
+    // Few steps would hide what happens within a delay that is most of the duration.
+    let longest = longest.min(plan.duration / 5e3);
+    let steps = plan.duration / longest;
+    if !steps.is_finite() || steps > MOST_STEPS {
+        let rule = "so many delays that the trajectory would take more than 10 million steps; shorten it";
+        return Err(Error::BadParameter { name: "duration", value: plan.duration, rule });
+    }
+    let every = ((steps / points) as usize).max(1);
+    let mut drawn = Trajectory::default();
+    let mut see = |t: f64, queue: f64, rate: f64| {
+        drawn.queue.push((t, queue));
+        drawn.rate.push((t, rate));
+    };
+    let (queue, rate) = (plan.start_queue, plan.start_rate);
+    match &plan.model {
+        Model::Bcn(of) => {
+            Solver::new(of, |_| [queue, rate], longest).run(plan.duration, every, |t, s| see(t, s[0], s[1]));
+        }
+        Model::Qcn(of) => {
+            Solver::new(of, |_| [queue, rate, rate], longest).run(plan.duration, every, |t, s| see(t, s[0], s[1]));
+        }
+    }
+    Ok(drawn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use theory::fluid::Qcn;
+    use theory::stability::stated::Printed;
+
+    fn plan(model: Model) -> FluidPlan {
+        let [increase_pole, decrease_pole, b] = ["666", "521", "2.2"].map(Printed::read);
+        let stated = theory::stability::stated::Stated { increase_pole, decrease_pole, b };
+        FluidPlan { stated, start_rate: 1e8, ..FluidPlan::new(model) }
+    }
+
+    #[test]
+    fn the_paper_is_analysed() {
+        let analysis = analyse(&plan(Model::Bcn(Bcn::of_the_paper()))).expect("an analysis");
+        assert!(analysis.verdict() == Verdict::Stable && analysis.loops.len() == 2);
+        let bcn = analysis.bcn.as_ref().expect("it is BCN");
+        assert!(!bcn.at_stated.holds() && bcn.at_own.holds() && bcn.edge_phase < 0.0);
+        assert_eq!(bcn.claims.iter().filter(|claim| !claim.agrees).count(), 1);
+        let (settling, frequency) = analysis.prediction();
+        // With the lag of sampling: 94.6 % of a swing are left after a cycle.
+        assert!((settling - 0.3286).abs() < 0.005 && (frequency - 214.1).abs() < 0.5, "{settling} {frequency}");
+    }
+
+    #[test]
+    fn the_standard_is_analysed() {
+        let analysis = analyse(&plan(Model::Qcn(Qcn::of_the_standard()))).expect("an analysis");
+        assert!(
+            analysis.verdict() == Verdict::Stable && analysis.bcn.is_none() && analysis.loops[0].open_poles.len() == 3
+        );
+    }
+
+    #[test]
+    fn trajectories_end_in_time_or_are_refused() {
+        for model in [Model::Bcn(Bcn::of_the_paper()), Model::Qcn(Qcn::of_the_standard())] {
+            let drawn = trajectory(&plan(model), 4e3).expect("a trajectory");
+            assert!(drawn.queue.len() > 2000 && drawn.queue.len() < 9000, "{}", drawn.queue.len());
+            assert!((drawn.queue.last().expect("points").0 - 0.05).abs() < 1e-4);
+        }
+        let slow = Model::Bcn(Bcn { delay: 1e-12, ..Bcn::of_the_paper() });
+        assert!(trajectory(&plan(slow), 4e3).expect_err("too many").to_string().contains("10 million"));
+    }
+}

@@ -1,0 +1,110 @@
+//! How much a run may record: estimated before it starts, counted while it goes.
+//!
+//! What is sampled is known before: so many instants, ports and flows. The estimate is an upper bound of it, since what
+//! does not change and what stands idle leaves no rows. Pauses, drops, notices and occupancy happen or not; they are
+//! counted as they come, and a run that has recorded more than it may ends at the next inspection.
+
+use congestion::Reaction;
+use fabric::Limit;
+use fabric::record::RecorderSpec;
+use fabric::spec::FlowControl;
+use results::{ResultWriter, ResultsError};
+use scenario::{Plan, ProbeSettings};
+use std::ops::ControlFlow;
+use units::{Span, Time};
+
+/// Rows that all recorders of a run together hold before they are written.
+pub(crate) const ROWS_HELD: usize = 1 << 18;
+
+/// Bytes that a row takes in its file, about; measured on fat-trees of 1024 hosts.
+const BYTES: [(&str, u64); 5] = [("flow_samples", 7), ("links", 20), ("starved", 12), ("queues", 6), ("rates", 6)];
+
+/// What a run would record of what is sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// Sampling instants.
+    pub samples: u64,
+    /// Ports that are watched.
+    pub ports: u64,
+    /// Classes of each.
+    pub classes: u64,
+    /// Flows.
+    pub flows: u64,
+    /// Rows at most, of all sampled tables.
+    pub rows: u64,
+    /// Bytes that so many rows take, about.
+    pub bytes: u64,
+}
+
+impl Volume {
+    /// Of a plan that records that.
+    #[must_use]
+    pub fn of(plan: &Plan, recorder: &RecorderSpec) -> Volume {
+        let every = recorder.sample_every.unwrap_or(plan.run.duration);
+        let samples = |span: Span| span.as_picos().div_ceil(every.as_picos().max(1));
+        let all = samples(plan.run.duration);
+        let ports = plan.spec.graph.ports().iter().map(Vec::len).sum::<usize>() as u32;
+        let ports = (0..ports).filter(|&port| recorder.ports.contains(port)).count() as u64;
+        let classes = plan.spec.classes.len() as u64;
+        let credits = plan.spec.switches.iter().any(|switch| matches!(switch.flow_control, FlowControl::Credits(_)));
+        let (mut delivered, mut allowed, mut flows) = (0u64, 0u64, 0u64);
+        let end = Time::ZERO + plan.run.duration;
+        for (number, flow) in plan.spec.flows.iter().enumerate() {
+            if !recorder.flows.contains(number as u32) {
+                continue;
+            }
+            flows += 1;
+            let stop = flow.stop.map_or(end, |stop| stop.min(end));
+            let life = samples(stop.saturating_since(flow.start));
+            // A flow of few frames is not seen more often than it delivers one.
+            let frames = flow.size.map_or(u64::MAX, |size| size.get().div_ceil(flow.frame.get().max(1)));
+            delivered = delivered.saturating_add(life.min(frames));
+            allowed = allowed.saturating_add(if matches!(flow.reaction, Reaction::None(_)) { 1 } else { life });
+        }
+        let each = |wanted: bool, of: u64| if wanted { of } else { 0 };
+        let by_port = all.saturating_mul(ports);
+        let tables = [
+            each(recorder.flow_samples, delivered),
+            each(recorder.links, by_port),
+            each(recorder.links && credits, by_port.saturating_mul(classes)),
+            each(recorder.queues, by_port.saturating_mul(classes)),
+            each(recorder.rates, allowed),
+        ];
+        let rows = tables.iter().fold(0u64, |sum, rows| sum.saturating_add(*rows));
+        let bytes = tables.iter().zip(BYTES).map(|(rows, (_, bytes))| rows.saturating_mul(bytes));
+        let bytes = bytes.fold(0u64, u64::saturating_add);
+        Volume { samples: all, ports, classes, flows, rows, bytes }
+    }
+
+    /// Why a run should not record that much, if it should not.
+    #[must_use]
+    pub fn too_much(&self, probes: &ProbeSettings) -> Option<String> {
+        let Volume { samples, ports, classes, flows, rows, bytes } = *self;
+        let limit = match () {
+            () if rows > probes.max_rows => format!("probes.max_rows allows {}", probes.max_rows),
+            () if bytes > probes.max_size.get() => format!("probes.max_size allows {}", probes.max_size),
+            () => return None,
+        };
+        Some(format!(
+            "this run would record up to {rows} rows, about {} MB: {samples} samples of {ports} ports with {classes} \
+             classes and of {flows} flows; {limit}\n  sample less often (probes.sample_every), record less \
+             (probes.record, probes.nodes), raise the limit, or measure without recording (--no-record)",
+            bytes.div_ceil(1_000_000),
+        ))
+    }
+}
+
+/// Whether a run that is under way has recorded as much as it may. That is decided at inspections, so that it does not
+/// depend on threads; twice as much is an error, after which no result is left.
+pub(super) fn judge(writer: &ResultWriter, probes: &ProbeSettings) -> Result<ControlFlow<Limit>, ResultsError> {
+    let (rows, bytes) = (writer.rows(), writer.bytes());
+    let (max_rows, max_bytes) = (probes.max_rows, probes.max_size.get());
+    if rows > max_rows.saturating_mul(2) || bytes > max_bytes.saturating_mul(2) {
+        return Err(ResultsError::TooMuch { path: writer.partial().to_owned(), max_rows, max_bytes });
+    }
+    Ok(match () {
+        () if rows > max_rows => ControlFlow::Break(Limit::Rows(max_rows)),
+        () if bytes > max_bytes => ControlFlow::Break(Limit::Bytes(max_bytes)),
+        () => ControlFlow::Continue(()),
+    })
+}

@@ -1,0 +1,195 @@
+//! What is added up while a run goes on: samples and pauses, as they come, for one expectation each.
+//!
+//! Rows come in the order of their tables and say only what has changed, so a value holds from its row to the next.
+//! What is kept does not grow with the number of rows.
+
+mod backlog;
+mod delivery;
+mod level;
+mod notified;
+mod pause;
+mod rate;
+mod rest;
+mod total;
+
+use backlog::Backlogs;
+use delivery::Deliveries;
+use fabric::record::{RecorderSpec, Rows, Selection};
+use level::Levels;
+use notified::Notified;
+use pause::Pauses;
+use rate::Rates;
+use scenario::{Expectation, FairPhase, Metric, Plan, Window};
+use std::collections::{BTreeMap, BTreeSet};
+use total::Total;
+use units::{Span, Time};
+
+/// The window as instants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) from: Time,
+    pub(super) until: Time,
+}
+
+impl From<Window> for Slot {
+    fn from(window: Window) -> Slot {
+        Slot { from: Time::ZERO + window.from, until: Time::ZERO + window.until }
+    }
+}
+
+impl Slot {
+    /// The part of a stretch of time that lies in it.
+    pub(super) fn part(self, from: Time, until: Time) -> Slot {
+        Slot { from: from.max(self.from), until: until.min(self.until) }
+    }
+
+    /// How long it is; nothing if it ends before it begins.
+    pub(super) fn length(self) -> Span {
+        self.until.saturating_since(self.from)
+    }
+}
+
+/// Bits per second of each flow's own link: what counts where nothing limits the flow.
+fn link_rates(plan: &Plan) -> impl Fn(u32) -> u64 {
+    let (hosts, ports) = (plan.spec.graph.hosts(), plan.spec.graph.ports());
+    move |flow| {
+        let host = hosts[plan.spec.flows[flow as usize].source.0 as usize];
+        let cable = |end: &fabric::graph::PortEnd| plan.spec.graph.cables[end.cable as usize].link.rate;
+        ports[host.0 as usize].iter().map(cable).max().map_or(0, units::Rate::as_bits_per_sec)
+    }
+}
+
+/// What one expectation adds up.
+#[derive(Debug)]
+pub(super) enum Watch {
+    Nothing,
+    Levels(Levels),
+    Deliveries(Deliveries),
+    Rates(Rates),
+    Total(Total),
+    Pauses(Pauses),
+    Backlogs(Backlogs),
+    Notified(Notified),
+}
+
+impl Watch {
+    pub(super) fn new(plan: &Plan, fair: &[FairPhase], expectation: &Expectation) -> Watch {
+        match expectation.metric {
+            metric if metric.is_about_levels() => Watch::Levels(Levels::new(plan, expectation)),
+            Metric::RecoveryTime => Watch::Deliveries(Deliveries::new(plan, fair, expectation)),
+            Metric::RateLimit | Metric::LimitShare | Metric::SettlingTime => {
+                Watch::Rates(Rates::new(plan, expectation))
+            }
+            Metric::Occupancy | Metric::BacklogSettling => Watch::Backlogs(Backlogs::new(expectation)),
+            Metric::FirstNotified => Watch::Notified(Notified::new(expectation)),
+            Metric::TotalRate => Watch::Total(Total::new(plan, expectation)),
+            Metric::Paused | Metric::PausePhase => Watch::Pauses(Pauses::new(expectation)),
+            _ => Watch::Nothing,
+        }
+    }
+
+    pub(super) fn take(&mut self, rows: &Rows) {
+        match self {
+            Watch::Nothing => {}
+            Watch::Levels(levels) => levels.take(&rows.queues),
+            Watch::Deliveries(deliveries) => deliveries.take(&rows.flow_samples),
+            Watch::Rates(rates) => rates.take(&rows.rates),
+            Watch::Total(total) => total.take(&rows.rates),
+            Watch::Pauses(pauses) => pauses.take(&rows.pauses),
+            Watch::Backlogs(backlogs) => backlogs.take(&rows.occupancy),
+            Watch::Notified(notified) => notified.take(&rows.notices),
+        }
+    }
+
+    /// What came of it in a run that reached `end`: a number for every flow or port, by its number, or one alone.
+    pub(super) fn close(self, end: Time) -> BTreeMap<u32, f64> {
+        match self {
+            Watch::Nothing => BTreeMap::new(),
+            Watch::Levels(levels) => levels.close(end).into_iter().map(|level| (0, level)).collect(),
+            Watch::Deliveries(deliveries) => deliveries.close(end).into_iter().map(|time| (0, time)).collect(),
+            Watch::Rates(rates) => rates.close(end),
+            Watch::Total(total) => total.close(end).into_iter().map(|total| (0, total)).collect(),
+            Watch::Pauses(pauses) => pauses.close(end),
+            Watch::Backlogs(backlogs) => backlogs.close(end),
+            Watch::Notified(notified) => notified.close(),
+        }
+    }
+}
+
+/// What must be recorded for the expectations of a plan.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    pub(super) links: bool,
+    pub(super) queues: bool,
+    pub(super) rates: bool,
+    pub(super) pauses: bool,
+    pub(super) deliveries: bool,
+    pub(super) occupancy: bool,
+    pub(super) notices: bool,
+    pub(super) ports: BTreeSet<u32>,
+    flows: BTreeSet<u32>,
+}
+
+impl Needs {
+    pub(super) fn of(plan: &Plan) -> Needs {
+        let mut needs = Needs::default();
+        let mut first = 0;
+        let ports_of: Vec<std::ops::Range<u32>> = plan
+            .spec
+            .graph
+            .ports()
+            .iter()
+            .map(|ports| {
+                let range = first..first + ports.len() as u32;
+                first = range.end;
+                range
+            })
+            .collect();
+        for expectation in &plan.expectations {
+            let subjects = &expectation.subjects;
+            match expectation.metric {
+                Metric::Utilisation | Metric::Starved => needs.links = true,
+                metric if metric.is_about_levels() => needs.queues = true,
+                Metric::RecoveryTime => {
+                    needs.deliveries = true;
+                    needs.flows.extend(&subjects.flows);
+                }
+                Metric::Paused | Metric::PausePhase => needs.pauses = true,
+                Metric::Occupancy | Metric::BacklogSettling => {
+                    // Wherever a flow may be held.
+                    needs.occupancy = true;
+                    needs.ports.extend(0..first);
+                }
+                Metric::FirstNotified => {
+                    needs.notices = true;
+                    needs.flows.extend(&subjects.flows);
+                }
+                Metric::RateLimit | Metric::LimitShare | Metric::SettlingTime | Metric::TotalRate => {
+                    needs.rates = true;
+                    needs.flows.extend(subjects.flows.iter().chain(subjects.over.iter().flatten()));
+                }
+                _ => {}
+            }
+            needs.ports.extend(&subjects.ports);
+            needs.ports.extend(subjects.nodes.iter().flat_map(|&node| ports_of[node as usize].clone()));
+        }
+        needs
+    }
+
+    /// What to watch when nothing is recorded.
+    pub(super) fn alone(self, sample_every: Span) -> RecorderSpec {
+        RecorderSpec {
+            sample_every: (self.queues || self.rates || self.deliveries || self.occupancy).then_some(sample_every),
+            links: self.links,
+            queues: self.queues,
+            rates: self.rates,
+            pauses: self.pauses,
+            flow_samples: self.deliveries,
+            occupancy: self.occupancy,
+            notices: self.notices,
+            ports: Selection::only(self.ports),
+            flows: Selection::only(self.flows),
+            ..RecorderSpec::nothing()
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! `pcap`: the frames of links, for Wireshark.
+
+use super::arguments::Pcap;
+use super::console::{self, RunProgress};
+use super::exit::Exit;
+use super::run::{outcome, say, slug};
+use super::{INTERRUPT, deadline};
+use files::output::{OutputFile, is_replaced};
+use files::text::on_one_line;
+use results::{Manifest, Results, ResultsError};
+use scenario::{Plan, load};
+use std::path::PathBuf;
+use study::capture::{Capture, choose};
+use study::{Captured, Options, StudyError, execute, load_recorded};
+
+/// The capture that links stand for; none without links.
+pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Option<Capture>, Exit> {
+    if links.is_empty() {
+        return Ok(None);
+    }
+    match choose(&plan.spec.graph, links) {
+        Ok(links) => Ok(Some(Capture { links, file })),
+        Err(reason) => {
+            console::error(&reason);
+            Err(Exit::BadInput)
+        }
+    }
+}
+
+/// Says what was captured.
+pub fn note(captured: &Captured) {
+    console::note(&format!("{} frames in {}", captured.frames, captured.file.display()));
+    if captured.too_short > 0 {
+        let text = format!("{} frames are left out: nothing of their kind is that short", captured.too_short);
+        console::note(&text);
+    }
+}
+
+/// `tailback pcap`
+pub fn pcap(arguments: &Pcap) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
+    let (plan, recorded) = match planned(arguments) {
+        Ok(found) => found,
+        Err(exit) => return exit,
+    };
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.pcapng", slug(&plan.name))));
+    if is_replaced(&out) && !arguments.overwrite {
+        console::error(&format!("{} is there already; --overwrite replaces it", out.display()));
+        return Exit::BadInput;
+    }
+    let capture = match chosen(&plan, &arguments.links, Some(out.clone())) {
+        Ok(capture) => capture,
+        Err(exit) => return exit,
+    };
+    let options = Options {
+        threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+        interrupt: &INTERRUPT,
+        time_up: Some(&deadline::TIME_UP),
+        record: None,
+        capture: capture.as_ref(),
+    };
+    let progress = RunProgress::new(plan.run.duration, arguments.quiet);
+    let execution = execute(&plan, &options, |seen| {
+        deadline::running();
+        progress.see(seen);
+    });
+    progress.end();
+    let execution = match execution {
+        Ok(execution) => execution,
+        Err(error) => return say(&error),
+    };
+    // Until it is committed, the file is beside its place, and an older one as it was.
+    if execution.report.outcome == fabric::Outcome::Interrupted {
+        return Exit::Interrupted;
+    }
+    let now = execution.report.fingerprint;
+    if let Some(manifest) = recorded.filter(|manifest| manifest.fingerprint != now) {
+        console::error(&format!(
+            "{}: the run came out differently, {now:016x} where {:016x} is recorded (by version {}); \
+             run the scenario itself instead",
+            arguments.what.display(),
+            manifest.fingerprint,
+            on_one_line(&manifest.version),
+        ));
+        return Exit::Failure;
+    }
+    let exit = outcome(&plan, &execution);
+    if let Some(Err(source)) = execution.capture_file.map(OutputFile::commit) {
+        return say(&StudyError::Results(ResultsError::Io { doing: "write", path: out, source }));
+    }
+    if !arguments.quiet {
+        if execution.report.outcome != fabric::Outcome::Finished {
+            console::note(&format!("the run ended with {}", execution.measures.outcome));
+        }
+        execution.captured.iter().for_each(note);
+    }
+    exit
+}
+
+/// The plan of a scenario file, or of recorded results with their manifest.
+fn planned(arguments: &Pcap) -> Result<(Plan, Option<Manifest>), Exit> {
+    let what = &arguments.what;
+    if !what.is_dir() {
+        let plan = load(what, &arguments.set).map_err(|errors| console::problems(&errors))?;
+        return Ok((seeded(plan, arguments.seed)?, None));
+    }
+    let refuse = |reason: &str| {
+        console::error(&format!("{}: {reason}", what.display()));
+        Exit::BadInput
+    };
+    if !arguments.set.is_empty() || arguments.seed.is_some() {
+        return Err(refuse("--set and --seed change a scenario; recorded results are run again as they were"));
+    }
+    let results = Results::open(what).map_err(|error| {
+        console::error(&error.to_string());
+        Exit::refusal(&error)
+    })?;
+    let overrides: Vec<String> = match results.manifest.plan["overrides"].as_array() {
+        Some(texts) => texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect(),
+        None => {
+            return Err(refuse("it was recorded by a version that did not keep overrides; run the scenario itself"));
+        }
+    };
+    let plan = load_recorded(&results, &overrides, arguments.inputs).map_err(|errors| console::problems(&errors))?;
+    let manifest = results.manifest;
+    Ok((seeded(plan, Some(manifest.seed))?, Some(manifest)))
+}
+
+fn seeded(plan: Plan, seed: Option<u64>) -> Result<Plan, Exit> {
+    match seed {
+        Some(seed) => plan.with_seed(seed).map_err(|errors| console::problems(&errors)),
+        None => Ok(plan),
+    }
+}

@@ -1,0 +1,74 @@
+//! `check` and `explain`: a scenario before it runs.
+
+use super::arguments::{Check, Scenario};
+use super::console;
+use super::deadline;
+use super::exit::Exit;
+use scenario::{Plan, Severity, check as findings_of, explain as explain_plan, load};
+use serde_json::json;
+
+/// Loads a scenario, or says everything that is wrong with it.
+pub fn load_or_say(scenario: &Scenario) -> Result<Plan, Exit> {
+    load(&scenario.file, &scenario.set).map_err(|errors| console::problems(&errors))
+}
+
+/// `tailback check`
+pub fn check(arguments: &Check) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
+    let plan = match load_or_say(&arguments.scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let findings = findings_of(&plan);
+    deadline::running();
+    let serious = findings.iter().any(|finding| finding.severity == Severity::Error);
+    if arguments.json {
+        let each = |finding: &scenario::Finding| {
+            json!({
+                "severity": word(finding.severity),
+                "where": finding.subject,
+                "message": finding.message,
+                "remedy": finding.remedy,
+            })
+        };
+        console::print(&format!("{:#}\n", json!(findings.iter().map(each).collect::<Vec<_>>())));
+    } else {
+        for finding in &findings {
+            let mut text = format!("{}: {}: {}\n", word(finding.severity), finding.subject, finding.message);
+            if !finding.remedy.is_empty() {
+                text.push_str(&format!("    remedy: {}\n", finding.remedy));
+            }
+            console::print(&text);
+        }
+        if findings.is_empty() {
+            console::print("nothing to say against it\n");
+        }
+    }
+    if serious { Exit::BadInput } else { Exit::Success }
+}
+
+/// `tailback explain`
+pub fn explain(scenario: &Scenario) -> Exit {
+    if let Err(exit) = deadline::start(None) {
+        return exit;
+    }
+    match load_or_say(scenario) {
+        Ok(plan) => {
+            deadline::running();
+            console::print(&explain_plan(&plan));
+            Exit::Success
+        }
+        Err(exit) => exit,
+    }
+}
+
+/// The word for how much a finding matters.
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}

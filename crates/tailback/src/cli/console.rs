@@ -1,0 +1,308 @@
+//! Words, tables and progress on a terminal, or on something that is not one.
+
+use super::exit::Exit;
+use fabric::Progress;
+use files::text::{for_terminal, on_one_line};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use scenario::Errors;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use study::Summary;
+use units::{Span, Time};
+
+/// Set when nobody reads standard output any more.
+static UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output. A reader that went away is not an error, `head` does that: the rest is not printed, and
+/// the work goes on. Anything else that keeps the data from its reader ends the program.
+pub fn print(text: &str) {
+    if UNREAD.load(Ordering::Relaxed) {
+        return;
+    }
+    let text = safe(text, plain_output());
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(problem) if problem.kind() == ErrorKind::BrokenPipe => UNREAD.store(true, Ordering::Relaxed),
+        Err(problem) => {
+            error(&format!("cannot write to standard output: {problem}"));
+            std::process::exit(i32::from(Exit::Failure.code()));
+        }
+    }
+}
+
+/// Whether standard output is without colours.
+fn plain_output() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || !std::io::stdout().is_terminal()
+}
+
+/// A text in which nothing speaks to the terminal but colours, and those only if it is not plain.
+fn safe(text: &str, plain: bool) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[").filter(|_| !plain) {
+        let colour = rest[at + 2..].find(|letter: char| !letter.is_ascii_digit() && letter != ';');
+        let end = colour.filter(|&end| rest[at + 2 + end..].starts_with('m')).map_or(at, |end| at + 2 + end + 1);
+        safe.push_str(&for_terminal(&rest[..at]));
+        safe.push_str(&rest[at..end]);
+        if end == at {
+            safe.push_str(&for_terminal(&rest[at..=at]));
+        }
+        rest = &rest[end.max(at + 1)..];
+    }
+    safe.push_str(&for_terminal(rest));
+    safe
+}
+
+/// Whether standard error may be coloured.
+pub fn colored() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal()
+}
+
+/// Something doubtful on standard output, in the colour of a warning if that may be coloured.
+pub fn doubtful(text: &str) -> String {
+    if plain_output() { text.to_owned() } else { format!("\u{1b}[1;33m{text}\u{1b}[0m") }
+}
+
+/// A count with its thousands apart.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Says what is wrong.
+pub fn error(text: &str) {
+    let mark = if colored() { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
+    let _ = writeln!(std::io::stderr(), "{mark}: {}", for_terminal(text));
+}
+
+/// Says everything that is wrong with a scenario.
+pub fn problems(errors: &Errors) -> Exit {
+    let _ = writeln!(std::io::stderr(), "{}", safe(&errors.render(colored()), !colored()));
+    Exit::BadInput
+}
+
+/// Says something on standard error.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
+}
+
+/// Says that files cannot be compared with hashes, since there are none.
+pub fn unverified(what: &str) {
+    note(&format!(
+        "{what}: written without hashes by an earlier version; whether its files were changed since cannot be told"
+    ));
+}
+
+/// A table with aligned columns; numbers to the right if they look like numbers.
+pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let shown = |cell: &str| on_one_line(cell).into_owned();
+    let head: Vec<String> = head.iter().map(|cell| shown(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([head[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let numeric = |column: usize| {
+        let starts = |cell: &String| cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        rows.iter().filter_map(|row| row.get(column)).all(starts)
+    };
+    let right: Vec<bool> = (0..head.len()).map(|column| !rows.is_empty() && numeric(column)).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (column, cell) in cells.enumerate() {
+            let pad = " ".repeat(widths[column] - cell.chars().count());
+            let cell = if right[column] { format!("{pad}{cell}") } else { format!("{cell}{pad}") };
+            text.push_str(if column == 0 { "" } else { "  " });
+            text.push_str(&cell);
+        }
+        format!("{}\n", text.trim_end())
+    };
+    let mut text = line(&mut head.iter().map(String::as_str));
+    text.push_str(&line(
+        &mut widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>().iter().map(String::as_str),
+    ));
+    for row in &rows {
+        text.push_str(&line(&mut row.iter().map(String::as_str)));
+    }
+    text
+}
+
+/// Bits per second for people.
+pub fn rate(bits: f64) -> String {
+    scaled(bits, "b/s", 1000.0)
+}
+
+/// Seconds for people.
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0 s".into(),
+        s if s < 1e-6 => format!("{:.1} ns", s * 1e9),
+        s if s < 1e-3 => format!("{:.2} us", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+/// A number and the confidence interval around it: its half width, or its ends where a bound of the quantity cuts it.
+pub fn with_interval(value: f64, summary: &Summary, shown: impl Fn(f64) -> String) -> String {
+    match summary.interval {
+        None => shown(value),
+        Some(interval) if interval.cut => {
+            format!("{} [{}, {}]", shown(value), shown(interval.low), shown(interval.high))
+        }
+        Some(_) => format!("{} ± {}", shown(value), shown(summary.half_width)),
+    }
+}
+
+/// What the brackets of [`with_interval`] mean.
+pub const CUT: &str = "[low, high] is the interval itself where it is cut at a bound of the quantity";
+
+/// A number with a prefix and a unit.
+pub fn scaled(value: f64, unit: &str, base: f64) -> String {
+    let mut value = value;
+    for prefix in ["", "k", "M", "G", "T"] {
+        if value.abs() < base || prefix == "T" {
+            let digits = if value.fract() == 0.0 && value.abs() < base { 0 } else { 2 };
+            return format!("{value:.digits$} {prefix}{unit}");
+        }
+        value /= base;
+    }
+    format!("{value} {unit}")
+}
+
+/// The progress of one run: a bar on a terminal, a line now and then elsewhere.
+pub struct RunProgress {
+    bar: Option<ProgressBar>,
+    until: Time,
+    start: Instant,
+    last: Mutex<Instant>,
+    quiet: bool,
+}
+
+const LINES_APART: Duration = Duration::from_secs(5);
+
+impl RunProgress {
+    /// Of a run of that length.
+    pub fn new(duration: Span, quiet: bool) -> RunProgress {
+        let now = Instant::now();
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(10));
+            let template = "{wide_bar} {percent}%  {msg}  {elapsed} of about {duration}";
+            bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        RunProgress { bar, until: Time::ZERO + duration, start: now, last: Mutex::new(now), quiet }
+    }
+
+    /// At an inspection.
+    pub fn see(&self, seen: Progress) {
+        // Nothing can be said before the first event.
+        if self.quiet || seen.events == 0 {
+            return;
+        }
+        let part = seen.now.as_picos() as f64 / self.until.as_picos().max(1) as f64;
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let speed = seen.hops as f64 / elapsed.max(1e-9) / 1e6;
+        let message = format!("simulated {}, {speed:.1} million hops/s", seconds(seen.now.as_secs_f64()));
+        if let Some(bar) = &self.bar {
+            bar.set_message(message);
+            bar.set_position((part * 1000.0) as u64);
+            return;
+        }
+        let Ok(mut last) = self.last.lock() else { return };
+        if last.elapsed() >= LINES_APART {
+            *last = Instant::now();
+            let left = elapsed * (1.0 - part) / part.max(1e-9);
+            note(&format!("{message}, {:.0} %, about {} left", part * 100.0, seconds(left)));
+        }
+    }
+
+    /// The run is over.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The progress of many runs.
+pub struct CountProgress {
+    bar: Option<ProgressBar>,
+    start: Instant,
+    last: Mutex<Instant>,
+    what: &'static str,
+}
+
+impl CountProgress {
+    /// Of so many runs, called `what`.
+    pub fn new(total: usize, what: &'static str) -> CountProgress {
+        let now = Instant::now();
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(5));
+            let template = "{wide_bar} {pos} of {len} {msg}, {elapsed} of about {duration}";
+            bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_message(what);
+            bar
+        });
+        CountProgress { bar, start: now, last: Mutex::new(now), what }
+    }
+
+    /// So many are done.
+    pub fn see(&self, done: usize, total: usize) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(done as u64);
+            return;
+        }
+        let Ok(mut last) = self.last.lock() else { return };
+        if last.elapsed() >= LINES_APART {
+            *last = Instant::now();
+            let left = self.start.elapsed().as_secs_f64() * (total - done) as f64 / done.max(1) as f64;
+            note(&format!("{done} of {total} {}, about {} left", self.what, seconds(left)));
+        }
+    }
+
+    /// All is over.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_align_and_numbers_go_right() {
+        let rows = vec![vec!["a".into(), "1.5".into()], vec!["bcd".into(), "10.25".into()]];
+        assert_eq!(table(&["name", "rate"], &rows), "name   rate\n----  -----\na       1.5\nbcd   10.25\n");
+    }
+
+    #[test]
+    fn colours_are_all_that_speaks_to_a_terminal() {
+        let text = "a\u{1b}[1;33mb\u{1b}[0m\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[";
+        assert_eq!(safe(text, false), "a\u{1b}[1;33mb\u{1b}[0m\\u001b]0;title\\u0007\\u001b[2J\\u001b[");
+        assert_eq!(safe("\u{1b}[1mx", true), "\\u001b[1mx");
+        assert_eq!(table(&["n"], &[vec!["a\n\u{1b}b".into()]]), "n\n--------------\na\\u000a\\u001bb\n");
+    }
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(rate(2.5e9), "2.50 Gb/s");
+        assert_eq!(rate(950.0), "950 b/s");
+        assert_eq!(seconds(0.0123), "12.30 ms");
+        assert_eq!(scaled(1500.0, "B", 1000.0), "1.50 kB");
+    }
+}

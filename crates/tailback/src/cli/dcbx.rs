@@ -1,0 +1,284 @@
+//! `dcbx`: what the agents of a scenario's network come to.
+
+use super::arguments::{Dcbx as Arguments, Scenario};
+use super::check::load_or_say;
+use super::console;
+use super::exit::Exit;
+use super::live;
+use control::{Chosen, Defence, Finding, Operating, Origin, Settings, Timers};
+use discovery::dcbx::{Event, Exchange, Port, history};
+use fabric::graph::{Graph, NodeId};
+use scenario::Plan;
+use serde_json::{Value, json};
+use wire::lldp::ieee::{EtsTable, Selection};
+
+/// `tailback dcbx`
+pub fn dcbx(arguments: &Arguments) -> Exit {
+    let plan = match &arguments.file {
+        None => None,
+        Some(file) => match load_or_say(&Scenario { file: file.clone(), set: arguments.set.clone() }) {
+            Ok(plan) => Some(plan),
+            Err(exit) => return exit,
+        },
+    };
+    if let Some(interface) = &arguments.interface {
+        return match configured(plan.as_ref(), arguments.node.as_deref()) {
+            Ok((settings, timers)) => live::agent(interface, settings, timers, arguments.seconds, arguments.json),
+            Err(exit) => exit,
+        };
+    }
+    let Some(plan) = plan else { return Exit::BadInput };
+    let Some(dcb) = &plan.dcb else { return unconfigured() };
+    let graph = &plan.spec.graph;
+    let steps = history(graph, dcb, &plan.spec.faults, plan.run.seed);
+    if arguments.json {
+        console::print(&format!("{:#}\n", as_json(graph, &steps)));
+    } else {
+        let first = steps.first().map(|first| as_text(graph, first)).unwrap_or_default();
+        console::print(&format!("{first}{}", later(graph, &steps)));
+    }
+    // What is cut short by the next event is not judged.
+    let judged = |(number, step): (usize, &Exchange)| step.settled || number == 0 || number + 1 == steps.len();
+    let sound = |step: &Exchange| step.settled && step.ports().all(|port| port.findings.is_empty());
+    let all = steps.iter().enumerate().filter(|&it| judged(it)).all(|(_, step)| sound(step));
+    if all { Exit::Success } else { Exit::Disagreement }
+}
+
+fn unconfigured() -> Exit {
+    console::error("this scenario configures no Data Center Bridging");
+    console::note("add [[dcb]], such as match = \"spine*\" and pfc = [3]: what the core of the network says");
+    Exit::BadInput
+}
+
+/// What a real agent is configured with: as a node of the scenario, or with nothing.
+fn configured(plan: Option<&Plan>, node: Option<&str>) -> Result<(Settings, Timers), Exit> {
+    let Some(plan) = plan else { return Ok((Settings::default(), Timers::default())) };
+    let Some(dcb) = &plan.dcb else { return Err(unconfigured()) };
+    let Some(node) = node else {
+        console::error("which node of the scenario is the interface? add --node, such as --node spine0");
+        return Err(Exit::BadInput);
+    };
+    let settings = plan.spec.graph.find(node).and_then(|node| dcb.settings.get(node.0 as usize));
+    let Some(settings) = settings else {
+        console::error(&format!("there is no node '{node}' in this scenario"));
+        return Err(Exit::BadInput);
+    };
+    Ok((*settings, dcb.timers))
+}
+
+fn name(graph: &Graph, node: NodeId) -> &str {
+    graph.nodes.get(node.0 as usize).map_or("?", |node| node.name.as_str())
+}
+
+fn priorities(mask: u8) -> Vec<u8> {
+    (0..8).filter(|priority| mask >> priority & 1 == 1).collect()
+}
+
+fn listed(priorities: &[u8]) -> String {
+    priorities.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Traffic classes that have priorities: number, priorities, share.
+fn classes(table: &EtsTable) -> Vec<(u8, Vec<u8>, Option<u8>)> {
+    let members = |class: u8| (0..8u8).filter(|&at| table.classes[usize::from(at)] == Some(class)).collect::<Vec<_>>();
+    let share = |class: u8| {
+        let at = usize::from(class);
+        (table.selection[at] == Selection::Share).then_some(table.shares[at])
+    };
+    (0..8).map(|class| (class, members(class), share(class))).filter(|(_, members, _)| !members.is_empty()).collect()
+}
+
+/// A star marks what a port learned.
+fn star<T>(chosen: &Chosen<T>) -> &'static str {
+    if chosen.from == Origin::Peer { "*" } else { "" }
+}
+
+fn as_text(graph: &Graph, exchange: &Exchange) -> String {
+    let rows: Vec<Vec<String>> = exchange.ports().map(|port| row(graph, port)).collect();
+    let mut text = console::table(&["port", "pfc", "ets", "applications", "source"], &rows);
+    text.push_str("\n* learned from the peer\n");
+    let (time, frames) = (exchange.converged, exchange.frames);
+    if exchange.settled {
+        text.push_str(&format!("converged {time} after the last start, with {frames} frames\n"));
+    } else {
+        text.push_str("never came to rest\n");
+    }
+    for port in exchange.ports() {
+        for finding in &port.findings {
+            let (node, peer) = (name(graph, port.node), name(graph, port.peer));
+            text.push_str(&format!("{}: {node}->{peer}: {finding}\n", finding.name()));
+        }
+    }
+    if exchange.ports().all(|port| port.findings.is_empty()) {
+        text.push_str("no mismatches\n");
+    }
+    text
+}
+
+/// What an event is, in words.
+fn event(graph: &Graph, event: Event) -> String {
+    let cable = |number: u32| {
+        let cable = &graph.cables[number as usize];
+        format!("{}-{}", name(graph, cable.a), name(graph, cable.b))
+    };
+    match event {
+        Event::Down(number) => format!("{} down", cable(number)),
+        Event::Up(number) => format!("{} up", cable(number)),
+        Event::Configured(node) => format!("{} configured", name(graph, node)),
+    }
+}
+
+/// Ports, and mismatches, told one by one for each event.
+const TOLD: usize = 12;
+
+/// What came of cables that failed and of settings that changed.
+fn later(graph: &Graph, steps: &[Exchange]) -> String {
+    let Some(first) = steps.first().filter(|_| steps.len() > 1) else { return String::new() };
+    let ports = first.ports().count();
+    let row = |step: &Exchange| {
+        let when = step.at.map_or(String::new(), |at| at.to_string());
+        let what: Vec<String> = step.events.iter().map(|&it| event(graph, it)).collect();
+        let after = format!("{}{}", step.converged, if step.settled { "" } else { "..." });
+        let wrong = step.ports().map(|port| port.findings.len()).sum::<usize>().to_string();
+        let frames = step.frames.to_string();
+        vec![when, what.join(", "), format!("{} of {ports}", step.changed), after, frames, wrong]
+    };
+    let rows: Vec<Vec<String>> = steps.iter().skip(1).map(row).collect();
+    let head = ["at", "event", "ports changed", "converged after", "frames", "mismatches"];
+    let mut text = format!("\nlater, in the time of the run\n{}", console::table(&head, &rows));
+    if steps.iter().any(|step| !step.settled) {
+        text.push_str("... not known to be at rest when the next event came, or never\n");
+    }
+    for (before, step) in steps.iter().zip(&steps[1..]) {
+        let when = step.at.map_or(String::new(), |at| at.to_string());
+        let pairs = before.ports().zip(step.ports());
+        let differ = pairs.filter(|(old, new)| columns(&old.operating) != columns(&new.operating));
+        let mut lines: Vec<String> = differ
+            .map(|(old, new)| {
+                let (node, peer) = (name(graph, new.node), name(graph, new.peer));
+                let [[pfc, ets, apps], now] = [columns(&old.operating), columns(&new.operating)];
+                let parts = [("pfc", pfc, &now[0]), ("ets", ets, &now[1]), ("applications", apps, &now[2])];
+                let changed = parts.iter().filter(|(_, old, new)| old != *new);
+                let changed = changed.map(|(what, old, new)| format!("{what} {} -> {}", or_none(old), or_none(new)));
+                format!("{when}: {node}->{peer}: {}\n", changed.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        let more = lines.len().saturating_sub(TOLD);
+        lines.truncate(TOLD);
+        text.extend(lines);
+        if more > 0 {
+            text.push_str(&format!("{when}: and {more} more ports; --json has them all\n"));
+        }
+        let found = step.ports().flat_map(|port| port.findings.iter().map(move |finding| (port, finding)));
+        let found: Vec<(&Port, &Finding)> = found.collect();
+        for (port, finding) in found.iter().take(TOLD) {
+            let (node, peer) = (name(graph, port.node), name(graph, port.peer));
+            text.push_str(&format!("{when}: {}: {node}->{peer}: {finding}\n", finding.name()));
+        }
+        let more = found.len().saturating_sub(TOLD);
+        if more > 0 {
+            text.push_str(&format!("{when}: and {more} more mismatches; --json has them all\n"));
+        }
+    }
+    text
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
+}
+
+fn row(graph: &Graph, port: &Port) -> Vec<String> {
+    let [paused, shares, applications] = columns(&port.operating);
+    let place = format!("{}->{}", name(graph, port.node), name(graph, port.peer));
+    vec![place, paused, shares, applications, if port.source { "yes".into() } else { String::new() }]
+}
+
+/// Priorities that are paused, shares and applications in words.
+pub(super) fn columns(operating: &Operating) -> [String; 3] {
+    let paused = priorities(operating.pfc.value);
+    let paused = if paused.is_empty() { "none".to_owned() } else { listed(&paused) };
+    let share = |(_, members, share): &(u8, Vec<u8>, Option<u8>)| match share {
+        Some(share) => format!("{}: {share} %", listed(members)),
+        None => format!("{}: strict", listed(members)),
+    };
+    let shares: Vec<String> = classes(&operating.ets.value).iter().map(share).collect();
+    let application = |entry: wire::lldp::ieee::Application| {
+        format!("{}:{:#06x} {}", selector(entry.selector), entry.protocol, entry.priority.get())
+    };
+    let applications: Vec<String> = operating.apps.value.iter().map(application).collect();
+    [
+        format!("{paused}{}", star(&operating.pfc)),
+        format!("{}{}", shares.join("; "), star(&operating.ets)),
+        format!("{}{}", applications.join(", "), star(&operating.apps)),
+    ]
+}
+
+fn selector(selector: u8) -> &'static str {
+    match selector {
+        1 => "ether-type",
+        2 => "tcp",
+        3 => "udp",
+        4 => "port",
+        5 => "dscp",
+        _ => "reserved",
+    }
+}
+
+fn as_json(graph: &Graph, steps: &[Exchange]) -> Value {
+    let step = |step: &Exchange| {
+        let ports: Vec<Value> = step.ports().map(|port| port_json(graph, port)).collect();
+        json!({
+            "at_s": step.at.map(units::Time::as_secs_f64),
+            "events": step.events.iter().map(|&it| event(graph, it)).collect::<Vec<_>>(),
+            "settled": step.settled,
+            "converged_s": step.converged.as_secs_f64(),
+            "last_change_s": step.last_change.as_secs_f64(),
+            "frames": step.frames,
+            "ports_changed": step.changed,
+            "ports": ports,
+        })
+    };
+    let mut value = steps.first().map(step).unwrap_or_default();
+    if let Value::Object(first) = &mut value {
+        first.insert("later".into(), steps.iter().skip(1).map(step).collect());
+    }
+    value
+}
+
+fn port_json(graph: &Graph, port: &Port) -> Value {
+    let mut state = state_json(&port.operating, &port.findings);
+    if let Value::Object(state) = &mut state {
+        state.insert("node".into(), name(graph, port.node).into());
+        state.insert("peer".into(), name(graph, port.peer).into());
+        state.insert("source".into(), port.source.into());
+    }
+    state
+}
+
+/// What a port operates on and what does not fit.
+pub(super) fn state_json(operating: &Operating, findings: &[Finding]) -> Value {
+    let from = |origin| if origin == Origin::Peer { "peer" } else { "local" };
+    let class = |(class, members, share): (u8, Vec<u8>, Option<u8>)| json!({ "class": class, "priorities": members, "share": share });
+    let application = |entry: wire::lldp::ieee::Application| json!({ "kind": selector(entry.selector), "protocol": entry.protocol, "priority": entry.priority.get() });
+    let defence = |defence: &Defence| match defence {
+        Defence::Disabled => "disabled",
+        Defence::Edge => "edge",
+        Defence::Interior => "interior",
+        Defence::InteriorReady => "interior-ready",
+    };
+    json!({
+        "pfc": { "priorities": priorities(operating.pfc.value), "from": from(operating.pfc.from) },
+        "ets": {
+            "classes": classes(&operating.ets.value).into_iter().map(class).collect::<Vec<_>>(),
+            "from": from(operating.ets.from),
+        },
+        "applications": {
+            "table": operating.apps.value.iter().map(application).collect::<Vec<_>>(),
+            "from": from(operating.apps.from),
+        },
+        "congestion_notification": operating.cn.iter().map(defence).collect::<Vec<_>>(),
+        "findings": findings.iter()
+            .map(|finding| json!({ "name": finding.name(), "message": finding.to_string() }))
+            .collect::<Vec<_>>(),
+    })
+}

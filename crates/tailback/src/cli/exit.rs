@@ -1,0 +1,112 @@
+//! Exit codes: a script can tell a bad file from a broken promise.
+
+use super::console;
+use fabric::Outcome;
+use results::ResultsError;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// 0: all went well.
+    Success,
+    /// 1: the system refused something: a disk, a directory.
+    Failure,
+    /// 2: the input is wrong; nothing was run.
+    BadInput,
+    /// 3: a frame of a lossless class was dropped.
+    Loss,
+    /// 4: a deadlock, or a stall: frames of a lossless class that can never move.
+    Deadlock,
+    /// 5: a limit was reached.
+    Limit,
+    /// 6: the results are not what was expected, or disagree with the paper.
+    Disagreement,
+    /// 130: interrupted from the keyboard.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::BadInput => 2,
+            Exit::Loss => 3,
+            Exit::Deadlock => 4,
+            Exit::Limit => 5,
+            Exit::Disagreement => 6,
+            Exit::Interrupted => 130,
+        }
+    }
+
+    /// How results that cannot be read or written end the program: a place that was named wrongly is bad input.
+    pub fn refusal(error: &ResultsError) -> Exit {
+        match error {
+            ResultsError::Io { doing: "open", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Exit::BadInput
+            }
+            ResultsError::Io { source, .. } if files::is_strange(source) => Exit::BadInput,
+            ResultsError::Table { doing: "read", .. } => Exit::BadInput,
+            ResultsError::TooMuch { .. } => Exit::Limit,
+            ResultsError::Io { .. }
+            | ResultsError::Table { .. }
+            | ResultsError::Appeared { .. }
+            | ResultsError::InTheWay { .. }
+            | ResultsError::NotMoved { .. } => Exit::Failure,
+            ResultsError::Exists { .. }
+            | ResultsError::NotWhole { .. }
+            | ResultsError::Foreign { .. }
+            | ResultsError::NotOurs { .. }
+            | ResultsError::NotResults { .. }
+            | ResultsError::Changed { .. }
+            | ResultsError::Newer { .. }
+            | ResultsError::NoTable { .. } => Exit::BadInput,
+        }
+    }
+
+    /// How a run's outcome ends the program.
+    pub fn of(outcome: &Outcome) -> Exit {
+        match outcome {
+            Outcome::Finished => Exit::Success,
+            Outcome::Deadlock(_) | Outcome::Stalled(_) => Exit::Deadlock,
+            Outcome::LossInLosslessClass(_) => Exit::Loss,
+            Outcome::LimitReached(_) => Exit::Limit,
+            Outcome::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+/// Why something was not written, and how that ends the program.
+#[derive(Debug)]
+pub struct Unwritten {
+    text: String,
+    exit: Exit,
+}
+
+impl Unwritten {
+    /// The system's error on doing something with a file.
+    pub fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Unwritten {
+        ResultsError::Io { doing, path: path.to_owned(), source }.into()
+    }
+
+    /// Says why.
+    pub fn say(&self) -> Exit {
+        console::error(&self.text);
+        self.exit
+    }
+}
+
+impl From<ResultsError> for Unwritten {
+    fn from(error: ResultsError) -> Unwritten {
+        Unwritten { exit: Exit::refusal(&error), text: error.to_string() }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

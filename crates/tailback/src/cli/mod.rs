@@ -1,0 +1,90 @@
+//! The commands. Data goes to standard output, everything else to standard error.
+
+mod arguments;
+mod capture;
+mod chart;
+mod check;
+mod compare;
+mod console;
+mod count;
+mod dcbx;
+mod deadline;
+mod exit;
+mod figure;
+mod listing;
+mod live;
+mod overlay;
+mod picture;
+mod report;
+mod reproduce;
+mod routes;
+mod run;
+mod spb;
+mod stability;
+mod summary;
+mod sweep;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use exit::Exit;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set by the first interrupt; the second ends the program at once.
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Without a handler an interrupt just kills the program, which leaves nothing half-written either.
+fn heed_interrupt() {
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPT.swap(true, Ordering::Relaxed) || deadline::is_setting_up() {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+        console::note("\ninterrupted: ending cleanly (once more to end at once)");
+    });
+}
+
+/// The program.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let help = !error.use_stderr();
+            let _ = error.print();
+            return if help { ExitCode::SUCCESS } else { Exit::BadInput.into() };
+        }
+    };
+    if let Err(reason) = scenario::memory::said() {
+        console::error(&reason);
+        return Exit::BadInput.into();
+    }
+    if arguments.command.is_live() {
+        live::heed_signals();
+    } else {
+        heed_interrupt();
+    }
+    let exit = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Routes(arguments) => routes::routes(&arguments),
+        Command::Dcbx(arguments) => dcbx::dcbx(&arguments),
+        Command::Spb(arguments) => spb::spb(&arguments),
+        Command::Explain(arguments) => check::explain(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Sweep(arguments) => sweep::sweep(&arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Stability(arguments) => stability::stability(&arguments),
+        Command::Pcap(arguments) => capture::pcap(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Plot(arguments) => picture::plot(&arguments),
+        Command::Diff(arguments) => picture::diff(&arguments),
+        Command::Csv(arguments) => picture::csv(&arguments),
+        Command::Protocols(arguments) => listing::protocols(&arguments),
+        Command::Topologies => listing::topologies(),
+        Command::Schema => listing::schema(),
+        Command::Reference => listing::reference(),
+        Command::Tables => listing::tables(),
+        Command::Init(arguments) => listing::init(&arguments),
+        Command::Completions(arguments) => listing::completions(&arguments),
+    };
+    exit.into()
+}

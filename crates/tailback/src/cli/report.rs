@@ -1,0 +1,92 @@
+//! `report`, and what `--report` of other commands does.
+
+use super::arguments::Report as Arguments;
+use super::console::{self, CountProgress};
+use super::exit::Exit;
+use super::run::cores;
+use render::report::{FRONT, MOST_BYTES, Making, Report, ReportError};
+use results::{Kind, REPORT_FILE, ResultsError};
+use std::path::{Path, PathBuf};
+
+/// Makes the report of a directory.
+fn make(results: &Path, size: u64, quiet: bool) -> Result<String, ReportError> {
+    let progress = (!quiet).then(|| CountProgress::new(100, "parts of the report"));
+    let see = |done: usize, total: usize| progress.iter().for_each(|progress| progress.see(done, total));
+    let report = Report::open(results, &Making { size, threads: cores(), progress: &see });
+    progress.iter().for_each(CountProgress::end);
+    let report = report?;
+    if report.unverified() > 0 {
+        console::unverified(&format!("{}: {} of its runs", results.display(), report.unverified()));
+    }
+    Ok(report.html(FRONT))
+}
+
+/// Writes the report of a directory to a file that was named, or into the directory, if it may go there, or says why not.
+/// Returns where it is.
+fn write(results: &Path, given: Option<&Path>, size: u64, overwrite: bool) -> Result<PathBuf, Exit> {
+    let out = given.map_or_else(|| results.join(REPORT_FILE), Path::to_owned);
+    let refused = |error: &ResultsError| {
+        console::error(&error.to_string());
+        Exit::refusal(error)
+    };
+    // Before the work, and again after it.
+    match given {
+        None => Kind::Report.may_go_to(&out, overwrite),
+        Some(out) => Kind::Report.may_go_to_given(out, overwrite),
+    }
+    .map_err(|error| refused(&error))?;
+    let html = make(results, size, false).map_err(|error| match &error {
+        ReportError::Results(error) => refused(error),
+        ReportError::Nothing { .. } | ReportError::Damaged { .. } => {
+            console::error(&error.to_string());
+            Exit::Failure
+        }
+    })?;
+    match given {
+        None => Kind::Report.write(&out, overwrite, html),
+        Some(out) => Kind::Report.write_given(out, overwrite, html),
+    }
+    .map_err(|error| refused(&error))?;
+    Ok(out)
+}
+
+/// Writes `report.html` beside the tables of a run that is not yet in its place.
+pub fn into_results(directory: &Path, quiet: bool) -> Result<(), ResultsError> {
+    let damaged = |path: PathBuf, reason: String| ResultsError::Table { doing: "read", path, reason };
+    let html = make(directory, MOST_BYTES, quiet).map_err(|error| match error {
+        ReportError::Results(error) => error,
+        ReportError::Damaged { path, reason } => damaged(path, reason),
+        ReportError::Nothing { path } => damaged(path, "there is nothing to report on".into()),
+    })?;
+    Kind::Report.write(&directory.join(REPORT_FILE), false, html)
+}
+
+/// Says where a report is.
+pub fn say_where(out: &Path) {
+    console::note(&format!("report in {}", out.display()));
+}
+
+/// Writes `report.html` into a directory of results, if it is wanted, and ends as given if that went well.
+pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
+    if !wanted {
+        return exit;
+    }
+    match write(results, None, MOST_BYTES, false) {
+        Ok(out) => {
+            say_where(&out);
+            exit
+        }
+        Err(failure) => failure,
+    }
+}
+
+/// `tailback report`
+pub fn report(arguments: &Arguments) -> Exit {
+    match write(&arguments.results, arguments.out.as_deref(), arguments.size.get(), arguments.overwrite) {
+        Ok(out) => {
+            say_where(&out);
+            Exit::Success
+        }
+        Err(exit) => exit,
+    }
+}

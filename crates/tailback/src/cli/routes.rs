@@ -1,0 +1,144 @@
+//! `routes`: what a routing makes of a network, and its tables for other programs.
+
+use super::arguments::{Format, Routes as Arguments};
+use super::check::load_or_say;
+use super::console;
+use super::deadline;
+use super::exit::Exit;
+use discovery::spb::{self, Databases, Input, Service};
+use discovery::subnet::{File, Subnet};
+use fabric::graph::Graph;
+use fabric::routing::{Bridges, Routing, Survey, dependency_cycle};
+use scenario::Plan;
+use serde_json::json;
+
+/// `tailback routes`
+pub fn routes(arguments: &Arguments) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
+    let plan = match load_or_say(&arguments.scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let spec = &plan.spec;
+    if let Some(format) = arguments.format {
+        let text = match file(format) {
+            Ok(file) => Subnet::new(&spec.graph, &spec.routes, arguments.tree).map(|subnet| subnet.file(file)),
+            Err(maker) => filtering(&plan, maker, arguments.tree),
+        };
+        deadline::running();
+        return match text {
+            Ok(text) => {
+                console::print(&text);
+                Exit::Success
+            }
+            Err(reason) => {
+                console::error(&reason);
+                Exit::BadInput
+            }
+        };
+    }
+    let survey = spec.routes.survey(&spec.graph);
+    let circle = dependency_cycle(&spec.graph, &spec.routes);
+    deadline::running();
+    if arguments.json {
+        console::print(&format!("{:#}\n", as_json(&survey, circle.is_some())));
+    } else {
+        console::print(&as_text(&survey, circle.is_some()));
+    }
+    Exit::Success
+}
+
+/// What makes the filtering databases of a tree.
+type Maker = fn(&Graph, &Bridges, u8, &[Service]) -> Result<Databases, String>;
+
+fn filtering(plan: &Plan, maker: Maker, tree: u8) -> Result<String, String> {
+    let Some(Routing::Spb { bridges, trees }) = &plan.routing else {
+        return Err("only bridges of shortest path bridging have these tables: set network.routing=spb".into());
+    };
+    if tree >= *trees {
+        return Err(format!("there is no tree {tree}: there are {trees}, numbered from 0"));
+    }
+    let graph = &plan.spec.graph;
+    let databases = maker(graph, bridges, tree, &plan.services)?;
+    let row = |name: &str, entry: &spb::Entry| {
+        let input = match entry.input {
+            Input::Any => "any".to_owned(),
+            Input::Own => "own".to_owned(),
+            Input::Port(port) => port.to_string(),
+        };
+        let address = entry.address.map_or("any".to_owned(), |address| address.to_string());
+        let outputs: Vec<String> = entry.outputs.iter().map(u16::to_string).collect();
+        let kind = if entry.group { "group" } else { "one" };
+        vec![name.to_owned(), kind.into(), input, address, entry.vlan.to_string(), outputs.join(" ")]
+    };
+    let rows: Vec<Vec<String>> = databases
+        .iter()
+        .flat_map(|(node, entries)| {
+            let name = graph.nodes[node.0 as usize].name.as_str();
+            entries.iter().map(move |entry| row(name, entry))
+        })
+        .collect();
+    Ok(console::table(&["bridge", "for", "from port", "address", "VLAN", "to ports"], &rows))
+}
+
+/// The file of a subnet manager that is asked for, or what makes the filtering databases that are.
+fn file(format: Format) -> Result<File, Maker> {
+    Ok(match format {
+        Format::Ibnetdiscover => File::Ibnetdiscover,
+        Format::Subnet => File::Subnet,
+        Format::Fdbs => File::Fdbs,
+        Format::Lfts => File::Lfts,
+        Format::Guid2lid => File::Guid2lid,
+        Format::PathSl => File::PathSl,
+        Format::Sl2vl => File::Sl2vl,
+        Format::Spbm => return Err(spb::spbm),
+        Format::Spbv => return Err(spb::spbv),
+    })
+}
+
+/// Mean length over the shortest.
+fn mean_stretch(survey: &Survey) -> f64 {
+    if survey.shortest > 0.0 { survey.hops / survey.shortest } else { 1.0 }
+}
+
+fn as_json(survey: &Survey, circle: bool) -> serde_json::Value {
+    json!({
+        "pairs": survey.pairs,
+        "unreached": survey.unreached,
+        "trunks": survey.trunks,
+        "trunks_used": survey.used,
+        "channels_used": survey.used_channels,
+        "mean_hops": survey.hops,
+        "mean_shortest": survey.shortest,
+        "mean_stretch": mean_stretch(survey),
+        "worst_stretch": survey.stretch,
+        "longest": survey.longest,
+        "pairs_per_channel": survey.load.0,
+        "most_pairs_per_channel": survey.load.1,
+        "trees": survey.trees,
+        "lanes": survey.lanes,
+        "can_deadlock": circle,
+    })
+}
+
+fn as_text(survey: &Survey, circle: bool) -> String {
+    let lines = [
+        ("pairs of hosts on different switches", survey.pairs.to_string()),
+        ("of them without a path", survey.unreached.to_string()),
+        ("cables between switches", survey.trunks.to_string()),
+        ("of them in use", survey.used.to_string()),
+        ("cables on a path, mean", format!("{:.4}", survey.hops)),
+        ("on a shortest path", format!("{:.4}", survey.shortest)),
+        ("ratio of the two", format!("{:.4}", mean_stretch(survey))),
+        ("ratio of the worst pair", format!("{:.4}", survey.stretch)),
+        ("longest path", survey.longest.to_string()),
+        ("pairs over a direction of a cable, mean", format!("{:.2}", survey.load.0)),
+        ("the most", format!("{:.2}", survey.load.1)),
+        ("trees the source chooses among", survey.trees.to_string()),
+        ("lanes", survey.lanes.to_string()),
+        ("lossless traffic can deadlock", if circle { "yes".into() } else { "no".into() }),
+    ];
+    lines.iter().map(|(what, value)| format!("{what:<42}{value}\n")).collect()
+}

@@ -1,0 +1,467 @@
+//! `run`: one scenario, recorded.
+
+use super::arguments::Run;
+use super::capture;
+use super::check::load_or_say;
+use super::console::{self, RunProgress};
+use super::exit::Exit;
+use super::{INTERRUPT, deadline, picture, report};
+use files::output::write_file;
+use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
+use scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use study::{
+    Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, execute_with, judge,
+};
+
+/// All cores.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Failed cables that a summary names.
+const MOST_CABLES: usize = 8;
+
+/// The most characters of a name that becomes one of a file or a directory; a file system allows 255 in all.
+const LONGEST_SLUG: usize = 120;
+
+/// A name that can be a directory.
+pub fn slug(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c.to_ascii_lowercase() } else { '-' };
+    let text: String = name.chars().map(keep).collect();
+    match text.trim_matches(['-', '.']) {
+        "" => "run".into(),
+        // Room for what is put behind it; the hash keeps apart what is cut off.
+        long if long.len() > LONGEST_SLUG => {
+            let hash: String = Sha256::digest(name.as_bytes()).iter().take(4).map(|it| format!("{it:02x}")).collect();
+            format!("{}-{hash}", &long[..LONGEST_SLUG - 9])
+        }
+        text => text.into(),
+    }
+}
+
+/// A name for files of that title, unlike those of the titles before it.
+pub fn file_name(title: &str, before: &[String]) -> String {
+    let mut taken: Vec<String> = Vec::new();
+    for title in before.iter().map(String::as_str).chain([title]) {
+        let name = slug(title);
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
+        taken.extend(free);
+    }
+    taken.pop().unwrap_or_default()
+}
+
+/// `results/NAME`.
+fn usual_place(name: &str) -> PathBuf {
+    Path::new("results").join(slug(name))
+}
+
+/// Makes the first of `results/NAME`, `results/NAME-2`, ... that is not there: whoever comes second takes the next.
+pub fn claim_place(name: &str) -> Result<PathBuf, ResultsError> {
+    let base = usual_place(name);
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ResultsError::Io { doing: "create", path, source }
+    };
+    std::fs::create_dir_all("results").map_err(failed(Path::new("results")))?;
+    for number in 1u32.. {
+        let path = if number == 1 { base.clone() } else { PathBuf::from(format!("{}-{number}", base.display())) };
+        match std::fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(&path)(error)),
+        }
+    }
+    unreachable!("there are more numbers than directories")
+}
+
+/// Says why a run could not be made.
+pub fn say(error: &StudyError) -> Exit {
+    console::error(&error.to_string());
+    match error {
+        StudyError::Build(_) | StudyError::TooMuch(_) => Exit::BadInput,
+        StudyError::Results(error) => Exit::refusal(error),
+    }
+}
+
+/// `tailback run`
+pub fn run(arguments: &Run) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
+    let mut scenario = arguments.scenario.clone();
+    scenario.set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
+    let plan = match load_or_say(&scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let plan = match arguments.seed.map(|seed| plan.with_seed(seed)) {
+        None => plan,
+        Some(Ok(plan)) => plan,
+        Some(Err(errors)) => return console::problems(&errors),
+    };
+    if plan.run.replications > 1 && !arguments.quiet {
+        let text = format!(
+            "run makes one run, of seed {}; 'tailback sweep' makes all {} replications",
+            plan.run.seed, plan.run.replications
+        );
+        console::note(&text);
+    }
+    let record = (!arguments.no_record).then(|| match &arguments.out {
+        Some(out) => {
+            let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };
+            Recording { out: out.clone(), existing }
+        }
+        None => Recording { out: usual_place(&plan.name), existing: Existing::NextName },
+    });
+    let capture = match capture::chosen(&plan, &arguments.pcap, None) {
+        Ok(capture) => capture,
+        Err(exit) => return exit,
+    };
+    let options = Options {
+        threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+        interrupt: &INTERRUPT,
+        time_up: Some(&deadline::TIME_UP),
+        record: record.as_ref(),
+        capture: capture.as_ref(),
+    };
+    let progress = RunProgress::new(plan.run.duration, arguments.quiet);
+    let judged = |measures: &Measures| -> Vec<Judgement> {
+        stated(&plan).iter().map(|expectation| judge(expectation, std::slice::from_ref(measures))).collect()
+    };
+    let complete = |draft: &Draft<'_>| {
+        progress.end();
+        beside_the_tables(arguments, draft.directory, &judged(draft.measures))
+    };
+    let seen = |seen| {
+        deadline::running();
+        progress.see(seen);
+    };
+    let execution = execute_with(&plan, &options, seen, complete);
+    progress.end();
+    let execution = match execution {
+        Ok(execution) => execution,
+        Err(error) => return say(&error),
+    };
+    let judgements = judged(&execution.measures);
+    if arguments.json {
+        console::print(&format!("{:#}\n", summary_json(&plan, &execution, &judgements)));
+    } else if !arguments.quiet {
+        console::print(&summary(&plan, &execution, &judgements));
+    }
+    if let Some(out) = &execution.recorded {
+        if !arguments.quiet {
+            execution.leftovers.iter().for_each(|leftover| console::note(&leftover.to_string()));
+            console::note(&format!("results in {}", out.display()));
+            execution.captured.iter().for_each(capture::note);
+        }
+        if let Some(error) = &execution.lacking {
+            console::error(&format!("{error}\n  the tables are whole and kept in {}", out.display()));
+            return Exit::refusal(error);
+        }
+        if arguments.report && !arguments.quiet {
+            report::say_where(&out.join(REPORT_FILE));
+        }
+    }
+    ending(&execution, &judgements)
+}
+
+/// Writes everything that belongs to a result beside its tables, before it takes its place: what the scenario expects and
+/// what came of it, pictures, CSV and the report.
+fn beside_the_tables(arguments: &Run, directory: &Path, judgements: &[Judgement]) -> Result<(), ResultsError> {
+    if !judgements.is_empty() {
+        let path = directory.join(results::EXPECTATIONS_FILE);
+        let text = format!("{:#}\n", json!(judgements.iter().map(judgement_json).collect::<Vec<_>>()));
+        write_file(&path, text).map_err(|source| ResultsError::Io { doing: "write", path, source })?;
+    }
+    if arguments.plot {
+        picture::draw(directory, &directory.join(PLOTS_FOLDER), false)?;
+    }
+    if arguments.csv {
+        picture::write_csv(directory, &directory.join(CSV_FOLDER), false)?;
+    }
+    if arguments.report {
+        report::into_results(directory, arguments.quiet)?;
+    }
+    Ok(())
+}
+
+/// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.
+fn stated(plan: &Plan) -> Vec<Expectation> {
+    let cell: Vec<(String, String)> =
+        plan.figure.variant.iter().map(|name| (VARIANT.to_owned(), name.clone())).collect();
+    let mut expectations = plan.expectations.clone();
+    for (expectation, within) in expectations.iter_mut().zip(&plan.figure.judged_in) {
+        if !within.holds(&cell) {
+            expectation.expected = None;
+        }
+    }
+    expectations
+}
+
+/// How a command ends that makes a run and judges nothing but how it ended.
+pub fn outcome(plan: &Plan, execution: &Execution) -> Exit {
+    let stated = stated(plan).into_iter().filter(|expectation| expectation.metric == Metric::Outcome);
+    let judged: Vec<Judgement> = stated.map(|it| judge(&it, std::slice::from_ref(&execution.measures))).collect();
+    ending(execution, &judged)
+}
+
+/// How the program ends: as the run did, unless that was what the scenario expects.
+fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
+    let expected = judgements.iter().any(|j| j.expectation.metric == Metric::Outcome && j.verdict == Verdict::Agrees);
+    let exit = Exit::of(&execution.report.outcome);
+    if exit != Exit::Success && !(expected && exit != Exit::Interrupted) {
+        return exit;
+    }
+    if judgements.iter().any(|judgement| judgement.verdict == Verdict::Disagrees) {
+        Exit::Disagreement
+    } else {
+        Exit::Success
+    }
+}
+
+/// A measured number for people.
+pub fn shown(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Rate => console::rate(value),
+        Unit::Size => console::scaled(value, "B", 1000.0),
+        Unit::Time => console::seconds(value),
+        Unit::Number => format!("{value:.4}"),
+        Unit::Count => format!("{value:.0}"),
+        Unit::Outcome => String::new(),
+    }
+}
+
+/// A deadlock with its flows by name.
+fn circle(plan: &Plan, deadlock: &fabric::Deadlock) -> String {
+    let mut text = "deadlock: each of these waits for the next, and the last for the first\n".to_owned();
+    for fabric::Waiting { node, input, output, class, flows } in &deadlock.cycle {
+        let name = |flow: &u32| plan.flow_names.get(*flow as usize).map_or("?", String::as_str);
+        let flows: Vec<&str> = flows.iter().map(name).collect();
+        let class = plan.spec.classes.get(usize::from(*class)).map_or("?", |class| class.name.as_str());
+        let flows = flows.join(", ");
+        text.push_str(&format!("  {node}: in by port {input}, out by port {output}, class {class}, flows {flows}\n"));
+    }
+    text
+}
+
+/// How a run ended; that it finished is not all there is to say if frames were dropped.
+fn outcome_words(outcome: &str, totals: &fabric::Totals) -> String {
+    let count = |frames: u64, what: &str| {
+        let plural = if frames == 1 { "" } else { "s" };
+        (frames > 0).then(|| format!("{} frame{plural} {what}", console::grouped(frames)))
+    };
+    let again = totals.requeued_frames;
+    let dropped = count(totals.dropped_frames, "dropped").map(|text| match again {
+        0 => text,
+        _ => format!("{text} ({} of them sent again)", console::grouped(again)),
+    });
+    let losses: Vec<String> = dropped.into_iter().chain(count(totals.lost_frames, "lost on cables")).collect();
+    if outcome != "finished" || losses.is_empty() {
+        return outcome.to_owned();
+    }
+    console::doubtful(&format!("{outcome}, {}", losses.join(", ")))
+}
+
+/// Cables that failed before the run ended, and for how long.
+fn failed_cables(plan: &Plan, end: units::Time) -> Option<String> {
+    let name = |node: fabric::graph::NodeId| plan.spec.graph.nodes[node.0 as usize].name.as_str();
+    let fault = |fault: &fabric::spec::Fault| {
+        let cable = &plan.spec.graph.cables[fault.cable as usize];
+        let at = |time: units::Time| console::seconds(time.as_secs_f64());
+        let until = fault.up.filter(|&up| up < end).map_or("to the end".into(), |up| format!("to {}", at(up)));
+        format!("{} - {} from {} {until}", name(cable.a), name(cable.b), at(fault.down))
+    };
+    let failed: Vec<String> = plan.spec.faults.iter().filter(|fault| fault.down < end).map(fault).collect();
+    let more =
+        if failed.len() > MOST_CABLES { format!(" and {} more", failed.len() - MOST_CABLES) } else { String::new() };
+    (!failed.is_empty()).then(|| format!("failed cables: {}{more}", failed[..failed.len().min(MOST_CABLES)].join(", ")))
+}
+
+fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> String {
+    let report = &execution.report;
+    let totals = &report.totals;
+    let mut text = format!("{}: {}", plan.name, outcome_words(execution.measures.outcome, totals));
+    text.push_str(&match &report.outcome {
+        fabric::Outcome::Deadlock(deadlock) => format!("\n{}", circle(plan, deadlock)),
+        fabric::Outcome::LossInLosslessClass(loss) => {
+            format!("\n{loss}\n{}", study::blame(plan, loss).unwrap_or_default())
+        }
+        fabric::Outcome::Stalled(stall) => format!("\n{stall}\n"),
+        outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),
+        fabric::Outcome::Finished | fabric::Outcome::Interrupted => "\n".into(),
+    });
+    let speed = totals.hops as f64 / execution.wall.as_secs_f64().max(1e-9) / 1e6;
+    text.push_str(&format!(
+        "simulated {} in {}: {} frames over a cable ({speed:.1} million/s), fingerprint {:016x}\n",
+        console::seconds(report.now.as_secs_f64()),
+        console::seconds(execution.wall.as_secs_f64()),
+        totals.hops,
+        report.fingerprint,
+    ));
+    text.push_str(&format!(
+        "delivered {}, dropped {} frames, lost on cables {}, pause frames {}, credit frames {}\n\n",
+        console::scaled(totals.delivered_bytes as f64, "B", 1000.0),
+        totals.dropped_frames,
+        totals.lost_frames,
+        totals.pause_frames,
+        totals.credit_frames,
+    ));
+    if let Some(failed) = failed_cables(plan, report.now) {
+        text.truncate(text.trim_end().len());
+        text.push_str(&format!("\n{failed}\n\n"));
+    }
+    let rows: Vec<Vec<String>> = execution
+        .measures
+        .workloads(plan)
+        .into_iter()
+        .map(|line| {
+            let of =
+                |pick: fn((f64, f64, f64)) -> f64| line.throughput.map(|t| console::rate(pick(t))).unwrap_or_default();
+            let mut done =
+                if line.completed.1 > 0 { format!("{}/{}", line.completed.0, line.completed.1) } else { String::new() };
+            if line.never > 0 {
+                done.push_str(&format!(" ({} never will)", line.never));
+            }
+            vec![
+                line.name.clone(),
+                line.flows.to_string(),
+                of(|t| t.0),
+                of(|t| t.1),
+                of(|t| t.2),
+                line.fairness.map(|index| format!("{index:.4}")).unwrap_or_default(),
+                done,
+                line.completion.map(console::seconds).unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let head = ["workload", "flows", "mean rate", "least", "most", "Jain", "completed", "mean time"];
+    text.push_str(&console::table(&head, &rows));
+    if !judgements.is_empty() {
+        text.push('\n');
+        text.push_str(&judgement_table(judgements));
+    }
+    text
+}
+
+/// How a comparison is written.
+fn symbol(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal => "=",
+        Comparison::Below => "<",
+        Comparison::AtMost => "<=",
+        Comparison::Above => ">",
+        Comparison::AtLeast => ">=",
+    }
+}
+
+/// How runs ended, each way once.
+pub fn ended(outcomes: &[String]) -> String {
+    let mut ways: Vec<&str> = Vec::new();
+    for outcome in outcomes {
+        if !ways.contains(&outcome.as_str()) {
+            ways.push(outcome);
+        }
+    }
+    ways.join(", ")
+}
+
+/// What is expected, as a table shows it.
+pub fn wanted(expectation: &Expectation) -> String {
+    match (&expectation.expected, expectation.comparison) {
+        (None, _) => String::new(),
+        // An equality needs no sign.
+        (Some(expected), Comparison::Equal) => expected.to_string(),
+        (Some(expected), other) => format!("{} {expected}", symbol(other)),
+    }
+}
+
+/// What was measured, as a table shows it: of several runs the median and, in brackets, where most of them lie.
+pub fn found(judgement: &Judgement) -> String {
+    let shown = |value: f64| shown(judgement.expectation.unit(), value);
+    match judgement.summary {
+        Some(summary) if summary.count > 1 => {
+            format!("{} ({} to {})", shown(summary.median), shown(summary.p10), shown(summary.p90))
+        }
+        Some(summary) => shown(summary.mean),
+        None if judgement.expectation.metric == Metric::Outcome => ended(&judgement.outcomes),
+        None => "nothing".into(),
+    }
+}
+
+/// Expectations beside what was measured.
+pub fn judgement_table(judgements: &[Judgement]) -> String {
+    let rows: Vec<Vec<String>> = judgements
+        .iter()
+        .map(|judgement| {
+            let measured = found(judgement);
+            let expected = wanted(&judgement.expectation);
+            let source = judgement.expectation.source.clone().unwrap_or_default();
+            vec![judgement.expectation.name.clone(), expected, measured, judgement.verdict.word().into(), source]
+        })
+        .collect();
+    console::table(&["what", "expected", "measured", "verdict", "stated in"], &rows)
+}
+
+/// A judgement as JSON.
+pub fn judgement_json(judgement: &Judgement) -> Value {
+    let summary = judgement
+        .summary
+        .map(|s| json!({ "runs": s.count, "mean": s.mean, "median": s.median, "p10": s.p10, "p90": s.p90 }));
+    let expected = judgement.expectation.expected.as_ref();
+    json!({
+        "name": judgement.expectation.name,
+        "comparison": expected.map(|_| symbol(judgement.expectation.comparison)),
+        "expected": expected.map(ToString::to_string),
+        "expected_value": expected.and_then(scenario::Expected::as_number),
+        "tolerance": judgement.expectation.tolerance,
+        "unit": judgement.expectation.unit().word(),
+        "measured": summary,
+        "outcomes": judgement.outcomes,
+        "verdict": judgement.verdict.word(),
+        "source": judgement.expectation.source,
+    })
+}
+
+fn summary_json(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Value {
+    let report = &execution.report;
+    let outcome = OutcomeRecord::from(&report.outcome);
+    let workloads: Vec<Value> = execution
+        .measures
+        .workloads(plan)
+        .into_iter()
+        .map(|line| {
+            json!({
+                "name": line.name,
+                "flows": line.flows,
+                "throughput_bits_per_second": line.throughput.map(|(mean, least, most)| json!({ "mean": mean, "least": least, "most": most })),
+                "jain_index": line.fairness,
+                "completed": line.completed.0,
+                "finite": line.completed.1,
+                "never_complete": line.never,
+                "mean_completion_seconds": line.completion,
+            })
+        })
+        .collect();
+    json!({
+        "name": plan.name,
+        "seed": plan.run.seed,
+        "outcome": outcome.kind,
+        "outcome_text": outcome.text,
+        "outcome_details": outcome.details,
+        "simulated_seconds": report.now.as_secs_f64(),
+        "wall_seconds": execution.wall.as_secs_f64(),
+        "packet_hops": report.totals.hops,
+        "fingerprint": format!("{:016x}", report.fingerprint),
+        "delivered_bytes": report.totals.delivered_bytes,
+        "dropped_frames": report.totals.dropped_frames,
+        "lost_frames": report.totals.lost_frames,
+        "pause_frames": report.totals.pause_frames,
+        "workloads": workloads,
+        "expectations": judgements.iter().map(judgement_json).collect::<Vec<_>>(),
+        "results": execution.recorded,
+    })
+}

@@ -1,0 +1,153 @@
+//! `stability`: what theory says of the fluid of a scenario.
+
+mod charts;
+mod json;
+mod text;
+
+use super::arguments::Stability;
+use super::check::load_or_say;
+use super::console;
+use super::exit::{Exit, Unwritten};
+use super::overlay::Overlay;
+use super::picture::write;
+use super::report;
+use super::run::{cores, slug};
+use charts::{map_chart, trajectory_charts};
+use json::as_json;
+use render::report::packed_integers;
+use results::Kind;
+use scenario::fluid::FluidPlan;
+use serde_json::{Value, json};
+use std::path::Path;
+use study::stability::{Analysis, Map, MapAxis, Trajectory, analyse, trajectory};
+use text::as_text;
+
+/// `tailback stability`
+pub fn stability(arguments: &Stability) -> Exit {
+    let plan = match load_or_say(&arguments.scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let fluid = match plan.fluid.clone().unwrap_or_else(|| FluidPlan::of(&plan)) {
+        Ok(fluid) => fluid,
+        Err(no) => {
+            console::error(&format!("{}: {no}", arguments.scenario.file.display()));
+            return Exit::BadInput;
+        }
+    };
+    let fluid = &fluid;
+    let axes: Result<Vec<MapAxis>, _> = arguments.map.iter().map(|text| MapAxis::parse(&fluid.model, text)).collect();
+    let axes = match axes.map(<[MapAxis; 2]>::try_from) {
+        Ok(Ok(axes)) => Some(axes),
+        Ok(Err(axes)) if axes.is_empty() => None,
+        Ok(Err(axes)) => {
+            console::error(&format!(
+                "a map has two axes, not {}\n  give --map twice, such as --map sources=1..400 --map delay=50us..300us",
+                axes.len()
+            ));
+            return Exit::BadInput;
+        }
+        Err(error) => {
+            console::error(&error.to_string());
+            return Exit::BadInput;
+        }
+    };
+    let analysis = match analyse(fluid) {
+        Ok(analysis) => analysis,
+        Err(error) => {
+            console::error(&error.to_string());
+            return Exit::BadInput;
+        }
+    };
+    let threads = arguments.threads.unwrap_or_else(cores);
+    let computed = axes.map(|axes| Map::compute(&fluid.model, axes, arguments.points, threads));
+    let map = match computed.transpose() {
+        Ok(map) => map,
+        Err(error) => {
+            console::error(&error.to_string());
+            return Exit::BadInput;
+        }
+    };
+    let mut pictures = Vec::new();
+    let mut course = None;
+    if let Some(map) = &map {
+        pictures.push(("map", map_chart(fluid, map).draw()));
+    }
+    if arguments.trajectory {
+        match trajectory(fluid, 4e3) {
+            Ok(drawn) => {
+                let charts = trajectory_charts(&plan.name, fluid, &analysis, &drawn);
+                pictures.extend(charts.map(|(name, chart)| (name, chart.draw())));
+                course = Some(drawn);
+            }
+            Err(error) => {
+                console::error(&error.to_string());
+                return Exit::BadInput;
+            }
+        }
+    }
+    let mut overlay = None;
+    if arguments.packets {
+        match Overlay::run(&plan, fluid, &analysis, arguments.threads.unwrap_or(1), arguments.json) {
+            Ok(both) => overlay = Some(both),
+            Err(message) => {
+                console::error(&message);
+                return Exit::BadInput;
+            }
+        }
+    }
+    if let Some(both) = &overlay {
+        let charts = both.charts(&plan.name, fluid, &analysis);
+        pictures.extend(charts.into_iter().map(|(name, chart)| (name, chart.draw())));
+    }
+    if arguments.json {
+        let mut value = as_json(fluid, &analysis, map.as_ref());
+        if let Some(both) = &overlay {
+            value["packets"] = both.json();
+        }
+        console::print(&format!("{value:#}\n"));
+    } else {
+        console::print(&as_text(fluid, &analysis, map.as_ref()));
+        console::print(&overlay.map_or_else(String::new, |both| both.text(&analysis)));
+    }
+    let place = Path::new("results").join(format!("{}-stability", slug(&plan.name)));
+    let out = arguments.out.clone().unwrap_or(place);
+    if let Err(message) = pictures.iter().try_for_each(|(name, canvas)| write(canvas, &out, name)) {
+        return message.say();
+    }
+    if !pictures.is_empty() {
+        console::note(&format!("pictures in {}", out.display()));
+    }
+    if !pictures.is_empty() || arguments.report {
+        let told = told(&plan.name, fluid, &analysis, map.as_ref(), course.as_ref());
+        if let Err(message) = keep(&out, &told) {
+            return message.say();
+        }
+    }
+    report::also(arguments.report, &out, Exit::Success)
+}
+
+/// Everything `--json` prints, and the map and the course themselves.
+fn told(name: &str, fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>, course: Option<&Trajectory>) -> Value {
+    let mut value = as_json(fluid, analysis, map);
+    value["name"] = json!(name);
+    if let Some(map) = map {
+        // In thousandths of a degree; what is none is beyond any angle.
+        let margin = |margin: &f64| {
+            if margin.is_nan() { i64::from(i32::MAX) } else { (margin.to_degrees() * 1e3).round() as i64 }
+        };
+        value["map"]["margins_millidegrees"] = packed_integers(&map.margins.iter().map(margin).collect::<Vec<_>>());
+        value["map"]["edge_of_theorem_3"] = json!(map.edge_of_theorem());
+    }
+    if let Some(course) = course {
+        value["trajectory"] = json!({ "queue": course.queue, "rate": course.rate });
+    }
+    value
+}
+
+/// Writes it beside the pictures.
+fn keep(out: &Path, told: &Value) -> Result<(), Unwritten> {
+    std::fs::create_dir_all(out).map_err(|error| Unwritten::io("create", out, error))?;
+    let ours = Kind::Json(&["name", "model"]);
+    Ok(ours.write(&out.join("stability.json"), false, format!("{told}\n"))?)
+}
