@@ -5,6 +5,7 @@
 mod deny;
 mod hop;
 mod oracles;
+mod package;
 mod python;
 mod report;
 mod tidy;
@@ -25,6 +26,7 @@ usage: cargo xtask WHAT
   torture         attacks with random scenarios, mutated inputs, kills, corruption and hostile paths:
                   [--minutes N] [--seed S] [--jobs J] [--only KIND]
   deny            only licences, duplicates and sources of dependencies, by deny.toml
+  package         only that the libraries can be published: their packages are whole and build
   tidy            only the tidiness of the sources
   workflows       only the workflows of the forge, by actionlint
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         "papers" => papers(&[]),
         "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
         "deny" => deny::check(),
+        "package" => package::check(),
         "tidy" => tidy::check(),
         "workflows" => workflows::check(),
         "instructions" => hop::report(),
@@ -105,6 +108,7 @@ fn test() -> Result<(), String> {
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
+    package::check()?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;
     papers(&["--quick"])?;

@@ -3,9 +3,9 @@
 
 #![allow(missing_docs)]
 
-use congestion::parameter::{Invalid, Value, Values};
-use congestion::{Adapter, Allowance, Feedback, Law, PROTOCOLS, Reaction, ReactionPoint};
 use proptest::prelude::*;
+use tailback_congestion::parameter::{Invalid, Value, Values};
+use tailback_congestion::{Adapter, Allowance, Feedback, Law, PROTOCOLS, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
 const FRAME: Bytes = Bytes::new(2068);

@@ -19,3 +19,5 @@ pub use observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
 pub use observe::probe::{DropCause, NoProbe, Probe, QueueSample};
 pub use observe::record;
 pub use observe::watchdog::{Deadlock, Held, Stall, StallCause, StallRoot, Waiting};
+
+pub use {congestion, units};

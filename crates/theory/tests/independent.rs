@@ -1,9 +1,9 @@
 //! The integrator and the loops against a second solver that shares nothing with them: the method of Heun in small steps,
 //! the whole past kept and joined by straight lines, BCN written down once more from the paper, in bits and frames.
 
-use theory::fluid::bcn::Regime;
-use theory::fluid::{Bcn, Solver};
-use theory::stability::rightmost;
+use tailback_theory::fluid::bcn::Regime;
+use tailback_theory::fluid::{Bcn, Solver};
+use tailback_theory::stability::rightmost;
 
 /// Queue in bits, rate in bits per second.
 type State = (f64, f64);

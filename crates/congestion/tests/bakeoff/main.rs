@@ -1,5 +1,8 @@
 //! The protocols of the 802.1au bake-off as their catalogues give them, against numbers worked by hand.
 
+// The short name, as in the rest of the workspace.
+extern crate tailback_congestion as congestion;
+
 mod laws;
 mod points;
 mod sources;

@@ -2,6 +2,9 @@
 
 #![allow(missing_docs)]
 
+// The short name, as in the rest of the workspace.
+extern crate tailback_congestion as congestion;
+
 mod infiniband_fecn;
 mod marking;
 mod model;

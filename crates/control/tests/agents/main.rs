@@ -1,6 +1,9 @@
 //! Agents by hand-made tables, over bad lines, against hostile octets and against lldpad's own frames; bridges that find each
 //! other by IS-IS.
 
+// The short name, as in the rest of the workspace.
+extern crate tailback_control as control;
+
 mod bridges;
 mod cee;
 mod fabric;

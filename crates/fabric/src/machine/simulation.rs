@@ -23,8 +23,8 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// Limits of a run: how far it goes, on how many threads, and what may end it early.
 ///
 /// ```
-/// use fabric::RunLimits;
-/// use units::{Span, Time};
+/// use tailback_fabric::RunLimits;
+/// use tailback_fabric::units::{Span, Time};
 ///
 /// let limits = RunLimits { threads: 2, ..RunLimits::until(Time::ZERO + Span::from_millis(5)) };
 /// assert_eq!(limits.inspect_every, Span::from_micros(100));

@@ -2,6 +2,9 @@
 
 #![allow(missing_docs)]
 
+// The short name, as in the rest of the workspace.
+extern crate tailback_fabric as fabric;
+
 mod analytic;
 mod backlog;
 mod bakeoff;

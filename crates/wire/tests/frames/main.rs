@@ -1,5 +1,8 @@
 //! Frames there and back, frames of others, frames of nobody, and frames of ours under other people's eyes.
 
+// The short name, as in the rest of the workspace.
+extern crate tailback_wire as wire;
+
 mod everything;
 mod golden;
 mod hostile;
