@@ -9,11 +9,11 @@ const BAKE_OFF: &str = "802.1au bake-off, table of parameters";
 pub(crate) const CAPACITY: Parameter = Parameter {
     name: "capacity",
     kind: ParameterKind::Choice(&[
-        ("link", "that of the link"),
-        ("unpaused", "that of the link, less the part of the period in which it was found stopped"),
+        ("link", "the link rate"),
+        ("unpaused", "the link rate, less the fraction of the period during which the link was paused"),
     ]),
     default: ParameterDefault::Value("link", "our reading: the slides say capacity"),
-    meaning: "What is shared out.",
+    meaning: "Capacity that the flows share.",
 };
 
 /// The parameters of the law, in the order of the tables.
@@ -22,25 +22,25 @@ pub(crate) const LAW: [Parameter; 4] = [
         name: "gain_below",
         kind: ParameterKind::Number(1.0, 100.0),
         default: ParameterDefault::Value("1.1", BAKE_OFF),
-        meaning: "The factor of an empty queue (a).",
+        meaning: "Rate factor at an empty queue (a).",
     },
     Parameter {
         name: "gain_above",
         kind: ParameterKind::Number(1.0, 100.0),
         default: ParameterDefault::Value("1.002", BAKE_OFF),
-        meaning: "How fast the factor falls above the set point (b).",
+        meaning: "Slope of the rate factor above the set point (b).",
     },
     Parameter {
         name: "least_factor",
         kind: ParameterKind::Number(0.0, 1.0),
         default: ParameterDefault::Value("0.1", BAKE_OFF),
-        meaning: "The factor is never less (c).",
+        meaning: "Smallest rate factor (c).",
     },
     Parameter {
         name: "smoothing",
         kind: ParameterKind::Number(0.0, 1.0),
         default: ParameterDefault::Value("0.5", BAKE_OFF),
-        meaning: "Part of a new rate that is computed anew; the rest is the old one (alpha).",
+        meaning: "Smoothing: weight of the newly computed rate; the old rate has the rest (alpha).",
     },
 ];
 

@@ -14,31 +14,32 @@ pub(crate) const UNIT: Parameter = Parameter {
         "1500B",
         "Lu et al. 2006, section III: a fixed cell-size S, the packets of 1500 bytes",
     ),
-    meaning: "What feedback is counted in.",
+    meaning: "Unit of feedback.",
 };
 pub(crate) const WEIGHT: Parameter = Parameter {
     name: "weight",
     kind: ParameterKind::Number(0.0, 1024.0),
     default: ParameterDefault::Value("2", "Lu et al. 2006, section III: w = 2"),
-    meaning: "What a byte of growth counts, where a byte above the set point counts one. Congestion points have their own.",
+    meaning: "Weight of queue growth: how much a byte of growth counts, relative to a byte above the set point. \
+         Congestion points have their own weight.",
 };
 pub(crate) const GD: Parameter = Parameter {
     name: "gd",
     kind: ParameterKind::Number(0.0, 1.0),
     default: ParameterDefault::Value("0.0078125", "Lu et al. 2006, section III: Gd = 1/128"),
-    meaning: "What a unit of negative feedback takes from the rate as a part of it.",
+    meaning: "Fraction of the rate removed per unit of negative feedback.",
 };
 pub(crate) const GI: Parameter = Parameter {
     name: "gi",
     kind: ParameterKind::Number(0.0, 1e9),
     default: ParameterDefault::Value("4", "Lu et al. 2006, section III: Gi = 4"),
-    meaning: "What a unit of positive feedback adds to the rate, in multiples of `ru`.",
+    meaning: "Rate increase per unit of positive feedback, in multiples of `ru`.",
 };
 pub(crate) const RU: Parameter = Parameter {
     name: "ru",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Value("1Mb/s", "Lu et al. 2006, section III: Ru = 1e6"),
-    meaning: "The unit of `gi`.",
+    meaning: "Unit of `gi`.",
 };
 pub(crate) const MIN_DEC_FACTOR: Parameter = Parameter {
     name: "min_dec_factor",
@@ -47,13 +48,13 @@ pub(crate) const MIN_DEC_FACTOR: Parameter = Parameter {
         "0.5",
         "our choice: as QCN; Lu et al. 2006 give none, and 1 - Gd |Fb| may be negative",
     ),
-    meaning: "What a single notice leaves of the rate, at least.",
+    meaning: "Smallest factor by which one notice multiplies the rate.",
 };
 pub(crate) const MOST_FEEDBACK: Parameter = Parameter {
     name: "most_feedback",
     kind: ParameterKind::Number(0.0, 1e9),
     default: ParameterDefault::Absent("no limit (Lu et al. 2006)"),
-    meaning: "Feedback of more units, of either sign, counts as this many.",
+    meaning: "Largest feedback, of either sign, in units. Larger values are cut to it.",
 };
 pub(crate) const MIN_RATE: Parameter = Parameter {
     name: "min_rate",
@@ -62,36 +63,35 @@ pub(crate) const MIN_RATE: Parameter = Parameter {
         "1Mb/s",
         "our choice: that of the 802.1au bake-off; Lu et al. 2006 give none (Rmin)",
     ),
-    meaning: "The rate below which it never falls, and with which it goes on after a stop.",
+    meaning: "Minimum rate, and rate after a stop.",
 };
 pub(crate) const MAX_RATE: Parameter = Parameter {
     name: "max_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Absent("the rate of the source's link"),
-    meaning: "The rate at which a limiter is removed. If it is below that of the link, it also holds where there is no limiter.",
+    meaning: "Rate at which a rate limiter is removed. If it is below the link rate, it limits flows without a \
+         limiter too.",
 };
 pub(crate) const START_RATE: Parameter = Parameter {
     name: "start_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Absent(
-        "`max_rate`, without a limiter (Lu et al. 2006 have 100Mb/s in figure 2, 1Gb/s in figure 5)",
+        "`max_rate`, without a limiter (Lu et al. 2006: 100Mb/s in figure 2, 1Gb/s in figure 5)",
     ),
-    meaning: "The rate of a flow that starts. Below `max_rate` it has a limiter from the start, associated with no congestion point.",
+    meaning: "Initial rate of a flow. If it is below `max_rate`, the flow starts with a limiter that is associated \
+         with no congestion point.",
 };
 pub(crate) const NEW_LIMITER: Parameter = Parameter {
     name: "new_limiter",
-    kind: ParameterKind::Choice(&[
-        ("max-rate", "at `max_rate`"),
-        ("offered", "at the rate at which the flow has sent of late"),
-    ]),
-    default: ParameterDefault::Value("max-rate", "our choice; no text says"),
-    meaning: "Where a limiter starts that a notice makes. The notice itself then lowers it.",
+    kind: ParameterKind::Choice(&[("max-rate", "at `max_rate`"), ("offered", "at the recent rate of the flow")]),
+    default: ParameterDefault::Value("max-rate", "our choice; no source"),
+    meaning: "Initial rate of the limiter that a first notice creates. The notice itself then reduces it.",
 };
 pub(crate) const OFFERED_OVER: Parameter = Parameter {
     name: "offered_over",
     kind: ParameterKind::Time,
-    default: ParameterDefault::Value("1ms", "our choice; no text says"),
-    meaning: "The time over which the rate of the flow is measured, with `new_limiter` offered.",
+    default: ParameterDefault::Value("1ms", "our choice; no source"),
+    meaning: "Averaging time of the flow's rate, with `new_limiter` = offered.",
 };
 pub(crate) const ASSOCIATED_BY: Parameter = Parameter {
     name: "associated_by",
@@ -100,31 +100,32 @@ pub(crate) const ASSOCIATED_BY: Parameter = Parameter {
         ("queue", "a queue above its set point, whatever the feedback"),
     ]),
     default: ParameterDefault::Value("feedback", "Lu et al. 2006, section II: the last that sent a rate decrease"),
-    meaning: "What associates a limiter with the congestion point of a notice. BCN(0,0) always does.",
+    meaning: "Which notices associate the limiter with the congestion point that sent them. BCN(0,0) always does.",
 };
 pub(crate) const STOP_FIRST: Parameter = Parameter {
     name: "stop_first",
     kind: ParameterKind::Time,
     default: ParameterDefault::Value("10us", "our reading of BCN; Lu et al. 2006 say only a random amount of time"),
-    meaning: "The longest stop of a first BCN(0,0), Tmax; stops are evenly spread from zero. It doubles with each that follows without another notice between.",
+    meaning: "Tmax: longest stop after a first BCN(0,0). The stop is drawn uniformly from 0 to Tmax. Tmax doubles \
+         with each further BCN(0,0) until another notice arrives.",
 };
 pub(crate) const STOP_MOST: Parameter = Parameter {
     name: "stop_most",
     kind: ParameterKind::Time,
-    default: ParameterDefault::Value("1ms", "our choice; no text says"),
-    meaning: "What Tmax is never longer than.",
+    default: ParameterDefault::Value("1ms", "our choice; no source"),
+    meaning: "Upper limit of Tmax.",
 };
 
 const TAG_SIZE: Parameter = Parameter {
     name: "tag_size",
     kind: ParameterKind::Size(0, 500),
     default: ParameterDefault::Value("0B", "Lu et al. 2006, section III: packets of 1500 bytes, tagged or not"),
-    meaning: "What a tag adds to a frame on wires and in buffers. It is none of what the flow sends.",
+    meaning: "Bytes that a tag adds to a frame on the wire and in buffers. They do not count as data of the flow.",
 };
 
 pub(crate) const BCN: ProtocolInfo = ProtocolInfo {
     name: "bcn",
-    summary: "BCN: feedback lowers and raises the rate; the flow may also raise it by itself, SI-0 to SI-3 (Lu et al. 2006)",
+    summary: "BCN: feedback lowers and raises the rate; optional self-increase SI-0 to SI-3 (Lu et al. 2006)",
     parameters: &[
         UNIT,
         WEIGHT,
@@ -146,51 +147,55 @@ pub(crate) const BCN: ProtocolInfo = ProtocolInfo {
             name: "self_increase",
             kind: ParameterKind::Choice(&[
                 ("none", "SI-0: never"),
-                ("additive", "SI-1: by `si_rate` a second"),
+                ("additive", "SI-1: by `si_rate` per second"),
                 ("multiplicative", "SI-2: by `si_factor`"),
-                ("by-notices", "SI-3: by `si_rate` a second, divided by the negative notices of the period"),
+                (
+                    "by-notices",
+                    "SI-3: by `si_rate` per second, divided by the number of negative notices in the \
+                     period",
+                ),
             ]),
             default: ParameterDefault::Value("none", "Lu et al. 2006, section III: the analysis has none"),
-            meaning: "How a limited flow raises its rate by itself, whether it is associated or not.",
+            meaning: "How a limited flow raises its rate without feedback, associated or not.",
         },
         Parameter {
             name: "si_period",
             kind: ParameterKind::Time,
             default: ParameterDefault::Absent(
-                "1ms, with by-notices 10ms: our choice, fitted; Lu et al. 2006 give no T",
+                "1ms; 10ms with by-notices: our choice, fitted; Lu et al. 2006 give no T",
             ),
-            meaning: "The time from one self-increase to the next, T.",
+            meaning: "T: time between two self-increases.",
         },
         Parameter {
             name: "si_rate",
             kind: ParameterKind::Rate,
             default: ParameterDefault::Absent(
-                "10Mb/s (Lu et al. 2006, figure 3; also 500Mb/s), with by-notices 500Mb/s: fitted, no text says",
+                "10Mb/s (Lu et al. 2006, figure 3; also 500Mb/s); 500Mb/s with by-notices: fitted, no source",
             ),
-            meaning: "What SI-1 and SI-3 add in a second, I.",
+            meaning: "I: increase per second of SI-1 and SI-3.",
         },
         Parameter {
             name: "si_factor",
             kind: ParameterKind::Number(0.0, 1e6),
             default: ParameterDefault::Value("10", "Lu et al. 2006, figure 4: i = 10"),
-            meaning: "The factor of SI-2, i.",
+            meaning: "i: factor of SI-2.",
         },
         Parameter {
             name: "si_factor_is",
             kind: ParameterKind::Choice(&[
-                ("compound", "what a second multiplies the rate by: R becomes R i^T, T in seconds"),
-                ("linear", "what a second adds to the rate, in multiples of it: R becomes R (1 + i T)"),
-                ("literal", "R becomes R i T, which lowers it for T below 1/i"),
+                ("compound", "growth factor per second: R becomes R i^T, T in seconds"),
+                ("linear", "relative increase per second: R becomes R (1 + i T)"),
+                ("literal", "R becomes R i T, which lowers the rate if T is below 1/i"),
             ]),
             default: ParameterDefault::Value(
                 "compound",
                 "our reading of Lu et al. 2006, section III.C: the factor i in fixed intervals; its formula is R i T",
             ),
-            meaning: "What the factor of SI-2 means.",
+            meaning: "Meaning of the factor of SI-2.",
         },
         Parameter {
             name: "si_unnoticed",
-            kind: ParameterKind::Choice(&[("nothing", "no increase"), ("one", "as much as with one negative notice")]),
+            kind: ParameterKind::Choice(&[("nothing", "no increase"), ("one", "as with one negative notice")]),
             default: ParameterDefault::Value("nothing", "our reading of Lu et al. 2006, section III.C; fitted"),
             meaning: "What SI-3 does in a period without negative notices.",
         },
@@ -256,13 +261,13 @@ pub(crate) const OF_ECM: [Parameter; 17] = [
         name: "drift_rate",
         kind: ParameterKind::Rate,
         default: ParameterDefault::Value("1Mb/s", "802.1au bake-off slides: Rd = 1 Mb/s"),
-        meaning: "What a limited flow adds to its rate by itself, again and again.",
+        meaning: "Increase of a limited flow's rate per `drift_period`.",
     },
     Parameter {
         name: "drift_period",
         kind: ParameterKind::Time,
         default: ParameterDefault::Value("1ms", "802.1au bake-off slides: Td = 1 ms"),
-        meaning: "How often.",
+        meaning: "Time between two increases.",
     },
 ];
 
@@ -279,7 +284,8 @@ const OF_TAGGED_ECM: [Parameter; 18] = joined(
 
 pub(crate) const ECM: ProtocolInfo = ProtocolInfo {
     name: "ecm",
-    summary: "ECM, the later form of BCN: feedback lowers and raises the rate, which drifts upwards (802.1au bake-off)",
+    summary: "ECM, the successor of BCN: feedback lowers and raises the rate, which also drifts upwards (802.1au \
+         bake-off)",
     parameters: &OF_TAGGED_ECM,
     presets: &[RUN_1, RUN_2],
     acknowledged: false,

@@ -18,37 +18,40 @@ const SET_POINT: Parameter = Parameter {
     name: "set_point",
     kind: ParameterKind::Size(1, 1 << 31),
     default: ParameterDefault::Value("24000B", "Lu et al. 2006, section III: 16 packets of 1500 bytes"),
-    meaning: "The queue that it steers towards.",
+    meaning: "Queue length that the congestion point aims for.",
 };
 const WEIGHT: Parameter = Parameter {
     name: "weight",
     kind: ParameterKind::Number(0.0, 1024.0),
     default: ParameterDefault::Value("2", "Lu et al. 2006, section III: w = 2"),
-    meaning: "What a byte of growth counts, where a byte above the set point counts one. Sources have their own.",
+    meaning: "Weight of queue growth: how much a byte of growth counts, relative to a byte above the set point. \
+         Sources have their own weight.",
 };
 const SIGNALS: Parameter = Parameter {
     name: "signals",
     kind: ParameterKind::Choice(&[
-        ("queue", "above the set point to any source, below it to those with the tag; none at the set point"),
-        ("feedback", "negative feedback to any source, positive to those with the tag; none at the set point"),
-        ("tagged", "above the set point to any source, to those with the tag always"),
-        ("negative", "above the set point to any source, if the feedback is negative"),
+        ("queue", "above the set point any source, below it tagged sources only; none at the set point"),
+        ("feedback", "negative feedback to any source, positive feedback to tagged sources; none at the set point"),
+        ("tagged", "above the set point any source; tagged sources always"),
+        ("negative", "any source, if the queue is above the set point and the feedback is negative"),
     ]),
     default: ParameterDefault::Value(
         "queue",
         "Lu et al. 2006, section II: a decrease signal above Qeq; below it signals only for the tag, else none",
     ),
-    meaning: "Who is told. Of whoever is told, the sign of the feedback decides whether it goes slower or faster.",
+    meaning: "Which sources are notified. The sign of the feedback tells a notified source whether to slow down or \
+         speed up.",
 };
 const SEVERE_MODE: Parameter = Parameter {
     name: "severe",
     kind: ParameterKind::Choice(&[
-        ("off", "nothing is severe"),
-        ("literal", "above `severe_at` BCN(0,0)"),
-        ("graded", "above `severe_at` the most negative feedback, above `severest_at` BCN(0,0)"),
+        ("off", "no severe congestion"),
+        ("literal", "BCN(0,0) above `severe_at`"),
+        ("graded", "the most negative feedback above `severe_at`, BCN(0,0) above `severest_at`"),
     ]),
     default: ParameterDefault::Value("off", "Lu et al. 2006, section III: off in all its runs"),
-    meaning: "What a queue far above the set point makes of the notice. BCN(0,0) stops the source for a while.",
+    meaning: "What a notice carries if the queue is far above the set point. BCN(0,0) stops the source for some \
+         time.",
 };
 const SEVERE_AT: Parameter = Parameter {
     name: "severe_at",
@@ -57,18 +60,18 @@ const SEVERE_AT: Parameter = Parameter {
         "102400B",
         "our choice: that of the 802.1au bake-off; Lu et al. 2006 give none (Qsc)",
     ),
-    meaning: "Above this queue congestion is severe, unless `severe` is off.",
+    meaning: "Queue length above which congestion is severe, unless `severe` is off.",
 };
 const SEVEREST_AT: Parameter = Parameter {
     name: "severest_at",
     kind: ParameterKind::Size(1, 1 << 31),
     default: ParameterDefault::Value("153600B", "802.1au bake-off slides: Qmc 2400, in pages of 64 bytes"),
-    meaning: "Above this queue congestion is most severe, where `severe` is graded.",
+    meaning: "Queue length above which congestion is most severe, if `severe` is graded.",
 };
 
 pub(crate) const BCN: PointInfo = PointInfo {
     name: "bcn",
-    summary: "BCN: samples frames at random and tells sources how far the queue is off and how it moves (Lu et al. 2006)",
+    summary: "BCN: samples frames at random and notifies sources of the queue's offset and growth (Lu et al. 2006)",
     parameters: &[
         SET_POINT,
         WEIGHT,
@@ -76,7 +79,7 @@ pub(crate) const BCN: PointInfo = PointInfo {
             name: "probability",
             kind: ParameterKind::Number(0.0, 1.0),
             default: ParameterDefault::Value("0.01", "Lu et al. 2006, section III: P = 0.01"),
-            meaning: "With which a frame is sampled.",
+            meaning: "Sampling probability of a frame.",
         },
         SIGNALS,
         SEVERE_MODE,
@@ -98,11 +101,15 @@ pub(crate) const fn of_ecm(signals: ParameterDefault) -> [Parameter; 10] {
         Parameter {
             name: "sampling",
             kind: ParameterKind::Choice(&[
-                ("bytes", "the frame with which `sample_base` bytes have come"),
-                ("flexible", "each frame by chance, as QCN of 2007: `base_probability`, up to ten times that"),
+                ("bytes", "the frame that completes `sample_base` bytes"),
+                (
+                    "flexible",
+                    "random frames, as in QCN of 2007: with `base_probability`, up to ten times that under \
+                     congestion",
+                ),
             ]),
             default: ParameterDefault::Value("bytes", "802.1au bake-off slides: samplingInterval"),
-            meaning: "Which frames are sampled. The slides end with the question what flexible would do.",
+            meaning: "Which frames are sampled. The slides leave flexible as an open question.",
         },
         Parameter {
             name: "sample_base",
@@ -114,7 +121,7 @@ pub(crate) const fn of_ecm(signals: ParameterDefault) -> [Parameter; 10] {
             name: "jitter",
             kind: ParameterKind::Number(0.0, 1.0),
             default: ParameterDefault::Value("0.15", "our choice: as QCN; the 802.1au bake-off slides give none"),
-            meaning: "Each interval is longer or shorter by up to this part of it.",
+            meaning: "Random deviation of each sampling interval, as a fraction.",
         },
         BASE_PROBABILITY,
         Parameter { default: signals, ..SIGNALS },
@@ -136,7 +143,7 @@ pub(crate) const RUNS: &[Preset] =
 
 pub(crate) const ECM: PointInfo = PointInfo {
     name: "ecm",
-    summary: "ECM, the later form of BCN: samples every so many bytes; severe congestion stops sources (802.1au bake-off)",
+    summary: "ECM, the successor of BCN: samples by bytes; severe congestion stops sources (802.1au bake-off)",
     parameters: &of_ecm(ParameterDefault::Value("tagged", "our reading of the 802.1au bake-off slides")),
     presets: RUNS,
     build: BcnPoint::build_ecm,

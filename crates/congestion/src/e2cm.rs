@@ -18,20 +18,20 @@ const OF_POINT: [Parameter; 10] =
 
 pub(crate) const POINT: PointInfo = PointInfo {
     name: "e2cm",
-    summary: "E2CM: as ecm, but only negative feedback is sent, and tags are not looked at",
+    summary: "E2CM: like ecm, but sends negative feedback only and ignores tags",
     parameters: &OF_POINT,
     presets: RUNS,
     build: BcnPoint::build_ecm,
 };
 pub(crate) const POINT_P: PointInfo = PointInfo {
     name: "e2cm-p",
-    summary: "E2CM-P: as e2cm; answers the probes of sources if there is room for more",
+    summary: "E2CM-P: like e2cm; answers probes if the queue has room for a higher rate",
     parameters: &joined::<11>(&OF_POINT, &[PROBE_ANSWERS]),
     ..POINT
 };
 pub(crate) const POINT_PR: PointInfo = PointInfo {
     name: "e2cm-pr",
-    summary: "E2CM-PR: as e2cm-p; notices and answers carry a suggested and a largest rate",
+    summary: "E2CM-PR: like e2cm-p; notices and probe replies carry a suggested and a maximum rate",
     parameters: &joined::<19>(&joined::<11>(&OF_POINT, &[PROBE_ANSWERS]), &guidance::PARAMETERS),
     ..POINT
 };
@@ -41,7 +41,7 @@ const INTERVAL: Parameter = Parameter {
     kind: ParameterKind::Size(1, 1 << 31),
     default: ParameterDefault::Value(
         "150000B",
-        "802.1au bake-off slides, first runs: samplingInterval; none is given for probes",
+        "802.1au bake-off slides, first runs: samplingInterval; no value for probes",
     ),
     meaning: "Bytes that a limited flow sends between two probes.",
 };
@@ -55,7 +55,7 @@ const ASKING_RUNS: &[Preset] =
 
 pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
     name: "e2cm",
-    summary: "E2CM: as ecm, but a limited flow probes its path end to end and steers its own share of the queues",
+    summary: "E2CM: like ecm, but a limited flow probes its path end to end and controls its own share of the queues",
     parameters: &joined::<21>(
         &OF_ECM,
         &[
@@ -64,22 +64,29 @@ pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
                 name: "flow_set_point",
                 kind: ParameterKind::Size(0, 1 << 30),
                 default: ParameterDefault::Value("15000B", "802.1au bake-off slides: flowQeq 15000"),
-                meaning: "What the flow should have on its way.",
+                meaning: "Bytes that the flow should have in flight.",
             },
             Parameter {
                 name: "base_latency",
                 kind: ParameterKind::Choice(&[
-                    ("counted", "what a flow has on its way without any queue counts"),
-                    ("subtracted", "only what is injected after the least time that any probe of the flow took counts"),
+                    ("counted", "all bytes in flight count, even without queues"),
+                    ("subtracted", "only the bytes sent in excess of the smallest probe delay of the flow count"),
                 ]),
-                default: ParameterDefault::Value("counted", "our reading of the 802.1au bake-off slides; no text says"),
-                meaning: "Whether the length of the path counts as a queue.",
+                default: ParameterDefault::Value("counted", "our reading of the 802.1au bake-off slides; not stated"),
+                meaning: "Whether bytes on the cables count as queued.",
             },
             Parameter {
                 name: "probe_feedback",
-                kind: ParameterKind::Choice(&[("both", "raises and lowers the rate"), ("positive", "only raises it")]),
-                default: ParameterDefault::Value("both", "our reading of the 802.1au bake-off slides; no text says"),
-                meaning: "What an answer from the destination does.",
+                kind: ParameterKind::Choice(&[
+                    ("both", "raises and lowers the rate"),
+                    (
+                        "positive",
+                        "only raises the \
+                     rate",
+                    ),
+                ]),
+                default: ParameterDefault::Value("both", "our reading of the 802.1au bake-off slides; not stated"),
+                meaning: "What a probe reply from the destination does.",
             },
         ],
     ),
@@ -96,7 +103,7 @@ pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
 };
 pub(crate) const SOURCE_P: ProtocolInfo = ProtocolInfo {
     name: "e2cm-p",
-    summary: "E2CM-P: as ecm, but a limited flow asks the congestion point that last slowed it down for more",
+    summary: "E2CM-P: like ecm, but a limited flow probes the congestion point that last slowed it down",
     parameters: &joined::<18>(&OF_ECM, &[ASKING_INTERVAL]),
     presets: ASKING_RUNS,
     acknowledged: false,
@@ -104,7 +111,7 @@ pub(crate) const SOURCE_P: ProtocolInfo = ProtocolInfo {
 };
 pub(crate) const SOURCE_PR: ProtocolInfo = ProtocolInfo {
     name: "e2cm-pr",
-    summary: "E2CM-PR: as e2cm-p, and follows the rates that congestion points suggest and allow",
+    summary: "E2CM-PR: like e2cm-p, and follows the suggested and maximum rates of congestion points",
     parameters: &joined::<19>(&OF_ECM, &[ASKING_INTERVAL, WEIGHT]),
     presets: ASKING_RUNS,
     acknowledged: false,

@@ -24,24 +24,24 @@ const FLOWS: Parameter = Parameter {
     name: "initial_flows",
     kind: ParameterKind::Count(1, 1_000_000),
     default: ParameterDefault::Value("10", BAKE_OFF),
-    meaning: "Rates start at the capacity over so many (N0).",
+    meaning: "Number of flows that share the link initially: rates start at the capacity divided by it (N0).",
 };
 const PERIOD: Parameter = Parameter {
     name: "period",
     kind: ParameterKind::Time,
     default: ParameterDefault::Value("1ms", BAKE_OFF),
-    meaning: "Time between two probes of a source, and between two adaptations of a port (T).",
+    meaning: "Time between two probes of a source, and between two updates of a port's rate (T).",
 };
 const MIN_RATE: Parameter = Parameter {
     name: "min_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Value("10Mb/s", BAKE_OFF),
-    meaning: "No rate is less.",
+    meaning: "Minimum rate.",
 };
 
 pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
     name: "fecn",
-    summary: "FECN of the 802.1au bake-off: probes bring back the least rate of the ports on the path",
+    summary: "FECN of the 802.1au bake-off: probes return the smallest rate of the ports on the path",
     parameters: &[FLOWS, PERIOD, MIN_RATE],
     presets: &[RUN_1, RUN_2],
     acknowledged: false,
@@ -50,28 +50,28 @@ pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
 
 pub(crate) const SOURCE_B: ProtocolInfo = ProtocolInfo {
     name: "fecn-b",
-    summary: "FECN-B: as fecn, but it starts at the rate of its link, and BCN(0,0) stops it",
+    summary: "FECN-B: like fecn, but starts at link rate, and BCN(0,0) stops the flow",
     parameters: &[
         PERIOD,
         MIN_RATE,
         Parameter {
             name: "honoured",
             kind: ParameterKind::Choice(&[
-                ("before-first-reply", "before the flow's first probe has come back: it stops until one does"),
-                ("always-stop", "always: the flow stops until the next probe comes back"),
+                ("before-first-reply", "before the first probe reply: the flow stops until the reply arrives"),
+                ("always-stop", "always: the flow stops until the next probe reply"),
                 ("halve", "always: the rate is halved"),
             ]),
             default: ParameterDefault::Value(
                 "before-first-reply",
                 "our reading of the 802.1au bake-off slides: BCN-00 with the fast start",
             ),
-            meaning: "When BCN(0,0) counts, and what it does.",
+            meaning: "When BCN(0,0) applies, and what it does.",
         },
         Parameter {
             name: "fail_safe",
             kind: ParameterKind::Time,
-            default: ParameterDefault::Absent("`period` (our choice; no text says)"),
-            meaning: "A flow that is stopped goes on with `min_rate` after this time, if no probe comes back.",
+            default: ParameterDefault::Absent("`period` (our choice; no source)"),
+            meaning: "Timeout of a stop: without a probe reply, the flow resumes at `min_rate`.",
         },
     ],
     presets: &[RUN_1, RUN_2],
@@ -96,7 +96,7 @@ const OF_POINT: [Parameter; 9] = joined(
             name: "set_point",
             kind: ParameterKind::Size(1, 1 << 31),
             default: ParameterDefault::Value("24000B", "802.1au bake-off, table of parameters: 192000 bit"),
-            meaning: "The queue at which the factor is one (Qeq).",
+            meaning: "Queue length at which the rate factor is 1 (Qeq).",
         },
     ],
     &joined::<5>(&LAW, &[CAPACITY]),
@@ -104,7 +104,8 @@ const OF_POINT: [Parameter; 9] = joined(
 
 pub(crate) const POINT: PointInfo = PointInfo {
     name: "fecn",
-    summary: "FECN of the 802.1au bake-off: each port computes a rate for its flows and lowers that of passing probes to it",
+    summary: "FECN of the 802.1au bake-off: each port computes a rate for its flows and lowers the rate in passing \
+         probes to it",
     parameters: &OF_POINT,
     presets: &[RUN_1, RUN_2],
     build: |values| FecnPoint::build(values, None),
@@ -112,7 +113,7 @@ pub(crate) const POINT: PointInfo = PointInfo {
 
 pub(crate) const POINT_B: PointInfo = PointInfo {
     name: "fecn-b",
-    summary: "FECN-B: as fecn, and sources are stopped by BCN(0,0) where the queue is long",
+    summary: "FECN-B: like fecn; BCN(0,0) stops sources if the queue is long",
     parameters: &joined::<12>(
         &OF_POINT,
         &[
@@ -120,19 +121,23 @@ pub(crate) const POINT_B: PointInfo = PointInfo {
                 name: "severe_at",
                 kind: ParameterKind::Size(1, 1 << 31),
                 default: ParameterDefault::Value("120000B", "802.1au bake-off, table of parameters: Qsc 960000 bit"),
-                meaning: "Above this queue the source of a sampled frame is sent BCN(0,0).",
+                meaning: "Queue length above which the source of a sampled frame receives BCN(0,0).",
             },
             Parameter {
                 name: "sample_base",
                 kind: ParameterKind::Size(1, 1 << 31),
-                default: ParameterDefault::Value("150000B", "our choice: that of ECM; the slides give FECN-B none"),
+                default: ParameterDefault::Value(
+                    "150000B",
+                    "our choice: that of ECM; the slides give no value for \
+                     FECN-B",
+                ),
                 meaning: "Bytes between two samples of a queue.",
             },
             Parameter {
                 name: "jitter",
                 kind: ParameterKind::Number(0.0, 1.0),
-                default: ParameterDefault::Value("0.15", "our choice: as ECM; the slides give none"),
-                meaning: "Each interval is longer or shorter by up to this part of it.",
+                default: ParameterDefault::Value("0.15", "our choice: that of ECM; the slides give none"),
+                meaning: "Random deviation of each sampling interval, as a fraction.",
             },
         ],
     ),

@@ -17,17 +17,17 @@ pub(crate) const BASE_PROBABILITY: Parameter = Parameter {
     name: "base_probability",
     kind: ParameterKind::Number(0.0, 1.0),
     default: ParameterDefault::Value("0.01", "802.1au bake-off slides, first runs; 0.02 in the second"),
-    meaning: "With which a frame is sampled while there is no congestion; ten times that with the most of it.",
+    meaning: "Sampling probability of a frame without congestion. It grows tenfold at the strongest congestion.",
 };
 
 pub(crate) const PROBE_ANSWERS: Parameter = Parameter {
     name: "probe_answers",
     kind: ParameterKind::Choice(&[
-        ("positive", "only if there is room for more; else the probe ends here"),
-        ("both", "also if there is not: the answer then asks for less"),
+        ("positive", "only if the queue has room for a higher rate; otherwise the probe is discarded"),
+        ("both", "always; without room, the reply asks for a lower rate"),
     ]),
     default: ParameterDefault::Value("positive", "802.1au bake-off slides: return probe only if rate increase desired"),
-    meaning: "Which probes of sources it answers. The slides advise against negative answers.",
+    meaning: "Which probes the congestion point answers. The slides advise against negative replies.",
 };
 
 /// A queue at a sample.

@@ -13,33 +13,37 @@ use units::{Rate, Span, Time};
 pub(crate) const GUIDANCE: Parameter = Parameter {
     name: "guidance",
     kind: ParameterKind::Choice(&[
-        ("flows", "the capacity divided by the flows seen in the last `guidance_period`"),
-        ("fecn", "the rate that the law of FECN gives, adapted every `guidance_period`, from the capacity on"),
-        ("none", "nothing is suggested"),
+        ("flows", "the capacity divided by the number of flows in the last `guidance_period`"),
+        ("fecn", "the rate of the FECN law, updated every `guidance_period`, starting at the capacity"),
+        ("none", "no suggestion"),
     ]),
     default: ParameterDefault::Value("flows", "our reading: the 802.1au bake-off slides do not say how"),
-    meaning: "What rate it suggests to a source in notices and in the answers to probes.",
+    meaning: "Rate that notices and probe replies suggest to a source.",
 };
 pub(crate) const GUIDANCE_PERIOD: Parameter = Parameter {
     name: "guidance_period",
     kind: ParameterKind::Time,
     default: ParameterDefault::Value("1ms", "802.1au bake-off slides: rateTimer and rateT 1 ms"),
-    meaning: "How far back it looks.",
+    meaning: "Averaging time of the suggested rate.",
 };
 pub(crate) const MOST: Parameter = Parameter {
     name: "capacity",
     kind: ParameterKind::Choice(&[
-        ("link", "that of the link"),
-        ("unpaused", "that of the link, less the part of the last `guidance_period` in which it was found stopped"),
+        ("link", "the link rate"),
+        (
+            "unpaused",
+            "the link rate, less the fraction of the last `guidance_period` during which the link was \
+             paused",
+        ),
     ]),
     default: ParameterDefault::Value("link", "802.1au bake-off slides: for example CP link speed"),
-    meaning: "The most that it allows a source, and what is shared out.",
+    meaning: "Maximum rate of a source, and the capacity that sources share.",
 };
 pub(crate) const MIN_RATE: Parameter = Parameter {
     name: "min_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Value("10Mb/s", "802.1au bake-off, table of parameters: that of FECN"),
-    meaning: "It suggests no less, with the law of FECN.",
+    meaning: "Minimum suggested rate, with the FECN law.",
 };
 
 /// The keys of guidance, in the order of the tables.
@@ -51,7 +55,7 @@ pub(crate) const WEIGHT: Parameter = Parameter {
     name: "guidance_weight",
     kind: ParameterKind::Number(0.0, 1.0),
     default: ParameterDefault::Value("0.02", "802.1au bake-off slides: switchRateWeight 0.02"),
-    meaning: "The part of the way to the suggested rate that each message makes a source go.",
+    meaning: "How far each message moves the rate of a source towards the suggested rate, as a fraction.",
 };
 
 /// A source's rate after a message with guidance: part of the way to what is suggested, and not above what is allowed.

@@ -16,53 +16,60 @@ use units::Span;
 
 pub(crate) const INFO: PointInfo = PointInfo {
     name: "infiniband-fecn",
-    summary: "InfiniBand congestion control: marks where a lane's queue exceeds a threshold and the lane has credits",
+    summary: "InfiniBand congestion control: marks packets of lanes whose queue exceeds a threshold and that have \
+         credits",
     parameters: &[
         Parameter {
             name: "threshold",
             kind: ParameterKind::Count(0, 15),
             default: ParameterDefault::Value("15", "congestion control manager of Mellanox OFED 2.2: threshold 0xf"),
-            meaning: "0 turns marking off, 15 marks soonest. A lane with credits is congested above one input buffer and (15 - threshold)/16 of another: more than one input alone can have waiting. One without credits, and one that a single input can congest because its link is faster or because the queue is behind a crossbar or lossy, is congested above (16 - threshold)/16 of an input buffer. `queue` replaces both.",
+            meaning: "Marking threshold: 0 disables marking, 15 marks earliest. A lane with credits is congested if \
+                 its queue exceeds one input buffer plus (15 - threshold)/16 of another, more than a single input \
+                 can queue. A lane without credits is congested above (16 - threshold)/16 of an input buffer; so is \
+                 a lane that a single input can congest, because its link is faster, or because the queue is behind \
+                 a crossbar or lossy. `queue` replaces both rules.",
         },
         Parameter {
             name: "queue",
             kind: ParameterKind::Size(1, 1 << 31),
-            default: ParameterDefault::Absent("as `threshold` says"),
-            meaning: "Bytes waiting for an output and lane above which it is congested, with credits or without. Below one input buffer, a flow that meets no other may be marked; `check` says so.",
+            default: ParameterDefault::Absent("derived from `threshold`"),
+            meaning: "Queue length of an output and lane above which it is congested, with or without credits. Below \
+                 one input buffer, a flow without competitors may be marked; `tailback check` reports it.",
         },
         Parameter {
             name: "hysteresis",
             kind: ParameterKind::Size(0, 1 << 31),
-            default: ParameterDefault::Absent("the largest frame and one byte: more than one MTU"),
-            meaning: "Congestion ends when the queue is so far below.",
+            default: ParameterDefault::Absent("the largest frame plus one byte: more than one MTU"),
+            meaning: "Congestion ends when the queue is this far below the threshold.",
         },
         Parameter {
             name: "marking_rate",
             kind: ParameterKind::Count(0, 65_535),
             default: ParameterDefault::Value("10", "congestion control manager of Mellanox OFED 2.2: marking_rate 0xa"),
-            meaning: "Packets between two marks of a lane (Marking_Rate). 0 marks every packet: the sources of a hotspot then get so many marks before the first has an effect that the root link runs empty.",
+            meaning: "Packets of a lane between two marks (Marking_Rate). 0 marks every packet; the sources of a \
+                 hotspot then receive so many marks before the first takes effect that the root link runs idle.",
         },
         Parameter {
             name: "packet_size",
             kind: ParameterKind::Count(0, 255),
             default: ParameterDefault::Value("0", "our choice: packets of all sizes are marked"),
-            meaning: "Packets smaller than so many units of 64 bytes are not marked (Packet_Size).",
+            meaning: "Smallest packet to mark, in units of 64 bytes (Packet_Size).",
         },
         Parameter {
             name: "victims",
             kind: ParameterKind::Choice(&[
-                ("hosts", "marked at ports to hosts, which cannot be victims of anything further on"),
-                ("all", "marked everywhere"),
-                ("none", "never marked"),
+                ("hosts", "at ports to hosts, where no lane can be a victim of congestion further on"),
+                ("all", "at all ports"),
+                ("none", "nowhere"),
             ]),
-            default: ParameterDefault::Value("hosts", "our choice: what Victim_Mask is meant for"),
-            meaning: "Where lanes that are above the threshold without credits are marked (Victim_Mask).",
+            default: ParameterDefault::Value("hosts", "our choice: the purpose of Victim_Mask"),
+            meaning: "Where to mark lanes that are above the threshold but lack credits (Victim_Mask).",
         },
         Parameter {
             name: "recent",
             kind: ParameterKind::Time,
-            default: ParameterDefault::Value("0s", "our choice: judged at the instant"),
-            meaning: "A lane that was blocked so recently counts as being without credits.",
+            default: ParameterDefault::Value("0s", "our choice: the current state only"),
+            meaning: "A lane that was blocked within this time counts as lacking credits.",
         },
     ],
     presets: &[],

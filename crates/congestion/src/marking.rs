@@ -51,43 +51,45 @@ const COMMON: [Parameter; 5] = [
         name: "full_at",
         kind: ParameterKind::Number(0.01, 1.0),
         default: ParameterDefault::Value("1", "HPL-2002-224, section IV.A: a full buffer; footnote 3 allows less"),
-        meaning: "Part of an input buffer that must be in use to count as full. With PAUSE or PFC full means XOFF.",
+        meaning: "Fraction of an input buffer that must be occupied for it to count as full. With PAUSE or PFC, full \
+             means XOFF.",
     },
     Parameter {
         name: "trigger",
         kind: ParameterKind::Choice(&[
-            ("settled", "after the arriving frame had its chance to cut through"),
-            ("arrival", "at once, the arriving frame counted as waiting"),
+            ("settled", "after the arriving frame could cut through"),
+            ("arrival", "at once; the arriving frame counts as waiting"),
         ]),
         default: ParameterDefault::Value(
             "settled",
-            "our reading of HPL-2002-224, footnote 6: at arrival a frame that cuts through would be marked too",
+            "our reading of HPL-2002-224, footnote 6: on arrival, a frame that cuts through would be marked too",
         ),
-        meaning: "When an arrival is judged.",
+        meaning: "When the buffer is checked on an arrival.",
     },
     Parameter {
         name: "tail",
         kind: ParameterKind::Choice(&[
-            ("held", "it still holds its slot and counts as being sent"),
-            ("freed", "its slot is free and its output has sent it"),
+            ("held", "it still occupies its slot and counts as being sent"),
+            ("freed", "its slot is free and it has left"),
         ]),
         default: ParameterDefault::Value(
             "held",
-            "our choice, the text is silent: a slot is given back after its frame has left, not while it leaves",
+            "our choice; the text does not say: a slot is freed after its frame has left",
         ),
-        meaning: "How a frame counts whose last bit leaves at the very instant at which an arrival is judged. Switches that cut through meet this tie at every frame that follows another without a gap.",
+        meaning: "Treatment of a frame whose last bit leaves at the instant of the check. In cut-through switches \
+             this happens with every back-to-back frame.",
     },
     Parameter {
         name: "skip_blocked",
         kind: ParameterKind::Flag,
         default: ParameterDefault::Value("false", "HPL-2002-224, section IV.A: any packet in a full buffer counts"),
-        meaning: "Whether outputs that may not send, for want of credits or because they are paused, are left out of an event.",
+        meaning: "Whether outputs that cannot send, paused or without credits, are excluded from marking.",
     },
     Parameter {
         name: "recently_blocked",
         kind: ParameterKind::Time,
         default: ParameterDefault::Absent("frames are marked whether or not their link was blocked"),
-        meaning: "Frames are not marked if their output was blocked so recently (the policy of footnote 4).",
+        meaning: "Frames are not marked if their output was blocked within this time (the policy of footnote 4).",
     },
 ];
 
@@ -95,12 +97,13 @@ const THRESHOLD: Parameter = Parameter {
     name: "threshold",
     kind: ParameterKind::Count(1, 1 << 20),
     default: ParameterDefault::Value("8", "HPL-2002-224, figure 3(d): high utilisation and better fairness"),
-    meaning: "More frames than this in the switch for one output, the one being sent counted, make an event.",
+    meaning: "Number of frames in the switch for one output, including the one being sent, above which they are \
+         marked.",
 };
 
 pub(crate) const NAIVE: PointInfo = PointInfo {
     name: "naive",
-    summary: "marks what is in an input buffer when it fills",
+    summary: "marks all frames of an input buffer when it becomes full",
     parameters: &COMMON,
     presets: &[],
     build: |values| build(values, Policy::Naive),
@@ -108,7 +111,7 @@ pub(crate) const NAIVE: PointInfo = PointInfo {
 
 pub(crate) const INPUT_TRIGGERED: PointInfo = PointInfo {
     name: "input-triggered",
-    summary: "when an input buffer fills, marks all that waits in the switch for the outputs it has frames for",
+    summary: "when an input buffer becomes full, marks all frames in the switch for the outputs of its frames",
     parameters: &COMMON,
     presets: &[],
     build: |values| build(values, Policy::InputTriggered),
@@ -116,7 +119,7 @@ pub(crate) const INPUT_TRIGGERED: PointInfo = PointInfo {
 
 pub(crate) const INPUT_OUTPUT_TRIGGERED: PointInfo = PointInfo {
     name: "input-output-triggered",
-    summary: "input-triggered, and also when too many frames in the switch are for one output",
+    summary: "like input-triggered; also marks when too many frames in the switch are for one output",
     parameters: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], COMMON[4], THRESHOLD],
     presets: &[],
     build: |values| {

@@ -30,33 +30,35 @@ const SET_POINT: Parameter = Parameter {
     name: "set_point",
     kind: ParameterKind::Size(100, 1 << 31),
     default: ParameterDefault::Value("24000B", "802.1au bake-off slides: Qeq 24000"),
-    meaning: "The queue that it steers towards.",
+    meaning: "Queue length that the congestion point aims for.",
 };
 const POINT_WEIGHT: Parameter = Parameter {
     name: "weight",
     kind: ParameterKind::Number(0.0, 1024.0),
     default: ParameterDefault::Value("2", "802.1au bake-off slides: W = 2"),
-    meaning: "What a byte of growth counts, where a byte above the set point counts one. A multiple of 1/1024.",
+    meaning: "Weight of queue growth: how much a byte of growth counts, relative to a byte above the set point. A \
+         multiple of 1/1024.",
 };
 
 const OF_POINT: [Parameter; 3] = [SET_POINT, POINT_WEIGHT, BASE_PROBABILITY];
 
 pub(crate) const POINT: PointInfo = PointInfo {
     name: "qcn-2007",
-    summary: "QCN of 2007: samples frames by chance, up to ten times as often with congestion, and sends quantised feedback",
+    summary: "QCN of 2007: samples frames at random, up to ten times as often under congestion, and sends quantised \
+         feedback",
     parameters: &OF_POINT,
     presets: POINT_RUNS,
     build: QcnPoint::build_2007,
 };
 pub(crate) const POINT_P: PointInfo = PointInfo {
     name: "qcn-p",
-    summary: "QCN-P: as qcn-2007; answers the probes of sources if there is room for more",
+    summary: "QCN-P: like qcn-2007; answers probes if the queue has room for a higher rate",
     parameters: &joined::<4>(&OF_POINT, &[PROBE_ANSWERS]),
     ..POINT
 };
 pub(crate) const POINT_PR: PointInfo = PointInfo {
     name: "qcn-pr",
-    summary: "QCN-PR: as qcn-p; notices and answers carry a suggested and a largest rate",
+    summary: "QCN-PR: like qcn-p; notices and probe replies carry a suggested and a maximum rate",
     parameters: &joined::<12>(&joined::<4>(&OF_POINT, &[PROBE_ANSWERS]), &guidance::PARAMETERS),
     ..POINT
 };
@@ -65,7 +67,7 @@ const BYTE_RESET: Parameter = Parameter {
     name: "byte_reset",
     kind: ParameterKind::Size(1, 1 << 31),
     default: ParameterDefault::Value("150000B", "802.1au bake-off slides, first runs: toThreshold 150000"),
-    meaning: "A stage of the byte counter.",
+    meaning: "Length of a stage of the byte counter.",
 };
 /// Of the sources with probes.
 const ASKING_RESET: Parameter = Parameter {
@@ -77,13 +79,13 @@ const THRESHOLD: Parameter = Parameter {
     name: "threshold",
     kind: ParameterKind::Count(1, 1000),
     default: ParameterDefault::Value("5", "802.1au bake-off slides: fastRecoveryThreshold 5"),
-    meaning: "Stages of fast recovery.",
+    meaning: "Number of stages of fast recovery.",
 };
 const AI_RATE: Parameter = Parameter {
     name: "ai_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Value("12Mb/s", "802.1au bake-off slides: A = 12000000"),
-    meaning: "What the first stage after fast recovery adds to the target.",
+    meaning: "Increase of the target rate in the first stage after fast recovery.",
 };
 const HYPERACTIVE: Parameter = Parameter {
     name: "hyperactive",
@@ -94,15 +96,15 @@ const HYPERACTIVE: Parameter = Parameter {
 const EXTRA: Parameter = Parameter {
     name: "extra_fast_recovery",
     kind: ParameterKind::Choice(&[
-        ("clock", "with each `drift_period` in fast recovery"),
-        ("stage", "with each stage of fast recovery"),
+        ("clock", "every `drift_period` during fast recovery"),
+        ("stage", "every stage of fast recovery"),
         ("off", "never"),
     ]),
     default: ParameterDefault::Value(
         "clock",
         "our reading: the 802.1au bake-off slides say only extraFastRecovery = true",
     ),
-    meaning: "When a rate below its target also gains half of what is missing, at most `efr_max`.",
+    meaning: "Extra fast recovery: when a rate below its target gains half of the difference, at most `efr_max`.",
 };
 const EFR_MAX: Parameter = Parameter {
     name: "efr_max",
@@ -111,99 +113,106 @@ const EFR_MAX: Parameter = Parameter {
         "1Mb/s",
         "802.1au bake-off slides: EfrMax 1000000, without a unit; we take bits per second",
     ),
-    meaning: "The most that extra fast recovery adds at once.",
+    meaning: "Largest increase of extra fast recovery.",
 };
 const GD: Parameter = Parameter {
     name: "gd",
     kind: ParameterKind::Number(0.0, 1.0),
     default: ParameterDefault::Value("0.0078125", "802.1au bake-off slides: Gd = 1/128"),
-    meaning: "What a step of the feedback, of which there are 63, takes from the rate as a part of it.",
+    meaning: "Fraction of the rate removed per feedback step. There are 63 steps.",
 };
 const MIN_DEC_FACTOR: Parameter = Parameter {
     name: "min_dec_factor",
     kind: ParameterKind::Number(0.0, 1.0),
     default: ParameterDefault::Value("0.5", "802.1au bake-off slides: minDecFactor 0.5"),
-    meaning: "What a single notice leaves of the rate, at least.",
+    meaning: "Smallest factor by which one notice multiplies the rate.",
 };
 const MIN_RATE: Parameter = Parameter {
     name: "min_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Value("10Mb/s", "802.1au bake-off slides: minRate 10000000"),
-    meaning: "The rate below which it never falls.",
+    meaning: "Minimum rate.",
 };
 const MAX_RATE: Parameter = Parameter {
     name: "max_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Absent("the rate of the source's link"),
-    meaning: "The rate at which a limiter starts and at which it is removed. If it is below that of the link, it also holds where there is no limiter.",
+    meaning: "Initial rate of a limiter, and the rate at which it is removed. If it is below the link rate, it \
+         limits flows without a limiter too.",
 };
 const JITTER: Parameter = Parameter {
     name: "jitter",
     kind: ParameterKind::Number(0.0, 1.0),
-    default: ParameterDefault::Value("0.15", "our choice: as the standard; the 802.1au bake-off slides give none"),
-    meaning: "Each stage of the byte counter is longer or shorter by up to this part of it; the first after a notice is not.",
+    default: ParameterDefault::Value(
+        "0.15",
+        "our choice: that of the standard; the 802.1au bake-off slides give \
+         none",
+    ),
+    meaning: "Random deviation of each stage of the byte counter, as a fraction. The first stage after a notice is \
+         exact.",
 };
 const ACTIVE_FROM: Parameter = Parameter {
     name: "active_from",
     kind: ParameterKind::Choice(&[
-        ("after", "with the stage after the last of fast recovery"),
-        ("at", "with the last stage of fast recovery"),
+        ("after", "in the first stage after fast recovery"),
+        ("at", "in the last stage of fast recovery"),
     ]),
-    default: ParameterDefault::Value("after", "our choice: as we read the standard"),
-    meaning: "When the target begins to rise.",
+    default: ParameterDefault::Value("after", "our choice: our reading of the standard"),
+    meaning: "When the target rate begins to rise.",
 };
 const HALVE: Parameter = Parameter {
     name: "halve_byte_counter",
-    kind: ParameterKind::Choice(&[("from-threshold", "from the end of fast recovery on"), ("never", "never")]),
-    default: ParameterDefault::Value("from-threshold", "our choice: as we read the standard"),
-    meaning: "When the stages of the byte counter become half as long.",
+    kind: ParameterKind::Choice(&[("from-threshold", "after fast recovery"), ("never", "never")]),
+    default: ParameterDefault::Value("from-threshold", "our choice: our reading of the standard"),
+    meaning: "When the stages of the byte counter are halved.",
 };
 const CLAMP: Parameter = Parameter {
     name: "target_clamp",
     kind: ParameterKind::Choice(&[("byte", "in the first stage"), ("never", "never")]),
-    default: ParameterDefault::Value("byte", "our choice: as we read the standard"),
-    meaning: "When a target of more than ten times the rate is divided by eight instead of raised.",
+    default: ParameterDefault::Value("byte", "our choice: our reading of the standard"),
+    meaning: "When a target above ten times the rate is divided by eight instead of raised.",
 };
 const DRIFT_PERIOD: Parameter = Parameter {
     name: "drift_period",
     kind: ParameterKind::Time,
     default: ParameterDefault::Value("200us", "802.1au bake-off slides: timerPeriod 200 us"),
-    meaning: "How often a limited flow raises its rate by itself.",
+    meaning: "Time between two self-increases of a limited flow.",
 };
 const DRIFT_FACTOR: Parameter = Parameter {
     name: "drift_factor",
     kind: ParameterKind::Number(1.0, 2.0),
     default: ParameterDefault::Value("1.0005", "802.1au bake-off slides: driftFactor 1.0005"),
-    meaning: "What a limited flow multiplies its rate by, each `drift_period`, with `self_increase` multiplicative.",
+    meaning: "Factor of a self-increase, with `self_increase` = multiplicative.",
 };
 const DRIFT_RATE: Parameter = Parameter {
     name: "drift_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Value("1Mb/s", "802.1au bake-off slides: selfIncrease 1000000"),
-    meaning: "What a limited flow adds to its rate, each `drift_period`, with `self_increase` linear.",
+    meaning: "Rate added by a self-increase, with `self_increase` = linear.",
 };
 const DRIFT_PART: Parameter = Parameter {
     name: "drift_part",
     kind: ParameterKind::Number(0.0, 1.0),
     default: ParameterDefault::Value("0.001", "802.1au bake-off slides: selfIncreaseFactor 0.1 %"),
-    meaning: "The part of the way to the largest rate that the congested switch allows, each `drift_period`, with `self_increase` proportional.",
+    meaning: "Fraction of the distance to the maximum rate of the congested switch that a self-increase covers, with \
+         `self_increase` = proportional.",
 };
 const DRIFT_TARGET: Parameter = Parameter {
     name: "drift_target",
     kind: ParameterKind::Choice(&[
         ("carried", "it rises with the rate"),
-        ("left", "it stays: the next stage takes the rate halfway back to it"),
+        ("left", "it stays; the next stage moves the rate halfway back to it"),
     ]),
     default: ParameterDefault::Value("carried", "our choice: the 802.1au bake-off slides do not say"),
-    meaning: "What becomes of the target when a flow raises its rate above it by itself.",
+    meaning: "What happens to the target when self-increase raises the rate above it.",
 };
 const LAWS: ParameterKind = ParameterKind::Choice(&[
     ("multiplicative", "by `drift_factor`"),
     ("linear", "by `drift_rate`"),
     (
         "proportional",
-        "by `drift_part` of what is missing to the largest rate that the congested switch allows; where it states none, to \
-         `max_rate`",
+        "by `drift_part` of the distance to the maximum rate of the congested switch, or to `max_rate` if it states \
+         none",
     ),
 ]);
 
@@ -213,7 +222,7 @@ const fn self_increase(law: &'static str, source: &'static str) -> Parameter {
         name: "self_increase",
         kind: LAWS,
         default: ParameterDefault::Value(law, source),
-        meaning: "How a limited flow raises its rate by itself.",
+        meaning: "How a limited flow raises its rate without feedback.",
     }
 }
 
@@ -241,7 +250,7 @@ const COMMON: [Parameter; 18] = [
 
 pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
     name: "qcn-2007",
-    summary: "QCN of 2007: notices lower the rate; a byte counter brings it back, and it drifts upwards",
+    summary: "QCN of 2007: notices lower the rate; a byte counter restores it, and it drifts upwards",
     parameters: &joined::<20>(
         &COMMON,
         &[BYTE_RESET, self_increase("multiplicative", "802.1au bake-off slides: driftFactor")],
@@ -252,7 +261,8 @@ pub(crate) const SOURCE: ProtocolInfo = ProtocolInfo {
 };
 pub(crate) const SOURCE_P: ProtocolInfo = ProtocolInfo {
     name: "qcn-p",
-    summary: "QCN-P: as qcn-2007, but its byte counter asks the congestion point, whose answers raise the rate",
+    summary: "QCN-P: like qcn-2007, but the byte counter triggers probes of the congestion point, whose replies \
+         raise the rate",
     parameters: &joined::<20>(
         &COMMON,
         &[ASKING_RESET, self_increase("linear", "802.1au bake-off slides: selfIncrease")],
@@ -263,7 +273,7 @@ pub(crate) const SOURCE_P: ProtocolInfo = ProtocolInfo {
 };
 pub(crate) const SOURCE_PR: ProtocolInfo = ProtocolInfo {
     name: "qcn-pr",
-    summary: "QCN-PR: as qcn-p, and follows the rates that congestion points suggest and allow",
+    summary: "QCN-PR: like qcn-p, and follows the suggested and maximum rates of congestion points",
     parameters: &joined::<21>(
         &COMMON,
         &[

@@ -27,65 +27,67 @@ pub(crate) const INFO: PointInfo = PointInfo {
         Parameter {
             name: "placed",
             kind: ParameterKind::Choice(&[
-                ("outputs", "one for what waits for each output and class"),
-                ("inputs", "one for the buffer of each input and class, over all its virtual output queues"),
+                ("outputs", "the queue of each output and class"),
+                ("inputs", "the buffer of each input and class, over all its virtual output queues"),
             ]),
-            default: ParameterDefault::Value("outputs", "IEEE 802.1Q-2014, 30.2.1: one for each output queue"),
+            default: ParameterDefault::Value("outputs", "IEEE 802.1Q-2014, 30.2.1: one per output queue"),
             meaning: "Which queues have a congestion point.",
         },
         Parameter {
             name: "set_point",
             kind: ParameterKind::Size(100, 1 << 31),
             default: ParameterDefault::Value("26000B", "IEEE 802.1Q-2014, cnCpQueueSizeSetPoint"),
-            meaning: "The queue that it steers towards.",
+            meaning: "Queue length that the congestion point aims for.",
         },
         Parameter {
             name: "weight",
             kind: ParameterKind::Number(0.0, 1024.0),
             default: ParameterDefault::Value("2", "IEEE 802.1Q-2014, cnCpFeedbackWeight: 2 to the power of 1"),
-            meaning: "What a byte of growth counts, where a byte above the set point counts one. A multiple of 1/1024.",
+            meaning: "Weight of queue growth: how much a byte of growth counts, relative to a byte above the set \
+                 point. A multiple of 1/1024.",
         },
         Parameter {
             name: "sample_base",
             kind: ParameterKind::Size(1, 1 << 31),
             default: ParameterDefault::Value("150000B", "IEEE 802.1Q-2014, cnCpMinSampleBase"),
-            meaning: "Bytes between two samples of a queue that is not congested.",
+            meaning: "Bytes between two samples of an uncongested queue.",
         },
         Parameter {
             name: "sampling",
             kind: ParameterKind::Choice(&[
-                ("table", "the more feedback, the sooner: down to about an eighth"),
+                ("table", "shorter with stronger feedback, down to about an eighth"),
                 ("constant", "always `sample_base`"),
             ]),
-            default: ParameterDefault::Value(
-                "table",
-                "IEEE 802.1Qau-2010: an interval by the upper bits of the feedback",
-            ),
-            meaning: "What the last sample does to the interval until the next.",
+            default: ParameterDefault::Value("table", "IEEE 802.1Qau-2010: interval by the upper bits of the feedback"),
+            meaning: "How the last sample sets the next sampling interval.",
         },
         Parameter {
             name: "jitter",
             kind: ParameterKind::Number(0.0, 1.0),
             default: ParameterDefault::Value("0.15", "our reading of IEEE 802.1Qau-2010: 15 % either way"),
-            meaning: "Each interval is longer or shorter by up to this part of it.",
+            meaning: "Random deviation of each sampling interval, as a fraction.",
         },
         Parameter {
             name: "culprit",
             kind: ParameterKind::Choice(&[
-                ("arrival", "the flow of the frame that came last"),
-                ("occupancy", "the flow of a frame drawn from the buffer by the room it takes; at inputs"),
-                ("two-samples", "of two such frames the one with the more congested way; at inputs"),
+                ("arrival", "the flow of the last arrival"),
+                (
+                    "occupancy",
+                    "the flow of a frame drawn from the input buffer in proportion to its size; at inputs \
+                     only",
+                ),
+                ("two-samples", "of two frames drawn so, the flow with the more congested path; at inputs only"),
             ]),
-            default: ParameterDefault::Value("arrival", "IEEE 802.1Q-2014: the frame that made the sample due"),
-            meaning: "Which flow is told.",
+            default: ParameterDefault::Value("arrival", "IEEE 802.1Q-2014: the frame that triggered the sample"),
+            meaning: "Which flow is notified.",
         },
         Parameter {
             name: "keep_alive",
             kind: ParameterKind::Time,
             default: ParameterDefault::Absent(
-                "only arrivals make samples due; Neeser et al. 2012 give no interval, ours would be 120us",
+                "only arrivals trigger samples; Neeser et al. 2012 give no interval, we would use 120us",
             ),
-            meaning: "While the sender of an input has been told to stop, also take a sample each time this has passed; at inputs.",
+            meaning: "Interval of additional samples while the sender of an input is paused; at inputs only.",
         },
     ],
     presets: &[],

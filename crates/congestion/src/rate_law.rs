@@ -69,30 +69,32 @@ const MAX_RATE: Parameter = Parameter {
     name: "max_rate",
     kind: ParameterKind::Rate,
     default: ParameterDefault::Absent("the rate of the source's link"),
-    meaning: "The rate at which it starts and which it never exceeds.",
+    meaning: "Initial and maximum rate.",
 };
 const MIN_RATE: Parameter = Parameter {
     name: "min_rate",
     kind: ParameterKind::Rate,
-    default: ParameterDefault::Absent("max_rate / 256: fitted, the text gives none"),
-    meaning: "The rate below which it never falls. It also sets how fast the rate comes back: once a packet interval at this rate.",
+    default: ParameterDefault::Absent("max_rate / 256: fitted; the text gives none"),
+    meaning: "Minimum rate. It also sets the recovery time: one increase per packet interval at this rate.",
 };
 const WINDOW: Parameter = Parameter {
     name: "window_packets",
     kind: ParameterKind::Count(1, 65_536),
     default: ParameterDefault::Value("1", "HPL-2002-224, footnote 1: a fixed window of one packet"),
-    meaning: "Window at the largest rate. Above 1 it is the hybrid: the share of it that the law allows, in whole packets, and below one packet a rate.",
+    meaning: "Window at the maximum rate. A value above 1 selects the hybrid: the window scales with the rate, in \
+         whole packets; below one packet, the rate is limited.",
 };
 const FACTOR: Parameter = Parameter {
     name: "factor",
     kind: ParameterKind::Number(1.001, 1000.0),
-    default: ParameterDefault::Value("2", "our choice: halving, as is usual; the text gives none"),
-    meaning: "What a mark divides the rate by.",
+    default: ParameterDefault::Value("2", "our choice: halving; the text gives none"),
+    meaning: "Factor by which a mark divides the rate.",
 };
 
 pub(crate) const LIPD: ProtocolInfo = ProtocolInfo {
     name: "lipd",
-    summary: "a mark adds a packet time to the inter-packet delay; unmarked answers shorten it (HPL-2002-224)",
+    summary: "a mark adds a packet time to the inter-packet delay; unmarked acknowledgements shorten it \
+         (HPL-2002-224)",
     parameters: &[MAX_RATE, MIN_RATE, WINDOW],
     presets: &[],
     acknowledged: true,
@@ -101,7 +103,7 @@ pub(crate) const LIPD: ProtocolInfo = ProtocolInfo {
 
 pub(crate) const FIMD: ProtocolInfo = ProtocolInfo {
     name: "fimd",
-    summary: "multiplicative decrease; an increase that recovers in the same time from any rate (HPL-2002-4)",
+    summary: "multiplicative decrease; recovery takes the same time from any rate (HPL-2002-4)",
     parameters: &[MAX_RATE, MIN_RATE, WINDOW, FACTOR],
     presets: &[],
     acknowledged: true,
@@ -110,7 +112,7 @@ pub(crate) const FIMD: ProtocolInfo = ProtocolInfo {
 
 pub(crate) const AIMD: ProtocolInfo = ProtocolInfo {
     name: "aimd",
-    summary: "multiplicative decrease; an increase that adds the same in the same time (Chiu and Jain; HPL-2002-4)",
+    summary: "multiplicative decrease, additive increase (Chiu and Jain; HPL-2002-4)",
     parameters: &[MAX_RATE, MIN_RATE, WINDOW, FACTOR],
     presets: &[],
     acknowledged: true,

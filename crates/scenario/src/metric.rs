@@ -168,7 +168,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Rate,
         Usual::AfterWarmUp,
-        "bits of frames delivered per second of a flow, as a rate",
+        "delivered bits per second of a flow, without frame overhead; a rate",
     ),
     row(
         "raw-throughput",
@@ -176,7 +176,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Rate,
         Usual::AfterWarmUp,
-        "the same with preamble and gap counted: what the flow takes of its link, as a rate",
+        "delivered bits per second of a flow, including preamble and interpacket gap; a rate",
     ),
     row(
         "delivered",
@@ -184,7 +184,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Size,
         Usual::WholeRun,
-        "bytes delivered of a flow, as a size",
+        "bytes delivered by a flow; a size",
     ),
     row(
         "completion-time",
@@ -192,7 +192,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Time,
         Usual::Never,
-        "time from a finite flow's start to its last byte",
+        "time from the start of a finite flow to its last byte",
     ),
     row(
         "completion-variation",
@@ -200,7 +200,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Number,
         Usual::Never,
-        "how much completion times of flows of about the same size differ: deviation over mean, a number",
+        "coefficient of variation of the completion times of flows of similar size; a plain number",
     ),
     row(
         "fairness",
@@ -208,7 +208,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "Jain's index of the throughputs, a number up to 1",
+        "Jain's fairness index of the throughputs; at most 1",
     ),
     row(
         "fair-rate",
@@ -216,7 +216,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Rate,
         Usual::AfterWarmUp,
-        "the max-min fair share of a flow, computed, not measured, as a rate",
+        "max-min fair share of a flow, computed rather than measured; a rate",
     ),
     row(
         "fair-share",
@@ -224,7 +224,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "throughput of a flow over its max-min fair share, a number",
+        "throughput of a flow divided by its max-min fair share; a plain number",
     ),
     row(
         "fair-total",
@@ -232,7 +232,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "throughput of all flows named over the sum of their max-min fair shares, a number",
+        "total throughput of the flows divided by the sum of their max-min fair shares; a plain number",
     ),
     row(
         "fair-use",
@@ -240,7 +240,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Links,
         Unit::Number,
         Usual::AfterWarmUp,
-        "throughput of all flows that cross a link over the sum of their max-min fair shares, a number",
+        "total throughput of the flows that cross a link, divided by the sum of their max-min fair shares; a plain \
+         number",
     ),
     row(
         "fair-index",
@@ -248,7 +249,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "Jain's index of what each flow gets of its max-min fair share, a number up to 1",
+        "Jain's fairness index of throughput divided by max-min fair share; at most 1",
     ),
     row(
         "fair-distance",
@@ -256,7 +257,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "differences of throughputs from max-min fair shares, added up, over the sum of the shares, a number",
+        "sum of the absolute differences between throughputs and max-min fair shares, divided by the sum of the \
+         shares; a plain number",
     ),
     row(
         "recovery-time",
@@ -264,8 +266,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Time,
         Usual::AfterWarmUp,
-        "time until the flows named together, over the probes' throughput_window, first get their max-min fair shares, \
-         less the part `within`; the whole window if they never do",
+        "time until the flows together first reach their max-min fair shares, less the fraction `within`, averaged \
+         over the throughput_window of [probes]; the whole window if they never do",
     ),
     row(
         "rate-limit",
@@ -273,7 +275,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Rate,
         Usual::AfterWarmUp,
-        "mean of what a flow's congestion control allows, sampled, as a rate; without a limit its link's rate counts",
+        "mean rate that congestion control allows a flow, sampled; without a limit, the rate of its link; a rate",
     ),
     row(
         "total-rate",
@@ -281,7 +283,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Rate,
         Usual::AfterWarmUp,
-        "what congestion control allows the flows named together, at each sample, as a rate",
+        "total rate that congestion control allows the flows, per sample; a rate",
     ),
     row(
         "settling-time",
@@ -289,7 +291,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Time,
         Usual::AfterWarmUp,
-        "time from which on a flow's rate limit stays near its mean of the window's last quarter, sampled",
+        "time after which the rate limit of a flow stays near its mean over the last quarter of the window, sampled",
     ),
     row(
         "limit-share",
@@ -297,7 +299,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "raw throughput of a flow over the mean of what its congestion control allows, a number",
+        "raw throughput of a flow divided by the mean rate that congestion control allows it; a plain number",
     ),
     row(
         "occupancy",
@@ -305,7 +307,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Size,
         Usual::AfterWarmUp,
-        "mean of the bytes that a flow holds in input buffers of switches that keep account of it, sampled, as a size",
+        "mean number of bytes of a flow in the input buffers of switches with `occupancy`, sampled; a size",
     ),
     row(
         "backlog-settling",
@@ -313,8 +315,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Time,
         Usual::AfterWarmUp,
-        "time from which on what the flows named together hold in such buffers stays near its mean of the window's last \
-         quarter, sampled",
+        "time after which the bytes of the flows in such buffers stay near their mean over the last quarter of the \
+         window, sampled",
     ),
     row(
         "first-notified",
@@ -322,8 +324,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "raw throughput of the flow whose first congestion notice of the run came first, over the mean of the flows named, \
-         a number",
+        "raw throughput of the flow that was notified first in the run, divided by the mean of all the flows; a \
+         plain number",
     ),
     row(
         "marked-frames",
@@ -331,7 +333,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Count,
         Usual::WholeRun,
-        "frames of a flow that arrived with a congestion mark, a count",
+        "frames of a flow that arrived with a congestion mark; a count",
     ),
     row(
         "marked-share",
@@ -339,7 +341,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Number,
         Usual::AfterWarmUp,
-        "part of a flow's frames that arrived with a congestion mark, a number up to 1",
+        "fraction of a flow's frames that arrived with a congestion mark; at most 1",
     ),
     row(
         "notices",
@@ -347,7 +349,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Count,
         Usual::WholeRun,
-        "congestion notices that reached a flow's source, a count",
+        "congestion notices that reached the source of a flow; a count",
     ),
     row(
         "dropped-frames",
@@ -355,7 +357,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Count,
         Usual::WholeRun,
-        "data frames dropped for want of room or route, a count of the run",
+        "data frames dropped because a buffer was full or no route existed; a count for the run",
     ),
     row(
         "lost-frames",
@@ -363,7 +365,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Count,
         Usual::WholeRun,
-        "data frames damaged or on a cable that failed, a count of the run",
+        "data frames corrupted, or lost on a failed cable; a count for the run",
     ),
     row(
         "pause-frames",
@@ -371,7 +373,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Count,
         Usual::WholeRun,
-        "PAUSE and PFC frames sent, a count of the run",
+        "PAUSE and PFC frames sent; a count for the run",
     ),
     row(
         "control-bytes",
@@ -379,7 +381,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Size,
         Usual::WholeRun,
-        "bytes of frames that are not data, each counted once, and of tags on data, as a size",
+        "bytes of frames other than data, each frame counted once, and of tags on data; a size",
     ),
     row(
         "queue",
@@ -387,7 +389,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Size,
         Usual::WholeRun,
-        "bytes waiting for an output of the nodes or links named, as a size",
+        "bytes queued for outputs of the nodes or links; a size",
     ),
     row(
         "buffer",
@@ -395,7 +397,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Size,
         Usual::AfterWarmUp,
-        "bytes (or slots) held of what came in by the nodes or links named, as a size",
+        "bytes (or slots) in input buffers of the nodes or links; a size",
     ),
     row(
         "drain-time",
@@ -403,8 +405,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Time,
         Usual::AfterWarmUp,
-        "time until a queue of the nodes or links named is above `level` for the last time in the window; 0 if it never \
-         was, the whole window if it still is at its end",
+        "time until a queue of the nodes or links exceeds `level` for the last time; 0 if it never does, the whole \
+         window if it still does at the end",
     ),
     row(
         "swing",
@@ -412,7 +414,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Size,
         Usual::AfterWarmUp,
-        "amplitude of the strongest periodic swing of a queue of the nodes or links named, as a size",
+        "amplitude of the strongest oscillation of a queue of the nodes or links; a size",
     ),
     row(
         "swing-frequency",
@@ -420,7 +422,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Places,
         Unit::Number,
         Usual::AfterWarmUp,
-        "how often a second that swing comes, a number",
+        "frequency of the strongest oscillation, per second; a plain number",
     ),
     row(
         "utilisation",
@@ -428,7 +430,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Links,
         Unit::Number,
         Usual::AfterWarmUp,
-        "part of the time during which the wire was busy, overhead counted, a number up to 1",
+        "fraction of the time during which the link was busy, including frame overhead; at most 1",
     ),
     row(
         "starved",
@@ -436,7 +438,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Links,
         Unit::Number,
         Usual::AfterWarmUp,
-        "part of the time during which frames waited and the wire was idle for want of credits, a number up to 1",
+        "fraction of the time during which frames waited and the link was idle for lack of credits; at most 1",
     ),
     row(
         "paused",
@@ -444,7 +446,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Links,
         Unit::Number,
         Usual::AfterWarmUp,
-        "part of the time during which the sender was paused, a number up to 1",
+        "fraction of the time during which the sender was paused; at most 1",
     ),
     row(
         "pause-phase",
@@ -452,7 +454,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Links,
         Unit::Time,
         Usual::AfterWarmUp,
-        "time from the sender's first pause to the end of the last one before a gap of `quiet`; 0 without a pause",
+        "time from the first pause of the sender to the end of the last one before a gap of `quiet`; 0 without a \
+         pause",
     ),
     row(
         "outcome",

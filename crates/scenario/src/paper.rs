@@ -183,16 +183,20 @@ pub struct Sentence {
 /// Everything that is wrong with it.
 pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     let name = path.to_string_lossy().into_owned();
-    let mut sources = Sources::default();
-    let start = Place { source: 0, start: 0, end: 0 };
     let read = Disk.read(path).and_then(|text| match is_file_of(keys(), &Disk.identity(path), &text) {
         true => Ok(text),
         false => Err("it is not TOML with the keys of a paper".into()),
     });
-    let text = match read {
-        Ok(text) => text,
-        Err(reason) => return Err(unread(name, &reason, "every folder of a paper has a paper.toml with its title")),
-    };
+    match read {
+        Ok(text) => read_paper(name, text),
+        Err(reason) => Err(unread(name, &reason, "every folder of a paper has a paper.toml with its title")),
+    }
+}
+
+/// The same from its text.
+pub(crate) fn read_paper(name: String, text: String) -> Result<Paper, Errors> {
+    let mut sources = Sources::default();
+    let start = Place { source: 0, start: 0, end: 0 };
     let source = sources.add(name, SourceKind::File, text);
     let mut problems = Vec::new();
     let tree = tree::parse(&sources, source, &mut problems);

@@ -55,8 +55,8 @@ fn preset(tables: &[Catalogued]) -> Option<Key> {
             known.push((preset.name, preset.meaning));
         }
     }
-    let default = Default::Absent("the defaults of the table");
-    let meaning = "A named set of other defaults. Keys that are given hold all the same.";
+    let default = Default::Absent("the defaults of the keys");
+    let meaning = "A named set of defaults. Explicit keys override it.";
     (!with.is_empty()).then(|| key("preset", Kind::choice(&known), default, meaning).only("name", &with))
 }
 

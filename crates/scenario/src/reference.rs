@@ -1,79 +1,165 @@
-//! The reference page, made from the table of keys: every key, its kind, default, the default's source and meaning.
+//! The reference page, generated from the table of keys: every key with its kind, default, the default's source and meaning.
 
 use super::key::{Default, Key, Kind, Section};
-use super::keys::root;
+use super::keys::{examples, root};
 use super::value::read_default;
 use std::fmt::Write;
 
-const OPENING: &str = "# The scenario format
+const OPENING: &str = "# Scenario file reference
 
-This page is generated from the table that reads scenarios; do not edit it.
+This page is generated from the table that the program reads scenarios with; do not edit it. Complete scenarios to copy
+are in [recipes.md](recipes.md) and in [scenarios/](../scenarios).
 
-A scenario is a TOML file. Quantities are texts with a unit: a time is `\"500ns\"`, `\"20us\"` or `\"1.5ms\"`, a rate
-`\"10Gb/s\"`, a size `\"1500B\"`, `\"150KB\"` (1000 bytes each) or `\"32KiB\"` (1024 each); `b` is a bit and `B` a byte.
-Nothing is rounded, and a number without a unit is refused. Names may have wildcards: `*` is anything, `?` one
-character, `{0..7}` a number from 0 to 7; every number of a range must occur. A name or a title is one line of at most 200
-characters; no text may hold control characters or others that a terminal obeys. Where a list of tables is expected, a single table counts as a list of one.
+A scenario is a TOML file. Quantities are strings with a unit: a time is `\"500ns\"`, `\"20us\"` or `\"1.5ms\"`; a rate is
+`\"10Gb/s\"`; a size is `\"1500B\"`, `\"150KB\"` (1000 bytes each) or `\"32KiB\"` (1024 bytes each). `b` is a bit, `B` a byte.
+Values are exact, never rounded; a quantity without a unit is an error. Names accept wildcards: `*` matches any text, `?`
+one character, `{0..7}` the numbers 0 to 7, all of which must exist. A name or title is one line of at most 200
+characters; control characters are errors. A single table can replace a list of one table.
 
-An unknown key is an error, and so is one that would have no effect. `tailback explain FILE` shows every value with the
-line, override or default it came from. `--set path=value` overrides a key: `--set run.duration=5ms`,
+An unknown key is an error; so is a key without effect. `tailback explain FILE` prints every value with its origin: a line
+of a file, an override or a default. `--set PATH=VALUE` overrides a key: `--set run.duration=5ms`,
 `--set switches[0].buffers[0].xoff=50KB`, `--set workloads[victim].start=1ms`.
 
-A key whose default is none can be removed: `\"none\"` in place of its value, in a file over its `base`, in a variant, a
-choice, a sweep or after `--set`, makes it absent, as in `--set congestion_point=none`. Keys that take a text or a choice are
-not removed so.
+Keys in the tables below have a default, are *required*, or are optional (*none*, with what their absence means). Every
+default has a source: a standard, a paper, a product, or *our choice*. The value `\"none\"` removes an optional key that a
+`base` file, a variant or another layer has set: `--set congestion_point=none`. Keys that accept text or a list of choices
+cannot be removed this way.
+
+Examples are parts of a scenario; the test suite loads each of them.
 ";
+
+/// A condition that this many keys of a section share has a table of its own.
+const MANY: usize = 5;
 
 /// The page, in Markdown.
 #[must_use]
 pub fn reference() -> String {
-    let mut page = String::from(OPENING);
-    describe(&mut page, root(), "", "The top of the file", 2);
-    describe(&mut page, super::keys::paper::paper(), "", "paper.toml", 2);
-    page
+    let mut page = Page { text: String::from(OPENING), known: Vec::new(), examples: examples::SCENARIO };
+    page.section(root(), "", "Top level", 2);
+    page.examples = examples::PAPER;
+    page.section(super::keys::paper::paper(), "", "paper.toml", 2);
+    page.text
 }
 
-fn describe(page: &mut String, section: &Section, path: &str, title: &str, depth: usize) {
-    let _ = writeln!(page, "\n{} {title}\n\n{}\n", "#".repeat(depth.min(5)), section.about);
-    let _ = writeln!(page, "| key | kind | default | meaning |\n|---|---|---|---|");
-    for key in &section.keys {
-        let meaning = format!("{}{}", key.meaning, condition(key));
-        let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, key.kind.word(), default(key), escape(&meaning));
-    }
-    for key in &section.keys {
-        if let Kind::Choice(choices) | Kind::Choices(choices) | Kind::TimeOr(choices) | Kind::PercentOr(choices) =
-            &key.kind
-        {
-            let or = match key.kind {
-                Kind::TimeOr(_) => "a time, or ",
-                Kind::PercentOr(_) => "a whole percentage, such as `\"40%\"`, or ",
-                _ => "",
-            };
-            let _ = writeln!(page, "\n`{}` is {or}one of:\n", key.name);
-            for (name, meaning) in choices {
-                let _ = writeln!(page, "- `\"{name}\"`: {meaning}");
+struct Page {
+    text: String,
+    /// The sections described so far: their keys, and their titles.
+    known: Vec<(String, String)>,
+    examples: &'static [(&'static str, &'static str)],
+}
+
+impl Page {
+    /// A section, unless one with the same keys is on the page: then a reference to that.
+    fn section(&mut self, section: &Section, path: &str, title: &str, depth: usize) {
+        let _ = writeln!(self.text, "\n{} {title}\n", "#".repeat(depth.min(5)));
+        let mut body = String::new();
+        describe(&mut body, section);
+        if let Some((_, twin)) = self.known.iter().find(|(known, _)| *known == body) {
+            let _ = writeln!(self.text, "{}\n\nThe keys are those of [{twin}](#{}).", section.about, anchor(twin));
+            return;
+        }
+        let _ = writeln!(self.text, "{}\n", section.about);
+        if let Some((_, example)) = self.examples.iter().find(|(place, _)| *place == path) {
+            let _ = writeln!(self.text, "```toml\n{example}\n```\n");
+        }
+        self.text.push_str(&body);
+        self.known.push((body, title.to_owned()));
+        for key in &section.keys {
+            let inner = join(path, key.name);
+            match &key.kind {
+                Kind::Table(section) => self.section(section, &inner, &format!("[{inner}]"), depth + 1),
+                Kind::Tables(section) => self.section(section, &inner, &format!("[[{inner}]]"), depth + 1),
+                _ => {}
             }
         }
     }
+}
+
+/// The keys of a section: a table, those of conditions that many share, and the choices.
+fn describe(page: &mut String, section: &Section) {
+    let mut groups: Vec<(String, Vec<&Key>)> = Vec::new();
     for key in &section.keys {
-        let inner = join(path, key.name);
-        match &key.kind {
-            Kind::Table(section) => describe(page, section, &inner, &format!("[{inner}]"), depth + 1),
-            Kind::Tables(section) => describe(page, section, &inner, &format!("[[{inner}]]"), depth + 1),
-            _ => {}
+        let condition = condition(key, section);
+        match groups.iter_mut().find(|(known, _)| *known == condition) {
+            Some((_, keys)) => keys.push(key),
+            None => groups.push((condition, vec![key])),
         }
     }
+    groups.retain(|(condition, keys)| !condition.is_empty() && keys.len() >= MANY);
+    let apart = |condition: &String| groups.iter().any(|(group, _)| group == condition);
+    let all = section.keys.iter().map(|key| (key, condition(key, section)));
+    table(page, all.filter(|(_, condition)| !apart(condition)));
+    for (condition, keys) in &groups {
+        let _ = writeln!(page, "\n{}:\n", condition.trim().trim_end_matches('.'));
+        table(page, keys.iter().map(|key| (*key, String::new())));
+    }
+    choices(page, section);
+}
+
+fn table<'a>(page: &mut String, rows: impl Iterator<Item = (&'a Key, String)>) {
+    let _ = writeln!(page, "| key | kind | default | meaning |\n|---|---|---|---|");
+    for (key, condition) in rows {
+        let meaning = escape(&format!("{}{condition}", key.meaning));
+        let _ = writeln!(page, "| `{}` | {} | {} | {meaning} |", key.name, key.kind.word(), default(key));
+    }
+}
+
+/// The values of each key that is a choice; those of several readings of a key, once if they are the same.
+fn choices(page: &mut String, section: &Section) {
+    for (number, key) in section.keys.iter().enumerate() {
+        let Some(choices) = values(key) else { continue };
+        let same = |other: &&Key| other.name == key.name;
+        let readings: Vec<&Key> = section.keys.iter().filter(same).collect();
+        if section.keys[..number].iter().filter(same).any(|other| values(other) == Some(choices)) {
+            continue;
+        }
+        let or = match key.kind {
+            Kind::TimeOr(_) => "a time, or ",
+            Kind::PercentOr(_) => "a whole percentage, such as `\"40%\"`, or ",
+            _ => "",
+        };
+        let alike = readings.iter().all(|other| values(other) == Some(choices));
+        let when =
+            if alike { String::new() } else { condition(key, section).replace(" Only with", " with").replace('.', "") };
+        let _ = writeln!(page, "\n`{}`{when} is {or}one of:\n", key.name);
+        for (name, meaning) in choices {
+            let _ = writeln!(page, "- `\"{name}\"`: {meaning}");
+        }
+    }
+}
+
+fn values(key: &Key) -> Option<&Vec<(String, String)>> {
+    match &key.kind {
+        Kind::Choice(choices) | Kind::Choices(choices) | Kind::TimeOr(choices) | Kind::PercentOr(choices) => {
+            Some(choices)
+        }
+        _ => None,
+    }
+}
+
+/// The anchor that Markdown gives to a heading.
+fn anchor(title: &str) -> String {
+    title.to_lowercase().chars().filter(|letter| letter.is_alphanumeric() || "-_ ".contains(*letter)).collect()
 }
 
 fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn condition(key: &Key) -> String {
+/// When a key applies; where it is shorter, when it does not.
+fn condition(key: &Key, section: &Section) -> String {
+    let list = |values: Vec<&String>| values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
     let mut text = String::new();
     for condition in &key.only {
-        let values: Vec<String> = condition.values.iter().map(|value| format!("`{value}`")).collect();
-        let _ = write!(text, " Only with `{}` = {}.", condition.key, values.join(", "));
+        let always = |other: &&Key| !matches!(other.default, Default::Absent(_)) && other.name == condition.key;
+        let all = section.keys.iter().find(always).and_then(values).into_iter().flatten();
+        let others: Vec<&String> = all.map(|(name, _)| name).filter(|name| !condition.values.contains(name)).collect();
+        let (word, values) = if !others.is_empty() && 2 * others.len() < condition.values.len() {
+            ("Not", others)
+        } else {
+            ("Only", condition.values.iter().collect())
+        };
+        let _ = write!(text, " {word} with `{}` = {}.", condition.key, list(values));
     }
     text
 }
@@ -81,13 +167,14 @@ fn condition(key: &Key) -> String {
 fn default(key: &Key) -> String {
     escape(&match key.default {
         Default::Required => "required".into(),
+        Default::Absent("none") => "none".into(),
         Default::Absent(meaning) => format!("none: {meaning}"),
         Default::Value(text, source) => {
             let value = read_default(&key.kind, text).map_or_else(|| text.to_owned(), |value| value.to_string());
             format!("`{value}`; {source}")
         }
         Default::Computed(rule, source) => format!("{rule}; {source}"),
-        Default::Nested(source) => format!("defaults; {source}"),
+        Default::Nested(source) => source.into(),
     })
 }
 
@@ -99,6 +186,17 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn every_section_has_an_example_or_refers_to_one() {
+        let page = reference();
+        let sections: Vec<&str> = page.split("\n##").skip(1).collect();
+        assert!(sections.len() > 50, "{}", sections.len());
+        for section in sections {
+            let title = section.lines().next().unwrap_or_default();
+            assert!(section.contains("```toml") || section.contains("The keys are those of"), "{title}: no example");
+        }
+    }
 
     #[test]
     fn the_page_is_up_to_date() {

@@ -7,15 +7,15 @@ pub(crate) const LARGEST_BUFFER: u64 = (u32::MAX / 2) as u64;
 const CONTROLLED: &[&str] = &["pause", "pfc"];
 
 fn classes_key() -> Key {
-    key("classes", Kind::Names, Default::Value("*", "our choice: the same for all classes"), "The classes this is for.")
+    key("classes", Kind::Names, Default::Value("*", "our choice: all classes alike"), "The classes, by name.")
 }
 
 fn frames_key() -> Key {
     key(
         "frames",
         Kind::Count(1, LARGEST_BUFFER),
-        Default::Absent("capacity says it"),
-        "Most frames held, where a credit is a slot for a frame.",
+        Default::Absent("capacity gives the size"),
+        "Buffer size in frames, for credits that are worth a frame.",
     )
     .only("flow_control", &["credits"])
 }
@@ -25,10 +25,10 @@ fn xoff_key() -> Key {
         "xoff",
         Kind::size(0, LARGEST_BUFFER),
         Default::Computed(
-            "the highest at which the longest cable's headroom still fits",
+            "capacity less the headroom of the longest cable",
             "IEEE 802.1Q-2014 Annex N (802.1Qbb Annex O): buffer requirements",
         ),
-        "Ask the sender to stop when more than this is held.",
+        "Threshold above which the sender is told to stop.",
     )
     .only("flow_control", CONTROLLED)
 }
@@ -38,10 +38,10 @@ fn xon_key() -> Key {
         "xon",
         Kind::size(0, LARGEST_BUFFER),
         Default::Computed(
-            "two of the largest frames below xoff",
+            "two maximum-size frames below xoff",
             "Zhu et al., SIGCOMM 2015, section 4: RESUME two MTU below the threshold",
         ),
-        "Let it go on when no more than this is held.",
+        "Threshold at or below which the sender may resume.",
     )
     .only("flow_control", CONTROLLED)
 }
@@ -50,8 +50,8 @@ fn capacity_key() -> Key {
     key(
         "capacity",
         Kind::size(0, LARGEST_BUFFER),
-        Default::Absent("frames says it, where a credit is a frame; else it must be given"),
-        "Most bytes held: per input of a lossless class, per queue of a lossy one.",
+        Default::Absent("required, unless credits are worth a frame and frames is given"),
+        "Buffer size in bytes: per input for a lossless class, per queue for a lossy class.",
     )
 }
 
@@ -59,15 +59,15 @@ pub(super) fn switch_buffers() -> Section {
     let fixed = &["static"];
     let shared = &["shared"];
     Section {
-        about: "A buffer's rules for some classes, at each port.",
+        about: "Buffer sizes and thresholds of some classes, per port.",
         keys: vec![
             classes_key(),
             capacity_key().only("buffer", fixed),
             key(
                 "capacity",
                 Kind::size(0, LARGEST_BUFFER),
-                Default::Value("0B", "our choice: nothing but the shared part"),
-                "The part of the memory guaranteed to each port.",
+                Default::Value("0B", "our choice: the shared pool only"),
+                "Memory guaranteed to each port.",
             )
             .only("buffer", shared),
             frames_key().only("buffer", fixed),
@@ -77,10 +77,10 @@ pub(super) fn switch_buffers() -> Section {
                 "xon",
                 Kind::size(0, LARGEST_BUFFER),
                 Default::Computed(
-                    "two of the largest frames",
+                    "two maximum-size frames",
                     "Zhu et al., SIGCOMM 2015, section 4: RESUME two MTU below the threshold",
                 ),
-                "Let the sender go on that far below the dynamic threshold.",
+                "How far below the dynamic threshold the sender may resume.",
             )
             .only("flow_control", CONTROLLED)
             .only("buffer", shared),
@@ -88,10 +88,10 @@ pub(super) fn switch_buffers() -> Section {
                 "headroom",
                 Kind::size(0, LARGEST_BUFFER),
                 Default::Computed(
-                    "what the longest cable calls for",
+                    "enough for the longest cable",
                     "IEEE 802.1Q-2014 Annex N (802.1Qbb Annex O): buffer requirements",
                 ),
-                "Room kept for what arrives after XOFF.",
+                "Memory reserved for frames that arrive after XOFF was sent.",
             )
             .only("flow_control", CONTROLLED)
             .only("buffer", shared),
@@ -101,7 +101,7 @@ pub(super) fn switch_buffers() -> Section {
 
 pub(super) fn adapter_buffers() -> Section {
     Section {
-        about: "A buffer's rules for some classes.",
+        about: "Buffer sizes and thresholds of some classes.",
         keys: vec![classes_key(), capacity_key(), frames_key(), xoff_key(), xon_key()],
     }
 }

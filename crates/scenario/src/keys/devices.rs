@@ -4,31 +4,27 @@ use super::buffers::{LARGEST_BUFFER, adapter_buffers, switch_buffers};
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::parameters;
 
-const EVERYTHING: Default = Default::Value("*", "our choice: one kind for all");
+const EVERYTHING: Default = Default::Value("*", "our choice: one type for all");
 const CONTROLLED: &[&str] = &["pause", "pfc"];
 
 pub(super) fn classes() -> Section {
     Section {
-        about: "A priority or virtual lane.",
+        about: "An Ethernet priority or an InfiniBand virtual lane.",
         keys: vec![
-            key(
-                "name",
-                Kind::Text,
-                Default::Value("data", "our choice: a name for the only class"),
-                "How the rest of the scenario calls it.",
-            ),
+            key("name", Kind::Text, Default::Value("data", "our choice"), "Name of the class."),
             key(
                 "lossless",
                 Kind::Flag,
-                Default::Value("true", "our choice: lossless networks are what this laboratory is for"),
-                "Whether a frame of it may never be dropped for want of room. PFC and credits act on lossless classes only.",
+                Default::Value("true", "our choice: this simulator studies lossless networks"),
+                "Whether frames of the class must never be dropped because a buffer is full. PFC and credits apply \
+                 to lossless classes only.",
             ),
             key(
                 "layered",
                 Kind::Flag,
-                Default::Computed("true for a lossless class", "our choice: only who holds others back can deadlock"),
-                "Whether it has as many lanes as the routing needs, each a class of its own with the same buffers, \
-                 name.0, name.1 and so on. Matters to lash and dfsssp only.",
+                Default::Computed("true if lossless", "our choice: lossy classes cannot deadlock"),
+                "Whether the class is split into as many virtual lanes as the routing needs: name.0, name.1, and so \
+                 on, with the buffers of the class each. Used by lash and dfsssp only.",
             ),
         ],
     }
@@ -38,97 +34,102 @@ pub(super) fn switches() -> Section {
     let fifo = &["input-fifo"];
     let crossbar = &["input-fifo", "virtual-output", "combined"];
     let mut keys = vec![
-        key("match", Kind::Names, EVERYTHING, "The switches of this kind, by name."),
+        key("match", Kind::Names, EVERYTHING, "The switches, by name."),
         key(
             "queueing",
             Kind::choice(&[
-                ("output", "a queue per output and class; the crossbar is infinitely fast"),
+                ("output", "one queue per output and class; the crossbar is infinitely fast"),
                 ("input-fifo", "one FIFO per input and class"),
-                ("virtual-output", "a queue per input, output and class"),
-                ("combined", "virtual output queues before the crossbar, output queues behind it"),
+                ("virtual-output", "one queue per input, output and class"),
+                ("combined", "virtual output queues in front of the crossbar, output queues behind it"),
             ]),
-            Default::Value("output", "our choice: what shared-memory switches amount to"),
-            "Where frames wait.",
+            Default::Value("output", "our choice: the behaviour of a shared-memory switch"),
+            "Where frames are queued.",
         ),
         key(
             "bypass",
             Kind::Count(0, 255),
             Default::Value("0", "our choice: a strict FIFO"),
-            "How far a frame may go before older ones whose output is busy.",
+            "How far a frame may overtake older frames whose output is busy.",
         )
         .only("queueing", fifo),
         key(
             "bypass_reading",
             Kind::choice(&[
-                ("lookahead", "at most that many older frames of the same buffer are looked past"),
-                ("per-packet", "each frame may be overtaken at most that many times"),
+                ("lookahead", "a frame may overtake at most this many older frames of its buffer"),
+                ("per-packet", "a frame may be overtaken at most this many times"),
             ]),
-            Default::Value("lookahead", "our choice: the reading that hardware can bound by the depth of its search"),
-            "What bypass limits.",
+            Default::Value("lookahead", "our choice: hardware bounds it by the depth of its search"),
+            "What bypass counts.",
         )
         .only("queueing", fifo),
         key(
             "order",
             Kind::choice(&[
-                ("arrival", "the oldest frame first"),
-                ("round-robin", "the destinations in turn, the oldest frame of each"),
-                ("longest", "the destination with the most bytes waiting"),
+                ("arrival", "oldest frame first"),
+                ("round-robin", "destinations in turn, the oldest frame of each"),
+                ("longest", "the destination with the most queued bytes"),
             ]),
-            Default::Value("arrival", "our choice: one first-in first-out queue per output and class"),
-            "How an output serves the destinations that share it. All but arrival look through the queue for each frame.",
+            Default::Value("arrival", "our choice: one FIFO per output and class"),
+            "Order in which an output serves the destinations that share it. All but arrival search the queue for \
+             every frame.",
         )
         .only("queueing", &["output"]),
         key(
             "output_buffer",
             Kind::size(1, LARGEST_BUFFER),
             Default::Required,
-            "Room behind the crossbar, per output and class.",
+            "Size of the output queue behind the crossbar, per output and class.",
         )
         .only("queueing", &["combined"]),
         key(
             "arbitration",
             Kind::choice(&[
-                ("arrival-order", "the frame that has been in the switch the longest"),
-                ("round-robin", "the inputs in turn; one that is busy is passed over"),
-                ("round-robin-waiting", "the inputs in turn; a turn whose input is busy waits for it"),
+                ("arrival-order", "the frame that has been in the switch longest"),
+                ("round-robin", "inputs in turn; a busy input is skipped"),
+                ("round-robin-waiting", "inputs in turn; the output waits for a busy input"),
             ]),
-            Default::Value("round-robin", "our choice: the plainest rule under which no input starves"),
-            "How an output chooses among inputs.",
+            Default::Value("round-robin", "our choice: the simplest rule without starvation"),
+            "How an output picks an input.",
         )
         .only("queueing", crossbar),
         key(
             "read_ports",
             Kind::Count(0, 255),
-            Default::Value("1", "our choice: a buffer of one read port, as in a plain crossbar"),
-            "How many outputs one input may feed at once; 0 is as many as there are.",
+            Default::Value("1", "our choice: a plain crossbar"),
+            "How many outputs an input can feed at the same time; 0 means all of them.",
         )
         .only("queueing", crossbar),
         key(
             "speedup",
             Kind::Ratio,
-            Default::Value("1", "our choice: a crossbar as fast as its links"),
-            "Speed of the crossbar as a multiple of the output's rate.",
+            Default::Value("1", "our choice: a crossbar at link rate"),
+            "Rate of the crossbar, as a multiple of the output's rate.",
         )
         .only("queueing", &["combined"]),
         key(
             "forwarding",
             Kind::choice(&[
-                ("store-and-forward", "when the last byte of a frame has arrived"),
-                ("cut-through", "when its header has arrived"),
+                ("store-and-forward", "once the whole frame has arrived"),
+                ("cut-through", "once the header has arrived"),
             ]),
-            Default::Value(
-                "store-and-forward",
-                "our choice: what a bridge does that checks a frame before it relays it",
-            ),
-            "When a frame may be passed on.",
+            Default::Value("store-and-forward", "our choice: a bridge that checks a frame before relaying it"),
+            "When a switch may start to forward a frame.",
         ),
-        key("header_delay", Kind::time(), Default::Required, "From a frame's first byte in to the earliest start out.")
-            .only("forwarding", &["cut-through"]),
+        key(
+            "header_delay",
+            Kind::time(),
+            Default::Required,
+            "Delay from the arrival of a frame's first byte to the \
+             earliest start of its transmission.",
+        )
+        .only("forwarding", &["cut-through"]),
         key(
             "pipeline",
             Kind::time(),
-            Default::Value("0s", "our choice: no delay but queues and cables"),
-            "Between a frame's arrival and its joining a queue. It is in the input's buffer meanwhile.",
+            Default::Value("0s", "our choice: no processing delay"),
+            "Processing delay between the arrival of a frame and its queue. The frame occupies the input buffer \
+             meanwhile.",
         ),
     ];
     keys.push(flow_control("pfc", "our choice: the flow control of lossless Ethernet, IEEE 802.1Qbb"));
@@ -137,116 +138,155 @@ pub(super) fn switches() -> Section {
         key(
             "buffer",
             Kind::choice(&[
-                ("static", "fixed room per port and class"),
-                ("shared", "one memory for all ports; a queue may use alpha times what is free"),
+                ("static", "a fixed size per port and class"),
+                ("shared", "one memory for all ports; a queue may use alpha times the free memory"),
             ]),
-            Default::Value("static", "our choice: the one whose losslessness a formula decides"),
-            "How memory is shared out.",
+            Default::Value("static", "our choice: a formula tells whether it is lossless"),
+            "How ports share the buffer memory.",
         ),
-        key("shared_size", Kind::size(1, LARGEST_BUFFER), Default::Required,
-            "The shared part of the memory; guaranteed parts and headroom come on top.").only("buffer", &["shared"]),
-        key("alpha", Kind::Ratio, Default::Value("1/16", "Guo et al., SIGCOMM 2016 (RDMA over commodity Ethernet at scale): 1/16, after an incident with 1/64"),
-            "What part of the free memory one queue may take.").only("buffer", &["shared"]),
-        key("buffers", Kind::Tables(Box::new(switch_buffers())), Default::Required,
-            "Room and thresholds. Of several entries for a class the last one applies."),
-        key("egress", Kind::Tables(Box::new(egress())), Default::Absent("strict priority: the highest class first"),
-            "Groups of classes that share a link: the strict ones first, the last named first; weighted ones share the rest."),
+        key(
+            "shared_size",
+            Kind::size(1, LARGEST_BUFFER),
+            Default::Required,
+            "Size of the shared pool. Guaranteed sizes and headroom are added to it.",
+        )
+        .only("buffer", &["shared"]),
+        key(
+            "alpha",
+            Kind::Ratio,
+            Default::Value(
+                "1/16",
+                "Guo et al., SIGCOMM 2016 (RDMA over commodity Ethernet at \
+             scale): 1/16, after an incident with 1/64",
+            ),
+            "Dynamic threshold: one queue may use this fraction of the free memory.",
+        )
+        .only("buffer", &["shared"]),
+        key(
+            "buffers",
+            Kind::Tables(Box::new(switch_buffers())),
+            Default::Required,
+            "Buffer sizes and thresholds. If several entries name a class, the last one applies.",
+        ),
+        key(
+            "egress",
+            Kind::Tables(Box::new(egress())),
+            Default::Absent("strict priority: highest class first"),
+            "Scheduling groups of classes (ETS). Strict groups are served first, the last one listed before the \
+             others; weighted groups share the rest.",
+        ),
         vl_arbitration(),
-        key("congestion_point", Kind::Table(Box::new(congestion_point())), Default::Absent("as [congestion_point] says"),
-            "What notices congestion and tells the sources. \"none\" is none, whatever [congestion_point] says."),
+        key(
+            "congestion_point",
+            Kind::Table(Box::new(congestion_point())),
+            Default::Absent("as in [congestion_point]"),
+            "Congestion point of these switches: it detects congestion and notifies the sources. \"none\" disables \
+             the one of [congestion_point].",
+        ),
         key(
             "notice_class",
             Kind::Text,
-            Default::Computed("the last class", "our choice: the most urgent one, unless `egress` says otherwise"),
-            "Class of the notices and receipts it sends, by name. Where they are made they go before all data.",
+            Default::Computed(
+                "the last class",
+                "our choice: the highest priority, unless `egress` orders classes \
+                 otherwise",
+            ),
+            "Class of congestion notices and delivery receipts, by name. The switch that creates them sends them \
+             before all data.",
         ),
         key(
             "notice_size",
             Kind::size(1, 65_000),
-            Default::Value("64B", "IEEE 802.3 clause 4.4.2: the smallest frame"),
-            "Size of a notice or receipt, overhead not counted.",
+            Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
+            "Size of a congestion notice or delivery receipt, without frame overhead.",
         ),
         key(
             "occupancy",
             Kind::Flag,
-            Default::Value("false", "our choice: it costs memory and time; a congestion point that draws frames has it anyway"),
-            "Whether it keeps account of which flow holds how much of each input's buffer: the table occupancy.",
+            Default::Value(
+                "false",
+                "our choice: it costs memory and time; congestion points that sample by \
+                 occupancy have it anyway",
+            ),
+            "Whether to track how much of each input buffer each flow occupies (table occupancy).",
         ),
         key(
             "buffer_unit",
             Kind::size(1, 65_000),
-            Default::Value("64B", "our choice: the smallest frame"),
-            "Unit of buffer memory: a congestion point that draws frames draws a unit and takes the frame in it.",
+            Default::Value("64B", "our choice: the minimum frame"),
+            "Unit of buffer memory. A congestion point that samples by occupancy picks a random unit, and so the \
+             frame in it.",
         ),
         key(
             "sample_dropped",
             Kind::Flag,
-            Default::Value("true", "our choice: what arrives is what a congestion point is about"),
-            "Whether a congestion point at outputs also sees frames that find no room there.",
+            Default::Value("true", "our choice: congestion points react to arrivals"),
+            "Whether a congestion point at outputs also samples frames that are dropped there.",
         ),
         key(
             "reliable_delivery",
             Kind::Flag,
             Default::Value("false", "our choice: cables inside a fabric lose nothing"),
-            "Reliable delivery across a fabric of such switches: a frame from a host that goes on inside keeps its room until a receipt says that the last switch has it.",
+            "Reliable delivery across the fabric: the first switch keeps a frame from a host in its buffer until a \
+             receipt confirms that the last switch has it.",
         ),
     ]);
-    Section { about: "A kind of switch: a product of choices.", keys }
+    Section { about: "A type of switch.", keys }
 }
 
 pub(super) fn congestion_point() -> Section {
     let names = congestion::POINTS.iter().map(|point| (point.name.to_owned(), point.summary.to_owned()));
     let tables: Vec<_> = congestion::POINTS.iter().map(|info| (info.name, info.parameters, info.presets)).collect();
-    let mut keys = vec![key("name", Kind::Choice(names.collect()), Default::Required, "Which kind.")];
+    let mut keys = vec![key("name", Kind::Choice(names.collect()), Default::Required, "The kind of congestion point.")];
     keys.extend(parameters::keys(&tables));
-    Section { about: "A switch's congestion point and its parameters.", keys }
+    Section { about: "The congestion point of a switch and its parameters.", keys }
 }
 
 pub(super) fn adapters() -> Section {
-    let mut keys = vec![key("match", Kind::Names, EVERYTHING, "The hosts of this kind, by name.")];
-    keys.push(flow_control("none", "our choice: an adapter that consumes at once holds nobody back"));
+    let mut keys = vec![key("match", Kind::Names, EVERYTHING, "The hosts, by name.")];
+    keys.push(flow_control("none", "our choice: an adapter that consumes on arrival needs no flow control"));
     keys.extend(flow_control_details());
     keys.extend([
         key(
             "service",
             Kind::rate(),
-            Default::Absent("what arrives is consumed at once"),
-            "How fast it consumes, in bits per second on the link: frame overhead counted, as for the rate of a cable.",
+            Default::Absent("frames are consumed on arrival"),
+            "Rate at which the host consumes frames, including frame overhead, like the rate of a cable.",
         ),
         key(
             "service_changes",
             Kind::Tables(Box::new(service_changes())),
-            Default::Absent("it never changes"),
-            "Later service rates.",
+            Default::Absent("the rate never changes"),
+            "Changes of the service rate over time.",
         ),
         key(
             "buffers",
             Kind::Tables(Box::new(adapter_buffers())),
-            Default::Absent("none is needed while it consumes at once"),
-            "Room for what has arrived and is not yet consumed. Of several entries for a class the last one applies.",
+            Default::Absent("not needed if frames are consumed on arrival"),
+            "Receive buffers for frames not yet consumed. If several entries name a class, the last one applies.",
         ),
         key(
             "egress",
             Kind::Tables(Box::new(egress())),
-            Default::Absent("strict priority: the highest class first"),
-            "How it chooses among its classes when sending.",
+            Default::Absent("strict priority: highest class first"),
+            "Scheduling groups of classes for transmission (ETS).",
         ),
         vl_arbitration(),
     ]);
-    Section { about: "A kind of adapter: a host's attachment to the network.", keys }
+    Section { about: "A type of adapter: the interface of a host.", keys }
 }
 
 fn flow_control(default: &'static str, source: &'static str) -> Key {
     key(
         "flow_control",
         Kind::choice(&[
-            ("none", "what does not fit is dropped"),
-            ("pause", "802.3x PAUSE: the whole link stops"),
-            ("pfc", "802.1Qbb PFC: each lossless class stops by itself"),
-            ("credits", "the sender knows what room there is, as in InfiniBand"),
+            ("none", "frames that do not fit are dropped"),
+            ("pause", "IEEE 802.3x PAUSE: stops the whole link"),
+            ("pfc", "IEEE 802.1Qbb PFC: stops each lossless class separately"),
+            ("credits", "credits, as in InfiniBand: the sender knows how much buffer is free"),
         ]),
         Default::Value(default, source),
-        "How it keeps its senders from overrunning it.",
+        "How the device keeps its neighbours from overrunning its input buffers.",
     )
 }
 
@@ -255,15 +295,15 @@ fn flow_control_details() -> Vec<Key> {
         key(
             "pause",
             Kind::Table(Box::new(pause())),
-            Default::Nested("each part has its own source"),
+            Default::Nested("the defaults of its keys"),
             "Timing of PAUSE and PFC.",
         )
         .only("flow_control", CONTROLLED),
         key(
             "credits",
             Kind::Table(Box::new(credits())),
-            Default::Nested("each part has its own source"),
-            "What a credit is and how it comes back.",
+            Default::Nested("the defaults of its keys"),
+            "What a credit is worth and how it returns to the sender.",
         )
         .only("flow_control", &["credits"]),
     ]
@@ -271,44 +311,45 @@ fn flow_control_details() -> Vec<Key> {
 
 fn pause() -> Section {
     Section {
-        about: "Timing of PAUSE and PFC. Thresholds belong to the buffers.",
+        about: "Timing of PAUSE and PFC. The thresholds XOFF and XON are keys of the buffers.",
         keys: vec![
             key(
                 "quanta",
                 Kind::Count(1, 65_535),
-                Default::Value("65535", "IEEE 802.3 Annex 31B: the largest the field holds"),
-                "Duration asked for, in quanta of 512 bit times of the link.",
+                Default::Value("65535", "IEEE 802.3 Annex 31B: the largest value of the field"),
+                "Pause duration that a pause frame requests, in quanta of 512 bit times.",
             ),
             key(
                 "refresh_before",
                 Kind::Count(0, 65_534),
                 Default::Computed(
                     "half of quanta",
-                    "our choice: asked for again half way; whether the headroom outlasts a lost frame `check` says",
+                    "our choice: a refresh at half time; `tailback check` tells whether the headroom survives the \
+                     loss of one pause frame",
                 ),
-                "Ask again when so many quanta of the duration are left.",
+                "Repeat the pause frame when this many quanta of the pause remain.",
             ),
             key(
                 "response",
                 Kind::Time(crate::key::LONGEST),
                 Default::Value(
                     "0s",
-                    "our choice: the sender obeys at its next frame boundary; IEEE 802.3 Annex 31B allows more",
+                    "our choice: the sender stops at the next frame boundary; IEEE 802.3 Annex 31B allows more",
                 ),
-                "From a pause frame's arrival to the sender's obeying it.",
+                "Delay from the arrival of a pause frame until the sender stops.",
             ),
             key(
                 "response_jitter",
                 Kind::Time(crate::key::LONGEST),
-                Default::Value("0s", "our choice: every pause frame takes as long"),
-                "How much longer that may take, drawn uniformly for each pause frame. With a fixed response, frames meet \
-                 in the same order after every pause; a frame time of jitter breaks such a lock.",
+                Default::Value("0s", "our choice: no jitter"),
+                "Additional response delay, drawn uniformly for each pause frame. Without jitter, frames can meet in \
+                 the same order after every pause; a frame time of jitter breaks such a lock.",
             ),
             key(
                 "holds",
                 Kind::Names,
                 Default::Value("*", "IEEE 802.3 Annex 31B: PAUSE stops all but MAC control frames"),
-                "Classes that a PAUSE of the whole link holds.",
+                "Classes that PAUSE stops.",
             )
             .only("flow_control", &["pause"]),
         ],
@@ -317,16 +358,16 @@ fn pause() -> Section {
 
 fn credits() -> Section {
     Section {
-        about: "What a credit counts and how it comes back.",
+        about: "What a credit is worth and how it returns to the sender.",
         keys: vec![
             key(
                 "unit",
                 Kind::choice(&[
-                    ("block", "a block of bytes; a frame takes whole blocks"),
+                    ("block", "a block of bytes; a frame uses whole blocks"),
                     ("frame", "a slot for one frame of any size"),
                 ]),
                 Default::Value("block", "InfiniBand Architecture volume 1, section 7.9: blocks"),
-                "What one credit stands for.",
+                "What one credit is worth.",
             ),
             key(
                 "block",
@@ -338,42 +379,52 @@ fn credits() -> Section {
             key(
                 "give_back",
                 Kind::choice(&[
-                    ("frame", "by a frame in the other direction, which waits for the wire and occupies it"),
-                    ("signal", "by a signal beside the data"),
+                    (
+                        "frame",
+                        "a flow control packet in the reverse direction, which waits for the wire and occupies \
+                         it",
+                    ),
+                    ("signal", "an out-of-band signal"),
                 ]),
                 Default::Value("frame", "InfiniBand Architecture volume 1, section 7.9: flow control packets"),
-                "How freed room is told to the sender.",
+                "How credits return to the sender.",
             ),
             key(
                 "size",
                 Kind::size(1, 65_000),
                 Default::Value("6B", "InfiniBand Architecture volume 1, section 7.9: operand, counts and check, 6 B"),
-                "Size of the credit frame, overhead not counted.",
+                "Size of a flow control packet, without frame overhead.",
             )
             .only("give_back", &["frame"]),
             key(
                 "refresh",
                 Kind::time(),
-                Default::Absent("only when room is freed"),
-                "The credit frame is repeated at least this often.",
+                Default::Absent("sent only when buffer space is freed"),
+                "Longest time between two flow control packets.",
             )
             .only("give_back", &["frame"]),
-            key("delay", Kind::time(), Default::Required, "From the tail's leaving to the sender's knowing.")
-                .only("give_back", &["signal"]),
+            key(
+                "delay",
+                Kind::time(),
+                Default::Required,
+                "Delay from the departure of a frame's last byte until the \
+                 sender has the credit.",
+            )
+            .only("give_back", &["signal"]),
         ],
     }
 }
 
 fn service_changes() -> Section {
     Section {
-        about: "A new service rate.",
+        about: "A change of the service rate.",
         keys: vec![
-            key("at", Kind::time(), Default::Required, "When."),
+            key("at", Kind::time(), Default::Required, "Time of the change."),
             key(
                 "rate",
                 Kind::Rate(units::Rate::ZERO, crate::key::FASTEST),
-                Default::Absent("at once from then on"),
-                "How fast it consumes from then on; \"0b/s\" stops it.",
+                Default::Absent("frames are consumed on arrival again"),
+                "The new service rate; \"0b/s\" stops consumption.",
             ),
         ],
     }
@@ -382,40 +433,48 @@ fn service_changes() -> Section {
 fn vl_arbitration() -> Key {
     let table = || Kind::Tables(Box::new(vl_entry()));
     let keys = vec![
-        key("high", table(), Default::Absent("no entries"), "The table that goes first: at most 64 entries, in turn."),
+        key(
+            "high",
+            table(),
+            Default::Absent("no entries"),
+            "High-priority table: at most 64 entries, served in \
+             turn.",
+        ),
         key(
             "low",
             table(),
             Default::Absent("no entries"),
-            "The table that has its chance when the high one may not or has nothing to send.",
+            "Low-priority table: served when the high table has reached its limit or has nothing to send.",
         ),
         key(
             "high_limit",
             Kind::Count(0, 255),
             Default::Value("0", "OpenSM: its default of qos_high_limit"),
-            "What the high table may send before a frame of the low one goes, in units of 4096 B; 0 is one frame, 255 all it wants.",
+            "Data that the high table may send before one frame of the low table, in units of 4096 B; 0 means one \
+             frame, 255 means no limit.",
         ),
     ];
-    let about =
-        "Two tables of classes and weights. Every class needs weight in one; it may be in both and several times.";
+    let about = "Two tables of classes and weights. Every class needs a positive weight in at least one of them; it may have \
+         several entries.";
     key(
         "vl_arbitration",
         Kind::Table(Box::new(Section { about, keys })),
-        Default::Absent("as `egress` says"),
-        "Virtual-lane arbitration as in InfiniBand, instead of `egress`.",
+        Default::Absent("`egress` applies"),
+        "InfiniBand virtual-lane arbitration, instead of `egress`.",
     )
 }
 
 fn vl_entry() -> Section {
     Section {
-        about: "A turn of a class. A frame may be sent while any weight is left.",
+        about: "An entry of an arbitration table. A frame may be sent as long as some weight is left.",
         keys: vec![
-            key("class", Kind::Text, Default::Required, "Whose turn it is, by name."),
+            key("class", Kind::Text, Default::Required, "The class, by name."),
             key(
                 "weight",
                 Kind::Count(0, 255),
                 Default::Required,
-                "What it may send, in units of 64 B, frame overhead not counted; an entry of weight 0 is skipped.",
+                "Data that the class may send in its turn, in units of 64 B without frame overhead. An entry of \
+                 weight 0 is skipped.",
             ),
         ],
     }
@@ -423,35 +482,36 @@ fn vl_entry() -> Section {
 
 fn egress() -> Section {
     Section {
-        about: "Classes that are scheduled together: all lossless, or all lossy.",
+        about: "A scheduling group of classes, all lossless or all lossy.",
         keys: vec![
             key(
                 "classes",
                 Kind::Names,
                 Default::Required,
-                "The classes of the group. Every class must be in one group.",
+                "The classes of the group. Every class must be in exactly one group.",
             ),
             key(
                 "share",
                 Kind::percent_or(&[
-                    ("strict", "all it wants, before every weighted group"),
-                    ("weighted", "a quantum of bytes a turn"),
+                    ("strict", "served before all weighted groups"),
+                    ("weighted", "deficit round robin with a quantum"),
                 ]),
                 Default::Value("weighted", "IEEE 802.1Qaz: enhanced transmission selection shares by weight"),
-                "The group's claim on the link. Percentages are of what strict groups leave; all of them together are 100.",
+                "Share of the link. Percentages are shares of the bandwidth that strict groups leave, and add up to \
+                 100.",
             ),
             key(
                 "quantum",
                 Kind::size(1, 1 << 24),
-                Default::Value("1520B", "our choice: a frame of 1500 B and its overhead a turn"),
-                "Bytes on the wire each turn, frame overhead counted.",
+                Default::Value("1520B", "our choice: one frame of 1500 B with its overhead"),
+                "Bytes per turn, including frame overhead.",
             )
             .only("share", &["weighted"]),
             key(
                 "within",
-                Kind::choice(&[("turns", "frame by frame in turn"), ("priority", "the highest class first")]),
-                Default::Value("turns", "our choice: no class of a group starves"),
-                "How its classes share what the group gets.",
+                Kind::choice(&[("turns", "round robin, frame by frame"), ("priority", "highest class first")]),
+                Default::Value("turns", "our choice: no starvation within a group"),
+                "How the classes of the group share its bandwidth.",
             ),
         ],
     }

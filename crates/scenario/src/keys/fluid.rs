@@ -2,7 +2,7 @@
 
 use crate::key::{Default, FASTEST, Key, Kind, SLOWEST, Section, key};
 
-const PACKETS: &str = "the scenario's network, if its protocol has these equations; else it must be given";
+const PACKETS: &str = "from the scenario's network, if its protocol matches the model; otherwise required";
 
 const PAPER: &str = "Lu et al., Allerton 2006, section III.B";
 
@@ -20,25 +20,26 @@ pub(super) fn fluid() -> Section {
                 ("qcn", "Quantized Congestion Notification, IEEE 802.1Qau; docs/theory/qcn.md"),
             ]),
             Default::Required,
-            "Whose equations.",
+            "The model.",
         ),
         key(
             "sources",
             Kind::Count(1, 10_000_000),
-            Default::Computed("the flows that share a link at once", PACKETS),
-            "Equal sources that share the link.",
+            Default::Computed("the number of flows that share the bottleneck", PACKETS),
+            "Number of identical sources.",
         ),
         key(
             "capacity",
             Kind::rate(),
-            Default::Computed("that of the link that leaves each flow least", PACKETS),
-            "The rate of the link they share, what is around frames not counted.",
+            Default::Computed("the rate of the bottleneck, the link with the smallest share per flow", PACKETS),
+            "Rate of the shared link, without frame overhead.",
         ),
         key(
             "delay",
             Kind::time(),
-            Default::Computed("a frame to the queue and a notice back, nothing waiting", PACKETS),
-            "The whole loop: from a change of rate until what it does to the queue comes back as a message.",
+            Default::Computed("a frame to the queue and a notice back, through empty queues", PACKETS),
+            "Delay of the control loop: from a change of a source's rate until its effect on the queue returns as \
+             feedback.",
         ),
     ];
     keys.extend(congestion_point());
@@ -47,10 +48,9 @@ pub(super) fn fluid() -> Section {
     keys.extend(limits());
     keys.extend(start());
     Section {
-        about: "The scenario as a fluid, for `tailback stability`: one link, equal sources, one delay. Packets know \
-                nothing of it. Where the scenario's own protocol has these equations, whatever is not given here is \
-                taken from [protocol], [congestion_point] and the network, and not the default below; then the \
-                section may be left out.",
+        about: "Fluid model for `tailback stability`: one link, identical sources, one delay. Packet simulations \
+             ignore it. If the scenario's protocol matches the model, missing keys are taken from [protocol], \
+             [congestion_point] and the network instead of the defaults below, and the section may be omitted.",
         keys,
     }
 }
@@ -62,57 +62,57 @@ fn congestion_point() -> Vec<Key> {
             "set_point",
             size(),
             Default::Value("24000B", "Lu et al., Allerton 2006, section III.B: 16 frames of 1500 B"),
-            "The queue to hold.",
+            "Queue length that the control loop aims for.",
         )
         .only("model", &["bcn"]),
         key(
             "set_point",
             size(),
             Default::Value("26000B", "IEEE 802.1Q-2014, cnCpQueueSizeSetPoint"),
-            "The queue to hold.",
+            "Queue length that the control loop aims for.",
         )
         .only("model", &["qcn"]),
         key(
             "weight",
             above_zero(),
             Default::Value("2", "Lu et al., Allerton 2006, section III.B; IEEE 802.1Q-2014, cnCpFeedbackWeight"),
-            "What a byte of growth counts, where a byte above the set point counts one.",
+            "Weight of queue growth: how much a byte of growth counts, relative to a byte above the set point.",
         ),
-        key("probability", Kind::Number(0.0, 1.0), Default::Value("0.01", PAPER), "The part of the frames sampled.")
+        key("probability", Kind::Number(0.0, 1.0), Default::Value("0.01", PAPER), "Sampling probability of a frame.")
             .only("model", &["bcn"]),
         key(
             "sampling_lag",
             Kind::Number(0.0, 1.0),
-            Default::Value("1", "exact for frames sampled at random, each by itself"),
-            "What part of the mean gap between two samples their growth lags behind: 1 if frames are sampled at \
-             random, 0.5 if at equal distances.",
+            Default::Value("1", "exact for frames sampled independently at random"),
+            "Lag of the measured growth behind the queue, as a fraction of the mean sampling interval: 1 for random \
+             sampling, 0.5 for equal intervals.",
         )
         .only("model", &["bcn"]),
         key(
             "sample_base",
             size(),
             Default::Value("150000B", "IEEE 802.1Q-2014, cnCpMinSampleBase"),
-            "Bytes between two samples of a queue that is not congested.",
+            "Bytes between two samples of an uncongested queue.",
         )
         .only("model", &["qcn"]),
         key(
             "frame",
             size(),
             Default::Value("1500B", "Lu et al., Allerton 2006, section III.B: all packets are 1500 bytes long"),
-            "The frame that is sent and sampled; in BCN what queues are counted in.",
+            "Frame size; in BCN also the unit of queue lengths.",
         ),
         key(
             "buffer",
             size(),
-            Default::Value("150000B", "our choice: 100 frames, the paper does not say"),
-            "The most a queue can be.",
+            Default::Value("150000B", "our choice: 100 frames; the paper gives none"),
+            "Maximum queue length.",
         )
         .only("model", &["bcn"]),
         key(
             "buffer",
             size(),
-            Default::Value("300000B", "our choice: twice the bytes between two samples"),
-            "The most a queue can be.",
+            Default::Value("300000B", "our choice: twice the sampling interval"),
+            "Maximum queue length.",
         )
         .only("model", &["qcn"]),
     ]
@@ -121,12 +121,24 @@ fn congestion_point() -> Vec<Key> {
 fn bcn_source() -> Vec<Key> {
     let bcn = |key: Key| key.only("model", &["bcn"]);
     let stated = Section {
-        about: "What a paper states of these loops: each number is compared, at the digits it is given \
-                with, with what follows from the parameters.",
+        about: "Values that a paper states for these loops. Each is compared, to the stated number of digits, with \
+             the value that follows from the parameters.",
         keys: vec![
-            key("increase_pole", above_zero(), Default::Absent("nothing is stated"), "In radians per second."),
-            key("decrease_pole", above_zero(), Default::Absent("nothing is stated"), "In radians per second."),
-            key("b", above_zero(), Default::Absent("nothing is stated"), "The b that is said to belong to a."),
+            key(
+                "increase_pole",
+                above_zero(),
+                Default::Absent("not stated"),
+                "Pole of the increase loop, in \
+                 radians per second.",
+            ),
+            key(
+                "decrease_pole",
+                above_zero(),
+                Default::Absent("not stated"),
+                "Pole of the decrease loop, in \
+                 radians per second.",
+            ),
+            key("b", above_zero(), Default::Absent("not stated"), "The b that belongs to a."),
         ],
     };
     vec![
@@ -134,20 +146,15 @@ fn bcn_source() -> Vec<Key> {
             "increase_gain",
             above_zero(),
             Default::Value("4", PAPER),
-            "Gi: what a frame of Fb adds, in rate_unit.",
+            "Gi: rate increase per frame of Fb, in units of rate_unit.",
         )),
         bcn(key(
             "decrease_gain",
             above_zero(),
             Default::Value("0.0078125", "Lu et al., Allerton 2006, section III.B: 1/128"),
-            "Gd: the part of a rate that a frame of Fb takes.",
+            "Gd: fraction of the rate removed per frame of Fb.",
         )),
-        bcn(key(
-            "rate_unit",
-            Kind::rate(),
-            Default::Value("1Mb/s", PAPER),
-            "Ru: the rate that increases are counted in.",
-        )),
+        bcn(key("rate_unit", Kind::rate(), Default::Value("1Mb/s", PAPER), "Ru: unit of rate increases.")),
         bcn(key(
             "a",
             Kind::Number(1.0, f64::INFINITY),
@@ -157,8 +164,8 @@ fn bcn_source() -> Vec<Key> {
         bcn(key(
             "stated",
             Kind::Table(Box::new(stated)),
-            Default::Absent("nothing is stated"),
-            "What a paper states, to be checked.",
+            Default::Absent("not stated"),
+            "Values that a paper states, to be checked.",
         )),
     ]
 }
@@ -170,37 +177,41 @@ fn qcn_source() -> Vec<Key> {
             "gd",
             above_zero(),
             Default::Value("0.0078125", "IEEE 802.1Q-2014, rpgGd: 2 to the power of -7"),
-            "The part of its rate that a source gives up for a quantum of feedback.",
+            "Fraction of its rate that a source gives up per quantum of feedback.",
         )),
         qcn(key(
             "byte_reset",
             Kind::size(1, 1 << 40),
             Default::Value("150000B", "IEEE 802.1Q-2014, rpgByteReset"),
-            "Bytes of a stage of the byte counter.",
+            "Bytes per stage of the byte counter.",
         )),
         qcn(key(
             "time_reset",
             Kind::time(),
             Default::Value("15ms", "IEEE 802.1Q-2014, rpgTimeReset"),
-            "Length of a stage of the timer; 0s for no timer, as in the published fluid model.",
+            "Length of a timer stage; 0s disables the timer, as in the published fluid model.",
         )),
         qcn(key(
             "threshold",
             Kind::Count(1, 1000),
             Default::Value("5", "IEEE 802.1Q-2014, rpgThreshold"),
-            "Stages of fast recovery.",
+            "Number of stages of fast recovery.",
         )),
         qcn(key(
             "ai_rate",
             Kind::rate(),
             Default::Value("5Mb/s", "IEEE 802.1Q-2014, rpgAiRate"),
-            "What the target rises by in a stage after that.",
+            "Increase of the target rate per stage after fast recovery.",
         )),
         qcn(key(
             "noise",
             above_zero(),
-            Default::Value("0.5", "our choice: then samples spread by 0.9 quanta, about a frame of 1500 B"),
-            "The scale of what is random in a sample of the queue, in quanta of feedback.",
+            Default::Value(
+                "0.5",
+                "our choice: samples then have a standard deviation of 0.9 quanta, about one frame \
+                 of 1500 B",
+            ),
+            "Scale of the randomness in a sample of the queue, in quanta of feedback.",
         )),
     ]
 }
@@ -210,28 +221,28 @@ fn limits() -> Vec<Key> {
         key(
             "min_rate",
             Kind::Rate(SLOWEST, FASTEST),
-            Default::Value("1Mb/s", "our choice: the paper's Rmin has no number"),
-            "The least a rate can be.",
+            Default::Value("1Mb/s", "our choice: the paper gives no number for Rmin"),
+            "Minimum rate.",
         )
         .only("model", &["bcn"]),
         key(
             "min_rate",
             Kind::Rate(SLOWEST, FASTEST),
             Default::Value("5Mb/s", "IEEE 802.1Q-2014, rpgMinRate"),
-            "The least a rate can be.",
+            "Minimum rate.",
         )
         .only("model", &["qcn"]),
         key(
             "max_rate",
             Kind::rate(),
-            Default::Computed("capacity", "our choice: sources have links like the one they share"),
-            "The most a rate can be.",
+            Default::Computed("capacity", "our choice: sources with links like the shared one"),
+            "Maximum rate.",
         ),
         key(
             "min_dec_factor",
             Kind::Number(0.0, 1.0),
             Default::Value("0.5", "IEEE 802.1Q-2014, rpgMinDecFac; the BCN paper has none"),
-            "The least factor of a single decrease.",
+            "Smallest factor of a single decrease.",
         ),
     ]
 }
@@ -241,28 +252,32 @@ fn start() -> Vec<Key> {
         key(
             "start_rate",
             Kind::rate(),
-            Default::Computed("half the fair share", "our choice: far from rest, and below it"),
-            "For --trajectory: the rate of every source at first.",
+            Default::Computed("half the fair share", "our choice: below and far from equilibrium"),
+            "For --trajectory: initial rate of every source.",
         )
         .only("model", &["bcn"]),
         key(
             "start_rate",
             Kind::rate(),
-            Default::Computed("twice the fair share", "our choice: above it, since limiters of QCN start at full rate"),
-            "For --trajectory: the rate of every source at first.",
+            Default::Computed(
+                "twice the fair share",
+                "our choice: above equilibrium, since QCN rate limiters start \
+                 at full rate",
+            ),
+            "For --trajectory: initial rate of every source.",
         )
         .only("model", &["qcn"]),
         key(
             "start_queue",
             Kind::size(0, 1 << 40),
             Default::Value("0B", "our choice: an empty queue"),
-            "For --trajectory: the queue at first.",
+            "For --trajectory: initial queue length.",
         ),
         key(
             "duration",
             Kind::time(),
             Default::Value("200ms", "Lu et al., Allerton 2006, section III.B: the time between two bursts of figure 2"),
-            "For --trajectory: how long.",
+            "For --trajectory: duration.",
         ),
     ]
 }

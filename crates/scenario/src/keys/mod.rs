@@ -3,6 +3,7 @@
 pub(crate) mod buffers;
 mod dcb;
 mod devices;
+pub(crate) mod examples;
 mod figure;
 mod fluid;
 mod network;
@@ -21,7 +22,8 @@ pub(crate) const SCHEMA_VERSION: u64 = 1;
 pub fn root() -> &'static Section {
     static ROOT: OnceLock<Section> = OnceLock::new();
     ROOT.get_or_init(|| Section {
-        about: "A scenario: a network, its traffic, what to record, how long to run and what to expect.",
+        about: "A scenario describes a network, its traffic, the data to record, the duration and the expected \
+             results.",
         keys: keys(),
     })
 }
@@ -34,113 +36,115 @@ fn keys() -> Vec<Key> {
             "schema_version",
             Kind::Count(SCHEMA_VERSION, SCHEMA_VERSION),
             Default::Required,
-            "The version of this format, so that a file never silently means something else later.",
+            "Version of the scenario format.",
         ),
         key(
             "base",
             Kind::File,
-            Default::Absent("the file stands alone"),
-            "Another scenario, relative to this file, that this one changes: tables are joined key by key, all else, \
-             lists included, is replaced.",
+            Default::Absent("the file is complete in itself"),
+            "Path of another scenario, relative to this file, that this one modifies. Tables are merged key by key; \
+             everything else, lists included, is replaced.",
         ),
-        key("name", Kind::Text, Default::Absent("the file's name serves"), "What the scenario is called."),
-        key("description", Kind::Text, Default::Absent("nothing is said"), "What it shows, for people."),
+        key("name", Kind::Text, Default::Absent("the name of the file"), "Name of the scenario."),
+        key("description", Kind::Text, Default::Absent("no description"), "Free text: what the scenario shows."),
         key("network", table(network::network()), Default::Required, "Nodes, cables and routes."),
         key(
             "classes",
             tables(devices::classes()),
-            Default::Nested("our choice: one lossless class, since lossless networks are what this laboratory is for"),
-            "Priorities of Ethernet or virtual lanes of InfiniBand. The first is class 0; a later one is a higher \
+            Default::Nested("our choice: one lossless class"),
+            "Ethernet priorities or InfiniBand virtual lanes. The first entry is class 0; later entries have higher \
              priority.",
         ),
         key(
             "switches",
             tables(devices::switches()),
             Default::Required,
-            "Kinds of switches. Of several entries that match a switch the last one applies.",
+            "Types of switches. If several entries match a switch, the last one applies.",
         ),
         key(
             "adapters",
             tables(devices::adapters()),
-            Default::Nested("our choice: hosts that consume at once"),
-            "Kinds of adapters: the hosts' attachments. Of several entries that match a host the last one applies.",
+            Default::Nested("our choice: hosts that consume frames on arrival"),
+            "Types of adapters, which attach hosts to the network. If several entries match a host, the last one \
+             applies.",
         ),
         key(
             "protocol",
             table(traffic::protocol()),
-            Default::Nested("our choice: the baseline of every comparison"),
-            "The congestion control of all flows that do not name their own.",
+            Default::Nested("our choice: no congestion control"),
+            "Congestion control of every flow whose workload does not set its own.",
         ),
         key(
             "congestion_point",
             table(devices::congestion_point()),
-            Default::Absent("nothing is marked and nobody is told"),
-            "The congestion point of all switches that do not have their own.",
+            Default::Absent("switches neither mark frames nor send notices"),
+            "Congestion point of every switch that does not set its own.",
         ),
-        key("workloads", tables(traffic::workloads()), Default::Absent("nobody sends"), "The traffic."),
-        key("faults", tables(settings::faults()), Default::Absent("no cable fails"), "Cables that fail."),
+        key("workloads", tables(traffic::workloads()), Default::Absent("no traffic"), "The traffic."),
+        key("faults", tables(settings::faults()), Default::Absent("no cable fails"), "Cable failures."),
         key(
             "dcb",
             tables(dcb::dcb()),
-            Default::Absent("no agent exchanges anything"),
-            "Data Center Bridging as it is configured at nodes, for `tailback dcbx`. Of several entries that match a node \
-             the last one applies; nodes that none matches are willing to learn.",
+            Default::Absent("no DCBX agents"),
+            "Data Center Bridging settings of nodes, for `tailback dcbx`. If several entries match a node, the last \
+             one applies. A node without an entry is willing: it accepts its neighbours' settings.",
         ),
         key(
             "dcbx",
             table(dcb::dcbx()),
-            Default::Absent("as lldpad has it; runs do not depend on it"),
-            "How the agents of all nodes exchange what [[dcb]] configures.",
+            Default::Absent("lldpad's defaults; a run does not depend on them"),
+            "Timing and rules of the DCBX agents that exchange the settings of [[dcb]].",
         ),
         key(
             "probes",
             table(settings::probes()),
-            Default::Nested("our choice: record everything, at a hundred windows and a thousand samples a run"),
-            "What to record, and how often.",
+            Default::Nested("our choice: every table, 100 throughput windows and 1000 samples per run"),
+            "Which tables to record, and how often.",
         ),
         key(
             "fluid",
             table(fluid::fluid()),
-            Default::Absent("what follows from the protocol and the network"),
-            "The scenario as differential equations, for `tailback stability`.",
+            Default::Absent("derived from the protocol and the network"),
+            "Fluid model of the scenario, for `tailback stability`.",
         ),
-        key("run", table(settings::run()), Default::Required, "How long to run, and how often."),
+        key("run", table(settings::run()), Default::Required, "Duration, seed and number of runs."),
         key(
             "expectations",
             tables(settings::expectations()),
-            Default::Absent("nothing is expected"),
-            "What the results should be: each is judged after the run.",
+            Default::Absent("nothing is checked"),
+            "Metrics to measure after the run and the values they should have.",
         ),
         key(
             "sweep",
             Kind::Any,
-            Default::Absent("there is nothing to sweep"),
-            "For `tailback sweep`: paths of keys, each with the list of values it takes in turn, such as \
-             \"switches[0].buffers[0].xoff\" = [\"50KB\", \"100KB\"].",
+            Default::Absent("no sweep"),
+            "For `tailback sweep`: key paths, each with a list of values, such as \"switches[0].buffers[0].xoff\" = \
+             [\"50KB\", \"100KB\"].",
         ),
         key(
             "variants",
             tables(figure::variants()),
-            Default::Absent("there is one way to run it"),
-            "Named sets of changes: an axis of the grid beside those of [sweep].",
+            Default::Absent("no variants"),
+            "Named sets of overrides. They form one axis of the grid; each path of [sweep] forms another.",
         ),
         key(
             "choices",
             tables(figure::choices()),
-            Default::Absent("nothing is left open"),
-            "For `tailback reproduce`: what a paper leaves open, and whether a verdict depends on it.",
+            Default::Absent("the paper leaves nothing open"),
+            "For `tailback reproduce`: parameters that a paper does not state. Every verdict is checked against each \
+             of their values.",
         ),
         key(
             "trends",
             tables(figure::trends()),
-            Default::Absent("nothing is said of the grid"),
-            "For `tailback reproduce`: how quantities should go along the axes of the grid.",
+            Default::Absent("no trends are checked"),
+            "For `tailback reproduce`: how quantities should change along the axes of the grid.",
         ),
         key(
             "charts",
             tables(figure::charts()),
-            Default::Absent("every quantity is drawn along the first axis"),
-            "For `tailback reproduce`: what to draw.",
+            Default::Absent("every quantity along the first axis"),
+            "For `tailback reproduce`: the charts to draw.",
         ),
     ]
 }
@@ -168,7 +172,7 @@ mod tests {
             assert!(key.meaning.ends_with('.'), "{path}: {}", key.meaning);
             match key.default {
                 Default::Value(_, source) | Default::Computed(_, source) | Default::Nested(source) => {
-                    assert!(source.len() > 10, "{path}: a default without a source");
+                    assert!(source.len() >= "our choice".len(), "{path}: a default without a source");
                 }
                 Default::Absent(meaning) => assert!(!meaning.is_empty(), "{path}: what does absence mean?"),
                 Default::Required => {}

@@ -3,7 +3,7 @@
 use crate::key::{Condition, Default, Key, Kind, Section, key};
 use fabric::topology::TOPOLOGIES;
 
-const ALL_CABLES: &str = "all cables between the two";
+const ALL_CABLES: &str = "all cables between the two nodes";
 
 /// A topology's or parameter's name as scenarios write it.
 pub(crate) fn written(name: &str) -> String {
@@ -15,18 +15,22 @@ pub(super) fn network() -> Section {
     let mut keys = vec![key(
         "topology",
         Kind::Choice(topologies),
-        Default::Absent("nodes and links are written out"),
-        "A named drawing with a few numbers. Hosts are h0, h1, and so on.",
+        Default::Absent("[[network.nodes]] and [[network.links]] describe the network"),
+        "Predefined network, sized by the keys below. Hosts are named h0, h1, and so on.",
     )];
     keys.extend(parameters());
     let link = |default, meaning| key("link", Kind::Table(Box::new(link())), default, meaning);
     keys.extend([
-        link(Default::Required, "The cables between hosts and switches, and all others that say nothing else."),
+        link(
+            Default::Required,
+            "Properties of cables: of host cables, and of all others unless trunk, cables or \
+             links changes them.",
+        ),
         key(
             "trunk",
             Kind::Table(Box::new(partial_link())),
-            Default::Absent("the same as link"),
-            "The cables between switches; what it leaves out is as in link.",
+            Default::Absent("same as link"),
+            "Properties of the cables between switches. Missing keys default to those of link.",
         )
         .only(
             "topology",
@@ -42,63 +46,75 @@ pub(super) fn network() -> Section {
         key(
             "cables",
             Kind::Tables(Box::new(cables())),
-            Default::Absent("all cables are as link and trunk say"),
-            "Cables of a drawing that differ from the rest.",
+            Default::Absent("all cables are as link and trunk describe them"),
+            "Cables of the topology that differ from link and trunk.",
         ),
         key(
             "nodes",
             Kind::Tables(Box::new(nodes())),
-            Default::Absent("a topology is named"),
-            "Nodes written out, instead of a topology.",
+            Default::Absent("the topology defines the nodes"),
+            "Explicit list of nodes, instead of a topology.",
         ),
         key(
             "links",
             Kind::Tables(Box::new(links())),
-            Default::Absent("a topology is named"),
-            "Cables written out. The n-th cable of a node is its port n.",
+            Default::Absent("the topology defines the cables"),
+            "Explicit list of cables. The n-th cable of a node is its port n.",
         ),
         key(
             "overhead",
             Kind::size(0, 1000),
-            Default::Value("20B", "IEEE 802.3 clause 4.4.2: 8 B of preamble and delimiter, 12 B of gap"),
-            "Bytes on the wire around every frame.",
+            Default::Value("20B", "IEEE 802.3 clause 4.4.2: 8 B of preamble and delimiter, 12 B of interpacket gap"),
+            "Bytes that every frame occupies on the wire besides its own.",
         ),
         key(
             "smallest_frame",
             Kind::size(1, 9000),
             Default::Value("64B", "IEEE 802.3 clause 4.4.2: minFrameSize of 512 bits"),
-            "No frame is shorter.",
+            "Minimum frame size. Shorter frames are padded to it.",
         ),
         key(
             "routing",
             Kind::choice(&[
-                ("shortest", "all paths of fewest hops; every switch chooses among its own, as TRILL does"),
-                ("up-down", "up*/down*: never up after down, so never a deadlock, at the price of detours"),
-                ("lash", "LASH: one shortest path each, in the first lane where it closes no circle"),
-                ("dfsssp", "DFSSSP: one shortest path each, evenly loaded, circles broken by lanes"),
-                ("spb", "shortest path bridging: trees of shortest paths, one chosen by the source"),
+                ("shortest", "all paths with the fewest hops; each switch picks among its next hops, as in TRILL"),
+                (
+                    "up-down",
+                    "up*/down*: no path goes up after it went down, which prevents deadlock but lengthens \
+                     some paths",
+                ),
+                (
+                    "lash",
+                    "LASH: one shortest path per pair of switches, in the first virtual lane where it closes no \
+                     cycle",
+                ),
+                (
+                    "dfsssp",
+                    "DFSSSP: one shortest path per pair, balanced over the links; cycles are broken by \
+                     virtual lanes",
+                ),
+                ("spb", "shortest path bridging: several shortest-path trees; the source picks one"),
                 ("spanning-tree", "one spanning tree"),
-                ("multiple-spanning-tree", "a spanning tree for each root, one chosen by the source"),
-                ("explicit", "only what routes says"),
+                ("multiple-spanning-tree", "one spanning tree per root; the source picks one"),
+                ("explicit", "only the entries of routes"),
             ]),
-            Default::Value("shortest", "our choice: what equal-cost multipath of IEEE 802.1Qbp and of IP fabrics does"),
-            "Where forwarding tables come from.",
+            Default::Value("shortest", "our choice: the equal-cost multipath of IEEE 802.1Qbp and of IP fabrics"),
+            "How the forwarding tables are computed.",
         ),
         key(
             "roots",
             Kind::Names,
             Default::Computed(
-                "the switch from which the farthest is nearest, the first of several",
-                "our choice: the middle makes the shortest detours",
+                "the switch with the smallest distance to its farthest node; the first of equals",
+                "our choice: a central root keeps detours short",
             ),
-            "The switches at the top.",
+            "The root switches of up*/down*.",
         )
         .only("routing", &["up-down"]),
         key(
             "roots",
             Kind::Names,
             Default::Computed("the first switch", "IEEE 802.1D-2004 clause 17: the lowest bridge identifier"),
-            "The root of the tree. Bridge identifiers are dealt out in the order of the nodes.",
+            "Root of the spanning tree. Bridge identifiers follow the order of the nodes.",
         )
         .only("routing", &["spanning-tree"]),
         key(
@@ -108,75 +124,75 @@ pub(super) fn network() -> Section {
                 "all switches of the highest layer",
                 "our choice: what an operator would set by priority",
             ),
-            "The root of each tree, 64 at most.",
+            "Root of each spanning tree, at most 64.",
         )
         .only("routing", &["multiple-spanning-tree"]),
         key(
             "trees",
             Kind::Count(1, 16),
-            Default::Value("16", "RFC 6329: there are sixteen standard algorithms, 00-80-C2-01 and so on"),
-            "How many of the sixteen standard sets of paths there are, the first so many.",
+            Default::Value("16", "RFC 6329: the sixteen standard algorithms, 00-80-C2-01 and so on"),
+            "Number of equal-cost trees: the first so many of the sixteen standard ones.",
         )
         .only("routing", &["spb"]),
         key(
             "bridges",
             Kind::Tables(Box::new(bridges())),
-            Default::Absent("addresses are dealt out in the order of the nodes, priorities are all 0"),
-            "What bridges are called: it decides among equal paths.",
+            Default::Absent("addresses follow the order of the nodes; every priority is 0"),
+            "Bridge identifiers, which break ties among equal-cost paths.",
         )
         .only("routing", &["spb"]),
         key(
             "services",
             Kind::Tables(Box::new(services())),
-            Default::Absent("there are no groups"),
-            "Groups of bridges. Nobody sends to them in a run; `tailback routes` shows how they would be forwarded.",
+            Default::Absent("no groups"),
+            "Multicast groups of bridges. Runs send no traffic to them; `tailback routes` shows how they would be \
+             forwarded.",
         )
         .only("routing", &["spb"]),
         key(
             "local_repair",
             Kind::time(),
-            Default::Absent("switches wait for new tables"),
-            "How long after a cable fails the switches at its ends use the other ports of their lists, where there are \
-             any.",
+            Default::Absent("switches wait for new forwarding tables"),
+            "Delay after a cable failure until the switches at its ends use their other next hops, if they have any.",
         )
         .only("routing", &["shortest", "up-down"]),
         key(
             "reconverge",
-            Kind::time_or(&[("isis", "when each switch has learned it: IS-IS is spoken, see isis")]),
-            Default::Absent("tables change only as reroutes says"),
-            "How long after a cable fails or comes up all switches have tables computed anew: detection, flooding and \
+            Kind::time_or(&[("isis", "each switch updates its tables when IS-IS informs it; see isis")]),
+            Default::Absent("only the entries of reroutes change the tables"),
+            "Delay after a cable fails or recovers until all switches use recomputed tables: detection, flooding and \
              computation together.",
         ),
         key(
             "isis",
             Kind::Table(Box::new(isis())),
-            Default::Nested("each part has its own source"),
-            "How the switches learn of failing cables.",
+            Default::Nested("the defaults of its keys"),
+            "How switches learn of cable failures by IS-IS.",
         )
         .only("reconverge", &["isis"]),
         key(
             "multipath",
             Kind::choice(&[
-                ("flow-hash", "by a hash of the flow: a flow keeps its path"),
-                ("spray", "anew for every frame"),
+                ("flow-hash", "a hash of the flow picks the path, so a flow keeps its path"),
+                ("spray", "the path is picked separately for every frame"),
             ]),
             Default::Value("flow-hash", "RFC 2992: keeps the frames of a flow in order"),
-            "How a switch chooses among equal paths.",
+            "How a switch picks among equal-cost paths.",
         ),
         key(
             "routes",
             Kind::Tables(Box::new(routes())),
-            Default::Absent("the tables are as routing says"),
-            "Entries that replace what routing says.",
+            Default::Absent("routing alone fills the tables"),
+            "Forwarding entries that replace those of routing.",
         ),
         key(
             "reroutes",
             Kind::Tables(Box::new(reroutes())),
-            Default::Absent("tables never change"),
-            "Later forwarding tables, installed in all switches at one instant.",
+            Default::Absent("the tables never change"),
+            "Forwarding tables that all switches install at a given time.",
         ),
     ]);
-    Section { about: "Nodes, cables and routes: a named topology, or nodes and links written out.", keys }
+    Section { about: "Nodes, cables and routes: either a predefined topology, or explicit nodes and links.", keys }
 }
 
 /// The numbers that topologies take, one reading per topology and default.
@@ -198,7 +214,7 @@ fn parameters() -> Vec<Key> {
             keys.push(Key {
                 name: parameter.name,
                 kind: if list { Kind::Counts(1, 1 << 20) } else { Kind::Count(0, 1 << 20) },
-                default: Default::Value(parameter.default, "our choice: a small example of the topology"),
+                default: Default::Value(parameter.default, "our choice"),
                 // The table is made once and kept.
                 meaning: meaning.leak(),
                 only: vec![Condition { key: "topology", values: vec![written(topology.name)] }],
@@ -218,95 +234,117 @@ fn sentence(words: &str) -> String {
 
 fn link() -> Section {
     Section {
-        about: "What a cable is made of; both directions are alike.",
+        about: "Properties of a cable. Both directions are alike.",
         keys: vec![
-            key("rate", Kind::rate(), Default::Required, "Bits per second, in each direction."),
+            key("rate", Kind::rate(), Default::Required, "Bit rate of each direction."),
             key("latency", Kind::time(), Default::Required, "Propagation delay of one direction."),
             key(
                 "bit_error_rate",
                 Kind::Number(0.0, 0.999_999),
-                Default::Value("0.0", "our choice: a perfect cable, so that every loss has another cause"),
-                "Probability that a bit arrives wrong.",
+                Default::Value("0.0", "our choice: no bit errors"),
+                "Probability that a bit is corrupted.",
             ),
         ],
     }
 }
 
 fn partial_link() -> Section {
-    Section { about: "What differs from link.", keys: partial_link_keys("as in link") }
+    Section {
+        about: "Cables between switches. Missing keys default to those of link.",
+        keys: partial_link_keys("as in link"),
+    }
 }
 
 fn partial_link_keys(absent: &'static str) -> Vec<Key> {
     vec![
-        key("rate", Kind::rate(), Default::Absent(absent), "Bits per second, in each direction."),
+        key("rate", Kind::rate(), Default::Absent(absent), "Bit rate of each direction."),
         key("latency", Kind::time(), Default::Absent(absent), "Propagation delay of one direction."),
         key(
             "bit_error_rate",
             Kind::Number(0.0, 0.999_999),
             Default::Absent(absent),
-            "Probability that a bit arrives wrong.",
+            "Probability that a bit is corrupted.",
         ),
     ]
 }
 
 fn cables() -> Section {
     let mut keys = vec![
-        key("between", Kind::Pair, Default::Required, "The two ends; with wildcards, every cable that matches."),
-        key("which", Kind::Count(0, 65_535), Default::Absent(ALL_CABLES), "Which of several parallel cables, from 0."),
+        key(
+            "between",
+            Kind::Pair,
+            Default::Required,
+            "The two nodes of the cable. With wildcards: every matching \
+             cable.",
+        ),
+        key(
+            "which",
+            Kind::Count(0, 65_535),
+            Default::Absent(ALL_CABLES),
+            "Index of one of several parallel cables, \
+             from 0.",
+        ),
     ];
     keys.extend(partial_link_keys("unchanged"));
     keys.push(key(
         "metric",
         Kind::Counts(1, fabric::routing::MOST_METRIC as u64),
-        Default::Absent("20 Tb/s over its rate (IEEE 802.1D-2004, table 17-3), 2000 at 10 Gb/s"),
-        "The link metric of both ends, or of each; the greater counts. For bridging by trees.",
+        Default::Absent("20 Tb/s divided by its rate (IEEE 802.1D-2004, table 17-3): 2000 at 10 Gb/s"),
+        "Link metric for spanning trees and shortest path bridging: one value, or one per end. The larger one \
+         counts.",
     ));
     Section { about: "Cables that differ from the rest.", keys }
 }
 
 fn nodes() -> Section {
     Section {
-        about: "One node, or several of a kind.",
+        about: "One node, or several with the same role.",
         keys: vec![
-            key("names", Kind::Names, Default::Required, "A unique name each; {0..7} makes eight of one."),
+            key("names", Kind::Names, Default::Required, "Unique names; {0..7} stands for eight of them."),
             key(
                 "role",
                 Kind::choice(&[("host", "sends and receives; has exactly one cable"), ("switch", "forwards")]),
                 Default::Required,
-                "What a node does with a frame.",
+                "Whether the node is a host or a switch.",
             ),
             key(
                 "layer",
                 Kind::Count(0, 65_535),
-                Default::Computed("0 for a host, 1 for a switch", "our choice: a drawing of one tier of switches"),
-                "Distance from the hosts in a layered drawing.",
+                Default::Computed("0 for a host, 1 for a switch", "our choice: one tier of switches"),
+                "Tier of the node, counted from the hosts.",
             ),
         ],
     }
 }
 
 fn isis() -> Section {
-    const ALONE: &str = "our choice: what the conversation alone takes; François et al. 2005 measure what routers add";
+    const ALONE: &str = "our choice: the time of the protocol exchange alone; François et al. 2005 measure what \
+         routers add";
     Section {
-        about: "Bridges that speak IS-IS, at rest when the run begins. What each switch learns changes its own tables.",
+        about: "IS-IS between the switches. It has converged when the run begins; a switch recomputes its tables \
+             when it learns of a change.",
         keys: vec![
             key(
                 "detection",
                 Kind::time(),
                 Default::Value("0s", ALONE),
-                "From the failure or return of a cable until the switches at its ends see it.",
+                "Delay from the failure or recovery of a cable until the switches at its ends detect it.",
             ),
             key(
                 "computation",
                 Kind::time(),
                 Default::Value("0s", ALONE),
-                "From the moment a switch has learned something until its tables are changed.",
+                "Delay from the receipt of a link-state update until the switch uses its new tables.",
             ),
             key(
                 "generation",
                 Kind::time(),
-                Default::Value("1s", "our choice; ISO 10589 says 30 s (minimumLSPGenerationInterval), vendors less"),
-                "A switch that has just told of a change tells of the next only after that.",
+                Default::Value(
+                    "1s",
+                    "our choice; ISO 10589 has 30 s (minimumLSPGenerationInterval), vendors use \
+                     less",
+                ),
+                "Minimum time between two link-state updates that a switch originates.",
             ),
         ],
     }
@@ -314,20 +352,21 @@ fn isis() -> Section {
 
 fn bridges() -> Section {
     Section {
-        about: "Identifiers of bridges (RFC 6329): priority and address.",
+        about: "Bridge identifiers (RFC 6329): priority and address.",
         keys: vec![
-            key("names", Kind::Names, Default::Required, "The switches."),
+            key("names", Kind::Names, Default::Required, "The switches, by name."),
             key(
                 "address",
                 Kind::Text,
-                Default::Absent("the number of its node, from 1"),
-                "The bridge's address, such as \"02-00-00-00-00-01\"; of several bridges the first, the others count up.",
+                Default::Absent("the number of the node, from 1"),
+                "MAC address of the bridge, such as \"02-00-00-00-00-01\". If several bridges match, they get \
+                 consecutive addresses.",
             ),
             key(
                 "priority",
                 Kind::Count(0, 65_535),
                 Default::Absent("0"),
-                "Goes before the address; lower is preferred by the first tree.",
+                "Compared before the address. The first tree prefers lower values.",
             ),
         ],
     }
@@ -335,27 +374,37 @@ fn bridges() -> Section {
 
 fn services() -> Section {
     Section {
-        about: "A group of bridges: a service of SPBM, or a group of SPBV.",
+        about: "A multicast group: a service of SPBM (set isid), or a group address of SPBV (set group).",
         keys: vec![
-            key("isid", Kind::Count(1, 0xFF_FFFF), Default::Absent("it is a group of SPBV"), "Number of the service."),
+            key(
+                "isid",
+                Kind::Count(1, 0xFF_FFFF),
+                Default::Absent("the group is one of SPBV"),
+                "Service identifier \
+                 (I-SID).",
+            ),
             key(
                 "group",
                 Kind::Text,
-                Default::Absent("it is a service of SPBM"),
-                "Address of the group, such as \"03-00-00-00-00-0f\".",
+                Default::Absent("the group is a service of SPBM"),
+                "Group MAC address, such as \"03-00-00-00-00-0f\".",
             ),
             key(
                 "tree",
                 Kind::Count(0, 15),
-                Default::Value("0", "our choice: the first, which every bridge must have (RFC 6329, section 14.1)"),
-                "The tree that it goes by, from 0.",
+                Default::Value(
+                    "0",
+                    "our choice: the first tree, which every bridge must support (RFC 6329, section \
+                     14.1)",
+                ),
+                "Index of the tree that forwards the group, from 0.",
             ),
-            key("transmit", Kind::Names, Default::Required, "Switches that send to it."),
+            key("transmit", Kind::Names, Default::Required, "Switches that send to the group."),
             key(
                 "receive",
                 Kind::Names,
-                Default::Computed("the same as transmit", "our choice: everybody hears everybody, an E-LAN"),
-                "Switches that receive from it.",
+                Default::Computed("same as transmit", "our choice: an E-LAN, in which all members receive"),
+                "Switches that receive from the group.",
             ),
         ],
     }
@@ -367,32 +416,32 @@ fn links() -> Section {
             "between",
             Kind::Pair,
             Default::Required,
-            "The two ends; with wildcards, a cable for every pair that matches.",
+            "The two nodes. With wildcards: one cable for every matching pair.",
         ),
-        key(
-            "count",
-            Kind::Count(1, 65_535),
-            Default::Value("1", "our choice: one cable"),
-            "Parallel cables between the two.",
-        ),
+        key("count", Kind::Count(1, 65_535), Default::Value("1", "our choice"), "Number of parallel cables."),
     ];
     keys.extend(partial_link_keys("as in link"));
-    Section { about: "A cable, or several alike.", keys }
+    Section { about: "One cable, or several with the same properties.", keys }
 }
 
 fn routes() -> Section {
     Section {
-        about: "An entry of forwarding tables.",
+        about: "A forwarding entry.",
         keys: vec![
-            key("at", Kind::Names, Default::Required, "The switches."),
+            key("at", Kind::Names, Default::Required, "The switches, by name."),
             key("to", Kind::Names, Default::Required, "The destination hosts."),
             key(
                 "via",
                 Kind::Names,
-                Default::Absent("ports says it"),
-                "The neighbours to send to, by every cable that leads there; frames are spread over several.",
+                Default::Absent("ports gives the next hops"),
+                "Next hops by name. All cables to them are used; multipath picks among them.",
             ),
-            key("ports", Kind::Counts(0, 65_535), Default::Absent("via says it"), "The output ports, from 0."),
+            key(
+                "ports",
+                Kind::Counts(0, 65_535),
+                Default::Absent("via gives the next hops"),
+                "Next hops by port number, from 0.",
+            ),
         ],
     }
 }
@@ -401,18 +450,18 @@ fn reroutes() -> Section {
     Section {
         about: "New forwarding tables for all switches.",
         keys: vec![
-            key("at", Kind::time(), Default::Required, "When they are installed."),
+            key("at", Kind::time(), Default::Required, "When all switches install them."),
             key(
                 "avoid",
                 Kind::Pairs,
                 Default::Absent("all cables are used"),
-                "Cables that paths no longer use, each by its two ends.",
+                "Cables that the new paths avoid, each given by its two nodes.",
             ),
             key(
                 "routes",
                 Kind::Tables(Box::new(routes())),
-                Default::Absent("no more"),
-                "Entries that replace these paths.",
+                Default::Absent("no entries"),
+                "Forwarding entries that replace the computed ones.",
             ),
         ],
     }

@@ -8,36 +8,37 @@ use std::sync::OnceLock;
 pub fn paper() -> &'static Section {
     static PAPER: OnceLock<Section> = OnceLock::new();
     PAPER.get_or_init(|| Section {
-        about: "`paper.toml` in the folder of a paper: what the paper is, and what it says of all its figures together.",
+        about: "`paper.toml` in the folder of a paper: bibliographic data, and statements about several figures \
+             together.",
         keys: keys(),
     })
 }
 
 fn keys() -> Vec<Key> {
-    let absent = Default::Absent("nothing is said");
+    let absent = Default::Absent("not given");
     vec![
-        key("title", Kind::Text, Default::Required, "Its title."),
-        key("authors", Kind::Names, absent, "Who wrote it."),
-        key("year", Kind::Count(1900, 2100), absent, "When."),
-        key("publisher", Kind::Text, absent, "Where it appeared."),
+        key("title", Kind::Text, Default::Required, "Title."),
+        key("authors", Kind::Names, absent, "Authors."),
+        key("year", Kind::Count(1900, 2100), absent, "Year of publication."),
+        key("publisher", Kind::Text, absent, "Journal, conference or publisher."),
         key(
             "missing",
             Kind::Tables(Box::new(missing())),
             Default::Absent("nothing is missing"),
-            "What is not checked, and why: figures that cannot be run, and statements that no run can decide. A file of \
-             that name in the folder makes it a figure like the others.",
+            "Figures that cannot be run and statements that no run can decide, with the reason. If the folder holds \
+             a file of that name, it is a figure like the others.",
         ),
         key(
             "matrices",
             Kind::Tables(Box::new(matrices())),
-            Default::Absent("none is printed"),
+            Default::Absent("no tables"),
             "Tables of variants by figures.",
         ),
         key(
             "sentences",
             Kind::Tables(Box::new(sentences())),
-            Default::Absent("it says nothing of them together"),
-            "What the paper says of several figures together.",
+            Default::Absent("no such statements"),
+            "Statements of the paper about several figures together.",
         ),
     ]
 }
@@ -50,9 +51,9 @@ fn missing() -> Section {
                 "name",
                 Kind::Text,
                 Default::Required,
-                "What the figure is called; of a statement, its place and what it says.",
+                "Name of the figure; for a statement, its place in the paper and its content.",
             ),
-            key("why", Kind::Text, Default::Required, "Why not, and what to do about it."),
+            key("why", Kind::Text, Default::Required, "Reason, and what to do about it."),
         ],
     }
 }
@@ -61,17 +62,18 @@ fn figures() -> Key {
     key(
         "figures",
         Kind::Names,
-        Default::Value("*", "our choice: all that measure the quantity"),
-        "The figures, by the names of their files. Those that do not measure the quantity are left out.",
+        Default::Value("*", "our choice: all figures that measure the quantity"),
+        "Figures, by file name. Figures that do not measure the quantity are skipped.",
     )
 }
 
 fn matrices() -> Section {
     Section {
-        about: "A table of one quantity: a row for every variant, a column for every figure, the median of the seeds.",
+        about: "A table of one quantity: one row per variant, one column per figure; each cell is the median over \
+             the seeds.",
         keys: vec![
-            key("title", Kind::Text, Default::Absent("the quantity's name serves"), "What stands above it."),
-            key("quantity", Kind::Text, Default::Required, "The name of an entry of [[expectations]] of the figures."),
+            key("title", Kind::Text, Default::Absent("the name of the quantity"), "Title of the table."),
+            key("quantity", Kind::Text, Default::Required, "Name of an entry of [[expectations]] in the figures."),
             figures(),
         ],
     }
@@ -86,14 +88,14 @@ const WITH_OTHERS: [&str; 8] =
 
 fn criteria() -> Section {
     Section {
-        about: "One of several quantities by which variants are put in order.",
+        about: "A quantity by which variants are ranked.",
         keys: vec![
-            key("quantity", Kind::Text, Default::Required, "The name of an entry of [[expectations]] of the figures."),
+            key("quantity", Kind::Text, Default::Required, "Name of an entry of [[expectations]] in the figures."),
             key(
                 "best",
-                Kind::choice(&[("largest", "the larger the better"), ("smallest", "the smaller the better")]),
+                Kind::choice(&[("largest", "larger is better"), ("smallest", "smaller is better")]),
                 Default::Required,
-                "Which of its numbers are good.",
+                "Whether large or small values are good.",
             ),
         ],
     }
@@ -101,15 +103,15 @@ fn criteria() -> Section {
 
 fn readings() -> Section {
     Section {
-        about: "Another quantity by which a sentence may be read.",
+        about: "Another quantity that the sentence may refer to.",
         keys: vec![
-            key("choice", Kind::Text, Default::Required, "What is open, as a choice is called."),
-            key("value", Kind::Text, Default::Required, "How this quantity reads it."),
+            key("choice", Kind::Text, Default::Required, "Name of the ambiguity, like the name of a choice."),
+            key("value", Kind::Text, Default::Required, "Name of this reading."),
             key(
                 "quantity",
                 Kind::Text,
                 Default::Required,
-                "The name of an entry of [[expectations]]; figures without it keep to the sentence's own quantity.",
+                "Name of an entry of [[expectations]]. Figures without it use the sentence's own quantity.",
             ),
         ],
     }
@@ -117,90 +119,90 @@ fn readings() -> Section {
 
 fn sentences() -> Section {
     Section {
-        about: "A sentence about a variant over several figures, and the measure by which it is judged: in each seed a \
-                number of every figure, these made one, perhaps compared with other variants, and judged. The verdict is \
-                undetermined where another reading of what is open leads to another one.",
+        about: "A statement about one variant over several figures, and how it is judged: for each seed, one number \
+             per figure, combined into one, optionally compared with other variants, and checked against a bound. \
+             The verdict is *undetermined* if another reading, or another value of a choice, changes it.",
         keys: vec![
-            key("says", Kind::Text, Default::Required, "The sentence."),
-            key("measure", Kind::Text, Default::Required, "In words, how it is judged."),
-            key("source", Kind::Text, Default::Absent("nothing is said"), "Where the sentence stands."),
+            key("says", Kind::Text, Default::Required, "The sentence, quoted."),
+            key("measure", Kind::Text, Default::Required, "In words: how the sentence is judged."),
+            key("source", Kind::Text, Default::Absent("no source"), "Where the paper says so."),
             key(
                 "statement",
                 Kind::Text,
-                Default::Absent("the variant and what is said of it"),
-                "The statement that it is evidence for. Whatever names the same statement, here or in a figure, is \
-                 counted once.",
+                Default::Absent("the variant and the sentence"),
+                "The statement for which this is evidence. Entries with the same statement, here or in a figure, \
+                 count once.",
             ),
             key(
                 "of",
                 Kind::Text,
                 Default::Required,
-                "The variant it is about; where variants are counted, in words what it is about.",
+                "The variant that the sentence describes; with count, the subject in words.",
             ),
             key(
                 "as",
                 Kind::choice(&[
-                    ("number", "itself"),
-                    ("ratio", "divided by the mean of the other variants"),
-                    ("difference", "less the mean of the other variants"),
-                    ("place-from-top", "its place among the other variants and itself, 1 for the largest"),
-                    ("place-from-bottom", "the same, 1 for the smallest"),
-                    ("count", "how many of the other variants have a number of at least `threshold`"),
+                    ("number", "the number itself"),
+                    ("ratio", "the number divided by the mean of the other variants"),
+                    ("difference", "the number minus the mean of the other variants"),
+                    ("place-from-top", "rank of the variant among the others and itself, 1 for the largest"),
+                    ("place-from-bottom", "rank of the variant among the others and itself, 1 for the smallest"),
+                    ("count", "how many of the other variants reach at least `threshold`"),
                     (
                         "place",
-                        "its place among the other variants and itself, 1 for the best: each criterion puts the variants \
-                         of every figure in order; places are averaged over the figures, then over the criteria",
+                        "mean rank among the other variants and itself, 1 for the best: each criterion ranks the \
+                         variants in every figure; ranks are averaged over the figures, then over the criteria",
                     ),
                     (
                         "better-under",
-                        "how many of the other variants are better with another value of a choice: in more than half of \
-                         the figures by each criterion, averaged over the criteria, equal ones counting half",
+                        "how many of the other variants are better with another value of a choice: in more than half \
+                         of the figures, by each criterion, averaged over the criteria; ties count half",
                     ),
                     (
                         "order-kept",
-                        "the part of all pairs of the other variants, in all figures by all criteria, that another value \
-                         of a choice does not put in the reverse order",
+                        "fraction of all pairs of the other variants, over all figures and criteria, whose order \
+                         another value of a choice does not reverse",
                     ),
                 ]),
-                Default::Value("number", "our choice: the plainest"),
-                "What is compared.",
+                Default::Value("number", "our choice: the simplest"),
+                "The number to judge.",
             ),
-            key("quantity", Kind::Text, Default::Required, "The name of an entry of [[expectations]] of the figures.")
+            key("quantity", Kind::Text, Default::Required, "Name of an entry of [[expectations]] in the figures.")
                 .only("as", &ONE_QUANTITY),
             key(
                 "readings",
                 Kind::Tables(Box::new(readings())),
-                Default::Absent("nothing else may be meant"),
-                "Other quantities by which the sentence may be read. It is judged again by each, as with the values of a \
-                 choice, and undetermined where that leads to another verdict.",
+                Default::Absent("the sentence is unambiguous"),
+                "Other quantities that the sentence may refer to. The sentence is judged with each; if the verdict \
+                 changes, it is *undetermined*.",
             )
             .only("as", &ONE_QUANTITY),
             key(
                 "criteria",
                 Kind::Tables(Box::new(criteria())),
                 Default::Required,
-                "Several quantities that count the same. Two numbers that differ by no more than a hundredth of the larger \
-                 one are equal.",
+                "Quantities that count equally. Two values are equal if they differ by at most 1 % of the larger \
+                 one.",
             )
             .only("as", &CRITERIA),
             figures(),
             key(
                 "over_figures",
                 Kind::Names,
-                Default::Absent("the number itself counts"),
-                "Figures whose number, by the same statistic, the number is divided by.",
+                Default::Absent("the number is not divided"),
+                "Figures whose number, combined by the same statistic, divides the number.",
             )
             .only("as", &["number", "count"]),
             key(
                 "statistic",
                 Kind::choice(&[
                     ("mean", "of the figures"),
-                    ("median", "of the figures: times, of which one figure's may be a hundred times another's"),
+                    ("median", "of the figures; for times that differ a hundredfold between figures"),
                     ("least", "of the figures"),
                     ("most", "of the figures"),
                 ]),
                 Default::Value("mean", "our choice: the usual one"),
-                "How the numbers of several figures become one.",
+                "How to combine the numbers of several figures.",
             )
             .only("as", &ONE_QUANTITY),
             key("over", Kind::Names, Default::Required, "The other variants.").only("as", &WITH_OTHERS),
@@ -208,31 +210,30 @@ fn sentences() -> Section {
                 "threshold",
                 Kind::Number(-1e18, 1e18),
                 Default::Required,
-                "The least number that counts, in bits per second, bytes or seconds where the quantity has a unit.",
+                "Smallest value that counts, in bits per second, bytes or seconds if the quantity has a unit.",
             )
             .only("as", &["count"]),
             key("choice", Kind::Text, Default::Required, "The choice whose values are compared.").only("as", &UNDER),
-            key("option", Kind::Text, Default::Required, "The value of it that is compared with the one we take.")
-                .only("as", &UNDER),
+            key("option", Kind::Text, Default::Required, "The value that is compared with ours.").only("as", &UNDER),
             key(
                 "op",
                 Kind::choice(&[
-                    ("<", "less"),
+                    ("<", "less than"),
                     ("<=", "at most"),
-                    (">", "more"),
+                    (">", "more than"),
                     (">=", "at least"),
                     ("between", "at least `value` and at most `most`"),
                 ]),
                 Default::Required,
-                "How to compare.",
+                "Comparison with value.",
             ),
             key(
                 "value",
                 Kind::Number(-1e18, 1e18),
                 Default::Required,
-                "With what: a plain number, in bits per second, bytes or seconds where the quantity has a unit.",
+                "The bound: a plain number, in bits per second, bytes or seconds if the quantity has a unit.",
             ),
-            key("most", Kind::Number(-1e18, 1e18), Default::Required, "The upper bound, given as `value` is.")
+            key("most", Kind::Number(-1e18, 1e18), Default::Required, "The upper bound, in the same unit as `value`.")
                 .only("op", &["between"]),
         ],
     }

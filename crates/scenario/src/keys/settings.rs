@@ -5,81 +5,82 @@ use crate::metric::{METRICS, Subject, Usual, names};
 
 pub(super) fn faults() -> Section {
     Section {
-        about: "Something that happens to a cable.",
+        about: "A cable failure.",
         keys: vec![
             key(
                 "between",
                 Kind::Pair,
                 Default::Required,
-                "The cable's two ends; with wildcards, every cable that matches.",
+                "The two nodes of the cable. With wildcards: every matching cable.",
             ),
             key(
                 "which",
                 Kind::Count(0, 65_535),
-                Default::Absent("all cables between the two"),
-                "Which of several parallel cables, from 0.",
+                Default::Absent("all cables between the two nodes"),
+                "Index of one of several parallel cables, from 0.",
             ),
-            key("down", Kind::time(), Default::Required, "When it fails. What is on it is lost."),
-            key("up", Kind::time(), Default::Absent("never"), "When it works again."),
+            key("down", Kind::time(), Default::Required, "When the cable fails. Frames on it are lost."),
+            key("up", Kind::time(), Default::Absent("never"), "When the cable recovers."),
         ],
     }
 }
 
 pub(super) fn probes() -> Section {
     Section {
-        about: "What is recorded, and how often.",
+        about: "Which tables to record, and how often.",
         keys: vec![
             key(
                 "record",
                 Kind::choices(&[
-                    ("flows", "throughput of every flow, window by window, and its completion"),
-                    ("links", "bytes and busy time of every cable, window by window"),
-                    ("queues", "bytes waiting at every output, sample by sample"),
-                    ("rates", "what congestion control allows every flow, sample by sample"),
-                    ("pauses", "when each sender begins and ceases to obey a pause"),
-                    ("drops", "every frame that came to nothing, and why"),
+                    ("flows", "throughput of every flow per window, and its completion"),
+                    ("links", "bytes and busy time of every link per window"),
+                    ("queues", "queued bytes at every output, per sample"),
+                    ("rates", "rate or window that congestion control allows every flow, per sample"),
+                    ("pauses", "start and end of every pause, at the sender"),
+                    ("drops", "every dropped or lost frame, with the reason"),
                     ("notices", "every congestion notice that reached a source"),
-                    (
-                        "occupancy",
-                        "which flow holds how much of each input's buffer, at switches that keep account of it",
-                    ),
+                    ("occupancy", "bytes of every flow in each input buffer, for switches with `occupancy`"),
                 ]),
                 Default::Value(
                     "flows, links, queues, rates, pauses, drops, notices, occupancy",
-                    "our choice: all of it, a first run should miss nothing",
+                    "our choice: every table",
                 ),
                 "The tables to write.",
             ),
             key(
                 "sample_every",
                 Kind::time(),
-                Default::Computed("a thousandth of the duration", "our choice: as many points as a plot has pixels"),
-                "Simulated time between two samples of queues and rates; not more than 10 million of them in a run.",
+                Default::Computed(
+                    "a thousandth of the duration",
+                    "our choice: about as many points as a plot has \
+                     pixels",
+                ),
+                "Simulated time between two samples of queues and rates. A run has at most 10 million samples.",
             ),
             key(
                 "throughput_window",
                 Kind::time(),
-                Default::Computed("a hundredth of the duration", "our choice: a hundred points a curve"),
-                "Simulated time over which throughputs are averaged.",
+                Default::Computed("a hundredth of the duration", "our choice: 100 points per curve"),
+                "Simulated time over which throughput is averaged.",
             ),
             key(
                 "nodes",
                 Kind::Names,
-                Default::Value("*", "our choice: all of them"),
-                "The nodes whose links, queues and pauses are recorded.",
+                Default::Value("*", "our choice: all nodes"),
+                "Nodes whose links, queues and pauses are recorded.",
             ),
             key(
                 "max_rows",
                 Kind::Count(1, i64::MAX as u64),
-                Default::Value("1000000000", "our choice: hours of writing, more than is looked at"),
-                "Rows that a run may record. One whose samples may be more does not start; one that comes to more, by \
-                 pauses or drops, ends at the next inspection with the outcome *limit*.",
+                Default::Value("1000000000", "our choice: hours of writing"),
+                "Maximum number of rows per run. A run whose samples alone could exceed it does not start; a run \
+                 that exceeds it because of pauses or drops ends at the next inspection with the outcome *limit*.",
             ),
             key(
                 "max_size",
                 Kind::size(1, u64::MAX),
-                Default::Value("20GB", "our choice: what most disks have to spare"),
-                "The same for the bytes of its tables, which are about 10 a row.",
+                Default::Value("20GB", "our choice: free space on most disks"),
+                "Maximum size of the tables of a run, enforced like max_rows. A row takes about 10 bytes.",
             ),
         ],
     }
@@ -87,51 +88,51 @@ pub(super) fn probes() -> Section {
 
 pub(super) fn run() -> Section {
     Section {
-        about: "How long to run, and how often.",
+        about: "Duration, seed and number of runs.",
         keys: vec![
             key("duration", Kind::time(), Default::Required, "Simulated time."),
             key(
                 "warm_up",
                 Kind::time(),
-                Default::Value("0s", "our choice: nothing is left out"),
+                Default::Value("0s", "our choice: the whole run counts"),
                 "Simulated time before averages begin.",
             ),
             key(
                 "seed",
                 Kind::Count(0, i64::MAX as u64),
-                Default::Value("1", "our choice: any number will do"),
-                "Names every random stream; the same seed gives the same run to the bit.",
+                Default::Value("1", "our choice"),
+                "Seed of all random numbers. Runs with the same seed are bit-identical.",
             ),
             key(
                 "replications",
                 Kind::Count(1, 1_000_000),
-                Default::Value("1", "our choice: one run"),
-                "How many runs, with seed, seed + 1, and so on.",
+                Default::Value("1", "our choice"),
+                "Number of runs, with seed, seed + 1, and so on.",
             ),
             key(
                 "quick",
                 Kind::time(),
-                Default::Absent("as long as ever"),
-                "For `tailback reproduce --quick`: the duration of a short form. Windows of expectations are cut at its end.",
+                Default::Absent("the full duration"),
+                "Duration for `tailback reproduce --quick`. Measurement windows are cut at its end.",
             ),
             key(
                 "inspect_every",
                 Kind::time(),
                 Default::Value("100us", "our choice: rare enough to cost nothing"),
-                "Simulated time between two inspections of the whole network for deadlock, loss and limits.",
+                "Simulated time between two inspections of the network for deadlock, loss and limits.",
             )
             .formerly("checkpoint"),
             key(
                 "max_events",
                 Kind::Count(1, i64::MAX as u64),
                 Default::Absent("no limit"),
-                "Ends the run at the next inspection after so many events.",
+                "Number of events after which the run ends, at the next inspection.",
             ),
             key(
                 "threads",
                 Kind::Count(1, 1024),
                 Default::Absent("the command decides; results do not depend on it"),
-                "Threads to run on.",
+                "Number of threads.",
             ),
         ],
     }
@@ -140,8 +141,8 @@ pub(super) fn run() -> Section {
 pub(super) fn expectations() -> Section {
     let metrics: Vec<(&str, &str)> = METRICS.iter().map(|info| (info.name, info.about)).collect();
     let mut keys = vec![
-        key("name", Kind::Text, Default::Absent("the metric's name serves"), "What the expectation is called."),
-        key("metric", Kind::choice(&metrics), Default::Required, "What is measured."),
+        key("name", Kind::Text, Default::Absent("the name of the metric"), "Name of the expectation."),
+        key("metric", Kind::choice(&metrics), Default::Required, "What to measure."),
     ];
     keys.extend(subjects());
     keys.extend(statistics());
@@ -150,70 +151,77 @@ pub(super) fn expectations() -> Section {
             "between",
             Kind::Interval,
             Default::Absent(
-                "the whole run for delivered, queue and counts, else from the end of the warm-up to the end of the run",
+                "the whole run for delivered, queue and counts; otherwise from the end of the warm-up to the end of \
+                 the run",
             ),
-            "The part of the run that is measured.",
+            "Time window of the measurement.",
         )
         .only("metric", &names(|info| info.window != Usual::Never)),
         key(
             "quiet",
             Kind::time(),
-            Default::Value("10ms", "our choice: many times what a pause takes to come and go"),
-            "How long without a pause ends a phase of pauses.",
+            Default::Value("10ms", "our choice: many times the length of a pause"),
+            "Time without a pause that ends a pause phase.",
         )
         .only("metric", &["pause-phase"]),
         key(
             "within",
             Kind::Number(0.0, 1.0),
-            Default::Value("0.1", "our choice: a tenth up or down"),
-            "Fraction of its mean over the last quarter of the window within which a rate or a backlog must stay to be \
-             settled.",
+            Default::Value("0.1", "our choice: within 10 %"),
+            "Tolerance around the mean of the window's last quarter within which a rate or a backlog counts as \
+             settled, as a fraction.",
         )
         .only("metric", &["settling-time", "backlog-settling"]),
         key(
             "within",
             Kind::Number(0.0, 1.0),
-            Default::Value("0.1", "our choice: nine tenths are enough"),
+            Default::Value("0.1", "our choice: 90 % of the fair share"),
             "Fraction of the fair share that may be missing.",
         )
         .only("metric", &["recovery-time"]),
-        key("level", Kind::size(0, u64::MAX), Default::Required, "What the queue must come down to.")
+        key("level", Kind::size(0, u64::MAX), Default::Required, "Level to which the queue must drain.")
             .only("metric", &["drain-time"]),
         key(
             "op",
             Kind::choice(&[
-                ("=", "as much, give or take the tolerance"),
-                ("<", "less"),
+                ("=", "equal within the tolerance"),
+                ("<", "less than"),
                 ("<=", "at most"),
-                (">", "more"),
+                (">", "more than"),
                 (">=", "at least"),
             ]),
-            Default::Value("=", "our choice: the usual one"),
-            "How to compare.",
+            Default::Value("=", "our choice"),
+            "Comparison of the result with value.",
         ),
         key(
             "value",
             Kind::Any,
-            Default::Absent("it is measured and shown, not judged"),
-            "What is expected, in the metric's unit; with over, a plain number.",
+            Default::Absent("the metric is measured and shown, not judged"),
+            "Expected value, in the unit of the metric; a plain number with `over`.",
         ),
         key(
             "tolerance",
             Kind::Number(0.0, 1000.0),
-            Default::Value("0.0", "our choice: exactly"),
-            "Fraction of value by which the result may differ.",
+            Default::Value("0.0", "our choice: an exact match"),
+            "Permitted deviation, as a fraction of value.",
         )
         .only("op", &["="]),
         super::figure::cells(),
-        key("source", Kind::Text, Default::Absent("nothing is said"), "Where the number comes from, for people."),
+        key(
+            "source",
+            Kind::Text,
+            Default::Absent("no source"),
+            "Free text: where the expected value comes \
+             from.",
+        ),
         super::figure::statement(),
     ]);
-    Section { about: "What is measured, and what it should be.", keys }
+    Section { about: "A metric, and the value it should have.", keys }
 }
 
 /// What an expectation is about, by metric.
 fn subjects() -> [Key; 4] {
-    let all = || Default::Value("*", "our choice: all of them");
+    let all = || Default::Value("*", "our choice: all");
     let flows = names(|info| matches!(info.subject, Subject::Flows | Subject::AllFlows));
     [
         key("of", Kind::Names, all(), "Flows or workloads, by name.").only("metric", &flows),
@@ -221,22 +229,22 @@ fn subjects() -> [Key; 4] {
             "of",
             Kind::Names,
             all(),
-            "Nodes, by name, or directions of links, such as `sw0->h1`: for queue what waits at the first to go there, \
-             for buffer what the second holds that came from there.",
+            "Nodes, or directions of links such as `sw0->h1`. For queue: the bytes queued at the first node for the \
+             second. For buffer: the bytes in the second node's input buffer from the first.",
         )
         .only("metric", &names(|info| info.subject == Subject::Places)),
         key(
             "of",
             Kind::Names,
             Default::Required,
-            "Directions of links, such as `sw0->h1`: the node that sends, then its neighbour.",
+            "Directions of links, such as `sw0->h1`: sending node, then receiving node.",
         )
         .only("metric", &names(|info| info.subject == Subject::Links)),
         key(
             "over",
             Kind::Names,
-            Default::Absent("the number itself is meant"),
-            "Flows or workloads by whose number that of `of` is divided; value is then a plain number.",
+            Default::Absent("the metric is not divided"),
+            "Flows or workloads whose metric divides that of `of`. value is then a plain number.",
         )
         .only("metric", &names(|info| info.subject == Subject::Flows)),
     ]
@@ -245,49 +253,50 @@ fn subjects() -> [Key; 4] {
 /// How several values become one, by metric.
 fn statistics() -> [Key; 7] {
     let each =
-        [("mean", "of all that are named"), ("least", "of all that are named"), ("most", "of all that are named")];
+        [("mean", "of all flows or links"), ("least", "of all flows or links"), ("most", "of all flows or links")];
     let spread = [
         ("deviation", "standard deviation"),
-        ("variation", "standard deviation as a part of the mean, a plain number"),
+        ("variation", "coefficient of variation: standard deviation divided by the mean"),
     ];
     let sampled = [("mean", "over the window"), ("least", "of the samples"), ("most", "of the samples")];
     [
         key(
             "statistic",
-            Kind::choice(&[&each[..], &[("sum", "of all that are named")], &spread[..]].concat()),
-            Default::Value("mean", "our choice: the usual one"),
-            "How several values become one.",
+            Kind::choice(&[&each[..], &[("sum", "of all flows or links")], &spread[..]].concat()),
+            Default::Value("mean", "our choice"),
+            "How to combine the values of several flows or links.",
         )
         .only("metric", &names(|info| matches!(info.subject, Subject::Flows | Subject::Links))),
         key(
             "statistic",
             Kind::choice(&[&sampled[..], &spread[..]].concat()),
-            Default::Value("most", "our choice: what a buffer must be able to hold"),
-            "How several samples become one number.",
+            Default::Value("most", "our choice: the buffer size that is needed"),
+            "How to combine the samples.",
         )
         .only("metric", &["queue", "buffer"]),
         key(
             "statistic",
             Kind::choice(&[&sampled[..], &spread[..]].concat()),
-            Default::Value("mean", "our choice: the usual one"),
-            "How several samples become one number.",
+            Default::Value("mean", "our choice"),
+            "How to combine the samples.",
         )
         .only("metric", &["total-rate"]),
         across(&[
-            ("most", "the largest of the numbers that they have each"),
-            ("mean", "the mean of these"),
-            ("least", "the smallest of these"),
+            ("most", "the largest value"),
+            ("mean", "the mean of the values"),
+            ("least", "the smallest value"),
             FULLEST,
         ])
         .only("metric", &["queue", "buffer", "drain-time", "swing"]),
-        across(&[("most", "that of the one that swings most"), FULLEST]).only("metric", &["swing-frequency"]),
+        across(&[("most", "the value of the port with the largest oscillation"), FULLEST])
+            .only("metric", &["swing-frequency"]),
         around(Kind::size(0, u64::MAX)).only("metric", &["queue", "buffer"]),
         around(Kind::rate()).only("metric", &["total-rate"]),
     ]
 }
 
 const FULLEST: (&str, &str) =
-    ("fullest", "at each sample the fullest of them counts, as if they were one: those that take turns look steady");
+    ("fullest", "the fullest port at each sample, as if all were one; ports that fill in turn then look steady");
 
 /// How several ports or nodes become one number.
 fn across(ways: &[(&str, &str)]) -> Key {
@@ -295,8 +304,8 @@ fn across(ways: &[(&str, &str)]) -> Key {
         "across",
         Kind::choice(ways),
         Default::Value("most", "our choice: the worst port"),
-        "How several ports, or buffers of nodes, become one number. Each is followed over time by itself, of a port's \
-         queues of several classes the fullest.",
+        "How to combine several ports or nodes. Each port is measured separately; if it has several classes, its \
+         fullest queue counts.",
     )
 }
 
@@ -305,9 +314,8 @@ fn around(kind: Kind) -> Key {
     key(
         "around",
         kind,
-        Default::Absent("around their mean"),
-        "The value around which the samples deviate, such as a set point: the root of the mean square of their distance \
-         from it.",
+        Default::Absent("the mean of the samples"),
+        "Reference value of the deviation, such as a set point: the result is the root mean square distance from it.",
     )
     .only("statistic", &["deviation", "variation"])
 }

@@ -19,8 +19,8 @@ pub(super) fn protocol() -> Section {
     let mut keys = vec![key(
         "name",
         Kind::Choice(names.collect()),
-        Default::Value("none", "our choice: the baseline of every comparison"),
-        "Which one.",
+        Default::Value("none", "our choice: no congestion control"),
+        "The congestion control.",
     )];
     keys.extend(parameters::keys(&tables));
     Section { about: "A congestion control and its parameters.", keys }
@@ -31,55 +31,55 @@ pub(super) fn workloads() -> Section {
         key(
             "name",
             Kind::Text,
-            Default::Computed("the kind, with a number if it is not the only one", "our choice: readable flow names"),
-            "How flows and expectations call it.",
+            Default::Computed("the kind, numbered if there are several of a kind", "our choice: readable flow names"),
+            "Name of the workload, used in flow names and expectations.",
         ),
         key(
             "kind",
             Kind::choice(&[
-                ("greedy", "there is always a frame to send"),
-                ("paced", "frames at a mean rate, whether the network takes them or not"),
-                ("on-off", "bursts and silences in turn, greedy or paced while on"),
-                ("incast", "many to one, starting almost together"),
-                ("permutation", "every host sends to one other and receives from one other, drawn at random"),
-                ("all-to-all", "every host sends to every other"),
-                ("uniform-random", "every frame goes to another host drawn at random"),
-                ("poisson-flows", "finite flows between random hosts, arriving as a Poisson process"),
-                ("flows", "a list of flows"),
+                ("greedy", "the sender always has a frame to send"),
+                ("paced", "frames at a mean rate, whether or not the network accepts them"),
+                ("on-off", "bursts and silences in turn; greedy or paced during a burst"),
+                ("incast", "many senders to one receiver, at almost the same time"),
+                ("permutation", "every host sends to one other and receives from one other, matched at random"),
+                ("all-to-all", "every host sends to every other host"),
+                ("uniform-random", "every frame goes to a random host"),
+                ("poisson-flows", "finite flows between random hosts, with Poisson arrivals"),
+                ("flows", "an explicit list of flows"),
             ]),
             Default::Required,
-            "What kind of traffic.",
+            "Traffic pattern.",
         ),
         key("from", Kind::Names, Default::Required, "The sending hosts.")
             .only("kind", &["greedy", "paced", "on-off", "incast"]),
         key("from", Kind::Names, ALL_HOSTS, "The sending hosts.").only("kind", &["uniform-random", "poisson-flows"]),
         key("to", Kind::Names, Default::Required, "The receiving hosts.")
             .only("kind", &["greedy", "paced", "on-off", "incast"]),
-        key("to", Kind::Names, ALL_HOSTS, "The hosts to choose a receiver from.")
+        key("to", Kind::Names, ALL_HOSTS, "The hosts from which receivers are drawn.")
             .only("kind", &["uniform-random", "poisson-flows"]),
         key(
             "pairing",
             Kind::choice(&[
                 ("every", "a flow from every sender to every receiver"),
-                ("in-order", "the first sender to the first receiver, the second to the second"),
+                ("in-order", "first sender to first receiver, second to second, and so on"),
             ]),
             Default::Value("every", "our choice: one sender or one receiver is the usual case"),
             "Which sender sends to which receiver.",
         )
         .only("kind", &["greedy", "paced", "on-off"]),
-        key("hosts", Kind::Names, ALL_HOSTS, "The hosts that take part.").only("kind", &["permutation", "all-to-all"]),
+        key("hosts", Kind::Names, ALL_HOSTS, "The participating hosts.").only("kind", &["permutation", "all-to-all"]),
     ];
     keys.extend(flow_keys());
     keys.push(
-        key("size", Kind::size(1, LARGEST_FLOW), Default::Absent("without end"), "How much a flow sends.")
+        key("size", Kind::size(1, LARGEST_FLOW), Default::Absent("unlimited"), "Bytes that a flow sends.")
             .only("kind", SIZED),
     );
     keys.push(
         key(
             "start_jitter",
             Kind::time(),
-            Default::Value("0s", "our choice: all start at once, the worst case"),
-            "Flows start within this time after start, drawn uniformly.",
+            Default::Value("0s", "our choice: simultaneous starts, the worst case"),
+            "Each flow starts at a random time within this span after start, drawn uniformly.",
         )
         .only("kind", &["greedy", "paced", "on-off", "incast", "permutation", "all-to-all"]),
     );
@@ -87,16 +87,19 @@ pub(super) fn workloads() -> Section {
         key(
             "stagger",
             Kind::time(),
-            Default::Value("0s", "our choice: all start together"),
-            "Each flow starts so much later than the one before, in the order in which the hosts are named.",
+            Default::Value("0s", "our choice: all flows start together"),
+            "Delay between the starts of consecutive flows, in the order of the hosts.",
         )
         .only("kind", &["greedy", "paced", "on-off", "permutation", "all-to-all"]),
     );
     keys.extend(poisson_keys());
     let on_kinds = |key: Key, kinds: &[&str]| key.only("kind", kinds);
-    keys.push(on_kinds(key("rate", Kind::rate(), Default::Required, "Mean rate, frame overhead counted."), &["paced"]));
     keys.push(on_kinds(
-        key("rate", Kind::rate(), Default::Absent("greedy"), "Mean rate while on, frame overhead counted."),
+        key("rate", Kind::rate(), Default::Required, "Mean rate, including frame overhead."),
+        &["paced"],
+    ));
+    keys.push(on_kinds(
+        key("rate", Kind::rate(), Default::Absent("greedy"), "Mean rate during a burst, including frame overhead."),
         &PACED[1..],
     ));
     keys.extend(paced_keys().into_iter().map(|key| on_kinds(key, PACED)));
@@ -104,23 +107,23 @@ pub(super) fn workloads() -> Section {
         key(
             "rate_spread",
             Kind::Number(0.0, 0.5),
-            Default::Value("0.0", "our choice: all clocks agree"),
-            "Fraction by which the rate of each flow may be more or less, drawn once for each: 0.0001 is what clocks of \
-             100 ppm do. With equal clocks, who finds room in a full queue may be the same for ever.",
+            Default::Value("0.0", "our choice: identical clocks"),
+            "Random deviation of each flow's rate, as a fraction: 0.0001 models clocks of 100 ppm. With identical \
+             clocks, the same flow can win every race for the last buffer space.",
         ),
         PACED,
     ));
     keys.push(on_kinds(key("on", Kind::time(), Default::Required, "Mean length of a burst."), &["on-off"]));
     keys.push(on_kinds(key("off", Kind::time(), Default::Required, "Mean length of a silence."), &["on-off"]));
     keys.push(on_kinds(
-        key("on", Kind::time(), Default::Absent("all the time"), "Mean length of a burst."),
+        key("on", Kind::time(), Default::Absent("no bursts, the source is always on"), "Mean length of a burst."),
         &BURSTY[1..],
     ));
     keys.push(on_kinds(key("off", Kind::time(), Default::Absent("never"), "Mean length of a silence."), &BURSTY[1..]));
     keys.extend(burst_keys().into_iter().map(|key| on_kinds(key, BURSTY)));
     keys.push(on_kinds(key("flows", Kind::Tables(Box::new(flows())), Default::Required, "The flows."), &["flows"]));
     Section {
-        about: "Traffic of one kind. Every flow is known before the run; the same seed gives the same flows.",
+        about: "Traffic of one kind. All flows are generated before the run; the same seed gives the same flows.",
         keys,
     }
 }
@@ -134,78 +137,89 @@ fn flow_keys() -> Vec<Key> {
             Default::Computed("the first class", "our choice: most scenarios have one"),
             "Priority or virtual lane, by name.",
         ),
-        key("start", Kind::time(), Default::Value("0s", "our choice: the start of the run"), "When it may begin."),
+        key(
+            "start",
+            Kind::time(),
+            Default::Value("0s", "our choice: the start of the run"),
+            "When the flow may start.",
+        ),
         key(
             "stop",
             Kind::time(),
             Default::Absent("the end of the run"),
-            "When it ends at the latest; what waits at the adapter then is thrown away.",
+            "When the flow stops. Frames that are still queued at the adapter are discarded.",
         ),
         key(
             "frame",
             Kind::size(1, LARGEST_FRAME),
-            Default::Value("1500B", "our choice: as much as IEEE 802.3 clause 3.2.7 lets a basic frame carry"),
-            "Size of its frames, overhead not counted; the last one may be shorter.",
+            Default::Value("1500B", "our choice: the largest payload of a basic frame, IEEE 802.3 clause 3.2.7"),
+            "Frame size without overhead. The last frame of a flow may be shorter.",
         ),
         key(
             "acknowledge",
             Kind::Table(Box::new(acknowledge())),
-            Default::Absent("the receiver says nothing"),
-            "That the receiver acknowledges.",
+            Default::Absent("no acknowledgements"),
+            "Acknowledgements from the receiver.",
         ),
         key(
             "probe",
             Kind::Table(Box::new(probe())),
             Default::Absent(
-                "64 bytes, to the destination behind the data or, if they are urgent, in the last class, and back in that",
+                "64 B; towards the destination in the flow's class (urgent probes: the last class), back in the last \
+                 class",
             ),
-            "How probes travel, where the congestion control sends any.",
+            "Probes, if the congestion control sends any.",
         ),
         key(
             "requeue",
             Kind::time(),
-            Default::Absent("what is dropped is lost"),
-            "A frame dropped for want of room is queued again at its source after this time.",
+            Default::Absent("dropped frames are lost"),
+            "Retransmission: a frame dropped at a full buffer is queued again at its source after this time.",
         ),
         key(
             "tree",
             Kind::Count(0, 63),
-            Default::Absent("one by a hash of the flow"),
-            "Which tree its frames go by, from 0, where routing has several: the VLAN its source puts it in.",
+            Default::Absent("a hash of the flow picks one"),
+            "Index of the tree that forwards the flow, from 0, if the routing has several: the VLAN of the flow.",
         ),
         key(
             "protocol",
             Kind::Table(Box::new(protocol())),
-            Default::Absent("as [protocol] says"),
-            "A congestion control of its own.",
+            Default::Absent("as in [protocol]"),
+            "Congestion control of this workload.",
         ),
     ]
 }
 
 fn probe() -> Section {
     Section {
-        about: "How probes travel.",
+        about: "Size and classes of probes.",
         keys: vec![
             key(
                 "size",
                 Kind::size(1, LARGEST_FRAME),
-                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the smallest frame"),
-                "Size of a probe and of its answer, overhead not counted.",
+                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
+                "Size of a probe and of its reply, without frame overhead.",
             ),
             key(
                 "class",
                 Kind::Text,
                 Default::Computed(
-                    "the class of the flow; the last class, if they are urgent",
-                    "our choice: behind the data, whose queues it is about, or as the congestion control has it",
+                    "the class of the flow; the last class if probes are urgent",
+                    "our choice: probes share the queues of the data, unless the congestion control makes them \
+                     urgent",
                 ),
-                "Class on the way to the destination, by name.",
+                "Class of probes, by name.",
             ),
             key(
                 "answer_class",
                 Kind::Text,
-                Default::Computed("the last class", "our choice: the most urgent one, unless `egress` says otherwise"),
-                "Class on the way back, by name.",
+                Default::Computed(
+                    "the last class",
+                    "our choice: the highest priority, unless `egress` orders \
+                     classes otherwise",
+                ),
+                "Class of replies, by name.",
             ),
         ],
     }
@@ -213,25 +227,25 @@ fn probe() -> Section {
 
 fn acknowledge() -> Section {
     Section {
-        about: "How the receiver acknowledges.",
+        about: "Acknowledgements.",
         keys: vec![
             key(
                 "size",
                 Kind::size(1, LARGEST_FRAME),
-                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the smallest frame"),
-                "Size of the acknowledging frame, overhead not counted.",
+                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
+                "Size of an acknowledgement, without frame overhead.",
             ),
             key(
                 "class",
                 Kind::Text,
-                Default::Computed("the class of the flow", "our choice: as the data"),
-                "Its class, by name.",
+                Default::Computed("the class of the flow", "our choice: like the data"),
+                "Class of acknowledgements, by name.",
             ),
             key(
                 "every",
                 Kind::Count(1, 1 << 31),
-                Default::Value("1", "our choice: every frame is acknowledged"),
-                "One for every so many data frames; the last frame of a flow always.",
+                Default::Value("1", "our choice: every frame"),
+                "Data frames per acknowledgement. The last frame of a flow is always acknowledged.",
             ),
         ],
     }
@@ -239,19 +253,47 @@ fn acknowledge() -> Section {
 
 fn poisson_keys() -> Vec<Key> {
     let keys = vec![
-        key("mean_gap", Kind::time(), Default::Absent("load says it"), "Mean time between two arrivals, over all senders."),
-        key("load", Kind::Number(0.0, 10.0), Default::Absent("mean_gap says it"),
-            "Offered load as a fraction of the senders' links, overhead counted."),
-        key("sizes", Kind::choice(&[
-            ("fixed", "all alike"),
-            ("pareto", "Pareto with a shape and a mean"),
-            ("empirical", "drawn from a table of a measured distribution"),
-        ]), Default::Value("fixed", "our choice: the simplest"), "How large the flows are."),
-        key("flow_size", Kind::size(1, LARGEST_FLOW), Default::Required, "Size of a flow; with pareto the mean.").only("sizes", &["fixed", "pareto"]),
-        key("shape", Kind::Number(1.000_001, 1000.0), Default::Required, "Exponent of the tail, above 1.").only("sizes", &["pareto"]),
-        key("cdf", Kind::File, Default::Required,
-            "A file, relative to this one, of lines `bytes probability`: points of the cumulative distribution, # begins a comment.")
-            .only("sizes", &["empirical"]),
+        key(
+            "mean_gap",
+            Kind::time(),
+            Default::Absent("load gives the arrival rate"),
+            "Mean time between two flow arrivals, over \
+             all senders.",
+        ),
+        key(
+            "load",
+            Kind::Number(0.0, 10.0),
+            Default::Absent("mean_gap gives the arrival rate"),
+            "Offered load as a fraction of the senders' link rates, including frame overhead.",
+        ),
+        key(
+            "sizes",
+            Kind::choice(&[
+                ("fixed", "all the same size"),
+                ("pareto", "Pareto distribution with a given mean and shape"),
+                ("empirical", "drawn from a measured distribution in a file"),
+            ]),
+            Default::Value("fixed", "our choice: the simplest"),
+            "Distribution of flow sizes.",
+        ),
+        key("flow_size", Kind::size(1, LARGEST_FLOW), Default::Required, "Size of a flow; its mean with pareto.")
+            .only("sizes", &["fixed", "pareto"]),
+        key(
+            "shape",
+            Kind::Number(1.000_001, 1000.0),
+            Default::Required,
+            "Shape of the Pareto distribution: the \
+             exponent of its tail, above 1.",
+        )
+        .only("sizes", &["pareto"]),
+        key(
+            "cdf",
+            Kind::File,
+            Default::Required,
+            "File with the cumulative distribution, relative to this file: lines of `bytes probability`; # begins a \
+             comment.",
+        )
+        .only("sizes", &["empirical"]),
     ];
     keys.into_iter().map(|key| key.only("kind", &["poisson-flows"])).collect()
 }
@@ -265,30 +307,30 @@ fn paced_keys() -> Vec<Key> {
                 ("jittered", "uniform around the mean"),
                 ("exponential", "Poisson arrivals"),
             ]),
-            Default::Value("constant", "our choice: the plainest; choose exponential for Poisson arrivals"),
-            "What lies between two frames of a source with a rate.",
+            Default::Value("constant", "our choice: the simplest; use exponential for Poisson arrivals"),
+            "Distribution of the gaps between frames, for a source with a rate.",
         ),
         key(
             "jitter",
             Kind::Number(0.0, 1.0),
             Default::Required,
-            "Fraction of the mean gap by which a gap may be shorter or longer.",
+            "Maximum deviation of a gap from the mean, as a fraction.",
         )
         .only("gaps", &["jittered"]),
         key(
             "backlog",
             Kind::Count(0, 1 << 31),
-            Default::Absent("without end"),
-            "Frames that may wait at the adapter, for a source with a rate. Beyond 64 they are counted and \
-             made when their turn comes, so that a backlog without end takes no memory.",
+            Default::Absent("unlimited"),
+            "Number of frames that may wait at the adapter, for a source with a rate. Waiting frames beyond 64 are \
+             only counted, so an unlimited backlog takes no memory.",
         ),
         key(
             "overflow",
             Kind::choice(&[
-                ("discard", "the frame is not sent; counted as discarded at the source"),
-                ("stall", "the source waits until there is room"),
+                ("discard", "the frame is not sent, and counted as discarded at the source"),
+                ("stall", "the source waits for space"),
             ]),
-            Default::Value("discard", "our choice: an open loop stays open"),
+            Default::Value("discard", "our choice: an open-loop source"),
             "What happens when the backlog is full.",
         ),
     ]
@@ -298,30 +340,42 @@ fn burst_keys() -> Vec<Key> {
     vec![
         key(
             "lengths",
-            Kind::choice(&[("exact", "always the same"), ("exponential", "drawn anew each time")]),
-            Default::Value("exact", "our choice: periodic bursts can be told apart in a plot"),
-            "How long bursts and silences are.",
+            Kind::choice(&[("exact", "always the same"), ("exponential", "exponentially distributed")]),
+            Default::Value("exact", "our choice: periodic bursts are easy to see in a plot"),
+            "Distribution of the lengths of bursts and silences.",
         ),
         key(
             "discard_when_off",
             Kind::Flag,
-            Default::Value("false", "our choice: what was made is sent"),
-            "Whether what waits at the adapter is thrown away when the source turns off.",
+            Default::Value("false", "our choice: generated frames are sent"),
+            "Whether frames that wait at the adapter are discarded when a burst ends.",
         ),
     ]
 }
 
 fn flows() -> Section {
     let mut keys = vec![
-        key("name", Kind::Text, Default::Absent("made of the workload and the two hosts"), "How results call it."),
+        key(
+            "name",
+            Kind::Text,
+            Default::Absent("the names of the workload and the two hosts"),
+            "Name of the flow in the \
+             results.",
+        ),
         key("from", Kind::Text, Default::Required, "The sending host."),
         key("to", Kind::Text, Default::Required, "The receiving host."),
-        key("size", Kind::size(1, LARGEST_FLOW), Default::Absent("as the workload says"), "How much it sends."),
-        key("start", Kind::time(), Default::Absent("as the workload says"), "When it may begin."),
-        key("stop", Kind::time(), Default::Absent("as the workload says"), "When it ends at the latest."),
-        key("frame", Kind::size(1, LARGEST_FRAME), Default::Absent("as the workload says"), "Size of its frames."),
-        key("class", Kind::Text, Default::Absent("as the workload says"), "Priority or virtual lane, by name."),
-        key("rate", Kind::rate(), Default::Absent("greedy"), "Mean rate, frame overhead counted."),
+        key("size", Kind::size(1, LARGEST_FLOW), Default::Absent("as in the workload"), "Bytes to send."),
+        key("start", Kind::time(), Default::Absent("as in the workload"), "When the flow may start."),
+        key("stop", Kind::time(), Default::Absent("as in the workload"), "When the flow stops."),
+        key(
+            "frame",
+            Kind::size(1, LARGEST_FRAME),
+            Default::Absent("as in the workload"),
+            "Frame size without \
+             overhead.",
+        ),
+        key("class", Kind::Text, Default::Absent("as in the workload"), "Priority or virtual lane, by name."),
+        key("rate", Kind::rate(), Default::Absent("greedy"), "Mean rate, including frame overhead."),
     ];
     keys.extend(paced_keys());
     Section { about: "One flow.", keys }

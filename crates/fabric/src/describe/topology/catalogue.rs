@@ -43,7 +43,7 @@ const fn parameter(name: &'static str, meaning: &'static str, default: &'static 
 const HOST: LinkInfo = LinkInfo { name: "host", meaning: "from a host to its switch" };
 const TRUNK: LinkInfo = LinkInfo { name: "trunk", meaning: "between switches" };
 const BOTTLENECK: LinkInfo = LinkInfo { name: "bottleneck", meaning: "between the two switches" };
-const HOSTS_PER_SWITCH: ParameterInfo = parameter("hosts_per_switch", "hosts on every switch", "1");
+const HOSTS_PER_SWITCH: ParameterInfo = parameter("hosts_per_switch", "hosts per switch", "1");
 const LEFT: ParameterInfo = parameter("left", "hosts on the first switch", "2");
 const RIGHT: ParameterInfo = parameter("right", "hosts on the second switch", "2");
 
@@ -51,80 +51,80 @@ const RIGHT: ParameterInfo = parameter("right", "hosts on the second switch", "2
 pub const TOPOLOGIES: &[TopologyInfo] = &[
     TopologyInfo {
         name: "single_switch",
-        summary: "all hosts on one switch",
-        parameters: &[parameter("hosts", "hosts on the switch", "4")],
+        summary: "one switch with all hosts",
+        parameters: &[parameter("hosts", "number of hosts", "4")],
         links: &[HOST],
     },
     TopologyInfo {
         name: "dumbbell",
-        summary: "hosts on two switches that share one bottleneck",
+        summary: "two switches with hosts, connected by one bottleneck",
         parameters: &[LEFT, RIGHT],
         links: &[HOST, BOTTLENECK],
     },
     TopologyInfo {
         name: "two_switches",
-        summary: "hosts on two switches joined by parallel trunks",
+        summary: "two switches with hosts, connected by parallel cables",
         parameters: &[LEFT, RIGHT, parameter("trunks", "parallel cables between the switches", "1")],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "chain",
-        summary: "switches in a row, each with its hosts",
-        parameters: &[parameter("switches", "switches in the row", "3"), HOSTS_PER_SWITCH],
+        summary: "a line of switches, each with its hosts",
+        parameters: &[parameter("switches", "number of switches", "3"), HOSTS_PER_SWITCH],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "ring",
-        summary: "switches in a circle, each with its hosts",
-        parameters: &[parameter("switches", "switches in the circle, at least 3", "4"), HOSTS_PER_SWITCH],
+        summary: "a ring of switches, each with its hosts",
+        parameters: &[parameter("switches", "number of switches, at least 3", "4"), HOSTS_PER_SWITCH],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "tree",
-        summary: "a tree of switches with hosts on its leaves",
+        summary: "a tree of switches with hosts at its leaves",
         parameters: &[
-            parameter("depth", "layers of switches", "3"),
-            parameter("fanout", "children of an inner switch", "2"),
-            parameter("hosts_per_leaf", "hosts on every leaf", "2"),
+            parameter("depth", "number of switch layers", "3"),
+            parameter("fanout", "children of each inner switch", "2"),
+            parameter("hosts_per_leaf", "hosts per leaf", "2"),
         ],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "leaf_spine",
-        summary: "two tiers, every leaf joined to every spine",
+        summary: "two tiers; every leaf is connected to every spine",
         parameters: &[
-            parameter("leaves", "switches with hosts", "4"),
-            parameter("spines", "switches that join the leaves", "2"),
-            parameter("hosts_per_leaf", "hosts on every leaf", "4"),
+            parameter("leaves", "number of leaf switches", "4"),
+            parameter("spines", "number of spine switches", "2"),
+            parameter("hosts_per_leaf", "hosts per leaf", "4"),
         ],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "fat_tree",
         summary: "three tiers of k-port switches: k^3/4 hosts, 5 k^2/4 switches",
-        parameters: &[parameter("k", "ports of every switch, even", "4")],
+        parameters: &[parameter("k", "ports per switch, an even number", "4")],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "torus",
-        summary: "a grid of switches whose rows are rings, in any number of dimensions",
+        summary: "a torus of switches with any number of dimensions",
         parameters: &[parameter("dims", "switches along each dimension", "4, 4"), HOSTS_PER_SWITCH],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "mesh",
-        summary: "a grid of switches that ends at its borders, in any number of dimensions",
+        summary: "a mesh (grid) of switches with any number of dimensions",
         parameters: &[parameter("dims", "switches along each dimension", "4, 4"), HOSTS_PER_SWITCH],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
         name: "dragonfly",
-        summary: "groups of fully joined routers, every pair of groups joined",
+        summary: "groups of fully connected routers; every pair of groups is connected",
         parameters: &[
-            parameter("groups", "groups of routers; groups - 1 divides routers_per_group x global_links", "9"),
-            parameter("routers_per_group", "routers in every group", "4"),
-            parameter("hosts_per_router", "hosts on every router", "2"),
-            parameter("global_links", "cables of a router to other groups", "2"),
+            parameter("groups", "number of groups; groups - 1 divides routers_per_group x global_links", "9"),
+            parameter("routers_per_group", "routers per group", "4"),
+            parameter("hosts_per_router", "hosts per router", "2"),
+            parameter("global_links", "cables per router to other groups", "2"),
         ],
         links: &[HOST, TRUNK],
     },
