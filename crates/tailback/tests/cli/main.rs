@@ -15,6 +15,7 @@ mod live;
 #[cfg(target_os = "linux")]
 mod peers;
 mod program;
+mod recipes;
 mod recorded;
 mod report;
 mod reproduce;
