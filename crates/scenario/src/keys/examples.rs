@@ -616,11 +616,11 @@ best = "smallest""#,
 #[cfg(test)]
 mod tests {
     use super::super::{paper::paper, root};
+    use super::*;
     use crate::key::{Kind, Section};
     use crate::paper::read_paper;
     use crate::source::FileReader;
     use crate::{Limits, load_str};
-    use super::*;
     use std::path::Path;
 
     /// The rest of the scenario that an example is a part of.

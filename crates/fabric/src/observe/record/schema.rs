@@ -116,12 +116,12 @@ const fn text(name: &'static str, meaning: &'static str) -> Column {
     column(name, Kind::Text, Unit::None, meaning)
 }
 
-const SAMPLED: Column = integer("time", Unit::Picoseconds, "the sampling instant");
-const PORT: Column = integer("port", Unit::None, "number of the port, see the table ports");
-const FLOW: Column = integer("flow", Unit::None, "number of the flow, see the table flows");
+const SAMPLED: Column = integer("time", Unit::Picoseconds, "sampling time");
+const PORT: Column = integer("port", Unit::None, "number of the port (table ports)");
+const FLOW: Column = integer("flow", Unit::None, "number of the flow (table flows)");
 const CLASS: Column = integer("class", Unit::None, "priority or virtual lane");
 const INTERVAL: Column =
-    integer("interval", Unit::Picoseconds, "length of the time that ends at the sampling instant and is summed here");
+    integer("interval", Unit::Picoseconds, "length of the interval that ends at the sampling time");
 
 /// Every port of the network and what it is plugged into.
 pub const PORTS: Table = Table {
@@ -131,12 +131,12 @@ pub const PORTS: Table = Table {
     time: None,
     columns: &[
         integer("port", Unit::None, "number of the port"),
-        text("name", "node and number on it, as in sw0:3"),
-        text("node", "name of the node it belongs to"),
-        integer("number", Unit::None, "its number on that node"),
-        integer("peer_port", Unit::None, "number of the port at the far end of the cable"),
-        text("peer", "name of the node at the far end"),
-        integer("rate", Unit::BitsPerSecond, "speed of the cable in each direction"),
+        text("name", "node and port number, such as sw0:3"),
+        text("node", "name of the node"),
+        integer("number", Unit::None, "port number on the node"),
+        integer("peer_port", Unit::None, "number of the port at the other end of the cable"),
+        text("peer", "name of the node at the other end"),
+        integer("rate", Unit::BitsPerSecond, "rate of the cable in each direction"),
         integer("latency", Unit::Picoseconds, "propagation delay of the cable in one direction"),
     ],
 };
@@ -151,71 +151,82 @@ pub const FLOWS: Table = Table {
         integer("flow", Unit::None, "number of the flow"),
         text("name", "name of the flow"),
         text("source", "name of the sending host"),
-        maybe(text("destination", "name of the receiving host; empty if each frame draws its own")),
+        maybe(text("destination", "name of the receiving host; empty if each frame has a random destination")),
         CLASS,
-        integer("start", Unit::Picoseconds, "instant at which it may begin"),
-        maybe(integer("stop", Unit::Picoseconds, "instant at which its source stops; empty if none was set")),
-        maybe(integer("size", Unit::Bytes, "what it has to send; empty if it has no end")),
-        integer("made_frames", Unit::Frames, "frames its source has made"),
-        integer("lost_frames", Unit::Frames, "frames of it that were dropped or lost and are not sent again"),
-        integer("frames", Unit::Frames, "frames its destination has consumed"),
-        integer("bytes", Unit::Bytes, "bytes its destination has consumed"),
-        integer("marked_frames", Unit::Frames, "frames its destination has consumed that carried a congestion mark"),
-        integer("notices", Unit::None, "congestion notices its source has had"),
-        maybe(integer("completed", Unit::Picoseconds, "instant at which the last byte arrived; empty if it did not")),
-        maybe(integer("duration", Unit::Picoseconds, "from the start to the arrival of the last byte")),
+        integer("start", Unit::Picoseconds, "time at which the flow may start"),
+        maybe(integer("stop", Unit::Picoseconds, "time at which the source stops; empty if not set")),
+        maybe(integer("size", Unit::Bytes, "bytes to send; empty if unlimited")),
+        integer("made_frames", Unit::Frames, "frames that the source generated"),
+        integer("lost_frames", Unit::Frames, "frames dropped or lost and not retransmitted"),
+        integer("frames", Unit::Frames, "frames that the destination consumed"),
+        integer("bytes", Unit::Bytes, "bytes that the destination consumed"),
+        integer("marked_frames", Unit::Frames, "consumed frames with a congestion mark"),
+        integer("notices", Unit::None, "congestion notices that the source received"),
+        maybe(integer("completed", Unit::Picoseconds, "time at which the last byte arrived; empty if it did not")),
+        maybe(integer("duration", Unit::Picoseconds, "time from the start to the arrival of the last byte")),
         maybe(integer(
             "ended",
             Unit::Picoseconds,
-            "instant from which on it was no longer under way: it was complete, it was stopped, or the last of its frames had arrived or was lost; empty if it was under way when the run ended",
+            "time at which the flow ended: complete, stopped, or its last frame arrived or lost; empty if it was \
+             active at the end of the run",
         )),
         maybe(column(
             "throughput",
             Kind::Real,
             Unit::BitsPerSecond,
-            "mean of the bytes consumed from the later of its start and the end of the warm-up to the earliest of its end (complete, or nothing left after a loss), its stop and the end of the run; empty if that is no time",
+            "mean throughput, from the later of the flow's start and the end of the warm-up to the earliest of its \
+             end (complete, or no frames left after a loss), its stop and the end of the run; empty if that interval \
+             is empty",
         )),
-        maybe(integer("first_delivery", Unit::Picoseconds, "instant at which the first frame was consumed")),
-        maybe(integer("last_delivery", Unit::Picoseconds, "instant at which the latest frame was consumed")),
+        maybe(integer("first_delivery", Unit::Picoseconds, "time at which the first frame was consumed")),
+        maybe(integer("last_delivery", Unit::Picoseconds, "time at which the last frame was consumed")),
         maybe(column(
             "mean_delay",
             Kind::Real,
             Unit::Picoseconds,
-            "mean time from a frame's making to its consumption",
+            "mean time from the generation of a frame to its consumption",
         )),
-        maybe(integer("max_delay", Unit::Picoseconds, "longest time from a frame's making to its consumption")),
+        maybe(integer(
+            "max_delay",
+            Unit::Picoseconds,
+            "longest time from the generation of a frame to its \
+             consumption",
+        )),
     ],
 };
 
 /// What flows delivered in each interval.
 pub const FLOW_SAMPLES: Table = Table {
     name: "flow_samples",
-    meaning: "One row per sampling instant and flow that delivered something since the one before. A missing row means that nothing was delivered.",
+    meaning: "One row per sampling time and flow that delivered anything in the interval. A missing row means that \
+         nothing was delivered.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
         SAMPLED,
         FLOW,
         INTERVAL,
-        integer("bytes", Unit::Bytes, "bytes consumed by the destination in the interval"),
-        integer("frames", Unit::Frames, "frames consumed by the destination in the interval"),
-        column("throughput", Kind::Real, Unit::BitsPerSecond, "those bytes over the interval"),
+        integer("bytes", Unit::Bytes, "bytes that the destination consumed in the interval"),
+        integer("frames", Unit::Frames, "frames that the destination consumed in the interval"),
+        column("throughput", Kind::Real, Unit::BitsPerSecond, "bytes divided by the interval"),
     ],
 };
 
 /// What would have been fair.
 pub const FAIR_SHARES: Table = Table {
     name: "fair_shares",
-    meaning: "One row per flow at each instant at which its max-min fair share among the flows then under way changed. Computed from the plan and from when flows ended, not measured; no rows if there are too many flows or changes.",
+    meaning: "One row per flow and time at which its max-min fair share among the active flows changed. Computed \
+         from the plan and the ends of flows, not measured; no rows if there are too many flows or changes.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
-        integer("time", Unit::Picoseconds, "from when on"),
+        integer("time", Unit::Picoseconds, "time of the change"),
         FLOW,
         integer(
             "share",
             Unit::BitsPerSecond,
-            "bits of frames per second, overhead not counted; zero while the flow asks for nothing; the least where links that weigh classes differently leave several divisions fair",
+            "fair share without frame overhead; zero while the flow demands nothing; the smallest one if several \
+             divisions are fair because links weigh classes differently",
         ),
     ],
 };
@@ -223,31 +234,32 @@ pub const FAIR_SHARES: Table = Table {
 /// What went over each cable in each interval.
 pub const LINKS: Table = Table {
     name: "links",
-    meaning: "One row per sampling instant and port that sent something, or wanted to and lacked credits, since the one before. A missing row means neither.",
+    meaning: "One row per sampling time and port that sent anything, or had frames waiting for credits, in the \
+         interval. A missing row means neither.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
         SAMPLED,
-        integer("port", Unit::None, "number of the sending port, see the table ports"),
+        integer("port", Unit::None, "number of the sending port (table ports)"),
         INTERVAL,
         integer(
             "bytes",
             Unit::Bytes,
-            "bytes of all frames sent in the interval; one cut by its end counts in proportion",
+            "bytes of all frames sent in the interval; a frame at its end counts in proportion",
         ),
-        integer("frames", Unit::Frames, "frames of any kind started in the interval"),
+        integer("frames", Unit::Frames, "frames of any kind that started in the interval"),
         integer(
             "busy",
             Unit::Picoseconds,
-            "time in the interval during which the wire was in use, preamble and gap counted",
+            "time during which the wire was busy in the interval, including preamble and gap",
         ),
         integer("total_bytes", Unit::Bytes, "bytes sent since the start of the run"),
-        column("utilisation", Kind::Real, Unit::Fraction, "busy time over the interval"),
-        column("throughput", Kind::Real, Unit::BitsPerSecond, "bytes over the interval"),
+        column("utilisation", Kind::Real, Unit::Fraction, "busy time divided by the interval"),
+        column("throughput", Kind::Real, Unit::BitsPerSecond, "bytes divided by the interval"),
         integer(
             "starved",
             Unit::Picoseconds,
-            "time in the interval during which the wire stood still while frames waited for it that lacked credits",
+            "time in the interval during which the wire was idle while frames waited for credits",
         ),
     ],
 };
@@ -255,18 +267,20 @@ pub const LINKS: Table = Table {
 /// How long classes lacked credits.
 pub const STARVED: Table = Table {
     name: "starved",
-    meaning: "One row per sampling instant, port and class whose frames have lacked credits since the one before. A missing row means that they did not.",
+    meaning: "One row per sampling time, port and class whose frames lacked credits in the interval. A missing row \
+         means that they did not.",
     order: &[0, 1, 2],
     time: Some(0),
     columns: &[
         SAMPLED,
-        integer("port", Unit::None, "number of the sending port, see the table ports"),
+        integer("port", Unit::None, "number of the sending port (table ports)"),
         CLASS,
         INTERVAL,
         integer(
             "starved",
             Unit::Picoseconds,
-            "time in the interval during which frames of the class waited and lacked credits, from an instant at which the wire was free to the one at which credits came; the wire may have been in use by other classes",
+            "time in the interval during which frames of the class lacked credits, from a time at which the wire was \
+             free to the arrival of credits; other classes may have used the wire",
         ),
     ],
 };
@@ -274,18 +288,19 @@ pub const STARVED: Table = Table {
 /// How full the queues were.
 pub const QUEUES: Table = Table {
     name: "queues",
-    meaning: "One row per sampling instant and queue that has changed since the one before. A missing row means unchanged; before its first row a queue is empty.",
+    meaning: "One row per sampling time and queue that changed since the previous sample. A missing row means no \
+         change; before its first row a queue is empty.",
     order: &[0, 1, 2],
     time: Some(0),
     columns: &[
         SAMPLED,
         PORT,
         CLASS,
-        integer("output_bytes", Unit::Bytes, "waiting to leave by this port, the frame on the wire not counted"),
+        integer("output_bytes", Unit::Bytes, "bytes queued for this output port, without the frame on the wire"),
         integer(
             "input_held",
             Unit::Bytes,
-            "held that came in by this port, as the rules of the buffer count it; frames where a credit is a frame",
+            "bytes in the input buffer of this port, as its rules count them; frames if a credit is a frame",
         ),
     ],
 };
@@ -293,7 +308,9 @@ pub const QUEUES: Table = Table {
 /// Which flows hold the input buffers.
 pub const OCCUPANCY: Table = Table {
     name: "occupancy",
-    meaning: "One row per sampling instant, input buffer and flow whose part of it has changed since the one before, at switches that keep account of it. A missing row means unchanged; before its first row a flow holds nothing.",
+    meaning: "One row per sampling time, input buffer and flow whose part of the buffer changed since the previous \
+         sample, at switches that track it. A missing row means no change; before its first row a flow has no bytes \
+         there.",
     order: &[0, 1, 2, 3],
     time: Some(0),
     columns: &[
@@ -301,68 +318,75 @@ pub const OCCUPANCY: Table = Table {
         PORT,
         CLASS,
         FLOW,
-        integer("bytes", Unit::Bytes, "held by frames of the flow that came in by this port, copies kept counted"),
+        integer(
+            "bytes",
+            Unit::Bytes,
+            "bytes of the flow in the input buffer of this port, including copies kept for \
+             reliable delivery",
+        ),
     ],
 };
 
 /// What the senders were allowed.
 pub const RATES: Table = Table {
     name: "rates",
-    meaning: "One row per flow at its first sampling instant after its start, and at each one at which its allowance has changed. A missing row means unchanged.",
+    meaning: "One row per flow at its first sampling time after its start, and at each sampling time at which its \
+         allowance changed. A missing row means no change.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
         SAMPLED,
         FLOW,
-        maybe(integer("rate", Unit::BitsPerSecond, "rate at which it may send; empty if no rate limits it")),
-        maybe(integer("window", Unit::Bytes, "bytes it may have on their way; empty if no window limits it")),
+        maybe(integer("rate", Unit::BitsPerSecond, "rate at which the flow may send; empty without a rate limit")),
+        maybe(integer("window", Unit::Bytes, "bytes that the flow may have in flight; empty without a window")),
     ],
 };
 
 /// When senders stood still.
 pub const PAUSES: Table = Table {
     name: "pauses",
-    meaning: "One row per time during which a port obeyed a pause for a class, in the order in which they ended.",
+    meaning: "One row per pause of a port and class, in the order of their ends.",
     order: &[1, 2, 3],
     time: Some(1),
     columns: &[
-        integer("start", Unit::Picoseconds, "instant at which the port began to obey"),
-        integer("end", Unit::Picoseconds, "instant at which it might send again, or the end of the run"),
-        integer("port", Unit::None, "number of the port that had to stop, see the table ports"),
+        integer("start", Unit::Picoseconds, "time at which the port stopped"),
+        integer("end", Unit::Picoseconds, "time at which it could send again, or the end of the run"),
+        integer("port", Unit::None, "number of the paused port (table ports)"),
         CLASS,
-        column("cut_off", Kind::Flag, Unit::None, "whether the run ended before the pause did"),
+        column("cut_off", Kind::Flag, Unit::None, "whether the run ended before the pause"),
     ],
 };
 
 /// What congestion points told senders.
 pub const NOTICES: Table = Table {
     name: "notices",
-    meaning: "One row per congestion notice that reached the source it was for.",
+    meaning: "One row per congestion notice that reached its source.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
-        integer("time", Unit::Picoseconds, "instant at which the source had it"),
+        integer("time", Unit::Picoseconds, "time at which the source received it"),
         FLOW,
-        integer("port", Unit::None, "number of the port whose buffer or queue it is about, see the table ports"),
+        integer("port", Unit::None, "number of the port whose buffer or queue was congested (table ports)"),
         CLASS,
-        integer("feedback", Unit::None, "quantised feedback, as the frame carries it"),
-        column("offset", Kind::Real, Unit::Bytes, "set point less the queue"),
-        column("growth", Kind::Real, Unit::Bytes, "how much the queue had grown since the sample before"),
+        integer("feedback", Unit::None, "quantised feedback, as in the frame"),
+        column("offset", Kind::Real, Unit::Bytes, "set point minus queue"),
+        column("growth", Kind::Real, Unit::Bytes, "growth of the queue since the previous sample"),
     ],
 };
 
 /// Frames that came to nothing.
 pub const DROPS: Table = Table {
     name: "drops",
-    meaning: "One row per frame that came to nothing, whatever it was for. Lost PAUSE, PFC and credit frames are only counted, in the manifest.",
+    meaning: "One row per dropped or lost frame. Lost PAUSE, PFC and credit frames are only counted, in the \
+         manifest.",
     order: &[0, 1],
     time: Some(0),
     columns: &[
         integer("time", Unit::Picoseconds, "when"),
-        integer("port", Unit::None, "number of the port by which it came, or at whose source it was thrown away"),
-        maybe(integer("flow", Unit::None, "number of its flow")),
+        integer("port", Unit::None, "number of the port at which it arrived, or of the source that discarded it"),
+        maybe(integer("flow", Unit::None, "number of the flow")),
         CLASS,
-        integer("length", Unit::Bytes, "its length"),
+        integer("length", Unit::Bytes, "length of the frame"),
         text("kind", "data, acknowledgement, notice, receipt, probe or answer"),
         text("cause", "full, corrupt, link-down, unreachable or at-source"),
     ],
@@ -371,13 +395,14 @@ pub const DROPS: Table = Table {
 /// How long frames waited at each port.
 pub const WAITS: Table = Table {
     name: "waits",
-    meaning: "One row per port and class that has sent data or acknowledgements: from joining the queue to the start on the wire. Written when the run ends.",
+    meaning: "One row per port and class that sent data or acknowledgements: time from joining the queue to the \
+         start on the wire. Written when the run ends.",
     order: &[0, 1],
     time: None,
     columns: &[
         PORT,
         CLASS,
-        integer("frames", Unit::Frames, "how many were sent"),
+        integer("frames", Unit::Frames, "number of frames sent"),
         column("mean", Kind::Real, Unit::Picoseconds, "mean wait"),
         integer("max", Unit::Picoseconds, "longest wait"),
     ],
@@ -386,15 +411,16 @@ pub const WAITS: Table = Table {
 /// The distribution of those waits.
 pub const WAIT_BUCKETS: Table = Table {
     name: "wait_buckets",
-    meaning: "The waits of the table waits, counted by powers of two. A missing row means none. Written when the run ends.",
+    meaning: "Histogram of the waits of table waits, by powers of two. A missing row means none. Written when the \
+         run ends.",
     order: &[0, 1, 2],
     time: None,
     columns: &[
         PORT,
         CLASS,
-        integer("at_least", Unit::Picoseconds, "shortest wait counted here"),
-        integer("below", Unit::Picoseconds, "first wait no longer counted here"),
-        integer("frames", Unit::Frames, "how many waited that long"),
+        integer("at_least", Unit::Picoseconds, "lower bound of the bin, inclusive"),
+        integer("below", Unit::Picoseconds, "upper bound of the bin, exclusive"),
+        integer("frames", Unit::Frames, "frames in the bin"),
     ],
 };
 
