@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_macros)] // Chores print.
 
 mod deny;
+mod examples;
 mod hop;
 mod oracles;
 mod package;
@@ -26,6 +27,7 @@ usage: cargo xtask WHAT
   torture         attacks with random scenarios, mutated inputs, kills, corruption and hostile paths:
                   [--minutes N] [--seed S] [--jobs J] [--only KIND]
   deny            only licences, duplicates and sources of dependencies, by deny.toml
+  examples        only the examples, the project outside of the workspace included
   package         only that the libraries can be published: their packages are whole and build
   tidy            only the tidiness of the sources
   workflows       only the workflows of the forge, by actionlint
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         "papers" => papers(&[]),
         "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
         "deny" => deny::check(),
+        "examples" => examples::check(),
         "package" => package::check(),
         "tidy" => tidy::check(),
         "workflows" => workflows::check(),
@@ -108,6 +111,7 @@ fn test() -> Result<(), String> {
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
+    examples::check()?;
     package::check()?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;

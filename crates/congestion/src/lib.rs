@@ -1,15 +1,38 @@
-//! Congestion control as pure state machines: a sender's reaction point states what it may send and when it next
-//! wants to be asked; a switch's congestion point marks frames and says whom to notify. Neither can schedule anything.
+//! Congestion control protocols of Ethernet and InfiniBand as pure state machines.
 //!
-//! A protocol is one file with documented parameters, one line in `protocols!` or `points!` below, and one scenario.
-//! Everything that handles a reaction point goes through [`ReactionPoint`] and the generated [`Reaction`], everything
-//! that handles a congestion point through [`CongestionPoint`] and [`Point`]; no device names a protocol.
+//! A source's [`ReactionPoint`] states the rate and window that its flow may use and when it wants to be called next. A
+//! switch's [`CongestionPoint`] marks frames and chooses the sources to notify. Neither can schedule anything.
+//!
+//! ```
+//! use tailback_congestion::parameter::Values;
+//! use tailback_congestion::units::{Bytes, Rate, Span, Time};
+//! use tailback_congestion::{Adapter, Feedback, PROTOCOLS, ReactionPoint};
+//!
+//! // Additive increase, multiplicative decrease with its default parameters, behind a link of 10 Gb/s.
+//! let aimd = PROTOCOLS.iter().find(|protocol| protocol.name == "aimd").expect("it is built in");
+//! let mut source = (aimd.build)(&Values::defaults(aimd.parameters))?;
+//! source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500)))?;
+//! let before = source.allowance().rate;
+//!
+//! let marked = Feedback::Acknowledgement { bytes: Bytes::new(1500), marked: true, round_trip: Span::from_micros(10) };
+//! source.on_feedback(Time::ZERO + Span::from_micros(10), &marked);
+//! assert!(source.allowance().rate < before);
+//! # Ok::<(), tailback_congestion::parameter::Invalid>(())
+//! ```
+//!
+//! [`PROTOCOLS`] and [`POINTS`] list the built-in protocols with their parameters. [`Reaction::custom`] and
+//! [`Point::custom`] take types of other crates.
+//!
+//! A built-in protocol is one file with documented parameters, one line in `protocols!` or `points!` below, and one
+//! scenario. Devices use reaction points through [`Reaction`] and congestion points through [`Point`]; no device names a
+//! protocol.
 
 mod advertised;
 mod bcn;
 mod bcn_point;
 mod bcn_source;
 mod cct;
+pub mod custom;
 mod e2cm;
 mod fecn;
 mod feedback;
@@ -40,6 +63,7 @@ use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundin
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
+pub use units;
 use units::{Bytes, Rate, Span, Time};
 
 /// What a sender may do now. `None` means that nothing limits it.
@@ -234,8 +258,8 @@ pub struct PointInfo {
     pub build: fn(&Values) -> Result<Point, Invalid>,
 }
 
-/// Generates the closed set of reaction points, an enum, and the catalogue. Every flow has one of them inside, so what
-/// is large says `Box`.
+/// Generates the set of reaction points, an enum, and the catalogue. Every flow has one of them inside, so what is large
+/// says `Box`. The last variant is open: see [`custom`].
 macro_rules! protocols {
     ($($variant:ident($type:ty) = $($info:expr),*;)*) => {
         /// The reaction point of some protocol.
@@ -363,6 +387,7 @@ protocols! {
     Fecn(Box<FecnSource>) = fecn::SOURCE, fecn::SOURCE_B;
     Qcn(Box<QcnSource>) = qcn_standard::SOURCE, qcn_2007::SOURCE, qcn_2007::SOURCE_P, qcn_2007::SOURCE_PR;
     Bcn(Box<BcnSource>) = bcn::BCN, bcn::ECM, e2cm::SOURCE, e2cm::SOURCE_P, e2cm::SOURCE_PR;
+    Custom(Box<dyn custom::CustomReactionPoint>) = ;
 }
 
 points! {
@@ -371,6 +396,7 @@ points! {
     Fecn(FecnPoint) = fecn::POINT, fecn::POINT_B;
     Qcn(QcnPoint) = qcn_point::INFO, qcn_2007::POINT, qcn_2007::POINT_P, qcn_2007::POINT_PR;
     Bcn(BcnPoint) = bcn_point::BCN, bcn_point::ECM, e2cm::POINT, e2cm::POINT_P, e2cm::POINT_PR;
+    Custom(Box<dyn custom::CustomCongestionPoint>) = ;
 }
 
 #[cfg(test)]

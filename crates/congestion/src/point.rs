@@ -86,6 +86,28 @@ pub trait View {
     fn stopped(&self, input: u16, class: u8) -> bool;
 }
 
+macro_rules! pass_on {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $result { (**self).$name($($argument),*) })*
+    };
+}
+
+impl<V: View + ?Sized> View for &V {
+    pass_on! {
+        held(input: u16, class: u8) -> u32;
+        full(input: u16, class: u8) -> u32;
+        wanted(input: u16, class: u8) -> u128;
+        waiting_bytes(output: u16, class: u8) -> u32;
+        waiting_frames(output: u16, class: u8) -> u32;
+        sending(output: u16, class: u8) -> bool;
+        leaving(input: u16, class: u8) -> u32;
+        ending(output: u16, class: u8) -> bool;
+        blocked(output: u16, class: u8) -> bool;
+        last_blocked(output: u16, class: u8) -> Option<Time>;
+        stopped(input: u16, class: u8) -> bool;
+    }
+}
+
 /// The rate that a congestion point suggests to a source, and the most that it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guidance {

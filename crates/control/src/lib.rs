@@ -1,4 +1,24 @@
-//! Control protocols as pure state machines: who tells whom how a link is to be used.
+//! LLDP with DCBX, and IS-IS for shortest path bridging, as pure state machines.
+//!
+//! ```
+//! use tailback_control::units::Time;
+//! use tailback_control::wire::Address;
+//! use tailback_control::{Agent, LARGEST_FRAME, Settings, Timers};
+//!
+//! // A switch that demands PFC for priority 3, and an adapter that accepts what its peer demands.
+//! let mut demand = Settings::default();
+//! (demand.pfc.willing, demand.pfc.priorities) = (false, 1 << 3);
+//! let mut accept = Settings::default();
+//! accept.pfc.willing = true;
+//! let [ours, theirs] = [1, 2].map(|number| Address([2, 0, 0, 0, 0, number]));
+//! let mut switch = Agent::new(Time::ZERO, ours, ours, demand, Timers::default());
+//! let mut adapter = Agent::new(Time::ZERO, theirs, theirs, accept, Timers::default());
+//!
+//! let mut buffer = [0; LARGEST_FRAME];
+//! let length = switch.poll_transmit(Time::ZERO, &mut buffer).expect("it advertises at once");
+//! adapter.handle_frame(Time::ZERO, &buffer[..length]);
+//! assert_eq!(adapter.operating().pfc.value, 1 << 3);
+//! ```
 //!
 //! An [`Agent`] is one port's end of LLDP (802.1AB) with DCBX on top (802.1Q clause 38 and annex D): it is handed frames,
 //! hands out frames, says when it wants to be asked again, and knows what the port operates on and what does not fit.
@@ -28,3 +48,4 @@ pub use finding::Finding;
 pub use resolve::{Chosen, Defence, Operating, Origin};
 pub use settings::{ApplicationSettings, EtsSettings, PfcSettings, Settings, TieBreak, Version};
 pub use transmit::Timers;
+pub use {units, wire};

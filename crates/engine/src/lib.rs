@@ -1,9 +1,46 @@
-//! The engine: alarms, shards, windows and the fingerprint. It does not know what a frame is.
+//! A parallel discrete-event engine: its results do not depend on the number of threads.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::atomic::AtomicBool;
+//! use tailback_engine::units::{Span, Time};
+//! use tailback_engine::{Context, Model, RunPlan, Shard, Wheel, run};
+//!
+//! /// Counts the ticks of a clock.
+//! struct Clock(u64);
+//!
+//! impl Model for Clock {
+//!     type Message = ();
+//!
+//!     fn on_alarm(&mut self, now: Time, alarm: u32, context: &mut Context<()>) {
+//!         self.0 += 1;
+//!         context.alarms.arm(alarm, now + Span::from_micros(1));
+//!     }
+//!
+//!     fn on_message(&mut self, (): (), _context: &mut Context<()>) {}
+//! }
+//!
+//! let mut shard = Shard::new(Clock(0), 1, Wheel::covering(Span::from_micros(1)));
+//! shard.context.alarms.arm(0, Time::ZERO);
+//! let plan = RunPlan {
+//!     from: Time::ZERO,
+//!     until: Time::ZERO + Span::from_millis(1),
+//!     inspect_every: Span::from_micros(100),
+//!     lookahead: Span::ZERO,
+//!     threads: 1,
+//!     marks: &[],
+//!     interrupt: &AtomicBool::new(false),
+//! };
+//! let mut shards = [shard];
+//! let report = run(&mut shards, plan, |_| ControlFlow::Continue(()));
+//! assert_eq!((report.fired, shards[0].model.0), (1001, 1001));
+//! ```
 //!
 //! A model is cut into shards. Each shard owns a set of numbered [`Alarms`], pending at most once each, and fires
 //! them in the order (time, number). Shards advance together through windows no longer than the smallest delay
 //! between them, so nothing that one sends can arrive in another's past, and the result is the same on any number
-//! of threads. There is no global sequence number, no clock and no operating system in here.
+//! of threads. There is no global sequence number, no clock and no operating system in here, and the
+//! engine does not know what a frame is.
 
 mod alarms;
 mod barrier;
@@ -18,3 +55,4 @@ pub use alarms::{Alarms, Wheel};
 pub use fingerprint::Fingerprint;
 pub use heap::IndexedHeap;
 pub use run::{Context, End, Inspection, Look, Model, RunPlan, RunReport, Shard, run};
+pub use units;

@@ -7,7 +7,7 @@ use super::volume::{ROWS_HELD, Volume, judge};
 use super::watch::{Needs, Watch};
 use crate::capture::{Capture, CaptureFile};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
-use fabric::{BuildError, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation};
+use fabric::{BuildErrors, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation};
 use files::output::OutputFile;
 use files::text::for_terminal;
 use results::{CAPTURE_FILE, Input, Leftover, Manifest, NETWORK_FILE, ResultWriter, ResultsError, write_ending};
@@ -100,7 +100,7 @@ pub struct Captured {
 #[derive(Debug)]
 pub enum StudyError {
     /// The network cannot be built. Loading a scenario finds this first.
-    Build(Vec<BuildError>),
+    Build(BuildErrors),
     /// Its results cannot be written.
     Results(ResultsError),
     /// It would record more than it may; why, and what to do.
@@ -110,10 +110,7 @@ pub enum StudyError {
 impl std::fmt::Display for StudyError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            StudyError::Build(errors) => errors.iter().enumerate().try_for_each(|(place, error)| match place {
-                0 => write!(f, "{error}"),
-                _ => write!(f, "\n{error}"),
-            }),
+            StudyError::Build(errors) => errors.fmt(f),
             StudyError::Results(error) => error.fmt(f),
             StudyError::TooMuch(text) => f.write_str(text),
         }

@@ -1,10 +1,25 @@
-//! What can be computed about a network without simulating it.
+//! Results about lossless networks that need no simulation: headroom, fair shares, fluid models and their stability.
 //!
-//! [`headroom`] is the buffer a lossless class needs after it has said stop, term by term; [`max_min`] is the
-//! allocation that a congestion control ought to reach, [`classes`] the same where links tell classes apart; [`fairness`] says how far from it one is; [`mod@fluid`] describes
-//! congestion controls by differential equations, and [`stability`] says whether they come to rest; [`mod@spectrum`] says
-//! how samples of anything swing. They are the yardsticks of the simulator, so nothing here may depend on it: a mistake
-//! in one must not hide the same mistake in the other.
+//! ```
+//! use tailback_theory::max_min::{Flow, max_min};
+//! use tailback_theory::units::Rate;
+//!
+//! // Two flows share link "a"; the second also crosses the slower link "b".
+//! let links = [("a", Rate::from_gigabits(10)), ("b", Rate::from_gigabits(2))];
+//! let flows = [Flow::greedy(vec!["a"]), Flow::greedy(vec!["a", "b"])];
+//! let shares = max_min(&links, &flows)?;
+//! assert_eq!((shares[0].rate, shares[1].rate), (8e9, 2e9));
+//! # Ok::<(), tailback_theory::Error>(())
+//! ```
+//!
+//! - [`headroom`]: the buffer that a lossless class needs above XOFF, term by term.
+//! - [`max_min`]: the allocation that a congestion control should reach; [`classes`]: the same where links separate
+//!   classes; [`fairness`]: the distance from it.
+//! - [`mod@fluid`]: congestion controls as differential equations; [`stability`]: whether they settle;
+//!   [`mod@spectrum`]: how samples oscillate; [`sampling`]: the delay that sampling adds.
+//!
+//! Simulated results are compared with these, so nothing here depends on the simulator: a mistake in one must not hide
+//! the same mistake in the other.
 
 pub mod classes;
 pub mod error;
@@ -17,3 +32,4 @@ pub mod spectrum;
 pub mod stability;
 
 pub use error::Error;
+pub use units;

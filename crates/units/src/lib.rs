@@ -1,4 +1,19 @@
-//! Quantities and chance: what every other crate measures with.
+//! Quantities and random streams for network simulation that give the same bits on every machine.
+//!
+//! ```
+//! use tailback_units::{Bytes, Rate, Span, Stream, Time, Wire};
+//!
+//! // A frame of 1500 bytes takes 120 ns at 100 Gb/s; fractions of a picosecond are carried to the next frame.
+//! let mut wire = Wire::new("100Gb/s".parse()?);
+//! let busy = wire.serialise(Bytes::new(1500));
+//! assert_eq!(Time::ZERO + busy, Time::from_picos(120_000));
+//! assert_eq!("120ns".parse(), Ok(busy));
+//!
+//! // A random stream belongs to one entity and one purpose: no other draw can change it.
+//! let draw = || Stream::new(7, 3, "start times").next_u64();
+//! assert_eq!(draw(), draw());
+//! # Ok::<(), tailback_units::ParseError>(())
+//! ```
 //!
 //! [`Time`] and [`Span`] are integer picoseconds, [`Rate`] is integer bits per second, [`Bytes`] counts octets; each is
 //! read from and printed as text with its unit, exactly. [`Wire`] turns bytes into time without ever losing a fraction

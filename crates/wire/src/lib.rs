@@ -1,4 +1,22 @@
-//! Frames as the world writes them: Ethernet, Data Center Bridging, shortest path bridging, InfiniBand.
+//! Frames of Ethernet, Data Center Bridging, shortest path bridging and InfiniBand as octets.
+//!
+//! ```
+//! use tailback_wire::{Address, Writer, ethernet, mac_control};
+//!
+//! // Pause priority 3 for as long as the field allows.
+//! let mut quanta = [None; 8];
+//! quanta[3] = Some(u16::MAX);
+//! let pause = mac_control::Repr::Pfc { quanta };
+//! let mut buffer = [0; 64];
+//! let mut writer = Writer::new(&mut buffer);
+//! pause.emit_frame(Address([2, 0, 0, 0, 0, 1]), &mut writer);
+//! assert_eq!(writer.finish()?, 64);
+//!
+//! let frame = ethernet::Frame::new(&buffer[..])?;
+//! assert_eq!(frame.type_or_length(), 0x8808);
+//! assert_eq!(mac_control::Repr::parse(frame.payload())?, pause);
+//! # Ok::<(), tailback_wire::Error>(())
+//! ```
 //!
 //! Every format has its own module. What may be sent is a representation (`Repr`, or a name of its own) that can hold
 //! nothing else: it is parsed from octets and emitted into a [`Writer`], and what was emitted parses to the same again.

@@ -7,9 +7,10 @@ pub(crate) mod planning;
 use crate::build::partition::{Partition, assign};
 use crate::build::plan::{EgressKind, Hold, NetworkPlan, PortPlan, WaitingRoom};
 use crate::build::planning::{node_rules, plan, rows};
+use crate::describe::error::{BuildError, BuildErrors};
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
-use crate::describe::validate::{BuildError, adapter_of, largest_frame, validate};
+use crate::describe::validate::{adapter_of, largest_frame, validate};
 use crate::describe::workload::FlowSpec;
 use crate::machine::frame::{List, NIL, Pool};
 use crate::machine::host::Host;
@@ -61,13 +62,14 @@ pub(crate) fn build<P: Probe>(
     spec: &NetworkSpec,
     options: &BuildOptions,
     mut probe: impl FnMut(usize) -> P,
-) -> Result<Built<P>, Vec<BuildError>> {
+) -> Result<Built<P>, BuildErrors> {
     let errors = validate(spec);
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(BuildErrors(errors));
     }
-    options.partition.check(&spec.graph).map_err(|e| vec![BuildError::Network { reason: e.to_string() }])?;
-    let plan = Arc::new(plan(spec).map_err(|reason| vec![BuildError::Network { reason }])?);
+    let refuse = |reason: String| BuildErrors(vec![BuildError::Network { reason }]);
+    options.partition.check(&spec.graph).map_err(|error| refuse(error.to_string()))?;
+    let plan = Arc::new(plan(spec).map_err(refuse)?);
     let shard_of = assign(&spec.graph, &options.partition, options.shards.max(1));
     let shard_count = shard_of.iter().map(|&shard| shard as usize + 1).max().unwrap_or(1);
     let nodes = spec.graph.nodes.len();

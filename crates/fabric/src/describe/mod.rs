@@ -3,6 +3,8 @@
 //! A [`spec::NetworkSpec`] names a [`graph`], routes, kinds of switches and adapters, and flows. [`topology`],
 //! [`routing`] and [`workload`] compute parts of one; [`validate`] says what is wrong with one.
 
+mod defaults;
+pub(crate) mod error;
 pub mod graph;
 pub mod lanes;
 pub mod routing;

@@ -1,6 +1,7 @@
 //! What cannot be built, and why.
 
-use crate::describe::graph::{GraphError, NodeId, Role};
+use crate::describe::error::BuildError;
+use crate::describe::graph::{NodeId, Role};
 use crate::describe::routing::Routes;
 use crate::describe::spec::{
     AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
@@ -11,53 +12,6 @@ use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use crate::machine::switch::crossbar::MAX_PORTS;
 use congestion::{Adapter, CongestionPoint, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
-
-/// Why a network cannot be built: what is wrong, where, and what to do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum BuildError {
-    /// The drawing itself is wrong.
-    Graph(GraphError),
-    /// A kind of switch contradicts itself or its surroundings.
-    Switch {
-        /// Position in [`NetworkSpec::switches`].
-        kind: usize,
-        /// What is wrong and what to do.
-        reason: String,
-    },
-    /// A kind of adapter does.
-    Adapter {
-        /// Position in [`NetworkSpec::adapters`].
-        kind: usize,
-        /// What is wrong and what to do.
-        reason: String,
-    },
-    /// A flow does.
-    Flow {
-        /// Position in [`NetworkSpec::flows`].
-        flow: usize,
-        /// What is wrong and what to do.
-        reason: String,
-    },
-    /// Anything else.
-    Network {
-        /// What is wrong and what to do.
-        reason: String,
-    },
-}
-
-impl std::fmt::Display for BuildError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            BuildError::Graph(error) => error.fmt(f),
-            BuildError::Switch { kind, reason } => write!(f, "switch kind {kind}: {reason}"),
-            BuildError::Adapter { kind, reason } => write!(f, "adapter kind {kind}: {reason}"),
-            BuildError::Flow { flow, reason } => write!(f, "flow {flow}: {reason}"),
-            BuildError::Network { reason } => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
 
 /// All that is wrong with a network: nothing, if it can be built.
 #[must_use]

@@ -2,9 +2,10 @@
 
 use crate::build::plan::Hold;
 use crate::build::{BuildOptions, Built, build};
+use crate::describe::error::BuildErrors;
 use crate::describe::graph::Graph;
 use crate::describe::spec::NetworkSpec;
-use crate::describe::validate::{BuildError, largest_frame};
+use crate::describe::validate::largest_frame;
 use crate::machine::network::Network;
 use crate::observe::census::Census;
 use crate::observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
@@ -146,7 +147,7 @@ pub struct Simulation<P: Probe = NoProbe> {
 
 impl Simulation<NoProbe> {
     /// Builds a network that nobody watches.
-    pub fn build(spec: &NetworkSpec, options: &BuildOptions) -> Result<Simulation<NoProbe>, Vec<BuildError>> {
+    pub fn build(spec: &NetworkSpec, options: &BuildOptions) -> Result<Simulation<NoProbe>, BuildErrors> {
         Simulation::build_with(spec, options, |_| NoProbe)
     }
 }
@@ -157,7 +158,7 @@ impl<P: Probe> Simulation<P> {
         spec: &NetworkSpec,
         options: &BuildOptions,
         probe: impl FnMut(usize) -> P,
-    ) -> Result<Simulation<P>, Vec<BuildError>> {
+    ) -> Result<Simulation<P>, BuildErrors> {
         let built = build(spec, options, probe)?;
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
         Ok(Simulation { built, graph: spec.graph.clone(), largest, now: Time::ZERO })

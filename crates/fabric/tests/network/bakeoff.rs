@@ -3,7 +3,7 @@
 
 use crate::kit::*;
 use congestion::parameter::{Value, Values};
-use congestion::{POINTS, PROTOCOLS, PathProbeClass, ReactionPoint};
+use congestion::{POINTS, PROTOCOLS, PathProbeClass, Point, Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
@@ -136,6 +136,45 @@ fn every_protocol_answers_a_burst_and_is_the_same_on_any_cut() {
         // Probes come back from the destination, or from congestion points as notices that say there is more.
         assert_eq!(wires.answers > 0, name.starts_with("fecn") || name == "e2cm", "{name}");
         assert_eq!(wires.more > 0, name.ends_with("-p") || name.ends_with("-pr") || name == "ecm", "{name}");
+    }
+}
+
+/// The same parts in boxes, as those of another crate are.
+fn boxed(mut spec: NetworkSpec) -> NetworkSpec {
+    for flow in &mut spec.flows {
+        flow.reaction = match flow.reaction.clone() {
+            Reaction::None(point) => Reaction::custom(point),
+            Reaction::RateLaw(point) => Reaction::custom(point),
+            Reaction::CongestionTable(point) => Reaction::custom(point),
+            Reaction::Fecn(point) => Reaction::custom(*point),
+            Reaction::Qcn(point) => Reaction::custom(*point),
+            Reaction::Bcn(point) => Reaction::custom(*point),
+            custom @ Reaction::Custom(_) => custom,
+        };
+    }
+    for point in
+        spec.switches.iter_mut().flat_map(|switch| &mut switch.congestion_point).flat_map(|spec| &mut spec.point)
+    {
+        *point = match point.clone() {
+            Point::Marking(point) => Point::custom(point),
+            Point::InfinibandFecn(point) => Point::custom(point),
+            Point::Fecn(point) => Point::custom(point),
+            Point::Qcn(point) => Point::custom(point),
+            Point::Bcn(point) => Point::custom(point),
+            custom @ Point::Custom(_) => custom,
+        };
+    }
+    spec
+}
+
+#[test]
+fn parts_of_another_crate_are_run_like_the_built_in_ones() {
+    for name in ["qcn-pr", "e2cm", "fecn"] {
+        let spec = spec(name, &[]);
+        let (_, built_in) = run(&spec, Span::from_millis(2));
+        let (_, custom) = run(&boxed(spec), Span::from_millis(2));
+        assert!(custom.totals.notices + custom.totals.probes > 10, "{name}: {:?}", custom.totals);
+        assert_eq!((custom.fingerprint, custom.totals), (built_in.fingerprint, built_in.totals), "{name}");
     }
 }
 
