@@ -45,7 +45,7 @@ struct Page {
     text: String,
     /// The sections described so far: their keys, and their titles.
     known: Vec<(String, String)>,
-    examples: &'static [(&'static str, &'static str)],
+    examples: examples::Examples,
 }
 
 impl Page {
@@ -59,7 +59,7 @@ impl Page {
             return;
         }
         let _ = writeln!(self.text, "{}\n", section.about);
-        if let Some((_, example)) = self.examples.iter().find(|(place, _)| *place == path) {
+        if let Some((_, example)) = self.examples.iter().copied().flatten().find(|(place, _)| *place == path) {
             let _ = writeln!(self.text, "```toml\n{example}\n```\n");
         }
         self.text.push_str(&body);

@@ -172,8 +172,8 @@ pub(super) fn switches() -> Section {
             "egress",
             Kind::Tables(Box::new(egress())),
             Default::Absent("strict priority: highest class first"),
-            "Scheduling groups of classes (ETS). Strict groups are served first, the last one listed before the \
-             others; weighted groups share the rest.",
+            "Scheduling groups of classes (ETS). Strict groups are served first, the one with the highest class before \
+             the others; weighted groups share the rest.",
         ),
         vl_arbitration(),
         key(
