@@ -5,19 +5,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// How long to spin before giving the core away; a machine with fewer cores than threads must not starve.
 const SPINS: u32 = 2_000;
 
+/// A number that has a cache line to itself: those who wait for one must not slow those who change the other.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart(AtomicUsize);
+
 /// Lets `parties` threads meet again and again.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     parties: usize,
-    arrived: AtomicUsize,
-    generation: AtomicUsize,
+    arrived: Apart,
+    generation: Apart,
     broken: AtomicBool,
 }
 
 impl Barrier {
     pub(crate) fn new(parties: usize) -> Barrier {
-        let (arrived, generation) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Barrier { parties, arrived, generation, broken: AtomicBool::new(false) }
+        Barrier { parties, arrived: Apart::default(), generation: Apart::default(), broken: AtomicBool::new(false) }
     }
 
     /// Waits for the others. What each thread wrote before is visible to all after. Panics, rather than waiting
@@ -26,14 +30,14 @@ impl Barrier {
         if self.parties == 1 {
             return;
         }
-        let generation = self.generation.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+        let generation = self.generation.0.load(Ordering::Acquire);
+        if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
+            self.arrived.0.store(0, Ordering::Relaxed);
+            self.generation.0.store(generation.wrapping_add(1), Ordering::Release);
             return;
         }
         let mut spins = 0;
-        while self.generation.load(Ordering::Acquire) == generation {
+        while self.generation.0.load(Ordering::Acquire) == generation {
             assert!(!self.broken.load(Ordering::Relaxed), "another thread of this run panicked");
             spins += 1;
             if spins < SPINS {

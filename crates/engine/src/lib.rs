@@ -44,6 +44,8 @@
 
 mod alarms;
 mod barrier;
+mod deal;
+mod exchange;
 mod fingerprint;
 mod heap;
 mod run;
@@ -52,7 +54,8 @@ mod set;
 mod tests;
 
 pub use alarms::{Alarms, Wheel};
+pub use exchange::Context;
 pub use fingerprint::Fingerprint;
 pub use heap::IndexedHeap;
-pub use run::{Context, End, Inspection, Look, Model, RunPlan, RunReport, Shard, run};
+pub use run::{End, Inspection, Look, Model, RunPlan, RunReport, Shard, run};
 pub use units;

@@ -1,15 +1,17 @@
 //! Shards and windows: the loop that fires alarms, on one thread or on many.
 //!
-//! All shards run through the same window of time, then exchange what they sent each other, then agree on the next
-//! window from the earliest alarm anywhere. A window is no longer than the smallest delay between shards, so a
-//! message always lies in the receiver's future. At every inspection, a multiple of a fixed span of simulated time
+//! All shards run through the same window of time, then agree on the next one from the earliest alarm or message
+//! anywhere. A window is no longer than the smallest delay between shards, so a message always lies in the receiver's
+//! future, whenever it is delivered between its sending and the next window. At every inspection, a multiple of a fixed span of simulated time
 //! and therefore the same instant for every partitioning, one thread looks at the whole model and may end the run.
 
 use crate::alarms::{Alarms, Wheel};
 use crate::barrier::Barrier;
+use crate::deal::Deal;
+use crate::exchange::{Context, Mailbox, lock};
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 use units::{Span, Time};
 
 /// How many alarms a shard fires between looks at the interrupt flag and at whether its model is full.
@@ -32,22 +34,6 @@ pub trait Model: Send {
     }
 }
 
-/// What a model acts with: its alarms and its way to other shards.
-#[derive(Debug)]
-pub struct Context<M> {
-    /// The shard's alarms.
-    pub alarms: Alarms,
-    outbox: Vec<(u32, M)>,
-}
-
-impl<M> Context<M> {
-    /// Sends to another shard. What the message causes there must lie at least the lookahead after now.
-    #[inline]
-    pub fn send(&mut self, shard: u32, message: M) {
-        self.outbox.push((shard, message));
-    }
-}
-
 /// A part of the model with its own alarms.
 #[derive(Debug)]
 pub struct Shard<M: Model> {
@@ -58,14 +44,22 @@ pub struct Shard<M: Model> {
 }
 
 impl<M: Model> Shard<M> {
-    /// A shard with alarms numbered `0..alarms`.
+    /// A shard with alarms numbered `0..alarms` that sends to no other.
     #[must_use]
     pub fn new(model: M, alarms: usize, wheel: Wheel) -> Shard<M> {
-        Shard { model, context: Context { alarms: Alarms::new(alarms, wheel), outbox: Vec::new() } }
+        Shard { model, context: Context::new(Alarms::new(alarms, wheel)) }
+    }
+
+    /// The same shard, sending to those shards. [`Context::send`] names one by its position in this list.
+    #[must_use]
+    pub fn with_neighbours(mut self, neighbours: Vec<u32>) -> Shard<M> {
+        self.context.set_neighbours(neighbours);
+        self
     }
 
     /// Fires what is due before `end`; returns early if the run is interrupted or the model is full. That is no harm:
     /// the others then wait for this shard in the next window, since it has the earliest alarm.
+    #[inline(never)] // The loop of all loops needs its registers for itself.
     fn run_before(&mut self, end: Time, interrupt: &AtomicBool) {
         loop {
             for _ in 0..ALARMS_BETWEEN_LOOKS {
@@ -151,23 +145,48 @@ pub struct RunReport {
     pub windows: u64,
 }
 
+/// A shard in a run, apart from the cache lines of the others.
+#[repr(align(128))]
+struct Seat<'s, M: Model> {
+    shard: Mutex<&'s mut Shard<M>>,
+    mailbox: Mailbox<M::Message>,
+    /// The earliest pending alarm when it last ran.
+    next: AtomicU64,
+    /// The last window for which a thread has taken it.
+    taken: AtomicU64,
+}
+
+/// What a thread tells the others at the end of a window.
+#[derive(Default)]
+#[repr(align(128))]
+struct Notice {
+    /// The earliest alarm or message of the shards it ran.
+    next: AtomicU64,
+    /// A model is full.
+    full: AtomicBool,
+    interrupted: AtomicBool,
+}
+
 /// What the threads of one run share.
 struct Shared<'a, 's, M: Model, F> {
     plan: RunPlan<'a>,
-    shards: Vec<Mutex<&'s mut Shard<M>>>,
-    inboxes: Vec<Mutex<Vec<M::Message>>>,
-    /// The earliest pending alarm of each thread's shards.
-    next: Vec<AtomicU64>,
-    interrupted: AtomicBool,
-    stopped: AtomicBool,
-    /// A model is full.
-    full: AtomicBool,
+    seats: Vec<Seat<'s, M>>,
+    /// By thread. Two of each, used in turn: a fast thread may have ended the next window before a slow one has read
+    /// what was said of this one, but not the one after that.
+    notices: Vec<[Notice; 2]>,
+    deal: Mutex<Deal>,
+    /// The look that ended the run, counted from 1; [`u64::MAX`] while none has.
+    stopped: AtomicU64,
     supervise: Mutex<F>,
     barrier: Barrier,
 }
 
 /// Runs the shards up to and including `plan.until`, showing the whole model to `supervise` at every inspection. A break
 /// ends the run there.
+///
+/// A thread runs the shards it was dealt, one after the other for a whole window each, so that one shard's state at a
+/// time needs the cache; when it has done so it takes what others have not begun. A window costs one meeting of all
+/// threads.
 pub fn run<M, F>(shards: &mut [Shard<M>], plan: RunPlan<'_>, supervise: F) -> RunReport
 where
     M: Model,
@@ -176,13 +195,17 @@ where
     assert!(plan.inspect_every > Span::ZERO, "inspections need an interval");
     assert!(shards.len() < 2 || plan.lookahead > Span::ZERO, "shards need a delay between them");
     let threads = plan.threads.clamp(1, shards.len().max(1));
+    let seat = |shard| Seat {
+        shard: Mutex::new(shard),
+        mailbox: Mailbox::default(),
+        next: AtomicU64::new(0),
+        taken: AtomicU64::new(0),
+    };
     let shared = Shared {
-        inboxes: shards.iter().map(|_| Mutex::new(Vec::new())).collect(),
-        shards: shards.iter_mut().map(Mutex::new).collect(),
-        next: (0..threads).map(|_| AtomicU64::new(0)).collect(),
-        interrupted: AtomicBool::new(false),
-        stopped: AtomicBool::new(false),
-        full: AtomicBool::new(false),
+        deal: Mutex::new(Deal::even(shards.len(), threads)),
+        seats: shards.iter_mut().map(seat).collect(),
+        notices: (0..threads).map(|_| Default::default()).collect(),
+        stopped: AtomicU64::new(u64::MAX),
         supervise: Mutex::new(supervise),
         barrier: Barrier::new(threads),
         plan,
@@ -196,11 +219,9 @@ where
     })
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("a thread of this run panicked")
-}
-
-/// One thread's part: every `threads`-th shard. Thread 0 also supervises.
+/// One thread's part. Thread 0 also supervises.
+///
+/// Between two meetings at the barrier every thread decides the same from the same notices.
 fn worker<M, F>(thread: usize, shared: &Shared<'_, '_, M, F>) -> RunReport
 where
     M: Model,
@@ -208,39 +229,22 @@ where
 {
     let _guard = shared.barrier.guard();
     let plan = shared.plan;
-    let threads = shared.next.len();
-    let own = || (thread..shared.shards.len()).step_by(threads);
-    let alone = shared.shards.len() == 1;
     let limit = Time::from_picos(plan.until.as_picos().saturating_add(1));
     let cells = plan.from.as_picos() / plan.inspect_every.as_picos();
     let mut inspection = Time::from_picos(cells * plan.inspect_every.as_picos()).saturating_add(plan.inspect_every);
     let mut windows = 0;
-    let mut looks = 0;
+    let mut looks = Looks { thread, done: 0 };
+    let mut looks_at_rest = 0;
     let mut reached = plan.from;
     let mut marks = plan.marks.iter().copied().filter(|&mark| mark >= plan.from).peekable();
-    let mut held: Vec<_> = own().map(|shard| lock(&shared.shards[shard])).collect();
-    let (end, now) = loop {
-        let mut earliest = u64::MAX;
-        for (place, shard) in held.iter_mut().enumerate() {
-            let mail = std::mem::take(&mut *lock(&shared.inboxes[thread + place * threads]));
-            let shard: &mut Shard<M> = shard;
-            for message in mail {
-                shard.model.on_message(message, &mut shard.context);
-            }
-            earliest = earliest.min(shard.context.alarms.next_time().map_or(u64::MAX, Time::as_picos));
-            // Told before the barrier and asked after it, so that all threads see the same.
-            if shard.model.is_full() {
-                shared.full.store(true, Ordering::Relaxed);
-            }
-        }
-        shared.next[thread].store(earliest, Ordering::Relaxed);
-        if thread == 0 && plan.interrupt.load(Ordering::Relaxed) {
-            shared.interrupted.store(true, Ordering::Relaxed);
-        }
+    let mut order = lock(&shared.deal).order(thread);
+    // A window in which nothing can happen: everybody learns when the first alarm is.
+    shared.run_window(thread, windows, Time::ZERO, &order);
+    let (end, now) = 'run: loop {
         shared.barrier.wait();
-        // From here to the next barrier every thread decides the same from the same values.
-        let start = shared.next.iter().map(|next| next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX);
-        if shared.interrupted.load(Ordering::Relaxed) {
+        let notices = || shared.notices.iter().map(|notices| &notices[windows as usize % 2]);
+        let start = notices().map(|notice| notice.next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX);
+        if notices().any(|notice| notice.interrupted.load(Ordering::Relaxed)) {
             break (End::Interrupted, reached);
         }
         if start == u64::MAX {
@@ -249,80 +253,52 @@ where
         if start >= limit.as_picos() {
             break (End::Until, plan.until);
         }
-        if shared.full.load(Ordering::Relaxed) {
-            held.clear();
-            shared.barrier.wait();
-            if thread == 0 {
-                let decision = inspect(Time::from_picos(start), Look::Relief, shared);
-                shared.stopped.store(decision.is_break(), Ordering::Relaxed);
-                shared.full.store(false, Ordering::Relaxed);
-            }
-            shared.barrier.wait();
-            held = own().map(|shard| lock(&shared.shards[shard])).collect();
-            if shared.stopped.load(Ordering::Relaxed) {
-                break (End::Stopped, Time::from_picos(start));
-            }
+        if notices().any(|notice| notice.full.load(Ordering::Relaxed))
+            && looks.take(Time::from_picos(start), Look::Relief, shared).is_break()
+        {
+            break (End::Stopped, Time::from_picos(start));
         }
-        if let Some(mark) = marks.next_if(|&mark| mark < inspection && mark.as_picos() < start) {
-            held.clear();
-            shared.barrier.wait();
-            if thread == 0 {
-                let _ = inspect(mark, Look::Mark, shared);
-            }
-            shared.barrier.wait();
-            held = own().map(|shard| lock(&shared.shards[shard])).collect();
-            continue;
-        }
-        if start >= inspection.as_picos() {
-            // Where nothing happens for long, two looks are enough: what they see does not change. The rest is skipped.
-            looks += 1;
-            let cells = start / plan.inspect_every.as_picos();
-            let here = if looks <= 2 { inspection } else { Time::from_picos(cells * plan.inspect_every.as_picos()) };
-            inspection = here.saturating_add(plan.inspect_every);
-            held.clear();
-            shared.barrier.wait();
-            if thread == 0 {
-                let decision = inspect(here, Look::Inspection, shared);
-                shared.stopped.store(decision.is_break(), Ordering::Relaxed);
-            }
-            shared.barrier.wait();
-            held = own().map(|shard| lock(&shared.shards[shard])).collect();
-            if shared.stopped.load(Ordering::Relaxed) {
-                break (End::Stopped, here);
-            }
-            reached = here;
-            if start >= inspection.as_picos() {
+        loop {
+            if let Some(mark) = marks.next_if(|&mark| mark < inspection && mark.as_picos() < start) {
+                let _ = looks.take(mark, Look::Mark, shared);
                 continue;
             }
+            if start < inspection.as_picos() {
+                break;
+            }
+            // Where nothing happens for long, two looks are enough: what they see does not change. The rest is skipped.
+            looks_at_rest += 1;
+            let cells = start / plan.inspect_every.as_picos();
+            let last = Time::from_picos(cells * plan.inspect_every.as_picos());
+            let here = if looks_at_rest <= 2 { inspection } else { last };
+            inspection = here.saturating_add(plan.inspect_every);
+            if looks.take(here, Look::Inspection, shared).is_break() {
+                break 'run (End::Stopped, here);
+            }
+            reached = here;
+            order = lock(&shared.deal).order(thread);
         }
-        looks = 0;
+        looks_at_rest = 0;
         windows += 1;
         let mut end = limit.min(inspection);
         if let Some(mark) = marks.peek() {
             end = end.min(Time::from_picos(mark.as_picos().saturating_add(1)));
         }
-        if !alone {
+        if shared.seats.len() > 1 {
             end = end.min(Time::from_picos(start).saturating_add(plan.lookahead));
         }
-        for shard in &mut held {
-            let shard: &mut Shard<M> = shard;
-            shard.run_before(end, plan.interrupt);
-            if !alone {
-                post(&mut shard.context.outbox, &shared.inboxes);
-            }
-        }
+        shared.run_window(thread, windows, end, &order);
         reached = reached.max(end);
-        shared.barrier.wait();
     };
-    held.clear();
-    shared.barrier.wait();
     let mut report = RunReport { end, now, fired: 0, windows };
+    // Nobody runs a shard any more.
     if thread == 0 {
         let mut last = plan.from;
-        for shard in &shared.shards {
-            let alarms = &lock(shard).context.alarms;
-            report.fired += alarms.fired();
-            last = last.max(alarms.now());
+        for seat in &shared.seats {
+            let mut shard = lock(&seat.shard);
+            seat.mailbox.deliver(*shard);
+            report.fired += shard.context.alarms.fired();
+            last = last.max(shard.context.alarms.now());
         }
         // A run that ended of itself or was cut short got as far as its last alarm, whatever the windows were.
         if matches!(end, End::Quiet | End::Interrupted) {
@@ -332,29 +308,84 @@ where
     report
 }
 
-/// Moves an outbox into the inboxes, locking each once per run of messages to it.
-fn post<M>(outbox: &mut Vec<(u32, M)>, inboxes: &[Mutex<Vec<M>>]) {
-    let mut open: Option<(u32, MutexGuard<'_, Vec<M>>)> = None;
-    for (to, message) in outbox.drain(..) {
-        if open.as_ref().is_none_or(|(shard, _)| *shard != to) {
-            // Never two inboxes at once: two threads that each hold one and want the other would wait for ever.
-            drop(open.take());
-            open = Some((to, lock(&inboxes[to as usize])));
+/// A thread's count of the looks at the model.
+struct Looks {
+    thread: usize,
+    done: u64,
+}
+
+impl Looks {
+    /// Shows the whole model to the supervisor, while all others wait.
+    fn take<M, F>(&mut self, now: Time, look: Look, shared: &Shared<'_, '_, M, F>) -> ControlFlow<()>
+    where
+        M: Model,
+        F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
+    {
+        self.done += 1;
+        if self.thread == 0 && shared.inspect(now, look).is_break() && look != Look::Mark {
+            // By number: a thread that has waited for this look may read it when the next one is over.
+            shared.stopped.store(self.done, Ordering::Relaxed);
         }
-        if let Some((_, inbox)) = &mut open {
-            inbox.push(message);
+        shared.barrier.wait();
+        if shared.stopped.load(Ordering::Relaxed) == self.done {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }
 
-/// Shows the whole model to the supervisor.
-fn inspect<M, F>(now: Time, look: Look, shared: &Shared<'_, '_, M, F>) -> ControlFlow<()>
+impl<M, F> Shared<'_, '_, M, F>
 where
     M: Model,
     F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
 {
-    let mut held: Vec<_> = shared.shards.iter().map(lock).collect();
-    let fired = held.iter().map(|shard| shard.context.alarms.fired()).sum();
-    let mut models: Vec<&mut M> = held.iter_mut().map(|shard| &mut shard.model).collect();
-    (lock(&shared.supervise))(Inspection { now, look, fired, models: &mut models })
+    /// One thread's part of a window, up to the notice to the others. `order` is that in which it takes shards.
+    fn run_window(&self, thread: usize, window: u64, end: Time, order: &[u32]) {
+        let (mut next, mut full) = (u64::MAX, false);
+        for &shard in order {
+            let seat = &self.seats[shard as usize];
+            // Windows are counted from 0, and 0 stands for a seat that nobody has taken.
+            let taken = window + 1;
+            if seat.taken.load(Ordering::Relaxed) == taken || seat.taken.swap(taken, Ordering::Relaxed) == taken {
+                continue;
+            }
+            let pending = seat.next.load(Ordering::Relaxed);
+            if window > 0 && pending >= end.as_picos() && seat.mailbox.is_empty() {
+                // What is posted to it in this window is in the sender's notice.
+                next = next.min(pending);
+                continue;
+            }
+            let mut held = lock(&seat.shard);
+            let shard: &mut Shard<M> = &mut held;
+            seat.mailbox.deliver(shard);
+            shard.run_before(end, self.plan.interrupt);
+            next = next.min(shard.context.post(|to| &self.seats[to as usize].mailbox));
+            let pending = shard.context.alarms.next_time().map_or(u64::MAX, Time::as_picos);
+            seat.next.store(pending, Ordering::Relaxed);
+            next = next.min(pending);
+            full |= shard.model.is_full();
+        }
+        let notice = &self.notices[thread][window as usize % 2];
+        notice.next.store(next, Ordering::Relaxed);
+        notice.full.store(full, Ordering::Relaxed);
+        let interrupted = thread == 0 && self.plan.interrupt.load(Ordering::Relaxed);
+        notice.interrupted.store(interrupted, Ordering::Relaxed);
+    }
+
+    /// Shows the whole model to the supervisor.
+    fn inspect(&self, now: Time, look: Look) -> ControlFlow<()> {
+        let mut held: Vec<_> = self.seats.iter().map(|seat| lock(&seat.shard)).collect();
+        // What is in the post is part of the model. Its alarms may be the first of their shard now.
+        for (seat, shard) in self.seats.iter().zip(&mut held) {
+            seat.mailbox.deliver(shard);
+            seat.next.store(0, Ordering::Relaxed);
+        }
+        if look == Look::Inspection {
+            lock(&self.deal).again(held.iter().map(|shard| shard.context.alarms.fired()));
+        }
+        let fired = held.iter().map(|shard| shard.context.alarms.fired()).sum();
+        let mut models: Vec<&mut M> = held.iter_mut().map(|shard| &mut shard.model).collect();
+        (lock(&self.supervise))(Inspection { now, look, fired, models: &mut models })
+    }
 }

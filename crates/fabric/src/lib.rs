@@ -37,6 +37,7 @@ mod observe;
 
 pub use build::BuildOptions;
 pub use build::partition::{self, Partition};
+pub use build::sizing::Sizing;
 pub use describe::error::{BuildError, BuildErrors};
 pub use describe::validate::validate;
 pub use describe::{graph, lanes, routing, spec, topology, workload};

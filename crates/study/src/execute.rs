@@ -7,7 +7,9 @@ use super::volume::{ROWS_HELD, Volume, judge};
 use super::watch::{Needs, Watch};
 use crate::capture::{Capture, CaptureFile};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
-use fabric::{BuildErrors, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation};
+use fabric::{
+    BuildErrors, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation, Sizing,
+};
 use files::output::OutputFile;
 use files::text::for_terminal;
 use results::{CAPTURE_FILE, Input, Leftover, Manifest, NETWORK_FILE, ResultWriter, ResultsError, write_ending};
@@ -43,7 +45,7 @@ pub enum Existing {
 /// How to run a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Threads to use.
+    /// Threads to use at most. More than the machine has cores are of no use, nor more than the network is worth.
     pub threads: usize,
     /// Set from outside to end the run, soon and at any instant.
     pub interrupt: &'a AtomicBool,
@@ -53,6 +55,12 @@ pub struct Options<'a> {
     pub record: Option<&'a Recording>,
     /// Whether and where to capture frames.
     pub capture: Option<&'a Capture>,
+}
+
+/// How many threads can run at a time on this machine.
+#[must_use]
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// A recorded run whose tables are whole, before its results are moved into place.
@@ -249,7 +257,8 @@ pub fn execute_with(
     {
         ResultWriter::check(out, *existing == Existing::Replace)?;
     }
-    let build = BuildOptions { partition: Partition::Natural, shards: options.threads, shuffle: None };
+    let Sizing { shards, threads } = Sizing::of(&plan.spec, options.threads.min(cores()));
+    let build = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
     let mut simulation = Simulation::build_with(&plan.spec, &build, |_| {
         Recorder::new(watch.clone()).holding(ROWS_HELD / build.shards.max(1))
     })
@@ -280,7 +289,7 @@ pub fn execute_with(
     let windows = boundaries(plan);
     let mut stopped = vec![None; plan.spec.flows.len()];
     let limits = RunLimits {
-        threads: options.threads,
+        threads,
         events: plan.run.max_events,
         inspect_every: plan.run.inspect_every,
         interrupt: Some(options.interrupt),
@@ -358,7 +367,7 @@ pub fn execute_with(
         // The name of a file may hold what a terminal obeys.
         writer.attach("plan.toml.txt", for_terminal(&explain(plan)).as_bytes())?;
         writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
-        let mut finished = writer.finish(manifest(plan, &report, options.threads, start.elapsed()))?;
+        let mut finished = writer.finish(manifest(plan, &report, threads, start.elapsed()))?;
         lacking = finished.add(|directory| complete(&Draft { directory, measures: &measures })).err();
         recorded = Some(finished.commit()?);
     }

@@ -31,7 +31,7 @@ mod watch;
 pub use blame::blame;
 pub use doubt::{Votes, doubt};
 pub use execute::{
-    Captured, Draft, Execution, Existing, Options, Recording, StudyError, execute, execute_with, recorder_spec,
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, cores, execute, execute_with, recorder_spec,
 };
 pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, kind_of, quantity_keys};

@@ -1,22 +1,24 @@
 //! From a description to shards that can run.
 
 pub mod partition;
+pub(crate) mod places;
 pub(crate) mod plan;
 pub(crate) mod planning;
+pub mod sizing;
 
 use crate::build::partition::{Partition, assign};
+use crate::build::places::Places;
 use crate::build::plan::{EgressKind, Hold, NetworkPlan, PortPlan, WaitingRoom};
 use crate::build::planning::{node_rules, plan, rows};
 use crate::describe::error::{BuildError, BuildErrors};
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
 use crate::describe::validate::{adapter_of, largest_frame, validate};
-use crate::describe::workload::FlowSpec;
 use crate::machine::frame::{List, NIL, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
 use crate::machine::host::service::Service;
-use crate::machine::network::{Action, Device, Gone, Network, Node, Numbers, Received, Switch};
+use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
 use crate::machine::port::{
@@ -51,6 +53,7 @@ pub struct BuildOptions {
 pub(crate) struct Built<P: Probe> {
     pub(crate) shards: Vec<Shard<Network<P>>>,
     pub(crate) plan: Arc<NetworkPlan>,
+    pub(crate) places: Arc<Places>,
     /// Global port -> (shard, port of the shard).
     pub(crate) port_at: Vec<(u32, u32)>,
     /// Node -> (shard, node of the shard).
@@ -100,13 +103,50 @@ pub(crate) fn build<P: Probe>(
             port_counts[shard] += 1;
         }
     }
-    let layout = Layout { spec, plan: &plan, first_global: &first_global, degrees: &degrees, port_at: &port_at };
-    let delay = longest_delay(spec);
+    let [switch_rows, host_numbers] = [Role::Switch, Role::Host].map(|role| rows(&spec.graph, role));
+    let home: Vec<u32> = spec.graph.hosts().iter().map(|host| shard_of[host.0 as usize]).collect();
+    let is_host = |node: &&usize| spec.graph.nodes[**node].role == Role::Host;
+    let host_order: Vec<u32> = order.iter().filter(is_host).map(|&node| host_numbers[node]).collect();
+    let places = Arc::new(Places::new(spec, &home, &host_order, shard_count));
+    let layout = Layout {
+        spec,
+        plan: &plan,
+        places: &places,
+        first_global: &first_global,
+        degrees: &degrees,
+        port_at: &port_at,
+        neighbours: neighbours(spec, &shard_of, &plan, shard_count),
+        switch_rows,
+        host_numbers,
+        delay: longest_delay(spec),
+    };
     let shards = (0..shard_count)
-        .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, delay, probe(shard)))
+        .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, probe(shard)))
         .collect();
     let lookahead = lookahead(spec, &shard_of, &plan);
-    Ok(Built { shards, plan, port_at, node_at, lookahead })
+    Ok(Built { shards, plan, places, port_at, node_at, lookahead })
+}
+
+/// Of each shard those it sends to, ascending.
+fn neighbours(spec: &NetworkSpec, shard_of: &[u32], plan: &NetworkPlan, shards: usize) -> Vec<Vec<u32>> {
+    if spec.flows.iter().any(|flow| flow.requeue.is_some()) {
+        // A source is told of a drop wherever that happens.
+        let all_but = |own: u32| (0..shards as u32).filter(|&other| other != own).collect();
+        return (0..shards as u32).map(all_but).collect();
+    }
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); shards];
+    for port in &plan.ports {
+        let [here, there] = [port.node, plan.ports[port.peer as usize].node].map(|node| shard_of[node as usize]);
+        let list = &mut neighbours[here as usize];
+        if here != there && list.last() != Some(&there) {
+            list.push(there);
+        }
+    }
+    for list in &mut neighbours {
+        list.sort_unstable();
+        list.dedup();
+    }
+    neighbours
 }
 
 /// The longest a frame usually takes from its start on a wire to its arrival: what the wheel should cover.
@@ -144,20 +184,21 @@ fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &NetworkPlan) -> Span {
 struct Layout<'a> {
     spec: &'a NetworkSpec,
     plan: &'a Arc<NetworkPlan>,
+    places: &'a Arc<Places>,
     first_global: &'a [u32],
     degrees: &'a [usize],
     port_at: &'a [(u32, u32)],
+    /// Of each shard those it sends to.
+    neighbours: Vec<Vec<u32>>,
+    /// Of each node its number among the switches, or the hosts.
+    switch_rows: Vec<u32>,
+    host_numbers: Vec<u32>,
+    /// What the wheel should cover.
+    delay: Span,
 }
 
 impl Layout<'_> {
-    fn shard<P: Probe>(
-        &self,
-        shard: usize,
-        members: &[usize],
-        ports: usize,
-        delay: Span,
-        probe: P,
-    ) -> Shard<Network<P>> {
+    fn shard<P: Probe>(&self, shard: usize, members: &[usize], ports: usize, probe: P) -> Shard<Network<P>> {
         let classes = self.spec.classes.len();
         let numbers = Numbers::new(ports, members.len());
         let network = Network {
@@ -178,17 +219,17 @@ impl Layout<'_> {
             switches: Vec::new(),
             hosts: Vec::new(),
             flows: Vec::new(),
-            flow_slot: vec![NIL; self.spec.flows.len()],
-            homes: self.homes(),
-            received: vec![Received::default(); self.spec.flows.len()],
-            gone: vec![Gone::default(); self.spec.flows.len()],
+            shard: shard as u32,
+            places: Arc::clone(self.places),
+            received: self.places.received(self.spec, shard as u32),
+            gone: std::collections::BTreeMap::new(),
             totals: Totals::default(),
             loss: None,
             probe,
         };
-        let mut shard_state = Shard::new(network, numbers.end as usize, Wheel::covering(delay));
-        let by_host = self.flows_by_host();
-        let [switch_rows, host_numbers] = [Role::Switch, Role::Host].map(|role| rows(&self.spec.graph, role));
+        let neighbours = self.neighbours[shard].clone();
+        let wheel = Wheel::covering(self.delay);
+        let mut shard_state = Shard::new(network, numbers.end as usize, wheel).with_neighbours(neighbours);
         for &node in members {
             let network = &mut shard_state.model;
             let first_port = network.ports.len() as u32;
@@ -200,8 +241,8 @@ impl Layout<'_> {
                 self.port(network, shard as u32, node, device, number);
             }
             match self.spec.graph.nodes[node].role {
-                Role::Switch => self.switch(network, node, first_port, switch_rows[node]),
-                Role::Host => self.host(network, node, first_port, host_numbers[node], &by_host),
+                Role::Switch => self.switch(network, node, first_port, self.switch_rows[node]),
+                Role::Host => self.host(network, node, first_port, self.host_numbers[node]),
             }
             network.nodes.push(Node {
                 device,
@@ -226,7 +267,7 @@ impl Layout<'_> {
         port.rules = plan.rules;
         let (peer_shard, peer) = self.port_at[plan.peer as usize];
         port.peer = peer;
-        port.peer_shard = if peer_shard == shard { NIL } else { peer_shard };
+        port.neighbour = self.neighbours[shard as usize].binary_search(&peer_shard).map_or(NIL, |place| place as u32);
         if plan.cuts_through {
             port.flags |= CUT_THROUGH;
         }
@@ -366,13 +407,13 @@ impl Layout<'_> {
         congestion_point
     }
 
-    fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32, by_host: &[Vec<u32>]) {
+    fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32) {
         let place = network.hosts.len() as u32;
         let first_flow = network.flows.len() as u32;
-        for &flow in &by_host[number as usize] {
+        let sources = &self.places.sources[network.shard as usize][first_flow as usize..];
+        for &flow in &sources[..self.places.per_host[number as usize] as usize] {
             let spec = &self.spec.flows[flow as usize];
             let entropy = self.spec.entropy(flow);
-            network.flow_slot[flow as usize] = network.flows.len() as u32;
             let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
             let flow = Flow::new(flow, place, spec, entropy, &adapter);
             if !(flow.plain && flow.greedy) {
@@ -391,29 +432,6 @@ impl Layout<'_> {
             last_sender: [NIL; MAX_CLASSES],
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
-    }
-
-    /// For every flow the shard of its source, if any flow needs to be told of drops.
-    fn homes(&self) -> Vec<u32> {
-        if self.spec.flows.iter().all(|flow| flow.requeue.is_none()) {
-            return Vec::new();
-        }
-        let hosts = self.spec.graph.hosts();
-        let shard =
-            |flow: &FlowSpec| self.port_at[self.first_global[hosts[flow.source.0 as usize].0 as usize] as usize].0;
-        self.spec.flows.iter().map(shard).collect()
-    }
-
-    /// Every host's flows in the order in which they start.
-    fn flows_by_host(&self) -> Vec<Vec<u32>> {
-        let mut by_host = vec![Vec::new(); self.spec.graph.hosts().len()];
-        for (flow, spec) in (0..).zip(&self.spec.flows) {
-            by_host[spec.source.0 as usize].push(flow);
-        }
-        for flows in &mut by_host {
-            flows.sort_by_key(|&flow: &u32| (self.spec.flows[flow as usize].start, flow));
-        }
-        by_host
     }
 
     fn script(&self, node: usize) -> VecDeque<(Time, Action)> {

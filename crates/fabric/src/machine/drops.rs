@@ -1,7 +1,7 @@
 //! Frames that are dropped or lost, and the loss that ends a run.
 
 use crate::build::plan::Rule;
-use crate::machine::frame::{Frame, Kind, NIL};
+use crate::machine::frame::{Frame, Kind};
 use crate::machine::network::{Ctx, Message, Network};
 use crate::observe::outcome::Loss;
 use crate::observe::probe::{DropCause, Probe};
@@ -31,10 +31,10 @@ impl<P: Probe> Network<P> {
         let len = self.payload(&self.pool[place]);
         let Some(after) = self.plan.flows[flow as usize].requeue else { return };
         self.totals.requeued_frames += 1;
-        if self.flow_slot[flow as usize] == NIL {
-            ctx.send(self.homes[flow as usize], Message::Lost { flow, len, at: now + after });
-        } else {
-            self.hear_of_loss(flow, len, now + after, ctx);
+        let (home, at) = (self.places.source[flow as usize].shard, now + after);
+        match ctx.neighbours().binary_search(&home) {
+            Ok(neighbour) => ctx.send(neighbour as u32, at, Message::Lost { flow, len, at }),
+            Err(_) => self.hear_of_loss(flow, len, at, ctx),
         }
     }
 
@@ -51,7 +51,7 @@ impl<P: Probe> Network<P> {
         }
         let payload = self.payload(&frame);
         if cause != DropCause::Full || self.plan.flows[frame.flow as usize].requeue.is_none() {
-            let gone = &mut self.gone[frame.flow as usize];
+            let gone = self.gone.entry(frame.flow).or_default();
             gone.frames += 1;
             gone.bytes += u64::from(payload);
             gone.last = now;

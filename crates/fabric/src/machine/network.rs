@@ -3,6 +3,7 @@
 //! The devices' behaviour is in the folders beside this file, as methods of [`Network`]: [`crate::machine::port`],
 //! [`crate::machine::switch`] and [`crate::machine::host`].
 
+use crate::build::places::Places;
 use crate::build::plan::{NetworkPlan, WaitingRoom};
 use crate::machine::frame::{Frame, List, Pool};
 use crate::machine::host::Host;
@@ -14,7 +15,7 @@ use crate::machine::switch::order::Turns;
 use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
 use engine::{Context, Fingerprint, Model};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use units::{Rate, Span, Stream, Time};
@@ -188,28 +189,32 @@ pub struct Network<P> {
     pub(crate) switches: Vec<Switch>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) flows: Vec<Flow>,
-    /// For each flow of the network its position in `flows`, if its source is here.
-    pub(crate) flow_slot: Vec<u32>,
-    /// For each flow of the network the shard of its source; empty if none queues again what was dropped.
-    pub(crate) homes: Vec<u32>,
-    /// For each flow of the network bytes received here.
+    /// Number of the shard.
+    pub(crate) shard: u32,
+    /// Where in `flows` and `received` a flow is.
+    pub(crate) places: Arc<Places>,
+    /// For each flow that ends here what was received.
     pub(crate) received: Vec<Received>,
-    /// For each flow of the network frames that were lost here for good.
-    pub(crate) gone: Vec<Gone>,
+    /// By flow: frames that were lost here for good.
+    pub(crate) gone: BTreeMap<u32, Gone>,
     pub(crate) totals: Totals,
     pub(crate) loss: Option<Loss>,
     pub(crate) probe: P,
 }
 
-/// What a destination has seen of a flow.
+/// What a destination has seen of a flow, and what it must know of it: all that a frame's end touches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Received {
+    /// Bytes after which the flow is complete; [`u64::MAX`] if it never is.
+    pub(crate) size: u64,
     pub(crate) bytes: u64,
     pub(crate) frames: u64,
     /// Frames that carried a congestion mark.
     pub(crate) marked: u64,
     /// Frames not yet acknowledged.
     pub(crate) unacknowledged: u32,
+    /// Whether its frames are acknowledged.
+    pub(crate) acknowledged: bool,
     pub(crate) completed: Option<Time>,
     /// When the last frame was consumed.
     pub(crate) last: Time,

@@ -1,18 +1,20 @@
 //! A network that runs: built from a description, run to an outcome, asked for its results.
 
-use crate::build::plan::Hold;
+use crate::build::places::Places;
+use crate::build::plan::{Hold, NetworkPlan};
 use crate::build::{BuildOptions, Built, build};
 use crate::describe::error::BuildErrors;
 use crate::describe::graph::Graph;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::validate::largest_frame;
-use crate::machine::network::Network;
+use crate::machine::network::{Gone, Network};
 use crate::observe::census::Census;
 use crate::observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
 use crate::observe::probe::{NoProbe, Probe};
 use crate::observe::watchdog::rest::{Rest, Whole};
 use crate::observe::watchdog::{Held, Movement, Snapshot};
 use engine::{End, Fingerprint, Look, RunPlan};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use theory::headroom::{HeadroomSpec, headroom};
@@ -206,7 +208,8 @@ impl<P: Probe> Simulation<P> {
             marks,
             interrupt: limits.interrupt.unwrap_or(&NEVER),
         };
-        let (network_plan, graph, port_at) = (&self.built.plan, &self.graph, &self.built.port_at);
+        let (network_plan, places) = (&self.built.plan, &self.built.places);
+        let (graph, port_at) = (&self.graph, &self.built.port_at);
         let name = |node: u32| graph.nodes[node as usize].name.clone();
         let mut ended: Option<Outcome> = None;
         let mut lost: Option<Loss> = None;
@@ -220,9 +223,9 @@ impl<P: Probe> Simulation<P> {
                 return if ended.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             }
             if look.look == Look::Mark {
-                let models = || look.models.iter().map(|model| &**model);
-                let flows = flow_summaries(network_plan.flows.len(), models);
-                let totals = sum_of_totals(models());
+                let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
+                let flows = flow_summaries(network_plan, places, &models);
+                let totals = sum_of_totals(models.into_iter());
                 let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
                 show(Mark { now: look.now, flows, totals, probes: &mut probes });
                 return ControlFlow::Continue(());
@@ -320,7 +323,8 @@ impl<P: Probe> Simulation<P> {
     /// What became of each flow, in the order of the description.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowSummary> {
-        flow_summaries(self.built.plan.flows.len(), || self.models())
+        let models: Vec<&Network<P>> = self.models().collect();
+        flow_summaries(&self.built.plan, &self.built.places, &models)
     }
 
     /// Number of ports in the network; ports are numbered node by node.
@@ -384,32 +388,31 @@ fn sum_of_totals<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>
 }
 
 /// What became of each flow, put together from all shards.
-fn flow_summaries<'a, P: Probe + 'a, I>(flows: usize, models: impl Fn() -> I) -> Vec<FlowSummary>
-where
-    I: Iterator<Item = &'a Network<P>>,
-{
-    let summary = |flow: usize| {
-        let mut summary = FlowSummary::default();
-        let (mut size, mut lost_bytes, mut last) = (None, 0, Time::ZERO);
-        for model in models() {
-            let (received, gone) = (model.received[flow], model.gone[flow]);
-            size = model.plan.flows[flow].size;
-            summary.lost_frames += gone.frames;
-            lost_bytes += gone.bytes;
-            last = last.max(gone.last);
+fn flow_summaries<P: Probe>(plan: &NetworkPlan, places: &Places, models: &[&Network<P>]) -> Vec<FlowSummary> {
+    let mut gone: BTreeMap<u32, Gone> = BTreeMap::new();
+    for (&flow, here) in models.iter().flat_map(|model| &model.gone) {
+        let sum = gone.entry(flow).or_default();
+        (sum.frames, sum.bytes) = (sum.frames + here.frames, sum.bytes + here.bytes);
+        sum.last = sum.last.max(here.last);
+    }
+    let summary = |flow: u32| {
+        let (source, sink) = (places.source[flow as usize], places.sink[flow as usize]);
+        let state = &models[source.shard as usize].flows[source.slot as usize];
+        let mut summary = FlowSummary { made_frames: state.made, notices: state.notices, ..FlowSummary::default() };
+        let ends_in = if sink.slot < places.anywhere { models } else { &models[sink.shard as usize..][..1] };
+        for received in ends_in.iter().map(|model| &model.received[sink.slot as usize]) {
             summary.received_bytes += received.bytes;
             summary.received_frames += received.frames;
             summary.marked_frames += received.marked;
             summary.completed = summary.completed.or(received.completed);
             summary.last_received = summary.last_received.max(received.last);
-            if let Some(state) = model.flows.get(model.flow_slot[flow] as usize) {
-                summary.made_frames = state.made;
-                summary.notices = state.notices;
-            }
         }
-        let nothing_left = size.is_some_and(|size| summary.received_bytes + lost_bytes >= size.get());
-        summary.ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(last)));
+        let lost = gone.get(&flow).copied().unwrap_or_default();
+        summary.lost_frames = lost.frames;
+        let size = plan.flows[flow as usize].size;
+        let nothing_left = size.is_some_and(|size| summary.received_bytes + lost.bytes >= size.get());
+        summary.ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(lost.last)));
         summary
     };
-    (0..flows).map(summary).collect()
+    (0..plan.flows.len() as u32).map(summary).collect()
 }

@@ -141,6 +141,8 @@ pub fn same_everywhere(spec: &NetworkSpec) {
             check(fingerprint(spec, threads, partition, threads.max(2), None), &what);
         }
     }
+    // Many shards for each thread, cut as they are in earnest.
+    check(fingerprint(spec, 2, Partition::Natural, 16, None), "2 threads, 16 shards");
     for seed in 1..4 {
         let what = format!("layout shuffled with seed {seed}");
         check(fingerprint(spec, 1, Partition::One, 1, Some(seed)), &what);

@@ -1,9 +1,9 @@
 //! The same loop as packets: its queue and its total rate, sampled, and how either course swings.
 
 use super::Trajectory;
-use crate::{ROWS_HELD, StudyError, outcome_word};
+use crate::{ROWS_HELD, StudyError, cores, outcome_word};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish};
-use fabric::{BuildOptions, Partition, Progress, RunLimits, Simulation};
+use fabric::{BuildOptions, Partition, Progress, RunLimits, Simulation, Sizing};
 use scenario::fluid::{Bottleneck, FluidPlan, source_rates};
 use scenario::{MOST_SAMPLES, Plan};
 use std::collections::BTreeMap;
@@ -126,7 +126,8 @@ pub fn packets(
         flows: Selection::only(bottleneck.flows.iter().copied()),
         ..RecorderSpec::nothing()
     };
-    let build = BuildOptions { partition: Partition::Natural, shards: threads, shuffle: None };
+    let Sizing { shards, threads } = Sizing::of(&plan.spec, threads.min(cores()));
+    let build = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
     let mut simulation = Simulation::build_with(&plan.spec, &build, |_| {
         Recorder::new(watch.clone()).holding(ROWS_HELD / build.shards.max(1))
     })

@@ -93,7 +93,7 @@ pub struct Scenario {
 pub struct Run {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// Threads to use; the result does not depend on it
+    /// Threads to use at most [default: all cores, or fewer if the network is small]; the result does not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
     /// Run one of the scenario's variants [default: the scenario as it stands]
@@ -285,7 +285,7 @@ pub struct Compare {
     /// Replace older results there; files of yours in them stay
     #[arg(long)]
     pub overwrite: bool,
-    /// Threads to use
+    /// Threads to use at most [default: all cores, or fewer if the network is small]
     #[arg(long)]
     pub threads: Option<usize>,
     /// Also write report.html, into that directory
@@ -418,7 +418,7 @@ pub struct Pcap {
     /// Another seed than the scenario's
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Threads to use; the result does not depend on it
+    /// Threads to use at most [default: all cores, or fewer if the network is small]; the result does not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
     /// Print nothing but errors

@@ -11,7 +11,7 @@ use results::{Manifest, Results, ResultsError};
 use scenario::{Plan, load};
 use std::path::PathBuf;
 use study::capture::{Capture, choose};
-use study::{Captured, Options, StudyError, execute, load_recorded};
+use study::{Captured, Options, StudyError, cores, execute, load_recorded};
 
 /// The capture that links stand for; none without links.
 pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Option<Capture>, Exit> {
@@ -55,7 +55,7 @@ pub fn pcap(arguments: &Pcap) -> Exit {
         Err(exit) => return exit,
     };
     let options = Options {
-        threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+        threads: arguments.threads.or(plan.run.threads).unwrap_or_else(cores),
         interrupt: &INTERRUPT,
         time_up: Some(&deadline::TIME_UP),
         record: None,

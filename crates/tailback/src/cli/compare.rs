@@ -9,7 +9,7 @@ use results::{Kind, ResultsError};
 use scenario::{Plan, load};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use study::{Existing, Options, Recording, StudyError, execute};
+use study::{Existing, Options, Recording, StudyError, cores, execute};
 
 /// What was compared, in its directory.
 const FILE: &str = "compare.json";
@@ -84,7 +84,7 @@ pub fn compare(arguments: &Compare) -> Exit {
         let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };
         let record = Recording { out: out.join(file_name(value, &values[..number])), existing };
         let options = Options {
-            threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+            threads: arguments.threads.or(plan.run.threads).unwrap_or_else(cores),
             time_up: None,
             interrupt: &INTERRUPT,
             record: Some(&record),

@@ -3,10 +3,10 @@
 use super::arguments::Report as Arguments;
 use super::console::{self, CountProgress};
 use super::exit::Exit;
-use super::run::cores;
 use render::report::{FRONT, MOST_BYTES, Making, Report, ReportError};
 use results::{Kind, REPORT_FILE, ResultsError};
 use std::path::{Path, PathBuf};
+use study::cores;
 
 /// Makes the report of a directory.
 fn make(results: &Path, size: u64, quiet: bool) -> Result<String, ReportError> {

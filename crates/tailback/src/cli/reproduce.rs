@@ -9,7 +9,7 @@ use super::console::{self, CountProgress};
 use super::count::Count;
 use super::exit::{Exit, Unwritten};
 use super::figure::Judged;
-use super::run::{cores, file_name};
+use super::run::file_name;
 use super::summary::Summary;
 use super::{INTERRUPT, chart, picture, report, sweep};
 use results::{Kind, PLOTS_FOLDER, ResultsError, remove_pictures};
@@ -17,7 +17,7 @@ use scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use study::{FigureRuns, FigureStudy, Grid, Older, Point, statements};
+use study::{FigureRuns, FigureStudy, Grid, Older, Point, cores, statements};
 
 /// A figure of a paper.
 struct Figure {

@@ -13,13 +13,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use study::{
-    Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, execute_with, judge,
+    Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, cores, execute_with,
+    judge,
 };
-
-/// All cores.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
 
 /// Failed cables that a summary names.
 const MOST_CABLES: usize = 8;
@@ -122,7 +118,7 @@ pub fn run(arguments: &Run) -> Exit {
         Err(exit) => return exit,
     };
     let options = Options {
-        threads: arguments.threads.or(plan.run.threads).unwrap_or(1).max(1),
+        threads: arguments.threads.or(plan.run.threads).unwrap_or_else(cores),
         interrupt: &INTERRUPT,
         time_up: Some(&deadline::TIME_UP),
         record: record.as_ref(),

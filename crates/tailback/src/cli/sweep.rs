@@ -4,7 +4,7 @@ use super::arguments::Sweep;
 use super::check::load_or_say;
 use super::console::{self, CountProgress};
 use super::exit::{Exit, Unwritten};
-use super::run::{cores, shown, slug};
+use super::run::{shown, slug};
 use super::{INTERRUPT, picture, report};
 use files::output::write_file;
 use files::text::csv_cell;
@@ -13,7 +13,7 @@ use scenario::{Unit, VARIANT};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use study::{Bounds, Grid, GridError, Older, Point, PointResult, Summary, kind_of, summarise_within};
+use study::{Bounds, Grid, GridError, Older, Point, PointResult, Summary, cores, kind_of, summarise_within};
 
 /// Splits `PATH=A,B,C`. A value that holds a comma cannot be written this way; the scenario's own [sweep] can hold it.
 pub fn axis(text: &str) -> Result<(String, Vec<String>), String> {

@@ -1,6 +1,5 @@
 //! What a host does with a frame that it consumes: count, complete, acknowledge.
 
-use crate::describe::workload::Destination;
 use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
@@ -36,22 +35,19 @@ impl<P: Probe> Network<P> {
         self.totals.delivered_frames += 1;
         self.totals.delivered_bytes += u64::from(frame.len);
         self.probe.on_deliver(now, self.hosts[host as usize].number, frame);
-        let spec = &self.plan.flows[frame.flow as usize];
-        let received = &mut self.received[frame.flow as usize];
+        let slot = self.places.sink[frame.flow as usize].slot;
+        let received = &mut self.received[slot as usize];
         received.bytes += u64::from(frame.len);
         received.frames += 1;
         received.marked += u64::from(frame.flags & MARKED != 0);
         received.last = now;
-        if let Some(size) = spec.size
-            && received.completed.is_none()
-            && received.bytes >= size.get()
-            && matches!(spec.destination, Destination::Host(_))
-        {
+        let acknowledged = received.acknowledged;
+        if received.bytes >= received.size && received.completed.is_none() {
             received.completed = Some(now);
             self.probe.on_complete(now, frame.flow);
         }
-        if spec.acknowledge.is_some() {
-            self.acknowledge(now, p, frame, ctx);
+        if acknowledged {
+            self.acknowledge(now, p, slot, frame, ctx);
         }
     }
 
@@ -65,10 +61,10 @@ impl<P: Probe> Network<P> {
     }
 
     /// Sends an acknowledgement if one is due.
-    fn acknowledge(&mut self, now: Time, p: u32, data: &Frame, ctx: &mut Ctx) {
+    fn acknowledge(&mut self, now: Time, p: u32, slot: u32, data: &Frame, ctx: &mut Ctx) {
         let spec = &self.plan.flows[data.flow as usize];
         let Some(how) = spec.acknowledge else { return };
-        let frames = &mut self.received[data.flow as usize].unacknowledged;
+        let frames = &mut self.received[slot as usize].unacknowledged;
         *frames += 1;
         if *frames < how.every && data.flags & LAST == 0 && data.flags & MARKED == 0 {
             return;

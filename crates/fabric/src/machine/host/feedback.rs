@@ -9,12 +9,17 @@ use congestion::{Feedback, STAMP};
 use units::{Bytes, Time};
 
 impl<P: Probe> Network<P> {
+    /// Position in [`Network::flows`] of a flow whose source is in this shard.
+    #[inline]
+    pub(crate) fn slot_of(&self, flow: u32) -> u32 {
+        let place = self.places.source[flow as usize];
+        debug_assert_eq!(place.shard, self.shard, "what goes back to a source goes to its shard");
+        place.slot
+    }
+
     /// An acknowledgement has come back to its flow's source.
     pub(crate) fn acknowledged(&mut self, now: Time, frame: &Frame, Segment { born, seq }: Segment, ctx: &mut Ctx) {
-        let slot = self.flow_slot[frame.flow as usize];
-        if slot == NIL {
-            return;
-        }
+        let slot = self.slot_of(frame.flow);
         let flow = &mut self.flows[slot as usize];
         let feedback = Feedback::Acknowledgement {
             bytes: Bytes::new(flow.acknowledged(seq)),
@@ -26,10 +31,7 @@ impl<P: Probe> Network<P> {
 
     /// A notice of congestion has come to its flow's source.
     pub(crate) fn noticed(&mut self, now: Time, flow: u32, notice: Notice, ctx: &mut Ctx) {
-        let slot = self.flow_slot[flow as usize];
-        if slot == NIL {
-            return;
-        }
+        let slot = self.slot_of(flow);
         let Notice { feedback, port, class, offset, growth, guidance } = notice;
         self.probe.on_notice(now, flow, &notice);
         self.flows[slot as usize].notices += 1;
@@ -93,10 +95,7 @@ impl<P: Probe> Network<P> {
 
     /// An answer has come back to its flow's source.
     pub(crate) fn answered(&mut self, now: Time, flow: u32, Inquiry { number, value }: Inquiry, ctx: &mut Ctx) {
-        let slot = self.flow_slot[flow as usize];
-        if slot != NIL {
-            let feedback = Feedback::PathProbe { number, value };
-            self.feed_back(now, slot, &feedback, ctx);
-        }
+        let slot = self.slot_of(flow);
+        self.feed_back(now, slot, &Feedback::PathProbe { number, value }, ctx);
     }
 }

@@ -130,7 +130,7 @@ impl<P: Probe> Network<P> {
 
     /// A frame of a flow of this shard was dropped; its source will know.
     pub(crate) fn hear_of_loss(&mut self, flow: u32, len: u16, at: Time, ctx: &mut Ctx) {
-        let slot = self.flow_slot[flow as usize];
+        let slot = self.slot_of(flow);
         let lost = &mut self.flows[slot as usize].lost;
         let place = lost.partition_point(|&(other, _)| other <= at);
         lost.insert(place, (at, len));

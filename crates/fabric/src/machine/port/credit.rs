@@ -38,11 +38,11 @@ impl<P: Probe> Network<P> {
                 }
             }
             Hold::CreditSignal { delay } => {
-                let (peer, shard, epoch, at) = (port.peer, port.peer_shard, port.epoch, now + delay);
-                if shard == crate::machine::frame::NIL {
+                let (peer, neighbour, epoch, at) = (port.peer, port.neighbour, port.epoch, now + delay);
+                if neighbour == crate::machine::frame::NIL {
                     self.push_signal(peer, at, Signal::Credit { class, granted, epoch }, ctx);
                 } else {
-                    ctx.send(shard, Message::Credit { port: peer, class, granted, epoch, at });
+                    ctx.send(neighbour, at, Message::Credit { port: peer, class, granted, epoch, at });
                 }
             }
             Hold::Nothing | Hold::Pause { .. } => {}

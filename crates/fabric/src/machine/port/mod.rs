@@ -46,10 +46,10 @@ pub(crate) struct Port {
     pub(crate) wire: Wire,
     /// From the end (or, cutting through, the start) of transmission to the arrival at the far end.
     pub(crate) flight: Span,
-    /// The far end: a port of this shard, or of `peer_shard`.
+    /// The far end: a port of this shard, or of the neighbour.
     pub(crate) peer: u32,
-    /// The shard of the far end, [`NIL`] if it is this one.
-    pub(crate) peer_shard: u32,
+    /// The shard of the far end, as a position among the neighbours of this one; [`NIL`] if it is this one.
+    pub(crate) neighbour: u32,
     /// Position of the port's node in the shard.
     pub(crate) node: u32,
     /// What that node is.
@@ -95,7 +95,7 @@ impl Port {
             wire: Wire::new(rate),
             flight: Span::ZERO,
             peer: NIL,
-            peer_shard: NIL,
+            neighbour: NIL,
             node,
             device,
             first_port,

@@ -235,15 +235,21 @@ impl<P: Probe> Network<P> {
         frame.at = end + port.flight;
         frame.epoch = port.epoch;
         frame.next = NIL;
-        let (peer, shard) = (port.peer, port.peer_shard);
+        let (peer, neighbour) = (port.peer, port.neighbour);
         if port.flags & (CUT_THROUGH | NOISY) != 0 {
             self.start_otherwise(now, p, place, end);
         }
-        if shard == NIL {
+        if neighbour == NIL {
             return self.put_on_wire(peer, place, ctx);
         }
+        self.leave_shard(neighbour, peer, place, ctx);
+    }
+
+    /// A frame is on its way to a port of another shard.
+    #[inline(never)]
+    fn leave_shard(&mut self, neighbour: u32, port: u32, place: u32, ctx: &mut Ctx) {
         let frame = self.pool.take(place);
-        ctx.send(shard, Message::Frame { port: peer, frame });
+        ctx.send(neighbour, frame.at, Message::Frame { port, frame });
     }
 
     /// A frame starts on a cable that damages some, or towards a node that takes it by its header.

@@ -13,6 +13,7 @@ mod ending;
 mod meter;
 mod rows;
 pub mod schema;
+mod table;
 mod window;
 
 pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
@@ -26,6 +27,7 @@ use crate::describe::spec::MAX_CLASSES;
 use crate::machine::frame::{Frame, Kind, NIL, Notice};
 use crate::observe::probe::{DropCause, Probe, QueueSample};
 use meter::Meter;
+use table::Table;
 use units::{Span, Time};
 
 /// Which ports or flows are watched.
@@ -207,33 +209,24 @@ pub struct Recorder {
     /// The latest instant at which anything was seen.
     latest: Time,
     /// By port; those with something to tell are in `active_ports`.
-    meters: Vec<Meter>,
+    meters: Table<Meter>,
     active_ports: Vec<u32>,
     /// By port and class; those with something to tell are in `starving_lanes`.
-    starving: Vec<Starving>,
+    starving: Table<Starving>,
     starving_lanes: Vec<usize>,
     /// By flow; those with something to tell are in `active_flows`.
-    fresh: Vec<Fresh>,
+    fresh: Table<Fresh>,
     active_flows: Vec<u32>,
-    deliveries: Vec<Delivery>,
+    deliveries: Table<Delivery>,
     /// By port and class: what was last seen.
-    queues: Vec<(u32, u32)>,
+    queues: Table<(u32, u32)>,
     /// By port and class: which flows held how much.
-    occupancy: Vec<Vec<(u32, u32)>>,
-    allowed: Vec<Allowed>,
+    occupancy: Table<Vec<(u32, u32)>>,
+    allowed: Table<Allowed>,
     /// By port and class: since when it has been paused.
-    paused: Vec<Option<Time>>,
+    paused: Table<Option<Time>>,
     /// By port and class.
-    waits: Vec<Option<Box<Waits>>>,
-}
-
-/// The entry of a table that grows as it is needed.
-#[inline]
-fn entry<T: Clone + Default>(table: &mut Vec<T>, place: usize) -> &mut T {
-    if table.len() <= place {
-        table.resize(place + 1, T::default());
-    }
-    &mut table[place]
+    waits: Table<Option<Box<Waits>>>,
 }
 
 fn lane(port: u32, class: u8) -> usize {
@@ -250,18 +243,18 @@ impl Recorder {
             rows: Rows::default(),
             sampled: Time::ZERO,
             latest: Time::ZERO,
-            meters: Vec::new(),
+            meters: Table::default(),
             active_ports: Vec::new(),
-            starving: Vec::new(),
+            starving: Table::default(),
             starving_lanes: Vec::new(),
-            fresh: Vec::new(),
+            fresh: Table::default(),
             active_flows: Vec::new(),
-            deliveries: Vec::new(),
-            queues: Vec::new(),
-            occupancy: Vec::new(),
-            allowed: Vec::new(),
-            paused: Vec::new(),
-            waits: Vec::new(),
+            deliveries: Table::default(),
+            queues: Table::default(),
+            occupancy: Table::default(),
+            allowed: Table::default(),
+            paused: Table::default(),
+            waits: Table::default(),
         }
     }
 
@@ -294,7 +287,7 @@ impl Recorder {
     /// The sums of a port that has something to tell.
     #[inline]
     fn meter(&mut self, port: u32) -> &mut Meter {
-        let meter = entry(&mut self.meters, port as usize);
+        let meter = self.meters.entry(port as usize);
         if !meter.active {
             meter.active = true;
             self.active_ports.push(port);
@@ -319,13 +312,13 @@ impl Recorder {
         self.sampled = now;
         let (meters, rows) = (&mut self.meters, &mut self.rows);
         self.active_ports.retain(|&port| {
-            let meter = &mut meters[port as usize];
+            let meter = meters.entry(port as usize);
             rows.links.extend(meter.close(now, port, interval));
             meter.active
         });
         let starving = &mut self.starving;
         self.starving_lanes.retain(|&place| {
-            let Starving { since, starved, told } = &mut starving[place];
+            let Starving { since, starved, told } = starving.entry(place);
             if let Some(since) = since {
                 *starved += now.saturating_since(*since);
                 *since = now;
@@ -338,7 +331,7 @@ impl Recorder {
             *told
         });
         for flow in self.active_flows.drain(..) {
-            let Fresh { bytes, frames } = std::mem::take(&mut self.fresh[flow as usize]);
+            let Fresh { bytes, frames } = std::mem::take(self.fresh.entry(flow as usize));
             self.rows.flow_samples.push(FlowSample { time: now, flow, interval, bytes, frames });
         }
     }
@@ -348,7 +341,7 @@ impl Recorder {
         if end > self.sampled || !self.active_flows.is_empty() {
             self.close_interval(end);
         }
-        for (place, paused) in self.paused.iter_mut().enumerate() {
+        for (place, paused) in self.paused.iter_mut() {
             if let Some(start) = paused.take() {
                 let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
                 self.rows.pauses.push(PauseRow { start, end, port, class, cut_off: true });
@@ -392,7 +385,7 @@ impl Probe for Recorder {
             }
         }
         if self.spec.waits && matches!(frame.kind, Kind::Data | Kind::Acknowledgement) {
-            entry(&mut self.waits, lane(port, frame.class)).get_or_insert_default().note(waited);
+            self.waits.entry(lane(port, frame.class)).get_or_insert_default().note(waited);
         }
     }
 
@@ -409,7 +402,7 @@ impl Probe for Recorder {
             self.meter(port).starve(now);
         }
         for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
-            let starving = entry(&mut self.starving, lane(port, class));
+            let starving = self.starving.entry(lane(port, class));
             starving.since.get_or_insert(now);
             if !std::mem::replace(&mut starving.told, true) {
                 self.starving_lanes.push(lane(port, class));
@@ -433,7 +426,7 @@ impl Probe for Recorder {
         }
         self.latest = now;
         if self.spec.flow_samples {
-            let fresh = entry(&mut self.fresh, frame.flow as usize);
+            let fresh = self.fresh.entry(frame.flow as usize);
             if fresh.frames == 0 {
                 self.active_flows.push(frame.flow);
             }
@@ -441,7 +434,7 @@ impl Probe for Recorder {
             fresh.bytes += u64::from(frame.len);
         }
         if self.spec.deliveries {
-            entry(&mut self.deliveries, frame.flow as usize).note(now, now.saturating_since(frame.born()));
+            self.deliveries.entry(frame.flow as usize).note(now, now.saturating_since(frame.born()));
         }
     }
 
@@ -461,7 +454,7 @@ impl Probe for Recorder {
         }
         self.latest = now;
         for class in (0..MAX_CLASSES as u8).filter(|class| classes >> class & 1 == 1) {
-            let since = entry(&mut self.paused, lane(port, class));
+            let since = self.paused.entry(lane(port, class));
             if paused {
                 since.get_or_insert(now);
             } else if let Some(start) = since.take() {
@@ -487,7 +480,7 @@ impl Probe for Recorder {
         if !self.spec.queues || !self.spec.ports.contains(sample.port) {
             return;
         }
-        let seen = entry(&mut self.queues, lane(sample.port, sample.class));
+        let seen = self.queues.entry(lane(sample.port, sample.class));
         if *seen != (sample.output_bytes, sample.input_held) {
             *seen = (sample.output_bytes, sample.input_held);
             self.rows.queues.push(QueueRow { time: now, queue: sample });
@@ -498,7 +491,7 @@ impl Probe for Recorder {
         if !self.spec.occupancy || !self.spec.ports.contains(port) {
             return;
         }
-        let before = entry(&mut self.occupancy, lane(port, class));
+        let before = self.occupancy.entry(lane(port, class));
         // Both are in order of flows; what is in neither holds nothing.
         let gone = before.iter().filter(|(flow, _)| held.binary_search_by_key(flow, |it| it.0).is_err());
         let mut changed: Vec<(u32, u32)> = gone.map(|&(flow, _)| (flow, 0)).collect();
@@ -512,7 +505,7 @@ impl Probe for Recorder {
         if !self.spec.rates || !self.spec.flows.contains(flow) {
             return;
         }
-        let allowed = entry(&mut self.allowed, flow as usize);
+        let allowed = self.allowed.entry(flow as usize);
         let told = Allowed { seen: true, rate, window };
         if *allowed != told {
             *allowed = told;
@@ -554,11 +547,14 @@ pub fn finish(recorders: &mut [&mut Recorder], now: Time) -> Ending {
     let mut deliveries: Vec<Delivery> = Vec::new();
     let mut waits = Vec::new();
     for recorder in recorders.iter_mut() {
-        for (flow, delivery) in recorder.deliveries.iter().enumerate() {
-            entry(&mut deliveries, flow).add(delivery);
+        for (flow, delivery) in recorder.deliveries.iter_mut().filter(|(_, delivery)| delivery.frames > 0) {
+            if deliveries.len() <= flow {
+                deliveries.resize(flow + 1, Delivery::default());
+            }
+            deliveries[flow].add(delivery);
         }
-        for (place, counted) in std::mem::take(&mut recorder.waits).into_iter().enumerate() {
-            if let Some(counted) = counted {
+        for (place, counted) in recorder.waits.iter_mut() {
+            if let Some(counted) = counted.take() {
                 let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
                 waits.push(WaitRow { port, class, waits: *counted });
             }

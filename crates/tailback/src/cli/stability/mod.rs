@@ -11,7 +11,7 @@ use super::exit::{Exit, Unwritten};
 use super::overlay::Overlay;
 use super::picture::write;
 use super::report;
-use super::run::{cores, slug};
+use super::run::slug;
 use charts::{map_chart, trajectory_charts};
 use json::as_json;
 use render::report::packed_integers;
@@ -19,6 +19,7 @@ use results::Kind;
 use scenario::fluid::FluidPlan;
 use serde_json::{Value, json};
 use std::path::Path;
+use study::cores;
 use study::stability::{Analysis, Map, MapAxis, Trajectory, analyse, trajectory};
 use text::as_text;
 
@@ -88,7 +89,7 @@ pub fn stability(arguments: &Stability) -> Exit {
     }
     let mut overlay = None;
     if arguments.packets {
-        match Overlay::run(&plan, fluid, &analysis, arguments.threads.unwrap_or(1), arguments.json) {
+        match Overlay::run(&plan, fluid, &analysis, arguments.threads.unwrap_or_else(cores), arguments.json) {
             Ok(both) => overlay = Some(both),
             Err(message) => {
                 console::error(&message);

@@ -17,7 +17,7 @@ impl<P: Probe> Network<P> {
             return self.fill(switch, out, class, 0);
         }
         let port = &self.ports[out as usize];
-        if port.peer_shard != NIL || port.flight != Span::ZERO {
+        if port.neighbour != NIL || port.flight != Span::ZERO {
             return 0;
         }
         let Device::Switch(next) = self.ports[port.peer as usize].device else { return 0 };
