@@ -129,7 +129,7 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(scratch.path().join("csv").join(name)).expect("it is there");
         assert_eq!(read("rates.csv"), "time,flow,rate,window\n5,1,,3000\n");
         assert!(read("ports.csv").contains("0,\"a,\"\"b\"\":0\",\"a,\"\"b\"\"\",0,1,sw0,9,0\n"));
-        assert!(read("columns.csv").contains("links,utilisation,real,1,false,busy time over the interval\n"));
+        assert!(read("columns.csv").contains("links,utilisation,real,1,false,busy time divided by the interval\n"));
         let error = export_csv(&results, Path::new("/proc/nowhere"), false).expect_err("not there");
         assert!(error.to_string().contains("/proc/nowhere"));
     }
