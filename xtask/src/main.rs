@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
         "deny" => deny::check(),
         "examples" => examples::check(),
-        "package" => package::check(),
+        "package" => package::check(package::Build::All),
         "tidy" => tidy::check(),
         "workflows" => workflows::check(),
         "instructions" => hop::report(),
@@ -112,7 +112,7 @@ fn test() -> Result<(), String> {
     oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
     examples::check()?;
-    package::check()?;
+    package::check(package::Build::Models)?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;
     papers(&["--quick"])?;

@@ -1,29 +1,50 @@
 //! The crates that can be published, packaged as `cargo publish` would.
 //!
-//! A member of the workspace is published unless its manifest has a `publish` line. Cargo checks that the package is whole
-//! and builds it from what is in it alone; the fields that a registry shows are checked here, since cargo only warns.
+//! A member of the workspace is published unless its manifest has a `publish` line. Cargo checks that the package can be
+//! made and builds it from what is in it alone; the fields that a registry shows are checked here, since cargo only warns.
 //! Where the registry cannot be reached, cargo works from what it has fetched before.
 
+use crate::tidy::MODELS;
 use std::path::Path;
+
+/// What is built from its package.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    /// Everything: two minutes of processor time, most of it for the dependencies of others.
+    All,
+    /// The model crates, which depend on nothing outside of the workspace. The others are packaged only.
+    Models,
+}
 
 /// Fields of a manifest that the page of a crate is made of.
 const FIELDS: [&str; 5] = ["description", "documentation", "readme", "keywords", "categories"];
 
-/// Packages every crate that can be published, and builds it from its package.
-pub fn check() -> Result<(), String> {
+/// Packages every crate that can be published.
+pub fn check(build: Build) -> Result<(), String> {
     let crates = published(Path::new("crates"))?;
     let complaints: Vec<String> = crates.iter().flat_map(|(name, manifest)| complaints(name, manifest)).collect();
     if !complaints.is_empty() {
         complaints.iter().for_each(|complaint| eprintln!("{complaint}"));
         return Err(format!("{} manifests cannot be published", complaints.len()));
     }
-    let mut arguments = vec!["package", "--locked", "--allow-dirty", "--quiet"];
-    for (name, _) in &crates {
-        arguments.extend(["--package", name]);
+    let names = || crates.iter().map(|(name, _)| name.as_str());
+    let is_model = |name: &&str| MODELS.iter().any(|model| name.strip_prefix("tailback-") == Some(model));
+    match build {
+        Build::All => package(names(), &[]),
+        Build::Models => {
+            package(names().filter(is_model), &[])?;
+            package(names(), &["--no-verify"])
+        }
     }
+}
+
+fn package<'a>(names: impl Iterator<Item = &'a str>, how: &[&'a str]) -> Result<(), String> {
+    let mut arguments = [&["package", "--locked", "--allow-dirty", "--quiet"], how].concat();
+    names.for_each(|name| arguments.extend(["--package", name]));
     crate::run("cargo", &arguments).or_else(|reason| {
         eprintln!("{reason}; trying without the registry");
-        crate::run("cargo", &[&arguments[..], &["--offline"]].concat())
+        arguments.push("--offline");
+        crate::run("cargo", &arguments)
     })
 }
 

@@ -1,9 +1,8 @@
 //! Reaction points and congestion points that other crates define.
 //!
-//! The built-in protocols are variants of [`Reaction`](crate::Reaction) and [`Point`](crate::Point), so a call to one of
-//! them is a branch and not a virtual call. One more variant of each holds a box for a type that this crate does not know.
-//! [`Reaction::custom`](crate::Reaction::custom) and [`Point::custom`](crate::Point::custom) make it; the two traits here
-//! are implemented for every suitable type and need not be named.
+//! The built-in protocols are variants of [`Reaction`] and [`Point`], so a call to one of them is a branch and not a
+//! virtual call. One more variant of each holds a box for a type that this crate does not know. [`Reaction::custom`] and
+//! [`Point::custom`] make it; the two traits here are implemented for every suitable type and need not be named.
 
 use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, View};
 use crate::{Point, Reaction, ReactionPoint};
