@@ -37,6 +37,22 @@ pub fn hash_of_file(file: &mut (impl Read + Seek)) -> io::Result<(String, u64)> 
     Ok((sink.hash(), sink.bytes()))
 }
 
+/// What the line of a document that states its own hash begins with.
+const HASH_LINE: &str = "  \"hash\": \"";
+
+/// Pretty JSON with a second line that states the hash of all the others.
+pub(crate) fn with_hash(text: &str) -> String {
+    let hash = format!("{HASH_LINE}{}\",\n", hash_of(text.as_bytes()));
+    text.replacen('\n', &format!("\n{hash}"), 1)
+}
+
+/// Whether a document has the hash that it states; nothing if it states none.
+pub(crate) fn is_hashed(text: &str) -> Option<bool> {
+    let (first, rest) = text.split_once('\n')?;
+    let (hash, rest) = rest.strip_prefix(HASH_LINE)?.split_once('\n')?;
+    Some(hash.strip_suffix("\",") == Some(&hash_of(format!("{first}\n{rest}").as_bytes())))
+}
+
 /// Hashes what passes through on its way to a file, so that the file need not be read again.
 #[derive(Debug)]
 pub struct Hashing<W> {

@@ -11,6 +11,7 @@ mod batch;
 mod csv;
 mod difference;
 mod directory;
+pub mod document;
 mod error;
 mod hash;
 mod manifest;

@@ -1,7 +1,7 @@
 //! What was run and how it went: `manifest.json`, the last file that is written and the first that is read.
 
 use super::error::ResultsError;
-use super::hash::{hash_of, hash_of_file};
+use super::hash::{hash_of_file, is_hashed, with_hash};
 use fabric::{Limit, Outcome, RunSummary, Totals};
 use serde_json::{Map, Value, json};
 use std::io::{Read, Seek};
@@ -136,7 +136,7 @@ impl TableRecord {
 }
 
 /// Another file of the result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FileRecord {
     /// Its path in the results directory, with `/` between folders.
     pub path: String,
@@ -237,16 +237,6 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }
 
-/// What the line of a manifest that states its own hash begins with.
-const HASH_LINE: &str = "  \"hash\": \"";
-
-/// Whether a manifest has the hash that it states; nothing if it states none.
-fn is_hashed(text: &str) -> Option<bool> {
-    let (first, rest) = text.split_once('\n')?;
-    let (hash, rest) = rest.strip_prefix(HASH_LINE)?.split_once('\n')?;
-    Some(hash.strip_suffix("\",") == Some(&hash_of(format!("{first}\n{rest}").as_bytes())))
-}
-
 /// A fingerprint as it is shown.
 #[must_use]
 pub fn hex(fingerprint: u64) -> String {
@@ -322,9 +312,7 @@ impl Manifest {
 
     /// As `manifest.json`: JSON whose second line is the hash of all the others.
     pub(super) fn to_text(&self) -> String {
-        let text = serde_json::to_string_pretty(&self.to_json()).unwrap_or_default() + "\n";
-        let hash = format!("{HASH_LINE}{}\",\n", hash_of(text.as_bytes()));
-        text.replacen('\n', &format!("\n{hash}"), 1)
+        with_hash(&(serde_json::to_string_pretty(&self.to_json()).unwrap_or_default() + "\n"))
     }
 
     /// Whether its tables have hashes. Results of before there were any are read unverified.

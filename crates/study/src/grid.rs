@@ -5,13 +5,15 @@
 
 use super::execute::{Existing, Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
+use super::records::units_of;
 use super::statistics::Bounds;
 use files::output::unfinished::remove_dead_files;
 use files::output::{write_file, write_one_of_many};
-use results::{Results, remedy};
+use results::document::{Document, Sweep, SweepRun};
+use results::{FileRecord, Results, ResultsError, hash_of, remedy};
 use scenario::memory::{self, Need, shown};
 use scenario::{Errors, Expectation, Plan, Subjects, Unit, load};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -76,6 +78,9 @@ impl Point {
         digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 }
+
+/// The override that says how many seeds there are.
+const REPLICATIONS: &str = "run.replications=";
 
 /// What to do with a directory that holds another grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +201,8 @@ pub struct Grid {
     identity: String,
     /// For every cell where its first seed is recorded, if it is.
     records: Vec<Option<PathBuf>>,
+    /// Files of finished runs that were not as they were written.
+    repeated: Mutex<Vec<PathBuf>>,
     out: PathBuf,
 }
 
@@ -258,6 +265,7 @@ impl Grid {
             largest: Need::default(),
             identity: String::new(),
             records,
+            repeated: Mutex::default(),
             out,
         };
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
@@ -305,7 +313,7 @@ impl Grid {
         }
         digest.update(results::VERSION.as_bytes());
         // More seeds make a larger sweep, not another one.
-        let same_for_all = self.overrides.iter().filter(|text| !text.starts_with("run.replications="));
+        let same_for_all = self.overrides.iter().filter(|text| !text.starts_with(REPLICATIONS));
         let cells = self.points.iter().filter(|_| older == Older::Keep).flat_map(|point| &point.overrides);
         for text in same_for_all.chain(cells) {
             digest.update(text.as_bytes());
@@ -316,7 +324,7 @@ impl Grid {
         }
         let identity: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let file = self.out.join("sweep.json");
-        let same = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v["identity"] == identity.as_str());
+        let same = |text: &str| Sweep::from_text(text, &file).is_ok_and(|sweep| sweep.identity == identity);
         files::plain(&file).map_err(io("read", &file))?;
         match files::read_inside(&self.out, "sweep.json") {
             // Said again, for there may be more seeds now.
@@ -337,21 +345,41 @@ impl Grid {
         }
         fs::create_dir_all(&points).map_err(io("create", &points))?;
         remove_dead_files(&points, None);
-        let cells: Vec<Vec<&String>> =
-            self.points.iter().map(|point| point.overrides.iter().chain(&point.beneath).collect()).collect();
-        let units = plan.expectations.iter().map(|expectation| json!(expectation.unit().word()));
-        let units: serde_json::Map<String, Value> = quantity_keys(&plan.expectations).into_iter().zip(units).collect();
-        let text = json!({
-            "schema_version": 1,
-            "name": plan.name,
-            "identity": identity,
-            "points": cells,
-            "seeds": self.seeds,
-            "units": units,
-        });
-        write_file(&file, format!("{text:#}\n")).map_err(io("write", &file))?;
+        let cells: Vec<Vec<String>> =
+            self.points.iter().map(|point| point.overrides.iter().chain(&point.beneath).cloned().collect()).collect();
+        let about = Sweep {
+            name: plan.name.clone(),
+            identity: identity.clone(),
+            points: cells,
+            seeds: self.seeds.clone(),
+            units: units_of(plan),
+            lists_files: true,
+            files: Vec::new(),
+        };
+        write_file(&file, about.to_text()).map_err(io("write", &file))?;
         // Runs of another program that still writes there must not be taken for runs of this one.
         Ok(if older == Older::Replace { identity } else { String::new() })
+    }
+
+    /// Lists files of the directory in `sweep.json`, with their hashes, so that readers can verify them.
+    pub(super) fn list(&self, listed: &[(&str, String)]) -> Result<(), GridError> {
+        let refused = |error: ResultsError| GridError::Study(error.into());
+        let file = self.out.join(Sweep::FILE);
+        let about = Sweep::read(&self.out).map_err(refused)?;
+        let Some(mut about) = about else { return Err(GridError::Occupied { path: self.out.clone() }) };
+        let record = |(name, text): &(&str, String)| FileRecord {
+            path: (*name).to_owned(),
+            bytes: text.len() as u64,
+            hash: hash_of(text.as_bytes()),
+        };
+        about.files = listed.iter().map(record).collect();
+        write_file(&file, about.to_text()).map_err(io("write", &file))
+    }
+
+    /// Files of finished runs that were damaged or edited, and whose runs were made again.
+    #[must_use]
+    pub fn repeated(&self) -> Vec<PathBuf> {
+        self.repeated.lock().map(|files| files.clone()).unwrap_or_default()
     }
 
     fn file(&self, point: usize, seed: u64) -> PathBuf {
@@ -451,14 +479,22 @@ impl Grid {
         let record = record.map(|out| Recording { out: out.clone(), existing: Existing::Replace });
         let recorded = record.as_ref().is_none_or(|record| Results::open(&record.out).is_ok());
         files::plain(&file).map_err(io("read", &file))?;
-        if recorded
-            && let Ok(text) =
-                files::read_inside(&self.out, Path::new("points").join(file.file_name().unwrap_or_default()))
-            && let Some(sample) = read_sample(&text, point, seed)
-        {
-            return Ok(Some(sample));
-        }
         let overrides = self.overrides_of(point);
+        let inside = Path::new("points").join(file.file_name().unwrap_or_default());
+        match SweepRun::read_named(&self.out, &inside) {
+            Ok(Some(run)) if run.seed == seed && same_runs(&run.overrides, &overrides) => {
+                if let Some(sample) = sample_of(run, point).filter(|_| recorded) {
+                    return Ok(Some(sample));
+                }
+            }
+            Ok(None) => {}
+            // It was edited, damaged or put there from elsewhere.
+            Ok(Some(_)) | Err(_) => {
+                if let Ok(mut repeated) = self.repeated.lock() {
+                    repeated.push(file.clone());
+                }
+            }
+        }
         let plan = load(&self.scenario, &overrides)
             .and_then(|plan| plan.without_flows().with_seed(seed))
             .map_err(|e| self.wrong(point, e))?;
@@ -474,28 +510,29 @@ impl Grid {
             fingerprint: run.report.fingerprint,
             values: values(&plan, &run.measures),
         };
-        let text = json!({
-            "outcome": sample.outcome,
-            "seed": seed,
-            "fingerprint": results::hex(sample.fingerprint),
-            "overrides": overrides,
-            "values": sample.values,
-        });
-        write_one_of_many(&file, format!("{text:#}\n")).map_err(io("write", &file))?;
+        let run = SweepRun {
+            outcome: sample.outcome.clone(),
+            seed,
+            fingerprint: results::hex(sample.fingerprint),
+            overrides,
+            values: sample.values.clone(),
+        };
+        write_one_of_many(&file, run.to_text()).map_err(io("write", &file))?;
         Ok(Some(sample))
     }
 }
 
-fn read_sample(text: &str, point: usize, seed: u64) -> Option<Sample> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let values = value["values"].as_object()?.iter();
-    Some(Sample {
-        point,
-        seed,
-        outcome: value["outcome"].as_str()?.to_owned(),
-        fingerprint: u64::from_str_radix(value["fingerprint"].as_str()?, 16).ok()?,
-        values: values.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect(),
-    })
+/// Whether overrides make the same run. How many seeds there are makes a larger sweep, not another run.
+fn same_runs(some: &[String], others: &[String]) -> bool {
+    let of_run = |overrides: &[String]| -> Vec<String> {
+        overrides.iter().filter(|text| !text.starts_with(REPLICATIONS)).cloned().collect()
+    };
+    of_run(some) == of_run(others)
+}
+
+fn sample_of(run: SweepRun, point: usize) -> Option<Sample> {
+    let fingerprint = u64::from_str_radix(&run.fingerprint, 16).ok()?;
+    Some(Sample { point, seed: run.seed, outcome: run.outcome, fingerprint, values: run.values })
 }
 
 /// The numbers of a run that a sweep keeps; [`kind_of`] knows what they are by their names.

@@ -1,38 +1,32 @@
 //! The statements of a paper, counted once each, from what its figures say.
 
+use results::document::{Figure, PaperSummary, SentenceRecord};
 use serde_json::{Value, json};
-use study::{Evidence, Verdict, statements};
-
-fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
-    value[key].as_str()
-}
+use study::{Evidence, Statement, Verdict, statements};
 
 /// What the verdicts of a figure are evidence for.
-pub(super) fn evidence_of(figure: &Value) -> Vec<Evidence> {
-    let name = text(figure, "figure").unwrap_or_default();
-    let lists = ["numbers", "trends"].into_iter().filter_map(|list| figure[list].as_array());
-    let evidence = |finding: &Value| {
-        let verdict = Verdict::named(text(finding, "verdict")?)?;
-        let what = text(finding, "name").unwrap_or_default();
-        Some(Evidence::new(name, what, text(finding, "source"), text(finding, "statement"), verdict))
+pub(super) fn evidence_of(figure: &Figure) -> Vec<Evidence> {
+    let numbers = figure.numbers.iter().map(|it| (&it.judgement.verdict, &it.ruling));
+    let trends = figure.trends.iter().map(|it| (&it.verdict, &it.ruling));
+    let evidence = |(verdict, ruling): (&String, &results::document::Ruling)| {
+        Some(Evidence { statement: ruling.statement.clone(), own: ruling.ours, verdict: Verdict::named(verdict)? })
     };
-    lists.flatten().filter_map(evidence).collect()
+    numbers.chain(trends).filter_map(evidence).collect()
 }
 
 /// What the sentences of a paper are evidence for.
-fn evidence_of_sentences(summary: &Value) -> Vec<Evidence> {
-    let evidence = |sentence: &Value| {
-        let verdict = Verdict::named(text(sentence, "verdict")?)?;
-        let of_variant = || Some(format!("{}: {}", text(sentence, "of")?, text(sentence, "says")?));
-        let statement = text(sentence, "statement").map(str::to_owned).or_else(of_variant)?;
-        Some(Evidence { statement, own: false, verdict })
+fn evidence_of_sentences(summary: &PaperSummary) -> Vec<Evidence> {
+    let evidence = |sentence: &SentenceRecord| {
+        let of_variant = || format!("{}: {}", sentence.of, sentence.says);
+        let statement = sentence.statement.clone().unwrap_or_else(of_variant);
+        Some(Evidence { statement, own: false, verdict: Verdict::named(&sentence.verdict)? })
     };
-    summary["sentences"].as_array().into_iter().flatten().filter_map(evidence).collect()
+    summary.sentences.iter().filter_map(evidence).collect()
 }
 
 /// The statements for the page.
 pub(super) fn told(evidence: &[Evidence]) -> Value {
-    let one = |one: &study::Statement| {
+    let one = |one: &Statement| {
         json!({
             "statement": one.statement,
             "ours": one.own,
@@ -43,41 +37,49 @@ pub(super) fn told(evidence: &[Evidence]) -> Value {
     statements(evidence).iter().map(one).collect()
 }
 
-fn is_short(figure: &Value) -> bool {
-    text(figure, "folder").is_some_and(|folder| folder.ends_with("-quick"))
+fn is_short(folder: &str) -> bool {
+    folder.ends_with("-quick")
 }
 
-/// The statements of all figures together. Short forms count only where there is nothing else.
-pub(super) fn statements_of(figures: &[Value], summary: Option<&Value>) -> Value {
-    let whole: Vec<&Value> = figures.iter().filter(|figure| !is_short(figure)).collect();
-    let short = whole.is_empty();
-    let counted = if short { figures.iter().collect() } else { whole };
-    let of_both = summary.filter(|summary| summary["short_form"].as_bool().unwrap_or(false) == short);
+/// The statements of all figures together, given by folder. Short forms count only where there is nothing else.
+pub(super) fn statements_of(figures: &[(String, Vec<Evidence>)], summary: Option<&PaperSummary>) -> Value {
+    let short = figures.iter().all(|(folder, _)| is_short(folder));
+    let counted = figures.iter().filter(|(folder, _)| short || !is_short(folder));
+    let of_both = summary.filter(|summary| summary.short_form == short);
     let sentences = of_both.map(evidence_of_sentences).unwrap_or_default();
-    told(&counted.into_iter().flat_map(evidence_of).chain(sentences).collect::<Vec<_>>())
+    told(&counted.flat_map(|(_, evidence)| evidence.clone()).chain(sentences).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn figure(folder: &str, verdict: &str) -> Value {
-        json!({
-            "figure": "fig1",
-            "folder": folder,
-            "numbers": [
-                { "name": "f1", "verdict": verdict, "source": "section 2", "statement": "section 2" },
-                { "name": "f2", "verdict": verdict, "source": "section 2" },
-                { "name": "f3", "verdict": "agrees", "source": null },
-            ],
-            "trends": [{ "name": "t", "verdict": "trend agrees", "source": "section 3" }],
-        })
+    fn figure(folder: &str, verdict: Verdict) -> (String, Vec<Evidence>) {
+        let new = |name: &str, source: Option<&str>, verdict| Evidence::new("fig1", name, source, None, verdict);
+        let evidence = vec![
+            new("f1", Some("section 2"), verdict),
+            new("f2", Some("section 2"), verdict),
+            new("f3", None, Verdict::Agrees),
+            new("t", Some("section 3"), Verdict::TrendAgrees),
+        ];
+        (folder.to_owned(), evidence)
+    }
+
+    fn summary() -> PaperSummary {
+        let sentence = json!({
+            "of": "a", "says": "best", "measure": "", "source": null, "quantity": "", "figures": [], "criteria": [],
+            "op": "=", "value": 1.0, "most": null, "expected_text": "", "measured_text": "", "measured": null,
+            "verdict": "disagrees", "reason": null, "own_reading": "disagrees", "otherwise": [],
+        });
+        let sentences = vec![serde_json::from_value(sentence).expect("a sentence")];
+        PaperSummary { title: String::new(), short_form: false, matrices: Vec::new(), sentences }
     }
 
     #[test]
     fn a_statement_of_several_figures_is_one() {
-        let summary = json!({ "sentences": [{ "of": "a", "says": "best", "verdict": "disagrees" }] });
-        let all = statements_of(&[figure("fig1", "agrees"), figure("fig2", "disagrees")], Some(&summary));
+        let summary = summary();
+        let both = [figure("fig1", Verdict::Agrees), figure("fig2", Verdict::Disagrees)];
+        let all = statements_of(&both, Some(&summary));
         let verdicts = |all: &Value| -> Vec<(String, bool)> {
             let one = |one: &Value| (one["verdict"].as_str().unwrap().to_owned(), one["ours"].as_bool().unwrap());
             all.as_array().unwrap().iter().map(one).collect()
@@ -86,9 +88,9 @@ mod tests {
         assert_eq!(verdicts(&all), expected.map(|(verdict, ours)| (verdict.to_owned(), ours)));
         assert_eq!(all[0]["measurements"], 4);
         // A short form does not count beside a full one.
-        let all = statements_of(&[figure("fig1", "agrees"), figure("fig2-quick", "disagrees")], None);
+        let all = statements_of(&[figure("fig1", Verdict::Agrees), figure("fig2-quick", Verdict::Disagrees)], None);
         assert_eq!(all[0]["verdict"], "agrees");
-        let all = statements_of(&[figure("fig2-quick", "disagrees")], Some(&summary));
+        let all = statements_of(&[figure("fig2-quick", Verdict::Disagrees)], Some(&summary));
         assert_eq!((all.as_array().map(Vec::len), &all[0]["verdict"]), (Some(3), &json!("disagrees")));
     }
 }

@@ -5,10 +5,12 @@ use super::fit::{LEAST_BYTES, Making, fit};
 use super::pack::deflated;
 use super::page::{Blocks, Front, page};
 use super::run::{Sought, Wanted, drawn, recorded};
-use results::{COMMIT, Quantity, ResultsError, VERSION, axis_value};
+use results::document::{ComparedRun, Comparison, Document, Figure, Paper, PaperSummary, Stability, Sweep, SweepCell};
+use results::{COMMIT, Manifest, Quantity, ResultsError, VERSION, axis_value, hash_of, hex};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use study::Evidence;
 
 /// Why there is no report.
 #[derive(Debug)]
@@ -18,14 +20,7 @@ pub enum ReportError {
         /// The directory.
         path: PathBuf,
     },
-    /// A file of it cannot be read.
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// A recorded run cannot be read.
+    /// A file of it cannot be read, or is not as it was written.
     Results(ResultsError),
 }
 
@@ -37,9 +32,6 @@ impl std::fmt::Display for ReportError {
                 "there are no results in {}\n  give a directory that run, compare, sweep, reproduce or stability wrote",
                 path.display()
             ),
-            ReportError::Damaged { path, reason } => {
-                write!(f, "cannot read {}: {reason}\n  make the results again", path.display())
-            }
             ReportError::Results(error) => error.fmt(f),
         }
     }
@@ -63,20 +55,13 @@ pub struct Report {
     blocks: Blocks,
 }
 
-/// A file of JSON in a folder, if it is there.
-fn read(folder: &Path, name: &str) -> Result<Option<Value>, ReportError> {
-    let damaged = |reason: String| ReportError::Damaged { path: folder.join(name), reason };
-    match files::read_inside(folder, name) {
-        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| damaged(error.to_string())),
-        Err(error) if files::is_missing(&error) => Ok(None),
-        Err(error) => Err(damaged(error.to_string())),
-    }
+fn changed(path: PathBuf, reason: impl Into<String>) -> ReportError {
+    ReportError::Results(ResultsError::Changed { path, reason: reason.into() })
 }
 
 /// A folder in a folder that a file of it names.
 fn named(folder: &Path, name: &str) -> Result<PathBuf, ReportError> {
-    files::inside(folder, name)
-        .map_err(|error| ReportError::Damaged { path: folder.join(name), reason: error.to_string() })
+    files::inside(folder, name).map_err(|error| ResultsError::io("read", &folder.join(name), error).into())
 }
 
 /// Folders inside a folder, by name; none that lies elsewhere.
@@ -155,22 +140,25 @@ impl Report {
         let mut document = if path.join("manifest.json").exists() {
             runs.add("", path.to_owned(), all);
             json!({ "kind": "run" })
-        } else if let Some(comparison) = read(path, "compare.json")? {
-            comparison_of(path, comparison, &mut runs, &all)?
-        } else if path.join("verdicts.json").exists() {
-            let paper = read(path, "paper.json")?;
-            let figure = figure_of(path, "", &mut runs)?;
+        } else if let Some(comparison) = Comparison::read(path)? {
+            comparison_of(path, &comparison, &mut runs, &all)?
+        } else if let Some(figure) = Figure::read(path)? {
+            let paper = Paper::read(path)?;
+            let (figure, _) = figure_of(path, &figure, "", &mut runs)?;
             runs.admit(making.size)?;
-            json!({ "kind": "figure", "paper": paper, "statements": figure["statements"], "figures": [figure] })
-        } else if let Some(sweep) = read(path, "sweep.json")? {
-            let table = read(path, "table.json")?;
-            sweep_of(&sweep, table.ok_or_else(|| ReportError::Nothing { path: path.to_owned() })?)
-        } else if let Some(stability) = read(path, "stability.json")? {
-            json!({ "kind": "stability", "stability": stability })
+            json!({ "kind": "figure", "paper": paper.map(|it| it.to_json()), "statements": figure["statements"], "figures": [figure] })
+        } else if let Some(sweep) = Sweep::read(path)? {
+            let table = table_of(path, &sweep)?.ok_or_else(|| ReportError::Nothing { path: path.to_owned() })?;
+            sweep_of(&sweep, &table)
+        } else if let Some(stability) = Stability::read(path)? {
+            json!({ "kind": "stability", "stability": stability.to_json() })
         } else {
             paper_of(path, making.size, &mut runs)?.ok_or_else(|| match path.exists() {
                 true => ReportError::Nothing { path: path.to_owned() },
-                false => ReportError::Damaged { path: path.to_owned(), reason: "it is not there".into() },
+                false => {
+                    let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "it is not there");
+                    ResultsError::io("open", path, missing).into()
+                }
             })?
         };
         let mut blocks = Blocks::default();
@@ -220,20 +208,46 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
     named.unwrap_or_else(|| name_of(path))
 }
 
-fn comparison_of(path: &Path, comparison: Value, runs: &mut Runs, wanted: &Wanted) -> Result<Value, ReportError> {
-    for run in comparison["runs"].as_array().into_iter().flatten() {
-        if let (Some(value), Some(folder)) = (run["value"].as_str(), run["folder"].as_str()) {
-            runs.add(value, named(path, folder)?, wanted.clone());
+fn comparison_of(path: &Path, comparison: &Comparison, runs: &mut Runs, wanted: &Wanted) -> Result<Value, ReportError> {
+    for ComparedRun { value, folder } in &comparison.runs {
+        let results = named(path, folder)?;
+        // A comparison that was killed while it replaced another leaves runs of both.
+        let found = hex(Manifest::read(&results)?.fingerprint);
+        if comparison.rows.iter().any(|row| row.value == *value && row.fingerprint != found) {
+            let reason = format!("its fingerprint is not that of the run which {} compares", Comparison::FILE);
+            return Err(changed(results, reason));
         }
+        runs.add(value, results, wanted.clone());
     }
-    Ok(json!({ "kind": "compare", "compare": comparison }))
+    Ok(json!({ "kind": "compare", "compare": comparison.to_json() }))
 }
 
-fn sweep_of(sweep: &Value, table: Value) -> Value {
+/// The table of a sweep, if it was finished: as it was written, where that can be told.
+fn table_of(path: &Path, sweep: &Sweep) -> Result<Option<Vec<SweepCell>>, ReportError> {
+    const FILE: &str = "table.json";
+    let file = path.join(FILE);
+    let text = match files::read_inside(path, FILE) {
+        Ok(text) => text,
+        Err(error) if files::is_missing(&error) => return Ok(None),
+        Err(error) => return Err(ResultsError::io("read", &file, error).into()),
+    };
+    match sweep.files.iter().find(|listed| listed.path == FILE) {
+        Some(listed) if listed.hash != hash_of(text.as_bytes()) => {
+            return Err(changed(file, format!("its SHA-256 is not the one in {}", Sweep::FILE)));
+        }
+        Some(_) => {}
+        // Sweeps of before there were hashes list nothing.
+        None if sweep.lists_files => return Err(changed(file, "the sweep was not finished since it was written")),
+        None => {}
+    }
+    serde_json::from_str(&text).map(Some).map_err(|error| changed(file, error.to_string()))
+}
+
+fn sweep_of(sweep: &Sweep, table: &[SweepCell]) -> Value {
     // The order of axes and of their values is that of the points.
     let mut axes: Vec<(String, Vec<String>)> = Vec::new();
-    for set in sweep["points"].as_array().into_iter().flatten().filter_map(Value::as_array).flatten() {
-        let Some((name, value)) = set.as_str().and_then(|text| text.split_once('=')) else { continue };
+    for set in sweep.points.iter().flatten() {
+        let Some((name, value)) = set.split_once('=') else { continue };
         match axes.iter_mut().find(|(axis, _)| axis == name) {
             Some((_, values)) if values.iter().any(|known| known == value) => {}
             Some((_, values)) => values.push(value.to_owned()),
@@ -248,9 +262,9 @@ fn sweep_of(sweep: &Value, table: Value) -> Value {
         })
     };
     let sweep = json!({
-        "name": sweep["name"],
-        "seeds": sweep["seeds"],
-        "units": sweep["units"],
+        "name": sweep.name,
+        "seeds": sweep.seeds,
+        "units": sweep.units,
         "axes": axes.iter().map(axis).collect::<Vec<_>>(),
         "cells": table,
     });
@@ -258,50 +272,52 @@ fn sweep_of(sweep: &Value, table: Value) -> Value {
 }
 
 /// A figure: its verdicts, and its recorded runs by variant, of each what it draws.
-fn figure_of(path: &Path, inside: &str, runs: &mut Runs) -> Result<Value, ReportError> {
-    let mut figure = read(path, "verdicts.json")?.unwrap_or_default();
+fn figure_of(
+    path: &Path,
+    about: &Figure,
+    inside: &str,
+    runs: &mut Runs,
+) -> Result<(Value, Vec<Evidence>), ReportError> {
+    let mut figure = about.to_json();
     for chart in figure["charts"].as_array_mut().into_iter().flatten() {
         for point in chart["lines"].as_array_mut().into_iter().flatten().flat_map(|line| line["points"].as_array_mut())
         {
             point.iter_mut().for_each(|point| point["x"] = axis_json(point["at"].as_str().unwrap_or_default()));
         }
     }
-    let title = figure["title"].as_str().unwrap_or_default().to_owned();
-    let variants =
-        figure["runs"].as_array().into_iter().flatten().map(|run| run["variant"].as_str().unwrap_or_default());
-    let mut draws: Vec<_> = variants.map(|variant| drawn(&figure, variant)).collect();
     let first = runs.found.len();
-    for (place, run) in figure["runs"].as_array_mut().into_iter().flatten().enumerate() {
-        let variant = run["variant"].as_str().unwrap_or_default();
-        let label = if variant.is_empty() { title.clone() } else { variant.to_owned() };
-        let folder = run["folder"].as_str().unwrap_or("run").to_owned();
-        if path.join(&folder).join("manifest.json").exists() {
-            let wanted = Wanted { drawn: std::mem::take(&mut draws[place]), ..Wanted::default() };
-            run["run"] = json!(runs.add(&label, named(path, &folder)?, wanted));
-            run["place"] = json!(format!("{inside}{folder}"));
+    for (run, told) in about.runs.iter().zip(figure["runs"].as_array_mut().into_iter().flatten()) {
+        let label = if run.variant.is_empty() { &about.title } else { &run.variant };
+        if path.join(&run.folder).join("manifest.json").exists() {
+            let wanted = Wanted { drawn: drawn(&about.charts, &run.variant), ..Wanted::default() };
+            told["run"] = json!(runs.add(label, named(path, &run.folder)?, wanted));
+            told["place"] = json!(format!("{inside}{}", run.folder));
         }
     }
     runs.figures.push(first..runs.found.len());
     figure["folder"] = json!(name_of(path));
-    figure["statements"] = told(&evidence_of(&figure));
-    Ok(figure)
+    let evidence = evidence_of(about);
+    figure["statements"] = told(&evidence);
+    Ok((figure, evidence))
 }
 
 /// All figures of a paper; nothing if there is none.
 fn paper_of(path: &Path, size: u64, runs: &mut Runs) -> Result<Option<Value>, ReportError> {
-    let found: Vec<PathBuf> =
-        folders(path).into_iter().filter(|folder| folder.join("verdicts.json").exists()).collect();
-    let mut figures = Vec::new();
-    for folder in &found {
-        figures.push(figure_of(folder, &format!("{}/", name_of(folder)), runs)?);
+    let (mut figures, mut evidence) = (Vec::new(), Vec::new());
+    for folder in folders(path) {
+        let Some(about) = Figure::read(&folder)? else { continue };
+        let (figure, own) = figure_of(&folder, &about, &format!("{}/", name_of(&folder)), runs)?;
+        evidence.push((name_of(&folder), own));
+        figures.push(figure);
     }
     runs.admit(size)?;
-    let paper = read(path, "paper.json")?;
-    let mut summary = read(path, "summary/summary.json")?;
+    let paper = Paper::read(path)?;
+    let mut summary = PaperSummary::read_named(path, "summary/summary.json")?;
     if summary.is_none() {
-        summary = read(path, "summary-quick/summary.json")?;
+        summary = PaperSummary::read_named(path, "summary-quick/summary.json")?;
     }
-    let statements = statements_of(&figures, summary.as_ref());
+    let statements = statements_of(&evidence, summary.as_ref());
+    let (paper, summary) = (paper.map(|it| it.to_json()), summary.map(|it| it.to_json()));
     Ok((!figures.is_empty()).then(
         || json!({ "kind": "paper", "paper": paper, "summary": summary, "statements": statements, "figures": figures }),
     ))
@@ -313,8 +329,9 @@ mod tests {
 
     #[test]
     fn axes_of_a_sweep_keep_their_order() {
-        let sweep = json!({ "name": "s", "seeds": [1], "points": [["b=2us", "a=\"x\""], ["b=2us", "a=\"y\""], ["b=10us", "a=\"x\""]] });
-        let document = sweep_of(&sweep, json!([]));
+        let points = [["b=2us", "a=\"x\""], ["b=2us", "a=\"y\""], ["b=10us", "a=\"x\""]];
+        let points = points.map(|set| set.map(str::to_owned).to_vec()).to_vec();
+        let document = sweep_of(&Sweep { name: "s".into(), seeds: vec![1], points, ..Sweep::default() }, &[]);
         let axes = &document["sweep"]["axes"];
         assert_eq!((axes[0]["name"].as_str(), axes[1]["name"].as_str()), (Some("b"), Some("a")));
         assert_eq!(axes[0]["values"][1], json!({ "text": "10us", "number": 1e-5, "quantity": "time" }));

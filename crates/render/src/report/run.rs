@@ -2,6 +2,7 @@
 
 use super::series::{Join, Wish};
 use fabric::record::schema;
+use results::document::{Chart, ChartGroup};
 use results::{Batch, Cells, EXPECTATIONS_FILE, NETWORK_FILE, Results, ResultsError};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -79,19 +80,17 @@ fn picture(of: &str, links: bool) -> Option<(&'static str, &'static [&'static st
 }
 
 /// What the charts of a figure draw of one of its variants.
-pub(super) fn drawn(figure: &Value, variant: &str) -> Vec<Wish> {
+pub(super) fn drawn(charts: &[Chart], variant: &str) -> Vec<Wish> {
     let mut wishes: Vec<Wish> = Vec::new();
-    for chart in figure["charts"].as_array().into_iter().flatten().filter(|chart| chart["kind"] == "time") {
-        let of = chart["picture"].as_str().unwrap_or_default();
-        let variants = chart["variants"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let own = variants.iter().find(|own| own["variant"] == variant).or(variants.first());
-        let groups = own.and_then(|own| own["groups"].as_array()).map(Vec::as_slice).unwrap_or_default();
+    for chart in charts {
+        let Chart::Time { picture: of, variants, .. } = chart else { continue };
+        let own = variants.iter().find(|own| own.variant == variant).or(variants.first());
+        let groups = own.map(|own| own.groups.as_slice()).unwrap_or_default();
         let sides = if groups.is_empty() || of == "pauses" {
-            vec![(matches!(of, "queues" | "buffers" | "utilisation"), None)]
+            vec![(matches!(of.as_str(), "queues" | "buffers" | "utilisation"), None)]
         } else {
-            let numbers =
-                |group: &Value| group["members"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
-            let side = |group: &Value| (group["links"] == true, Some(numbers(group)));
+            let numbers = |group: &ChartGroup| group.members.iter().map(|&member| i64::from(member)).collect();
+            let side = |group: &ChartGroup| (group.links, Some(numbers(group)));
             groups.iter().map(side).collect::<Vec<(bool, Option<Vec<i64>>)>>()
         };
         for (links, members) in sides {
@@ -183,22 +182,25 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::document::ChartVariant;
 
     #[test]
     fn what_charts_draw_is_read_and_nothing_else() {
-        let group = |links: bool, members: &[i64]| json!({ "name": "g", "links": links, "members": members });
-        let chart = |picture: &str, groups: Vec<Value>| json!({ "kind": "time", "picture": picture, "variants": [{ "variant": "a", "groups": groups }] });
-        let figure = json!({ "charts": [
-            { "kind": "grid" },
+        let group = |links: bool, members: &[u32]| ChartGroup { name: "g".into(), links, members: members.to_vec() };
+        let chart = |picture: &str, groups: Vec<ChartGroup>| {
+            let variants = vec![ChartVariant { variant: "a".into(), groups }];
+            Chart::Time { title: String::new(), y: None, picture: picture.to_owned(), window_ps: 1, variants }
+        };
+        let charts = [
             chart("queues", vec![group(true, &[9, 4])]),
             chart("utilisation", vec![group(true, &[4])]),
             chart("throughput", vec![group(true, &[7]), group(false, &[1, 2])]),
             chart("windows", vec![]),
-        ] });
+        ];
         // Whatever the figure does not know is drawn like its first variant.
         for variant in ["a", "b"] {
             let told: Vec<_> =
-                drawn(&figure, variant).into_iter().map(|wish| (wish.table.name, wish.values, wish.members)).collect();
+                drawn(&charts, variant).into_iter().map(|wish| (wish.table.name, wish.values, wish.members)).collect();
             let expected = vec![
                 ("queues", vec!["output_bytes"], Some((0, vec![4, 9]))),
                 ("links", vec!["interval", "bytes", "busy"], Some((0, vec![4, 7]))),

@@ -3,7 +3,7 @@
 use super::arguments::Pcap;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::run::{outcome, say, slug};
+use super::run::{outcome, say};
 use super::{INTERRUPT, deadline};
 use files::output::{OutputFile, is_replaced};
 use files::text::on_one_line;
@@ -11,7 +11,7 @@ use results::{Manifest, Results, ResultsError};
 use scenario::{Plan, load};
 use std::path::PathBuf;
 use study::capture::{Capture, choose};
-use study::{Captured, Options, StudyError, cores, execute, load_recorded};
+use study::{Captured, Options, StudyError, cores, execute, load_recorded, slug};
 
 /// The capture that links stand for; none without links.
 pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Option<Capture>, Exit> {

@@ -1,23 +1,9 @@
-//! How many statements of a paper agree, each counted once whatever the number of its measurements.
+//! How many statements of a paper agree, in words.
 
-use serde_json::{Value, json};
-use study::{Counts, Statement};
+use results::document::{Count, CountPart, Counts};
 
-/// The statements of a figure or of a paper, counted.
-pub struct Count {
-    /// Of the paper, then ours: the statements and their measurements.
-    parts: [(Counts, Counts); 2],
-    short_form: bool,
-}
-
-fn counted<'a>(statements: impl Iterator<Item = &'a Statement> + Clone) -> (Counts, Counts) {
-    let add = |a: Counts, b: Counts| Counts {
-        agree: a.agree + b.agree,
-        disagree: a.disagree + b.disagree,
-        undetermined: a.undetermined + b.undetermined,
-    };
-    let measurements = statements.clone().map(|one| one.measurements).fold(Counts::default(), add);
-    (Counts::of(statements.map(|one| one.verdict)), measurements)
+fn total(counts: Counts) -> usize {
+    counts.agree + counts.disagree + counts.undetermined
 }
 
 fn words(counts: Counts) -> String {
@@ -25,39 +11,26 @@ fn words(counts: Counts) -> String {
 }
 
 /// A row of a table: a name, how many statements agree, disagree and neither, and how many measurements they have.
-pub fn row(name: &str, statements: &[Statement]) -> Vec<String> {
-    let (counts, measurements) = counted(statements.iter());
-    let numbers = [counts.agree, counts.disagree, counts.undetermined, measurements.total()];
+pub fn row(name: &str, count: &Count) -> Vec<String> {
+    let sum = |pick: fn(Counts) -> usize| pick(count.paper.statements) + pick(count.ours.statements);
+    let measurements = total(count.paper.measurements) + total(count.ours.measurements);
+    let numbers = [sum(|it| it.agree), sum(|it| it.disagree), sum(|it| it.undetermined), measurements];
     std::iter::once(name.to_owned()).chain(numbers.map(|number| number.to_string())).collect()
 }
 
-impl Count {
-    pub fn new(statements: &[Statement], short_form: bool) -> Count {
-        let part = |own: bool| counted(statements.iter().filter(move |one| one.own == own));
-        Count { parts: [part(false), part(true)], short_form }
-    }
-
-    /// A line for the paper's statements and one for ours. The short form says that it is one: it counts the verdicts of
-    /// one seed, one reading and a part of the time.
-    pub fn text(&self) -> String {
-        let short = if self.short_form { " in the short form" } else { "" };
-        let line = |(name, (counts, measurements)): (&str, (Counts, Counts))| match counts.total() {
-            0 => String::new(),
-            all if all == measurements.total() => format!("{name}{short}: {}\n", words(counts)),
-            _ => format!(
-                "{name}{short}: {}; from {} measurements ({})\n",
-                words(counts),
-                measurements.total(),
-                words(measurements)
-            ),
-        };
-        ["statements of the paper", "statements of our own"].into_iter().zip(self.parts).map(line).collect()
-    }
-
-    /// The same for programs.
-    pub fn json(&self) -> Value {
-        let counts = |counts: Counts| json!({ "agree": counts.agree, "disagree": counts.disagree, "undetermined": counts.undetermined });
-        let part = |(statements, measurements)| json!({ "statements": counts(statements), "measurements": counts(measurements) });
-        json!({ "short_form": self.short_form, "paper": part(self.parts[0]), "ours": part(self.parts[1]) })
-    }
+/// A line for the paper's statements and one for ours. The short form says that it is one: it counts the verdicts of one
+/// seed, one reading and a part of the time.
+pub fn text(count: &Count) -> String {
+    let short = if count.short_form { " in the short form" } else { "" };
+    let line = |(name, CountPart { statements, measurements }): (&str, CountPart)| match total(statements) {
+        0 => String::new(),
+        all if all == total(measurements) => format!("{name}{short}: {}\n", words(statements)),
+        _ => format!(
+            "{name}{short}: {}; from {} measurements ({})\n",
+            words(statements),
+            total(measurements),
+            words(measurements)
+        ),
+    };
+    ["statements of the paper", "statements of our own"].into_iter().zip([count.paper, count.ours]).map(line).collect()
 }

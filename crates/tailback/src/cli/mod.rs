@@ -2,7 +2,6 @@
 
 mod arguments;
 mod capture;
-mod chart;
 mod check;
 mod compare;
 mod console;

@@ -37,9 +37,9 @@ fn write(results: &Path, given: Option<&Path>, size: u64, overwrite: bool) -> Re
     .map_err(|error| refused(&error))?;
     let html = make(results, size, false).map_err(|error| match &error {
         ReportError::Results(error) => refused(error),
-        ReportError::Nothing { .. } | ReportError::Damaged { .. } => {
+        ReportError::Nothing { .. } => {
             console::error(&error.to_string());
-            Exit::Failure
+            Exit::BadInput
         }
     })?;
     match given {
@@ -52,11 +52,11 @@ fn write(results: &Path, given: Option<&Path>, size: u64, overwrite: bool) -> Re
 
 /// Writes `report.html` beside the tables of a run that is not yet in its place.
 pub fn into_results(directory: &Path, quiet: bool) -> Result<(), ResultsError> {
-    let damaged = |path: PathBuf, reason: String| ResultsError::Table { doing: "read", path, reason };
     let html = make(directory, MOST_BYTES, quiet).map_err(|error| match error {
         ReportError::Results(error) => error,
-        ReportError::Damaged { path, reason } => damaged(path, reason),
-        ReportError::Nothing { path } => damaged(path, "there is nothing to report on".into()),
+        ReportError::Nothing { path } => {
+            ResultsError::Table { doing: "read", path, reason: "there is nothing to report on".into() }
+        }
     })?;
     Kind::Report.write(&directory.join(REPORT_FILE), false, html)
 }

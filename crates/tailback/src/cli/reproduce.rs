@@ -6,18 +6,22 @@
 
 use super::arguments::{Choices, Reproduce};
 use super::console::{self, CountProgress};
-use super::count::Count;
+use super::count;
 use super::exit::{Exit, Unwritten};
-use super::figure::Judged;
-use super::run::file_name;
-use super::summary::Summary;
-use super::{INTERRUPT, chart, picture, report, sweep};
-use results::{Kind, PLOTS_FOLDER, ResultsError, remove_pictures};
+use super::figure;
+use super::{INTERRUPT, picture, report, summary, sweep};
+use render::charts;
+use render::figure::{draw_grid, draw_times, grid_charts};
+use results::document::{Count, Document, FigureRun, MissingPart, Paper as PaperDocument, PaperSummary};
+use results::{PLOTS_FOLDER, ResultsError, remove_pictures};
 use scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use study::{FigureRuns, FigureStudy, Grid, Older, Point, cores, statements};
+use study::{
+    FigureRuns, FigureStudy, Grid, JudgedFigure, Older, Point, SummaryError, SummaryStudy, cores, count_statements,
+    file_name, statements,
+};
 
 /// A figure of a paper.
 struct Figure {
@@ -108,11 +112,16 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         console::error(&format!("there is no {what}\n  {hint}'tailback reproduce' lists what there is"));
         return Exit::BadInput;
     }
-    let summary = figure.is_none().then(|| Summary::new(&about));
     let files: Vec<(&str, &Path)> = chosen.iter().map(|figure| (figure.name.as_str(), figure.file.as_path())).collect();
-    if let Some(Err(exit)) = summary.as_ref().map(|summary| summary.check(&files, &arguments.set)) {
-        return exit;
-    }
+    let whole = if figure.is_none() { SummaryStudy::new(&about, &files, &arguments.set) } else { Ok(None) };
+    let whole = match whole {
+        Ok(whole) => whole,
+        Err(SummaryError::Scenario(errors)) => return console::problems(&errors),
+        Err(SummaryError::Wrong(wrong)) => {
+            wrong.iter().for_each(|message| console::error(message));
+            return Exit::BadInput;
+        }
+    };
     // Before the work rather than after it.
     let places = ["summary", "summary-quick"].map(|name| arguments.out.join(paper).join(name));
     for place in chosen.iter().map(|one| place_of(one, arguments)).chain(places) {
@@ -129,7 +138,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         _ => arguments.out.join(paper),
     };
     let mut worst = Exit::Success;
-    let mut all: Vec<(&str, Judged)> = Vec::new();
+    let mut all: Vec<(&str, JudgedFigure)> = Vec::new();
     for (number, one_figure) in chosen.iter().enumerate() {
         if chosen.len() > 1 {
             console::note(&format!("{}, {} of {}", one_figure.name, number + 1, chosen.len()));
@@ -142,42 +151,44 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         if let Err(error) = keep_paper(&about, &folder, &place_of(one_figure, arguments), None) {
             return error.say();
         }
-        worst = worst.max(judged.ending());
+        worst = worst.max(figure::ending(&judged));
         all.push((&one_figure.name, judged));
     }
     let runs: Vec<FigureRuns<'_>> = all.iter().map(|(name, judged)| judged.runs(name)).collect();
-    let summed_up = summary.filter(Summary::says_something).map(|summary| summary.judge(&runs, arguments.quick));
-    if let Some(summed_up) = &summed_up {
-        worst = worst.max(summed_up.ending());
+    let summed_up = whole.map(|whole| whole.judge(&runs, arguments.quick));
+    let summed_up = summed_up.map(|it| (summary::text(&it), summary::document(&it), it));
+    if let Some((text, document, summed_up)) = &summed_up {
+        worst = worst.max(if summed_up.disagrees() { Exit::Disagreement } else { Exit::Success });
         let place = if arguments.quick { "summary-quick" } else { "summary" };
-        if let Err(error) = summed_up.keep(&arguments.out.join(paper).join(place)) {
-            return error.say();
+        if let Err(error) = summed_up.write(&arguments.out.join(paper).join(place), document, text) {
+            return Unwritten::from(error).say();
         }
     }
     let evidence = all.iter().flat_map(|(_, judged)| &judged.evidence);
-    let evidence = evidence.chain(summed_up.iter().flat_map(|summary| &summary.evidence));
-    let count = Count::new(&statements(evidence), arguments.quick);
+    let evidence = evidence.chain(summed_up.iter().flat_map(|(_, _, summary)| &summary.evidence));
+    let count = count_statements(&statements(evidence), arguments.quick);
     if figure.is_none()
         && let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), Some(&count))
     {
         return error.say();
     }
     if arguments.json {
-        let figures = all.iter().map(|(_, judged)| &judged.json);
-        let whole = figure.is_none().then(|| json!({ "paper": paper, "count": count.json() }));
-        let told: Vec<&Value> =
-            figures.chain(summed_up.iter().map(|summary| &summary.json)).chain(whole.iter()).collect();
+        let figures = all.iter().map(|(_, judged)| judged.document.to_json());
+        let whole = figure.is_none().then(|| json!({ "paper": paper, "count": count }));
+        let summaries = summed_up.iter().map(|(_, document, _)| PaperSummary::to_json(document));
+        let told: Vec<Value> = figures.chain(summaries).chain(whole).collect();
         console::print(&format!("{:#}\n", json!(told)));
     } else if figure.is_none() {
-        let rows: Vec<Vec<String>> = all.iter().map(|(name, judged)| judged.tally(name)).collect();
+        let rows: Vec<Vec<String>> =
+            all.iter().map(|(name, judged)| count::row(name, &judged.document.count)).collect();
         let table = console::table(&["figure", "agree", "disagree", "undetermined", "measurements"], &rows);
         let short = if arguments.quick { ", short form" } else { "" };
         console::print(&format!("{paper}, statements of all figures{short}\n{table}"));
-        if let Some(summary) = &summed_up {
-            console::print(&format!("\n{}", summary.text));
+        if let Some((text, ..)) = &summed_up {
+            console::print(&format!("\n{text}"));
         }
         // A statement that several figures measure is in the row of each, and once here.
-        console::print(&format!("\n{}", count.text()));
+        console::print(&format!("\n{}", count::text(&count)));
     }
     let missing = || about.missing.iter().filter(|(name, _)| !files.iter().any(|(file, _)| file == name));
     match missing().count() {
@@ -199,19 +210,16 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
 /// figures have been run.
 fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -> Result<(), Unwritten> {
     let missing = about.missing.iter().filter(|(name, _)| !folder.join(format!("{name}.toml")).exists());
-    let missing: Vec<Value> = missing.map(|(name, why)| json!({ "name": name, "why": why })).collect();
-    let paper = json!({
-        "title": about.title,
-        "authors": about.authors,
-        "year": about.year,
-        "publisher": about.publisher,
-        "missing": missing,
-        "count": count.map(Count::json),
-        "notes": files::read_inside(folder, "notes.md").unwrap_or_default(),
-    });
-    std::fs::create_dir_all(out).map_err(|error| Unwritten::io("create", out, error))?;
-    let ours = Kind::Json(&["title", "authors", "missing", "notes"]);
-    Ok(ours.write(&out.join("paper.json"), false, format!("{paper:#}\n"))?)
+    let paper = PaperDocument {
+        title: about.title.clone(),
+        authors: about.authors.clone(),
+        year: about.year,
+        publisher: about.publisher.clone(),
+        missing: missing.map(|(name, why)| MissingPart { name: name.clone(), why: why.clone() }).collect(),
+        count: count.copied(),
+        notes: files::read_inside(folder, "notes.md").unwrap_or_default(),
+    };
+    Ok(paper.write(out)?)
 }
 
 /// Whether a folder of results may be written to: nothing on the way to it from the directory that was named is a link.
@@ -251,7 +259,7 @@ fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
 }
 
 /// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.
-fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
+fn one(figure: &Figure, arguments: &Reproduce) -> Result<JudgedFigure, Exit> {
     let bad = |errors| console::problems(&errors);
     let failed = |error: Unwritten| error.say();
     let mut set = arguments.set.clone();
@@ -281,17 +289,18 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
     let progress = CountProgress::new(grid.total(), "runs");
     let results = grid.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
     progress.end();
+    sweep::repeated(&grid);
     let results = results.map_err(|error| sweep::say(&error))?;
     let title = format!("{}/{}: {}", figure.paper, figure.name, plan.name);
     let mut judged =
-        Judged::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out), arguments.quick);
+        JudgedFigure::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out), arguments.quick);
     if !arguments.json {
         let seeds = grid.seeds.len();
         let short = if arguments.quick { ", short form" } else { "" };
         let heading = format!("{title} ({seeds} {}{short})\n", if seeds == 1 { "seed" } else { "seeds" });
-        console::print(&format!("{heading}{}\n", judged.text(&plan, arguments.quick)));
+        console::print(&format!("{heading}{}\n", figure::text(&judged, &plan)));
     }
-    let charts = picture::grid_charts(&plan, &judged.cells);
+    let charts = grid_charts(&plan, &judged.cells);
     // A variant may have other flows and links.
     let own = |point: usize| load(&figure.file, &grid.overrides_of(point)).map_err(bad);
     let named = |plan: Plan| (plan.figure.variant.clone().unwrap_or_default(), plan.without_flows());
@@ -299,10 +308,9 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         records.iter().map(|(point, _, _)| own(*point).map(named)).collect::<Result<_, Exit>>()?;
     let folder = |results: &Path| results.strip_prefix(&out).unwrap_or(results).to_string_lossy().into_owned();
     let runs = plans.iter().zip(&records).map(|((variant, _), (_, _, results))| (variant, folder(results)));
-    judged.json["runs"] = runs.map(|(variant, folder)| json!({ "variant": variant, "folder": folder })).collect();
-    judged.json["charts"] =
-        charts.iter().map(chart::of_grid).chain(chart::over_time(&plans)).collect::<Vec<Value>>().into();
-    judged.keep(&out).map_err(failed)?;
+    judged.document.runs = runs.map(|(variant, folder)| FigureRun { variant: variant.clone(), folder }).collect();
+    judged.document.charts = charts.iter().map(charts::of_grid).chain(charts::over_time(&plans)).collect();
+    judged.document.write(&out).map_err(|error| failed(error.into()))?;
     let plots = out.join(PLOTS_FOLDER);
     // What an earlier form of the figure drew is not of this one.
     remove_pictures(&plots);
@@ -320,7 +328,9 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
             if usual {
                 picture::draw(results, &folder, false).map_err(|error| refused(&error))?;
             }
-            picture::draw_times(&own(*point)?, results, &folder).map_err(failed)?;
+            for title in draw_times(&own(*point)?, results, &folder).map_err(|error| refused(&error))? {
+                console::note(&format!("nothing recorded to draw '{title}' from: look at probes.record"));
+            }
         }
         Ok(())
     };
@@ -328,7 +338,7 @@ fn one(figure: &Figure, arguments: &Reproduce) -> Result<Judged, Exit> {
         let workers: Vec<_> = (0..at_once.clamp(1, records.len().max(1))).map(|_| scope.spawn(draw)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err(Exit::Failure)))
     })?;
-    picture::draw_grid(&charts, &plots).map_err(failed)?;
+    draw_grid(&charts, &plots).map_err(|error| refused(&error))?;
     console::note(&format!("pictures in {}", plots.display()));
     Ok(judged)
 }

@@ -10,69 +10,14 @@ use files::output::write_file;
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
 use scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use study::{
     Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, cores, execute_with,
-    judge,
+    judge, judgement_record, symbol, usual_place,
 };
 
 /// Failed cables that a summary names.
 const MOST_CABLES: usize = 8;
-
-/// The most characters of a name that becomes one of a file or a directory; a file system allows 255 in all.
-const LONGEST_SLUG: usize = 120;
-
-/// A name that can be a directory.
-pub fn slug(name: &str) -> String {
-    let keep = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c.to_ascii_lowercase() } else { '-' };
-    let text: String = name.chars().map(keep).collect();
-    match text.trim_matches(['-', '.']) {
-        "" => "run".into(),
-        // Room for what is put behind it; the hash keeps apart what is cut off.
-        long if long.len() > LONGEST_SLUG => {
-            let hash: String = Sha256::digest(name.as_bytes()).iter().take(4).map(|it| format!("{it:02x}")).collect();
-            format!("{}-{hash}", &long[..LONGEST_SLUG - 9])
-        }
-        text => text.into(),
-    }
-}
-
-/// A name for files of that title, unlike those of the titles before it.
-pub fn file_name(title: &str, before: &[String]) -> String {
-    let mut taken: Vec<String> = Vec::new();
-    for title in before.iter().map(String::as_str).chain([title]) {
-        let name = slug(title);
-        let numbered = (2..).map(|number| format!("{name}-{number}"));
-        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
-        taken.extend(free);
-    }
-    taken.pop().unwrap_or_default()
-}
-
-/// `results/NAME`.
-fn usual_place(name: &str) -> PathBuf {
-    Path::new("results").join(slug(name))
-}
-
-/// Makes the first of `results/NAME`, `results/NAME-2`, ... that is not there: whoever comes second takes the next.
-pub fn claim_place(name: &str) -> Result<PathBuf, ResultsError> {
-    let base = usual_place(name);
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| ResultsError::Io { doing: "create", path, source }
-    };
-    std::fs::create_dir_all("results").map_err(failed(Path::new("results")))?;
-    for number in 1u32.. {
-        let path = if number == 1 { base.clone() } else { PathBuf::from(format!("{}-{number}", base.display())) };
-        match std::fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(&path)(error)),
-        }
-    }
-    unreachable!("there are more numbers than directories")
-}
 
 /// Says why a run could not be made.
 pub fn say(error: &StudyError) -> Exit {
@@ -170,7 +115,7 @@ pub fn run(arguments: &Run) -> Exit {
 fn beside_the_tables(arguments: &Run, directory: &Path, judgements: &[Judgement]) -> Result<(), ResultsError> {
     if !judgements.is_empty() {
         let path = directory.join(results::EXPECTATIONS_FILE);
-        let text = format!("{:#}\n", json!(judgements.iter().map(judgement_json).collect::<Vec<_>>()));
+        let text = format!("{:#}\n", json!(judgements.iter().map(judgement_record).collect::<Vec<_>>()));
         write_file(&path, text).map_err(|source| ResultsError::Io { doing: "write", path, source })?;
     }
     if arguments.plot {
@@ -343,17 +288,6 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     text
 }
 
-/// How a comparison is written.
-fn symbol(comparison: Comparison) -> &'static str {
-    match comparison {
-        Comparison::Equal => "=",
-        Comparison::Below => "<",
-        Comparison::AtMost => "<=",
-        Comparison::Above => ">",
-        Comparison::AtLeast => ">=",
-    }
-}
-
 /// How runs ended, each way once.
 pub fn ended(outcomes: &[String]) -> String {
     let mut ways: Vec<&str> = Vec::new();
@@ -402,26 +336,6 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
     console::table(&["what", "expected", "measured", "verdict", "stated in"], &rows)
 }
 
-/// A judgement as JSON.
-pub fn judgement_json(judgement: &Judgement) -> Value {
-    let summary = judgement
-        .summary
-        .map(|s| json!({ "runs": s.count, "mean": s.mean, "median": s.median, "p10": s.p10, "p90": s.p90 }));
-    let expected = judgement.expectation.expected.as_ref();
-    json!({
-        "name": judgement.expectation.name,
-        "comparison": expected.map(|_| symbol(judgement.expectation.comparison)),
-        "expected": expected.map(ToString::to_string),
-        "expected_value": expected.and_then(scenario::Expected::as_number),
-        "tolerance": judgement.expectation.tolerance,
-        "unit": judgement.expectation.unit().word(),
-        "measured": summary,
-        "outcomes": judgement.outcomes,
-        "verdict": judgement.verdict.word(),
-        "source": judgement.expectation.source,
-    })
-}
-
 fn summary_json(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Value {
     let report = &execution.report;
     let outcome = OutcomeRecord::from(&report.outcome);
@@ -457,7 +371,7 @@ fn summary_json(plan: &Plan, execution: &Execution, judgements: &[Judgement]) ->
         "lost_frames": report.totals.lost_frames,
         "pause_frames": report.totals.pause_frames,
         "workloads": workloads,
-        "expectations": judgements.iter().map(judgement_json).collect::<Vec<_>>(),
+        "expectations": judgements.iter().map(judgement_record).collect::<Vec<_>>(),
         "results": execution.recorded,
     })
 }

@@ -5,6 +5,7 @@
 mod bad_input;
 mod before;
 mod capture;
+mod documents;
 mod endings;
 mod help;
 mod hostile;

@@ -31,7 +31,7 @@ fn what_is_no_result_is_refused() {
     for (results, words) in [("nowhere", "not there"), ("empty", "there are no results"), ("bad", "sweep.json")] {
         let error = Report::open(&scratch.path(results), &Making::usual()).expect_err("no results").to_string();
         assert!(error.contains(words), "{results}: {error}");
-        scratch.run(&["report", results]).ends(1);
+        scratch.run(&["report", results]).ends(2);
     }
 }
 

@@ -9,18 +9,17 @@ use super::check::load_or_say;
 use super::console;
 use super::exit::{Exit, Unwritten};
 use super::overlay::Overlay;
-use super::picture::write;
 use super::report;
-use super::run::slug;
 use charts::{map_chart, trajectory_charts};
 use json::as_json;
+use render::figure::write_canvas;
 use render::report::packed_integers;
-use results::Kind;
+use results::document::{Document, Stability as StabilityDocument};
 use scenario::fluid::FluidPlan;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
-use study::cores;
 use study::stability::{Analysis, Map, MapAxis, Trajectory, analyse, trajectory};
+use study::{cores, slug};
 use text::as_text;
 
 /// `tailback stability`
@@ -113,25 +112,30 @@ pub fn stability(arguments: &Stability) -> Exit {
     }
     let place = Path::new("results").join(format!("{}-stability", slug(&plan.name)));
     let out = arguments.out.clone().unwrap_or(place);
-    if let Err(message) = pictures.iter().try_for_each(|(name, canvas)| write(canvas, &out, name)) {
-        return message.say();
+    if let Err(error) = pictures.iter().try_for_each(|(name, canvas)| write_canvas(canvas, &out, name)) {
+        return Unwritten::from(error).say();
     }
     if !pictures.is_empty() {
         console::note(&format!("pictures in {}", out.display()));
     }
     if !pictures.is_empty() || arguments.report {
         let told = told(&plan.name, fluid, &analysis, map.as_ref(), course.as_ref());
-        if let Err(message) = keep(&out, &told) {
-            return message.say();
+        if let Err(error) = told.write(&out) {
+            return Unwritten::from(error).say();
         }
     }
     report::also(arguments.report, &out, Exit::Success)
 }
 
 /// Everything `--json` prints, and the map and the course themselves.
-fn told(name: &str, fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>, course: Option<&Trajectory>) -> Value {
+fn told(
+    name: &str,
+    fluid: &FluidPlan,
+    analysis: &Analysis,
+    map: Option<&Map>,
+    course: Option<&Trajectory>,
+) -> StabilityDocument {
     let mut value = as_json(fluid, analysis, map);
-    value["name"] = json!(name);
     if let Some(map) = map {
         // In thousandths of a degree; what is none is beyond any angle.
         let margin = |margin: &f64| {
@@ -143,12 +147,7 @@ fn told(name: &str, fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>, c
     if let Some(course) = course {
         value["trajectory"] = json!({ "queue": course.queue, "rate": course.rate });
     }
-    value
-}
-
-/// Writes it beside the pictures.
-fn keep(out: &Path, told: &Value) -> Result<(), Unwritten> {
-    std::fs::create_dir_all(out).map_err(|error| Unwritten::io("create", out, error))?;
-    let ours = Kind::Json(&["name", "model"]);
-    Ok(ours.write(&out.join("stability.json"), false, format!("{told}\n"))?)
+    let mut analysis = value.as_object().cloned().unwrap_or_default();
+    analysis.remove("model");
+    StabilityDocument { name: name.to_owned(), model: fluid.model.name().to_owned(), analysis }
 }

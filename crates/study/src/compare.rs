@@ -1,0 +1,169 @@
+//! A comparison: one scenario run several ways, each run recorded.
+
+use super::execute::cores;
+use super::execute::{Execution, Existing, Options, Recording, StudyError, execute};
+use super::names::file_name;
+use fabric::Progress;
+use results::document::{ComparedRun, Comparison, ComparisonRow, Document};
+use results::{Kind, ResultsError};
+use scenario::{Errors, Plan, load};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// What is to be compared.
+#[derive(Clone, Debug)]
+pub struct CompareStudy {
+    /// The scenario.
+    pub file: PathBuf,
+    /// Overrides of all runs.
+    pub overrides: Vec<String>,
+    /// The key that differs.
+    pub key: String,
+    /// Its values, one for each run.
+    pub values: Vec<String>,
+}
+
+/// Why a comparison was not made.
+#[derive(Debug)]
+pub enum CompareError {
+    /// The scenario is wrong with a value.
+    Scenario {
+        /// The value.
+        value: String,
+        /// What is wrong.
+        errors: Errors,
+    },
+    /// A run failed, or its results could not be written.
+    Study(StudyError),
+    /// It was told to stop; what is finished is kept.
+    Interrupted,
+}
+
+impl From<ResultsError> for CompareError {
+    fn from(error: ResultsError) -> CompareError {
+        CompareError::Study(error.into())
+    }
+}
+
+/// What happens while a comparison is made.
+#[derive(Debug)]
+pub enum CompareEvent<'a> {
+    /// A run begins.
+    Start {
+        /// The value of the key.
+        value: &'a str,
+        /// Its plan.
+        plan: &'a Plan,
+    },
+    /// It goes on.
+    Progress(Progress),
+    /// It has ended.
+    End(&'a Execution),
+}
+
+impl CompareStudy {
+    /// The plan with one of the values.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn plan(&self, value: &str) -> Result<Plan, CompareError> {
+        let mut overrides = self.overrides.clone();
+        overrides.push(format!("{}={value}", self.key));
+        load(&self.file, &overrides).map_err(|errors| CompareError::Scenario { value: value.to_owned(), errors })
+    }
+
+    /// The name of the scenario. All plans are loaded: a misspelt value should not cost the time of the others' runs. None
+    /// is kept until it is run: together they may not fit into memory.
+    ///
+    /// # Errors
+    /// Everything that is wrong with one of the plans.
+    pub fn name(&self) -> Result<String, CompareError> {
+        let mut name = String::new();
+        for value in &self.values {
+            let plan = self.plan(value)?;
+            if name.is_empty() {
+                // A plan of a variant is called after it; what is compared is the scenario.
+                let variant = plan.figure.variant.as_ref().map(|variant| format!(", {variant}")).unwrap_or_default();
+                name = plan.name.strip_suffix(variant.as_str()).unwrap_or(&plan.name).to_owned();
+            }
+        }
+        Ok(name)
+    }
+
+    /// Whether the comparison may go to a directory.
+    ///
+    /// # Errors
+    /// If there is one already that is not to be overwritten, or something else is in the way.
+    pub fn may_go_to(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
+        Comparison::may_go_to(out)?;
+        if out.join(Comparison::FILE).exists() && !overwrite {
+            return Err(ResultsError::Exists { path: out.to_owned() });
+        }
+        for name in ["throughput.svg", "throughput.png"] {
+            Kind::Picture.may_go_to(&out.join(name), false)?;
+        }
+        Ok(())
+    }
+
+    /// Runs and records all, and writes `compare.json`. An older comparison loses its document first: until all runs are
+    /// there, the directory holds none.
+    ///
+    /// # Errors
+    /// The first thing that went wrong; what was finished is kept.
+    pub fn run(
+        &self,
+        name: &str,
+        (out, existing): (&Path, Existing),
+        threads: Option<usize>,
+        interrupt: &AtomicBool,
+        mut see: impl FnMut(CompareEvent<'_>) + Send,
+    ) -> Result<(Comparison, Vec<(String, PathBuf)>), CompareError> {
+        let older = out.join(Comparison::FILE);
+        if existing == Existing::Replace && older.exists() {
+            Comparison::may_go_to(out)?;
+            std::fs::remove_file(&older).map_err(|error| ResultsError::io("replace", &older, error))?;
+        }
+        let (mut rows, mut made) = (Vec::new(), Vec::new());
+        for (number, value) in self.values.iter().enumerate() {
+            let plan = self.plan(value)?;
+            let record = Recording { out: out.join(file_name(value, &self.values[..number])), existing };
+            let options = Options {
+                threads: threads.or(plan.run.threads).unwrap_or_else(cores),
+                time_up: None,
+                interrupt,
+                record: Some(&record),
+                capture: None,
+            };
+            see(CompareEvent::Start { value, plan: &plan });
+            let execution = execute(&plan, &options, |seen| see(CompareEvent::Progress(seen)));
+            let execution = execution.map_err(CompareError::Study)?;
+            see(CompareEvent::End(&execution));
+            if execution.report.outcome == fabric::Outcome::Interrupted {
+                return Err(CompareError::Interrupted);
+            }
+            let totals = &execution.report.totals;
+            rows.extend(execution.measures.workloads(&plan).into_iter().map(|line| ComparisonRow {
+                value: value.clone(),
+                workload: line.name,
+                outcome: execution.measures.outcome.to_owned(),
+                mean_bits_per_second: line.throughput.map(|(mean, _, _)| mean),
+                least_bits_per_second: line.throughput.map(|(_, least, _)| least),
+                jain_index: line.fairness,
+                mean_completion_seconds: line.completion,
+                pause_frames: totals.pause_frames,
+                dropped_frames: totals.dropped_frames,
+                fingerprint: results::hex(execution.report.fingerprint),
+            }));
+            made.extend(execution.recorded.map(|recorded| (value.clone(), recorded)));
+        }
+        let folder = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let run = |(value, path): &(String, PathBuf)| ComparedRun {
+            value: value.clone(),
+            folder: folder(path).unwrap_or_default(),
+        };
+        let (name, key, runs) = (name.to_owned(), self.key.clone(), made.iter().map(run).collect());
+        let comparison = Comparison { name, key, runs, rows };
+        comparison.write(out)?;
+        Ok((comparison, made))
+    }
+}

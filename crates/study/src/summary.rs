@@ -1,0 +1,237 @@
+//! What a paper says of all its figures together: matrices of variants by figures, and sentences with their verdicts.
+
+use super::grid::quantity_keys;
+use super::names::file_name;
+use super::records::symbol;
+use super::sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
+use super::statement::Evidence;
+use super::statistics::Summary;
+use super::verdict::Verdict;
+use files::output::write_file;
+use files::text::csv_cell;
+use results::ResultsError;
+use results::document::{Document, MatrixDocument, MatrixRow, PaperSummary, SentenceRecord, UnderChoice};
+use scenario::{Errors, Paper, Sentence, Unit, load};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// What there is to sum up.
+#[derive(Debug)]
+pub struct SummaryStudy<'a> {
+    paper: &'a Paper,
+    /// What each quantity is given in.
+    units: BTreeMap<String, Unit>,
+}
+
+/// A paper, summed up.
+#[derive(Debug)]
+pub struct SummedUp<'a> {
+    /// Its matrices: title, unit and table.
+    pub matrices: Vec<(&'a str, Unit, MatrixTable)>,
+    /// Its sentences, each with its unit and what became of it.
+    pub sentences: Vec<(&'a Sentence, Unit, SentenceFinding)>,
+    /// What its sentences are evidence for.
+    pub evidence: Vec<Evidence>,
+    /// Whether the short form was run.
+    pub short_form: bool,
+    paper: &'a Paper,
+}
+
+/// Why a paper cannot be summed up.
+#[derive(Debug)]
+pub enum SummaryError {
+    /// A figure is wrong.
+    Scenario(Errors),
+    /// Sentences are about quantities or variants that no figure has; each with the place that states it.
+    Wrong(Vec<String>),
+}
+
+impl<'a> SummaryStudy<'a> {
+    /// Finds what no figure has before anything is run; `None` if the paper says nothing of its figures together. Figures
+    /// are given by name and file.
+    ///
+    /// # Errors
+    /// If a figure is wrong, or a sentence is about something that no figure has.
+    pub fn new(
+        paper: &'a Paper,
+        figures: &[(&str, &Path)],
+        overrides: &[String],
+    ) -> Result<Option<SummaryStudy<'a>>, SummaryError> {
+        if paper.sentences.is_empty() && paper.matrices.is_empty() {
+            return Ok(None);
+        }
+        let mut units = BTreeMap::new();
+        let mut variants: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
+        for (name, file) in figures {
+            let plan = load(file, overrides).map_err(SummaryError::Scenario)?;
+            let quantities = quantity_keys(&plan.expectations);
+            for (quantity, expectation) in quantities.iter().zip(&plan.expectations) {
+                units.insert(quantity.clone(), expectation.unit());
+            }
+            variants.push(((*name).to_owned(), plan.figure.variants, quantities));
+        }
+        let mut wrong = Vec::new();
+        for sentence in &paper.sentences {
+            let other = sentence.readings.iter().map(|reading| reading.quantity.as_str());
+            for quantity in sentence.quantities().chain(other) {
+                let about: Vec<_> = variants
+                    .iter()
+                    .filter(|(name, _, known)| sentence.figures.holds(name) && known.iter().any(|one| one == quantity))
+                    .collect();
+                if about.is_empty() {
+                    wrong.push(format!("{}: none of its figures measures `{quantity}`", sentence.stated_at));
+                }
+                for variant in sentence.variants() {
+                    if let Some((name, ..)) = about.iter().find(|(_, variants, _)| !variants.contains(variant)) {
+                        wrong.push(format!("{}: {name} has no variant `{variant}`", sentence.stated_at));
+                    }
+                }
+            }
+        }
+        if wrong.is_empty() { Ok(Some(SummaryStudy { paper, units })) } else { Err(SummaryError::Wrong(wrong)) }
+    }
+
+    /// Judges every sentence and fills every matrix.
+    #[must_use]
+    pub fn judge(&self, figures: &[FigureRuns<'_>], short_form: bool) -> SummedUp<'a> {
+        let unit = |quantity: &str| self.units.get(quantity).copied().unwrap_or(Unit::Number);
+        let paper = self.paper;
+        let matrix = |matrix: &'a scenario::Matrix| {
+            (matrix.title.as_str(), unit(&matrix.quantity), fill_matrix(matrix, figures))
+        };
+        let judged = |sentence: &'a Sentence| (sentence, unit(&sentence.quantity), judge_sentence(sentence, figures));
+        let sentences: Vec<_> = paper.sentences.iter().map(judged).collect();
+        let evidence = |(sentence, _, finding): &(&Sentence, Unit, SentenceFinding)| Evidence {
+            statement: sentence.statement.clone(),
+            own: false,
+            verdict: finding.verdict,
+        };
+        SummedUp {
+            matrices: paper.matrices.iter().map(matrix).collect(),
+            evidence: sentences.iter().map(evidence).collect(),
+            sentences,
+            short_form,
+            paper,
+        }
+    }
+}
+
+impl SummedUp<'_> {
+    /// Whether a sentence disagrees with our runs.
+    #[must_use]
+    pub fn disagrees(&self) -> bool {
+        self.sentences.iter().any(|(_, _, finding)| finding.verdict == Verdict::Disagrees)
+    }
+
+    /// For programs. `expected` and `measured` put what a sentence expects and what was measured into words.
+    pub fn document(
+        &self,
+        expected: impl Fn(&Sentence, Unit) -> String,
+        measured: impl Fn(&Sentence, Unit, Option<&Summary>) -> String,
+    ) -> PaperSummary {
+        let matrices = self.matrices.iter().zip(&self.paper.matrices);
+        let sentence = |(sentence, unit, finding): &(&Sentence, Unit, SentenceFinding)| {
+            let (expected, measured) =
+                (expected(sentence, *unit), measured(sentence, *unit, finding.measured.as_ref()));
+            sentence_record(sentence, finding, expected, measured)
+        };
+        PaperSummary {
+            title: self.paper.title.clone(),
+            short_form: self.short_form,
+            matrices: matrices
+                .map(|((title, unit, table), of)| matrix_record(title, &of.quantity, *unit, table))
+                .collect(),
+            sentences: self.sentences.iter().map(sentence).collect(),
+        }
+    }
+
+    /// Writes `summary.json`, `summary.txt` with that text, and a file for every matrix.
+    ///
+    /// # Errors
+    /// If a file that is not ours is in the way, or the system refuses.
+    pub fn write(&self, out: &Path, document: &PaperSummary, text: &str) -> Result<(), ResultsError> {
+        std::fs::create_dir_all(out).map_err(|error| ResultsError::io("create", out, error))?;
+        let titles: Vec<String> = self.matrices.iter().map(|(title, ..)| (*title).to_owned()).collect();
+        let table = |(place, (title, _, table)): (usize, &(&str, Unit, MatrixTable))| {
+            (format!("{}.csv", file_name(title, &titles[..place])), matrix_csv(table))
+        };
+        let tables = self.matrices.iter().enumerate().map(table);
+        // These carry no sign of ours: where the document is ours, so are they.
+        let others: Vec<(String, String)> =
+            std::iter::once(("summary.txt".to_owned(), text.to_owned())).chain(tables).collect();
+        PaperSummary::may_go_to(out)?;
+        if !out.join(PaperSummary::FILE).exists()
+            && let Some((name, _)) = others.iter().find(|(name, _)| out.join(name).exists())
+        {
+            return Err(ResultsError::Foreign { path: out.join(name), kind: "a summary" });
+        }
+        document.write(out)?;
+        for (name, content) in &others {
+            let path = out.join(name);
+            files::plain(&path)
+                .and_then(|_| write_file(&path, content))
+                .map_err(|error| ResultsError::io("write", &path, error))?;
+        }
+        Ok(())
+    }
+}
+
+fn matrix_csv(table: &MatrixTable) -> String {
+    let mut csv = String::from("variant,figure,runs,median,mean,p10,p90\n");
+    for (variant, cells) in &table.rows {
+        for (figure, cell) in table.figures.iter().zip(cells) {
+            let Some(s) = cell else { continue };
+            let (variant, figure) = (csv_cell(variant), csv_cell(figure));
+            let _ = writeln!(csv, "{variant},{figure},{},{},{},{},{}", s.count, s.median, s.mean, s.p10, s.p90);
+        }
+    }
+    csv
+}
+
+fn matrix_record(title: &str, quantity: &str, unit: Unit, table: &MatrixTable) -> MatrixDocument {
+    let row = |(variant, cells): &(String, Vec<Option<Summary>>)| MatrixRow {
+        variant: variant.clone(),
+        cells: cells.iter().map(|cell| cell.as_ref().map(Into::into)).collect(),
+    };
+    MatrixDocument {
+        title: title.to_owned(),
+        quantity: quantity.to_owned(),
+        unit: unit.word().to_owned(),
+        figures: table.figures.clone(),
+        rows: table.rows.iter().map(row).collect(),
+    }
+}
+
+fn sentence_record(
+    sentence: &Sentence,
+    finding: &SentenceFinding,
+    expected_text: String,
+    measured_text: String,
+) -> SentenceRecord {
+    let flip = |(alternative, verdict): &(super::figure::Alternative, Verdict)| UnderChoice {
+        choice: alternative.choice.clone(),
+        value: alternative.value.clone(),
+        verdict: verdict.word().to_owned(),
+    };
+    SentenceRecord {
+        of: sentence.of.clone(),
+        says: sentence.says.clone(),
+        measure: sentence.measure.clone(),
+        source: sentence.source.clone(),
+        quantity: sentence.quantity.clone(),
+        figures: finding.figures.clone(),
+        criteria: sentence.criteria.iter().map(|criterion| criterion.quantity.clone()).collect(),
+        op: symbol(sentence.comparison).to_owned(),
+        value: sentence.value,
+        most: sentence.most,
+        expected_text,
+        measured_text,
+        measured: finding.measured.as_ref().map(Into::into),
+        statement: Some(sentence.statement.clone()),
+        verdict: finding.verdict.word().to_owned(),
+        reason: finding.doubt(),
+        own_reading: finding.own.word().to_owned(),
+        otherwise: finding.flips.iter().map(flip).collect(),
+    }
+}

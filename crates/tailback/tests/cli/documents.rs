@@ -1,0 +1,75 @@
+//! Documents of sweeps, comparisons, figures and analyses that somebody has edited, damaged or exchanged.
+
+use crate::program::{SOUND, Scratch};
+use std::fs;
+
+fn read(scratch: &Scratch, name: &str) -> String {
+    fs::read_to_string(scratch.path(name)).expect("it is there")
+}
+
+fn edit(scratch: &Scratch, name: &str, edit: impl Fn(&str) -> String) {
+    let text = read(scratch, name);
+    let changed = edit(&text);
+    assert_ne!(text, changed, "{name} was not edited");
+    fs::write(scratch.path(name), changed).expect("there is room");
+}
+
+/// The first digit behind a key is another one.
+fn other_digit(text: &str, key: &str) -> String {
+    let at = text.find(key).expect("the key is there") + key.len();
+    let digit = at + text[at..].find(|c: char| c.is_ascii_digit()).expect("a number");
+    let other = if &text[digit..=digit] == "7" { "8" } else { "7" };
+    format!("{}{other}{}", &text[..digit], &text[digit + 1..])
+}
+
+/// An edited run of a sweep is made again, and so is one that was exchanged for another; the table is as it was.
+#[test]
+fn finished_runs_that_were_changed_are_repeated() {
+    let scratch = Scratch::new("documents-points");
+    scratch.file("a.toml", SOUND);
+    let sweep = ["sweep", "a.toml", "--axis", "run.duration=50us,60us", "--replications", "2", "--out", "s"];
+    scratch.run(&sweep).ends(0);
+    let table = read(&scratch, "s/table.csv");
+    let points = scratch.names("s/points");
+    assert_eq!(points.len(), 4);
+    let point = |number: usize| format!("s/points/{}", points[number]);
+    edit(&scratch, &point(0), |text| other_digit(text, "delivered (B)"));
+    fs::write(scratch.path(&point(1)), read(&scratch, &point(2))).expect("there is room");
+    // Without its hash it would pass for one of before there were any.
+    edit(&scratch, &point(3), |text| {
+        let kept = text.lines().filter(|line| !line.contains("\"hash\"") && !line.contains("\"format\""));
+        other_digit(&kept.collect::<Vec<_>>().join("\n"), "delivered (B)")
+    });
+    let said = scratch.run(&sweep).ends(0);
+    assert!(said.err.contains("2 more files") && said.err.contains("repeated"), "{}", said.err);
+    assert_eq!(read(&scratch, "s/table.csv"), table);
+    let said = scratch.run(&sweep).ends(0);
+    assert!(!said.err.contains("repeated"), "{}", said.err);
+}
+
+#[test]
+fn reports_refuse_edited_documents() {
+    let scratch = Scratch::new("documents-edited");
+    scratch.file("a.toml", SOUND);
+    scratch.run(&["sweep", "a.toml", "--axis", "run.duration=50us,60us", "--out", "s"]).ends(0);
+    scratch.run(&["compare", "a.toml", "--vary", "run.duration=50us,60us", "--out", "c"]).ends(0);
+    for (folder, name, key) in
+        [("s", "table.json", "mean"), ("s", "sweep.json", "seeds"), ("c", "compare.json", "mean_bits_per_second")]
+    {
+        scratch.run(&["report", folder, "-o", "r.html", "--overwrite"]).ends(0);
+        let file = format!("{folder}/{name}");
+        let whole = read(&scratch, &file);
+        edit(&scratch, &file, |text| other_digit(text, &format!("\"{key}\"")));
+        let said = scratch.run(&["report", folder, "-o", "r.html", "--overwrite"]).ends(2);
+        assert!(said.err.contains(name) && said.err.contains("SHA-256"), "{}", said.err);
+        fs::write(scratch.path(&file), whole).expect("there is room");
+    }
+    // A run that is not the one that was compared.
+    let runs: Vec<String> =
+        scratch.names("c").into_iter().filter(|name| scratch.path(&format!("c/{name}")).is_dir()).collect();
+    fs::rename(scratch.path(&format!("c/{}", runs[0])), scratch.path("aside")).expect("it can be moved");
+    fs::rename(scratch.path(&format!("c/{}", runs[1])), scratch.path(&format!("c/{}", runs[0]))).expect("moved");
+    fs::rename(scratch.path("aside"), scratch.path(&format!("c/{}", runs[1]))).expect("moved");
+    let said = scratch.run(&["report", "c", "-o", "r.html", "--overwrite"]).ends(2);
+    assert!(said.err.contains("fingerprint"), "{}", said.err);
+}
