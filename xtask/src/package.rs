@@ -4,16 +4,15 @@
 //! made and builds it from what is in it alone; the fields that a registry shows are checked here, since cargo only warns.
 //! Where the registry cannot be reached, cargo works from what it has fetched before.
 
-use crate::tidy::MODELS;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is built from its package.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Build {
     /// Everything: two minutes of processor time, most of it for the dependencies of others.
     All,
-    /// The model crates, which depend on nothing outside of the workspace. The others are packaged only.
-    Models,
+    /// Nothing: cargo checks manifests, dependencies and files.
+    Nothing,
 }
 
 /// Fields of a manifest that the page of a crate is made of.
@@ -28,12 +27,37 @@ pub fn check(build: Build) -> Result<(), String> {
         return Err(format!("{} manifests cannot be published", complaints.len()));
     }
     let names = || crates.iter().map(|(name, _)| name.as_str());
-    let is_model = |name: &&str| MODELS.iter().any(|model| name.strip_prefix("tailback-") == Some(model));
     match build {
-        Build::All => package(names(), &[]),
-        Build::Models => {
-            package(names().filter(is_model), &[])?;
-            package(names(), &["--no-verify"])
+        Build::All => {
+            forget(&names().collect::<Vec<_>>());
+            let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+            // Built afresh: cargo takes what it has built of a package with that name and version for the same.
+            let target = target.join("packages");
+            let _ = std::fs::remove_dir_all(&target);
+            package(names(), &["--target-dir", &target.to_string_lossy()])
+        }
+        Build::Nothing => package(names(), &["--no-verify"]),
+    }
+}
+
+/// Removes packages of ours that cargo has unpacked before. It keeps them by name and version, and would build a crate
+/// against its neighbours as they were then.
+fn forget(names: &[&str]) {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let Some(home) = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"))) else { return };
+    for kept in ["src", "cache"] {
+        // A registry in a folder has no host: its name here begins with a hyphen.
+        let registries = std::fs::read_dir(home.join("registry").join(kept)).into_iter().flatten().flatten();
+        for registry in registries.filter(|entry| entry.file_name().to_string_lossy().starts_with('-')) {
+            for package in std::fs::read_dir(registry.path()).into_iter().flatten().flatten() {
+                let file = package.file_name().to_string_lossy().into_owned();
+                let version =
+                    |name: &&str| file.strip_prefix(name).and_then(|rest| rest.strip_prefix('-')).map(str::to_owned);
+                if names.iter().filter_map(version).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit())) {
+                    let path = package.path();
+                    let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+                }
+            }
         }
     }
 }
