@@ -1,8 +1,11 @@
 //! Judgements and summaries as documents hold them.
 
+use super::execute::Execution;
+use super::measure::WorkloadSummary;
 use super::statistics::Summary;
 use super::verdict::Judgement;
-use results::document::{self, Spread, SpreadWithInterval};
+use results::OutcomeRecord;
+use results::document::{self, RunRecord, Spread, SpreadWithInterval, ThroughputRecord, WorkloadRecord};
 use scenario::{Comparison, Expectation, Expected, Plan};
 use std::collections::BTreeMap;
 
@@ -50,6 +53,41 @@ pub fn judgement_record(judgement: &Judgement) -> document::Judgement {
         outcomes: judgement.outcomes.clone(),
         verdict: judgement.verdict.word().to_owned(),
         source: source.clone(),
+    }
+}
+
+/// A run in short.
+#[must_use]
+pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> RunRecord {
+    let report = &execution.report;
+    let outcome = OutcomeRecord::from(&report.outcome);
+    let workload = |line: WorkloadSummary| WorkloadRecord {
+        name: line.name,
+        flows: line.flows,
+        throughput_bits_per_second: line.throughput.map(|(mean, least, most)| ThroughputRecord { mean, least, most }),
+        jain_index: line.fairness,
+        completed: line.completed.0,
+        finite: line.completed.1,
+        never_complete: line.never,
+        mean_completion_seconds: line.completion,
+    };
+    RunRecord {
+        name: plan.name.clone(),
+        seed: plan.run.seed,
+        outcome: outcome.kind,
+        outcome_text: outcome.text,
+        outcome_details: outcome.details,
+        simulated_seconds: report.now.as_secs_f64(),
+        wall_seconds: execution.wall.as_secs_f64(),
+        packet_hops: report.totals.hops,
+        fingerprint: results::hex(report.fingerprint),
+        delivered_bytes: report.totals.delivered_bytes,
+        dropped_frames: report.totals.dropped_frames,
+        lost_frames: report.totals.lost_frames,
+        pause_frames: report.totals.pause_frames,
+        workloads: execution.measures.workloads(plan).into_iter().map(workload).collect(),
+        expectations: judgements.iter().map(judgement_record).collect(),
+        results: execution.recorded.as_ref().map(|out| out.to_string_lossy().into_owned()),
     }
 }
 

@@ -27,7 +27,7 @@
 //! any length is an iterator over the frame's own bytes. A malformed element of a list is skipped and counted where its
 //! standard says that it is ignored, and spoils the whole only where the standard says so.
 //!
-//! There is no state and no input or output here: who answers what belongs to `control`, files to `lab`.
+//! There is no state and no input or output here: protocols belong to `control`, files to `files` and `results`.
 
 mod bytes;
 mod error;

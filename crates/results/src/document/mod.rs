@@ -8,6 +8,7 @@ mod comparison;
 mod figure;
 mod judgement;
 mod paper;
+mod run;
 mod stability;
 mod sweep;
 
@@ -20,6 +21,7 @@ pub use judgement::{Judgement, Spread, SpreadWithInterval};
 pub use paper::{
     Count, CountPart, Counts, MatrixDocument, MatrixRow, MissingPart, Paper, PaperSummary, SentenceRecord,
 };
+pub use run::{RunRecord, ThroughputRecord, WorkloadRecord};
 pub use stability::Stability;
 pub use sweep::{Sweep, SweepCell, SweepRun};
 

@@ -3,7 +3,6 @@
 use super::console;
 use fabric::Outcome;
 use results::ResultsError;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -87,11 +86,6 @@ pub struct Unwritten {
 }
 
 impl Unwritten {
-    /// The system's error on doing something with a file.
-    pub fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Unwritten {
-        ResultsError::Io { doing, path: path.to_owned(), source }.into()
-    }
-
     /// Says why.
     pub fn say(&self) -> Exit {
         console::error(&self.text);

@@ -12,66 +12,32 @@ use super::figure;
 use super::{INTERRUPT, picture, report, summary, sweep};
 use render::charts;
 use render::figure::{draw_grid, draw_times, grid_charts};
-use results::document::{Count, Document, FigureRun, MissingPart, Paper as PaperDocument, PaperSummary};
+use results::document::{Count, Document, MissingPart, Paper as PaperDocument, PaperSummary};
 use results::{PLOTS_FOLDER, ResultsError, remove_pictures};
-use scenario::{ChartKind, Paper, Plan, VARIANT, load, load_paper};
+use scenario::{ChartKind, Paper, Plan, load, load_paper};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use study::{
-    FigureRuns, FigureStudy, Grid, JudgedFigure, Older, Point, SummaryError, SummaryStudy, cores, count_statements,
-    file_name, statements,
+    FigureError, FigureOptions, FigureRunner, FigureRuns, JudgedFigure, PaperFigure, SummaryError, SummaryStudy, cores,
+    count_statements, own_folder, statements, whole_figure,
 };
 
-/// A figure of a paper.
-struct Figure {
-    paper: String,
-    name: String,
-    file: PathBuf,
-}
-
-/// Folders or scenario files of a folder, by name.
-fn entries(folder: &Path, want: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, String> {
-    let read = std::fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
-    let mut paths: Vec<PathBuf> = read.flatten().map(|entry| entry.path()).filter(|path| want(path)).collect();
-    paths.sort();
-    Ok(paths)
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn figures(papers: &Path) -> Result<Vec<Figure>, String> {
-    let mut figures = Vec::new();
-    for folder in entries(papers, Path::is_dir)? {
-        let paper = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let is_figure = |path: &Path| {
-            let name = stem(path);
-            path.extension().is_some_and(|e| e == "toml")
-                && name != "paper"
-                && name != "base"
-                && !name.starts_with("base-")
-        };
-        for file in entries(&folder, is_figure)? {
-            figures.push(Figure { paper: paper.clone(), name: stem(&file), file });
-        }
+/// Says why a figure was not run.
+fn refused(error: FigureError) -> Exit {
+    match error {
+        FigureError::Scenario(errors) => console::problems(&errors),
+        FigureError::Grid(error) => sweep::say(&error),
+        FigureError::Results(error) => Unwritten::from(error).say(),
     }
-    Ok(figures)
-}
-
-/// The figure of which a name like `fig4b` is a part.
-fn whole_figure(name: &str) -> Option<&str> {
-    let whole = name.strip_suffix(|letter: char| letter.is_ascii_lowercase())?;
-    whole.ends_with(|last: char| last.is_ascii_digit()).then_some(whole)
 }
 
 /// `tailback reproduce`
 pub fn reproduce(arguments: &Reproduce) -> Exit {
-    let all = match figures(&arguments.papers) {
+    let all = match PaperFigure::all(&arguments.papers) {
         Ok(figures) => figures,
         Err(error) => {
-            console::error(&format!("{error}; run this where the papers are, or say --papers FOLDER"));
+            console::error(&format!("{error}\n  run this where the papers are, or give --papers FOLDER"));
             return Exit::BadInput;
         }
     };
@@ -80,7 +46,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         Some((paper, figure)) => (paper, Some(figure)),
         None => (what.as_str(), None),
     };
-    let named = |name: Option<&str>| -> Vec<&Figure> {
+    let named = |name: Option<&str>| -> Vec<&PaperFigure> {
         all.iter().filter(|f| f.paper == paper && name.is_none_or(|name| f.name == name)).collect()
     };
     let folder = arguments.papers.join(paper);
@@ -124,9 +90,9 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     };
     // Before the work rather than after it.
     let places = ["summary", "summary-quick"].map(|name| arguments.out.join(paper).join(name));
-    for place in chosen.iter().map(|one| place_of(one, arguments)).chain(places) {
+    for place in chosen.iter().map(|one| one.place(&arguments.out, arguments.quick)).chain(places) {
         if let Err(error) = own_folder(&arguments.out, &place) {
-            return error.say();
+            return Unwritten::from(error).say();
         }
     }
     if let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), None) {
@@ -134,7 +100,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     }
     // Of one figure the report is about that one.
     let reported = match (figure, chosen.as_slice()) {
-        (Some(_), [one]) => place_of(one, arguments),
+        (Some(_), [one]) => one.place(&arguments.out, arguments.quick),
         _ => arguments.out.join(paper),
     };
     let mut worst = Exit::Success;
@@ -148,7 +114,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             Err(exit) => return exit,
         };
         // Beside the figure as well: its report reads nothing outside its own folder.
-        if let Err(error) = keep_paper(&about, &folder, &place_of(one_figure, arguments), None) {
+        if let Err(error) = keep_paper(&about, &folder, &one_figure.place(&arguments.out, arguments.quick), None) {
             return error.say();
         }
         worst = worst.max(figure::ending(&judged));
@@ -222,20 +188,8 @@ fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -
     Ok(paper.write(out)?)
 }
 
-/// Whether a folder of results may be written to: nothing on the way to it from the directory that was named is a link.
-fn own_folder(out: &Path, folder: &Path) -> Result<(), Unwritten> {
-    let inside = folder.strip_prefix(out).unwrap_or(folder);
-    files::no_links(out, inside).map_err(|error| Unwritten::io("write to", folder, error))
-}
-
-/// Where a figure's results go. The short form has a place of its own: it must not replace what took hours.
-fn place_of(figure: &Figure, arguments: &Reproduce) -> PathBuf {
-    let place = if arguments.quick { format!("{}-quick", figure.name) } else { figure.name.clone() };
-    arguments.out.join(&figure.paper).join(place)
-}
-
 /// The list of papers and figures.
-fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
+fn list(all: &[PaperFigure], arguments: &Reproduce) -> Exit {
     let mut rows = Vec::new();
     for figure in all {
         let (name, stated) = match load(&figure.file, &arguments.set) {
@@ -259,103 +213,64 @@ fn list(all: &[Figure], arguments: &Reproduce) -> Exit {
 }
 
 /// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.
-fn one(figure: &Figure, arguments: &Reproduce) -> Result<JudgedFigure, Exit> {
-    let bad = |errors| console::problems(&errors);
-    let failed = |error: Unwritten| error.say();
-    let mut set = arguments.set.clone();
-    let replications = if arguments.quick { Some(1) } else { arguments.replications };
-    set.extend(replications.map(|count| format!("run.replications={count}")));
-    let mut plan = load(&figure.file, &set).map_err(bad)?;
-    if let Some(quick) = plan.run.quick.filter(|_| arguments.quick) {
-        // First, so that what was asked for wins.
-        set.insert(0, format!("run.duration={quick}"));
-        plan = load(&figure.file, &set).map_err(bad)?;
-    }
-    let out = place_of(figure, arguments);
-    Point::fit(&plan.axes(), plan.run.replications).map_err(|error| sweep::say(&error))?;
-    let study = FigureStudy::new(&plan, arguments.choices == Choices::All && !arguments.quick);
-    let plan = plan.without_flows();
-    let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));
-    let mut grid = grid.map_err(|error| sweep::say(&error))?;
-    let records = records(&study, &out);
-    for (point, variant, results) in &records {
-        own_folder(&out, results).map_err(failed)?;
-        own_folder(&out, &out.join(PLOTS_FOLDER).join(variant)).map_err(failed)?;
-        grid.record(*point, results.clone());
-    }
+fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit> {
+    let out = figure.place(&arguments.out, arguments.quick);
+    let options = FigureOptions {
+        overrides: &arguments.set,
+        short_form: arguments.quick,
+        replications: arguments.replications,
+        choices: arguments.choices == Choices::All,
+    };
+    let runner = FigureRunner::new(figure.clone(), out, &options).map_err(refused)?;
+    let (grid, out) = (&runner.grid, &runner.out);
     let threads = arguments.threads.unwrap_or_else(cores);
     grid.short_of_memory(threads).iter().for_each(|text| console::note(text));
-    let at_once = grid.at_once(threads);
     let progress = CountProgress::new(grid.total(), "runs");
-    let results = grid.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
+    let judged = runner.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
     progress.end();
-    sweep::repeated(&grid);
-    let results = results.map_err(|error| sweep::say(&error))?;
-    let title = format!("{}/{}: {}", figure.paper, figure.name, plan.name);
-    let mut judged =
-        JudgedFigure::new(&plan, study, results, &grid.seeds, (&figure.paper, &figure.name, &out), arguments.quick);
+    sweep::repeated(grid);
+    let mut judged = judged.map_err(refused)?;
     if !arguments.json {
         let seeds = grid.seeds.len();
         let short = if arguments.quick { ", short form" } else { "" };
+        let title = format!("{}/{}: {}", figure.paper, figure.name, runner.plan.name);
         let heading = format!("{title} ({seeds} {}{short})\n", if seeds == 1 { "seed" } else { "seeds" });
-        console::print(&format!("{heading}{}\n", figure::text(&judged, &plan)));
+        console::print(&format!("{heading}{}\n", figure::text(&judged, &runner.plan)));
     }
-    let charts = grid_charts(&plan, &judged.cells);
-    // A variant may have other flows and links.
-    let own = |point: usize| load(&figure.file, &grid.overrides_of(point)).map_err(bad);
+    let charts = grid_charts(&runner.plan, &judged.cells);
     let named = |plan: Plan| (plan.figure.variant.clone().unwrap_or_default(), plan.without_flows());
-    let plans: Vec<(String, Plan)> =
-        records.iter().map(|(point, _, _)| own(*point).map(named)).collect::<Result<_, Exit>>()?;
-    let folder = |results: &Path| results.strip_prefix(&out).unwrap_or(results).to_string_lossy().into_owned();
-    let runs = plans.iter().zip(&records).map(|((variant, _), (_, _, results))| (variant, folder(results)));
-    judged.document.runs = runs.map(|(variant, folder)| FigureRun { variant: variant.clone(), folder }).collect();
-    judged.document.charts = charts.iter().map(charts::of_grid).chain(charts::over_time(&plans)).collect();
-    judged.document.write(&out).map_err(|error| failed(error.into()))?;
+    let plans: Result<Vec<(String, Plan)>, FigureError> =
+        runner.records.iter().map(|record| runner.plan_of(record).map(named)).collect();
+    let over_time = charts::over_time(&plans.map_err(refused)?);
+    judged.document.charts = charts.iter().map(charts::of_grid).chain(over_time).collect();
+    let unwritten = |error: ResultsError| Unwritten::from(error).say();
+    judged.document.write(out).map_err(unwritten)?;
     let plots = out.join(PLOTS_FOLDER);
     // What an earlier form of the figure drew is not of this one.
     remove_pictures(&plots);
-    let refused = |error: &ResultsError| {
-        console::error(&error.to_string());
-        Exit::refusal(error)
-    };
     // The short form of a figure that says what it draws draws no more than that.
-    let times = plan.figure.charts.iter().any(|chart| matches!(chart.kind, ChartKind::Time { .. }));
+    let times = runner.plan.figure.charts.iter().any(|chart| matches!(chart.kind, ChartKind::Time { .. }));
     let usual = !(arguments.quick && times);
     let next = AtomicUsize::new(0);
     let draw = || -> Result<(), Exit> {
-        while let Some((point, variant, results)) = records.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let folder = plots.join(variant);
+        while let Some(record) = runner.records.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let folder = plots.join(&record.folder);
             if usual {
-                picture::draw(results, &folder, false).map_err(|error| refused(&error))?;
+                picture::draw(&record.results, &folder, false).map_err(unwritten)?;
             }
-            for title in draw_times(&own(*point)?, results, &folder).map_err(|error| refused(&error))? {
+            let plan = runner.plan_of(record).map_err(refused)?;
+            for title in draw_times(&plan, &record.results, &folder).map_err(unwritten)? {
                 console::note(&format!("nothing recorded to draw '{title}' from: look at probes.record"));
             }
         }
         Ok(())
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..at_once.clamp(1, records.len().max(1))).map(|_| scope.spawn(draw)).collect();
+        let count = grid.at_once(threads).clamp(1, runner.records.len().max(1));
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(draw)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err(Exit::Failure)))
     })?;
-    draw_grid(&charts, &plots).map_err(|error| refused(&error))?;
+    draw_grid(&charts, &plots).map_err(unwritten)?;
     console::note(&format!("pictures in {}", plots.display()));
     Ok(judged)
-}
-
-/// The cells whose first seed is recorded, the first of each variant: the cell, the folder of the variant's pictures,
-/// and where the results go.
-fn records(study: &FigureStudy, out: &Path) -> Vec<(usize, String, PathBuf)> {
-    let mut seen: Vec<String> = Vec::new();
-    let mut records = Vec::new();
-    for &point in study.own() {
-        let variant = study.points[point].cell().into_iter().find(|(axis, _)| axis == VARIANT).map(|(_, name)| name);
-        let variant = variant.unwrap_or_default();
-        if !seen.contains(&variant) {
-            let folder = if variant.is_empty() { String::new() } else { file_name(&variant, &seen) };
-            records.push((point, folder.clone(), out.join("run").join(folder)));
-            seen.push(variant);
-        }
-    }
-    records
 }

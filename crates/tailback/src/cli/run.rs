@@ -9,11 +9,11 @@ use super::{INTERRUPT, deadline, picture, report};
 use files::output::write_file;
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
 use scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use study::{
     Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, cores, execute_with,
-    judge, judgement_record, symbol, usual_place,
+    judge, judgement_record, run_record, symbol, usual_place,
 };
 
 /// Failed cables that a summary names.
@@ -89,7 +89,7 @@ pub fn run(arguments: &Run) -> Exit {
     };
     let judgements = judged(&execution.measures);
     if arguments.json {
-        console::print(&format!("{:#}\n", summary_json(&plan, &execution, &judgements)));
+        console::print(&format!("{:#}\n", json!(run_record(&plan, &execution, &judgements))));
     } else if !arguments.quiet {
         console::print(&summary(&plan, &execution, &judgements));
     }
@@ -334,44 +334,4 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
         })
         .collect();
     console::table(&["what", "expected", "measured", "verdict", "stated in"], &rows)
-}
-
-fn summary_json(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Value {
-    let report = &execution.report;
-    let outcome = OutcomeRecord::from(&report.outcome);
-    let workloads: Vec<Value> = execution
-        .measures
-        .workloads(plan)
-        .into_iter()
-        .map(|line| {
-            json!({
-                "name": line.name,
-                "flows": line.flows,
-                "throughput_bits_per_second": line.throughput.map(|(mean, least, most)| json!({ "mean": mean, "least": least, "most": most })),
-                "jain_index": line.fairness,
-                "completed": line.completed.0,
-                "finite": line.completed.1,
-                "never_complete": line.never,
-                "mean_completion_seconds": line.completion,
-            })
-        })
-        .collect();
-    json!({
-        "name": plan.name,
-        "seed": plan.run.seed,
-        "outcome": outcome.kind,
-        "outcome_text": outcome.text,
-        "outcome_details": outcome.details,
-        "simulated_seconds": report.now.as_secs_f64(),
-        "wall_seconds": execution.wall.as_secs_f64(),
-        "packet_hops": report.totals.hops,
-        "fingerprint": format!("{:016x}", report.fingerprint),
-        "delivered_bytes": report.totals.delivered_bytes,
-        "dropped_frames": report.totals.dropped_frames,
-        "lost_frames": report.totals.lost_frames,
-        "pause_frames": report.totals.pause_frames,
-        "workloads": workloads,
-        "expectations": judgements.iter().map(judgement_record).collect::<Vec<_>>(),
-        "results": execution.recorded,
-    })
 }

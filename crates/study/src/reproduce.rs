@@ -1,0 +1,214 @@
+//! A paper's figures run again, with a verdict on every number and every trend the paper states.
+//!
+//! `papers/PAPER/` holds `paper.toml` (title, authors, year), `notes.md`, and one scenario per figure; what the paper
+//! states is that scenario's `[[expectations]]` and `[[trends]]`, each with the place of the sentence, and what it leaves
+//! open its `[[choices]]`. `base*.toml` is what figures share.
+
+use super::figure::FigureStudy;
+use super::grid::{Grid, GridError, Older, Point};
+use super::judged::JudgedFigure;
+use super::names::file_name;
+use results::document::FigureRun;
+use results::{PLOTS_FOLDER, ResultsError};
+use scenario::{Errors, Plan, VARIANT, load};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// A figure of a paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaperFigure {
+    /// The folder of the paper.
+    pub paper: String,
+    /// Its own name.
+    pub name: String,
+    /// Its scenario.
+    pub file: PathBuf,
+}
+
+/// Folders or scenario files of a folder, by name.
+fn entries(folder: &Path, want: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, ResultsError> {
+    let read = std::fs::read_dir(folder).map_err(|error| ResultsError::io("read", folder, error))?;
+    let mut paths: Vec<PathBuf> = read.flatten().map(|entry| entry.path()).filter(|path| want(path)).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl PaperFigure {
+    /// All figures of all papers in a folder.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn all(papers: &Path) -> Result<Vec<PaperFigure>, ResultsError> {
+        let mut figures = Vec::new();
+        for folder in entries(papers, Path::is_dir)? {
+            let paper = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let is_figure = |path: &Path| {
+                let name = stem(path);
+                path.extension().is_some_and(|extension| extension == "toml")
+                    && name != "paper"
+                    && name != "base"
+                    && !name.starts_with("base-")
+            };
+            for file in entries(&folder, is_figure)? {
+                figures.push(PaperFigure { paper: paper.clone(), name: stem(&file), file });
+            }
+        }
+        Ok(figures)
+    }
+
+    /// Where its results go in a directory. The short form has a place of its own: it must not replace what took hours.
+    #[must_use]
+    pub fn place(&self, out: &Path, short_form: bool) -> PathBuf {
+        let place = if short_form { format!("{}-quick", self.name) } else { self.name.clone() };
+        out.join(&self.paper).join(place)
+    }
+}
+
+/// The figure of which a name like `fig4b` is a part.
+#[must_use]
+pub fn whole_figure(name: &str) -> Option<&str> {
+    let whole = name.strip_suffix(|letter: char| letter.is_ascii_lowercase())?;
+    whole.ends_with(|last: char| last.is_ascii_digit()).then_some(whole)
+}
+
+/// Whether a folder of results may be written to: nothing on the way to it from the directory that was named is a link.
+///
+/// # Errors
+/// If something is.
+pub fn own_folder(out: &Path, folder: &Path) -> Result<(), ResultsError> {
+    let inside = folder.strip_prefix(out).unwrap_or(folder);
+    files::no_links(out, inside).map_err(|error| ResultsError::io("write to", folder, error))
+}
+
+/// How a figure is run.
+#[derive(Clone, Copy, Debug)]
+pub struct FigureOptions<'a> {
+    /// Overrides of all its cells.
+    pub overrides: &'a [String],
+    /// The short form: one seed, one reading, and as long as the scenario's `run.quick` says.
+    pub short_form: bool,
+    /// Seeds of each cell, if not those of the scenario.
+    pub replications: Option<u32>,
+    /// Whether the values of open choices that we do not take are run as well.
+    pub choices: bool,
+}
+
+/// A figure, ready to run.
+pub struct FigureRunner {
+    /// The figure.
+    pub figure: PaperFigure,
+    /// Its plan.
+    pub plan: Plan,
+    /// Its runs.
+    pub grid: Grid,
+    /// The runs that are recorded.
+    pub records: Vec<FigureRecord>,
+    /// Its directory.
+    pub out: PathBuf,
+    study: FigureStudy,
+    short_form: bool,
+}
+
+/// A recorded run of a figure: the first seed of the first cell of a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FigureRecord {
+    /// The cell.
+    pub point: usize,
+    /// The folder of the variant's pictures.
+    pub folder: String,
+    /// Where its results go.
+    pub results: PathBuf,
+}
+
+/// Why a figure was not run.
+#[derive(Debug)]
+pub enum FigureError {
+    /// Its scenario is wrong.
+    Scenario(Errors),
+    /// Its runs failed.
+    Grid(GridError),
+    /// Its results cannot be written.
+    Results(ResultsError),
+}
+
+impl FigureRunner {
+    /// Prepares a figure whose results go to that directory.
+    ///
+    /// # Errors
+    /// If its scenario is wrong, or the directory holds something else or cannot be made.
+    pub fn new(figure: PaperFigure, out: PathBuf, options: &FigureOptions<'_>) -> Result<FigureRunner, FigureError> {
+        let mut set = options.overrides.to_vec();
+        let replications = if options.short_form { Some(1) } else { options.replications };
+        set.extend(replications.map(|count| format!("run.replications={count}")));
+        let mut plan = load(&figure.file, &set).map_err(FigureError::Scenario)?;
+        if let Some(quick) = plan.run.quick.filter(|_| options.short_form) {
+            // First, so that what was asked for wins.
+            set.insert(0, format!("run.duration={quick}"));
+            plan = load(&figure.file, &set).map_err(FigureError::Scenario)?;
+        }
+        Point::fit(&plan.axes(), plan.run.replications).map_err(FigureError::Grid)?;
+        let study = FigureStudy::new(&plan, options.choices && !options.short_form);
+        let plan = plan.without_flows();
+        let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));
+        let mut grid = grid.map_err(FigureError::Grid)?;
+        let records = records(&study, &out);
+        for record in &records {
+            own_folder(&out, &record.results).map_err(FigureError::Results)?;
+            own_folder(&out, &out.join(PLOTS_FOLDER).join(&record.folder)).map_err(FigureError::Results)?;
+            grid.record(record.point, record.results.clone());
+        }
+        Ok(FigureRunner { figure, plan, grid, records, out, study, short_form: options.short_form })
+    }
+
+    /// Runs what is not yet done, and judges all of it.
+    ///
+    /// # Errors
+    /// The first thing that went wrong; what was finished is kept.
+    pub fn run(
+        &self,
+        threads: usize,
+        interrupt: &AtomicBool,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<JudgedFigure, FigureError> {
+        let results = self.grid.run(threads, interrupt, progress).map_err(FigureError::Grid)?;
+        let (paper, name) = (self.figure.paper.as_str(), self.figure.name.as_str());
+        let about = (paper, name, self.out.as_path());
+        let study = self.study.clone();
+        let mut judged = JudgedFigure::new(&self.plan, study, results, &self.grid.seeds, about, self.short_form);
+        let folder = |results: &Path| results.strip_prefix(&self.out).unwrap_or(results).to_string_lossy().into_owned();
+        for record in &self.records {
+            let variant = self.plan_of(record)?.figure.variant.unwrap_or_default();
+            judged.document.runs.push(FigureRun { variant, folder: folder(&record.results) });
+        }
+        Ok(judged)
+    }
+
+    /// The plan of a recorded run: a variant may have other flows and links.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn plan_of(&self, record: &FigureRecord) -> Result<Plan, FigureError> {
+        load(&self.figure.file, &self.grid.overrides_of(record.point)).map_err(FigureError::Scenario)
+    }
+}
+
+/// The cells whose first seed is recorded, the first of each variant.
+fn records(study: &FigureStudy, out: &Path) -> Vec<FigureRecord> {
+    let mut seen: Vec<String> = Vec::new();
+    let mut records = Vec::new();
+    for &point in study.own() {
+        let variant = study.points[point].cell().into_iter().find(|(axis, _)| axis == VARIANT).map(|(_, name)| name);
+        let variant = variant.unwrap_or_default();
+        if !seen.contains(&variant) {
+            let folder = if variant.is_empty() { String::new() } else { file_name(&variant, &seen) };
+            let results = out.join("run").join(&folder);
+            records.push(FigureRecord { point, folder, results });
+            seen.push(variant);
+        }
+    }
+    records
+}
