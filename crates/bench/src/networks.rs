@@ -1,13 +1,15 @@
 //! Whole networks: packet-hops per second, memory, and the bare run that callgrind counts.
 
+use congestion::parameter::{Value, Values};
+use congestion::{POINTS, PROTOCOLS, Point, Reaction};
 use fabric::graph::{HostId, LinkSpec};
 use fabric::spec::{
-    AdapterSpec, Buffer, ClassBuffer, ClassSpec, Egress, FlowControl, Forwarding, NetworkSpec, PauseSpec, Queueing,
-    SwitchSpec,
+    AdapterSpec, Buffer, ClassBuffer, ClassSpec, CongestionPointSpec, Egress, FlowControl, Forwarding, NetworkSpec,
+    PauseSpec, Queueing, SwitchSpec,
 };
 use fabric::topology::{self, Links};
-use fabric::workload::{self, FlowSpec};
-use fabric::{BuildOptions, Outcome, Partition, RunLimits, RunSummary, Simulation};
+use fabric::workload::{self, Acknowledge, FlowSpec};
+use fabric::{BuildOptions, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing};
 use std::time::Instant;
 use units::{Bytes, Rate, Span, Time};
 
@@ -56,16 +58,36 @@ fn permutation(k: u32) -> NetworkSpec {
     spec
 }
 
-fn simulate(spec: &NetworkSpec, micros: u64, threads: usize) -> (RunSummary, f64) {
-    let options = BuildOptions { partition: Partition::Natural, shards: threads, shuffle: None };
+fn simulate(spec: &NetworkSpec, micros: u64, sizing: Sizing) -> (RunSummary, f64) {
+    let options = BuildOptions { partition: Partition::Natural, shards: sizing.shards, shuffle: None };
     let mut simulation = Simulation::build(spec, &options).expect("the benchmark's network is sound");
     let until = Time::ZERO + Span::from_micros(micros);
-    let limits = RunLimits { threads, ..RunLimits::until(until) };
+    let limits = RunLimits { threads: sizing.threads, ..RunLimits::until(until) };
     let start = Instant::now();
     let report = simulation.run(&limits);
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(report.outcome, Outcome::Finished);
     (report, seconds)
+}
+
+/// Runs in turn, so that what else the machine does strikes all alike: of each the runs, the median first.
+fn in_turn(runs: &[(&NetworkSpec, u64, Sizing)]) -> Vec<(RunSummary, f64)> {
+    let mut taken: Vec<Vec<(RunSummary, f64)>> = vec![Vec::new(); runs.len()];
+    for _ in 0..3 {
+        for (taken, &(spec, micros, sizing)) in taken.iter_mut().zip(runs) {
+            taken.push(simulate(spec, micros, sizing));
+        }
+    }
+    let median = |mut runs: Vec<(RunSummary, f64)>| {
+        runs.sort_by(|a, b| a.1.total_cmp(&b.1));
+        runs.swap_remove(1)
+    };
+    taken.into_iter().map(median).collect()
+}
+
+/// Million packet-hops per second.
+fn rate((report, seconds): &(RunSummary, f64)) -> f64 {
+    report.totals.hops as f64 / seconds / 1e6
 }
 
 fn print(name: &str, runs: &mut [(RunSummary, f64)]) {
@@ -83,21 +105,97 @@ fn print(name: &str, runs: &mut [(RunSummary, f64)]) {
     );
 }
 
-/// Permutation traffic on a fat-tree; with several threads also the ratio to one, measured alternately.
-pub fn fat_tree(k: u32, micros: u64, threads: usize) {
+/// Permutation traffic on a fat-tree; with several threads also the ratio to one, measured alternately. `shards` is 0
+/// for what the program chooses itself.
+pub fn fat_tree(k: u32, micros: u64, threads: usize, shards: usize) {
     let spec = permutation(k);
-    let (mut one, mut many) = (Vec::new(), Vec::new());
-    for _ in 0..3 {
-        one.push(simulate(&spec, micros, 1));
-        if threads > 1 {
-            many.push(simulate(&spec, micros, threads));
-        }
-    }
-    print(&format!("fat-tree k={k}, {micros} us, 1 thread"), &mut one);
+    let sizing = |threads: usize| match shards {
+        0 => Sizing::of(&spec, threads),
+        shards => Sizing { shards, threads },
+    };
+    let (one, many) = (sizing(1), sizing(threads));
+    let name = |sizing: Sizing| {
+        format!("fat-tree k={k}, {micros} us, {} threads of {threads}, {} shards", sizing.threads, sizing.shards)
+    };
+    let mut runs = in_turn(&[(&spec, micros, one), (&spec, micros, many)]);
+    let second = runs.split_off(1);
+    print(&name(one), &mut runs);
     if threads > 1 {
-        print(&format!("fat-tree k={k}, {micros} us, {threads} threads"), &mut many);
-        println!("ratio {:.2}", one[1].1 / many[1].1);
+        assert_eq!(runs[0].0.fingerprint, second[0].0.fingerprint, "threads changed the result");
+        print(&name(many), &mut second.clone());
+        println!("ratio {:.2}", rate(&second[0]) / rate(&runs[0]));
     }
+}
+
+/// One thread at several sizes, as ratios to the first.
+pub fn sizes(micros: u64) {
+    let ks = [8, 16, 32];
+    let specs = ks.map(permutation);
+    let runs: Vec<_> = specs
+        .iter()
+        .zip(ks)
+        .map(|(spec, k)| (spec, (micros * 512 / u64::from(k).pow(3)).max(20), Sizing::of(spec, 1)))
+        .collect();
+    let taken = in_turn(&runs);
+    for ((k, run), (_, micros, sizing)) in ks.iter().zip(&taken).zip(&runs) {
+        let (rate, ratio) = (rate(run), rate(run) / rate(&taken[0]));
+        println!("k={k}, {micros} us, {} shards: {rate:.2} million hops/s, {ratio:.2} of k=8", sizing.shards);
+    }
+}
+
+/// The network with flows of several kinds, the plain ones first.
+fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 5] {
+    let plain = permutation(k);
+    let change = |flow: &dyn Fn(&mut FlowSpec), watched: bool| {
+        let mut spec = permutation(k);
+        spec.flows.iter_mut().for_each(flow);
+        if watched {
+            spec.switches[0].congestion_point = Some(CongestionPointSpec::point(point("infiniband-fecn")));
+        }
+        spec
+    };
+    let acknowledge = |flow: &mut FlowSpec, every: u32| {
+        flow.acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every });
+    };
+    let window = Value::Size(Bytes::new(200_000));
+    let windowed = |flow: &mut FlowSpec| {
+        acknowledge(flow, 1);
+        flow.reaction = protocol("none", &[("window", window.clone())]);
+    };
+    let table = |flow: &mut FlowSpec| {
+        acknowledge(flow, 1);
+        flow.reaction = protocol("infiniband-cc", &[]);
+    };
+    [
+        ("plain", plain),
+        ("acknowledged", change(&|flow| acknowledge(flow, 1), false)),
+        ("windowed", change(&windowed, false)),
+        ("marked by switches", change(&|_| {}, true)),
+        ("marked, acknowledged, controlled", change(&table, true)),
+    ]
+}
+
+/// The same network with flows of several kinds, as ratios to plain ones.
+pub fn kinds(k: u32, micros: u64) {
+    let specs = kinds_of(k);
+    let runs: Vec<_> = specs.iter().map(|(_, spec)| (spec, micros, Sizing::of(spec, 1))).collect();
+    let taken = in_turn(&runs);
+    for ((name, _), run) in specs.iter().zip(&taken) {
+        let (rate, ratio) = (rate(run), rate(run) / rate(&taken[0]));
+        println!("{name}: {rate:.2} million hops/s, {ratio:.2} of plain, {} hops", run.0.totals.hops);
+    }
+}
+
+fn point(name: &str) -> Point {
+    let info = POINTS.iter().find(|info| info.name == name).expect("a congestion point of that name");
+    (info.build)(&Values::defaults(info.parameters)).expect("its defaults fit")
+}
+
+fn protocol(name: &str, given: &[(&'static str, Value)]) -> Reaction {
+    let info = PROTOCOLS.iter().find(|info| info.name == name).expect("a protocol of that name");
+    let values = Values::defaults(info.parameters);
+    let values = given.iter().fold(values, |values, (name, value)| values.with(name, value.clone()));
+    (info.build)(&values).expect("its values fit")
 }
 
 /// Many to one on a single switch.
@@ -105,13 +203,15 @@ pub fn incast(senders: u32, micros: u64) {
     let graph = topology::single_switch(senders + 1, link()).expect("a switch and its hosts");
     let mut spec = network(graph);
     spec.flows = workload::incast(&hosts(&spec), HostId(0), &template(), Span::from_micros(1), spec.seed);
-    let mut runs: Vec<_> = (0..3).map(|_| simulate(&spec, micros, 1)).collect();
+    let mut runs: Vec<_> = (0..3).map(|_| simulate(&spec, micros, Sizing { shards: 1, threads: 1 })).collect();
     print(&format!("incast {senders} to 1, {micros} us"), &mut runs);
 }
 
 /// One run and nothing else: callgrind counts two lengths, and the difference is the cost of hops alone.
-pub fn hop(k: u32, micros: u64) {
-    let (report, _) = simulate(&permutation(k), micros, 1);
+/// `kind` is a position among those of [`kinds`].
+pub fn hop(k: u32, micros: u64, kind: usize) {
+    let (_, spec) = kinds_of(k).into_iter().nth(kind).expect("a kind of flows");
+    let (report, _) = simulate(&spec, micros, Sizing { shards: 1, threads: 1 });
     println!("{}", report.totals.hops);
 }
 

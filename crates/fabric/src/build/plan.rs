@@ -1,10 +1,11 @@
 //! The network's constants in the form the hot path wants them: shared by all shards, never written while running.
 
-use crate::describe::graph::NodeId;
+use crate::describe::graph::{HostId, NodeId};
 use crate::describe::routing::Routes;
 use crate::describe::spec::{Arbitration, BypassReading, VlArbitration, VlEntry};
 use crate::describe::workload::FlowSpec;
 use crate::machine::port::Lane;
+use std::collections::BTreeMap;
 use units::{Bytes, Rate, Span};
 
 /// Where the frames of a switch wait.
@@ -231,30 +232,25 @@ impl Tables {
             }
             packed.push(groups);
         }
-        let rows: Vec<&[u16]> = switches.iter().map(|&switch| routes.table(switch)).collect();
-        let entry = |row: usize, host: usize| packed[row].get(rows[row][host] as usize).copied().unwrap_or(0);
-        // The leaders of the columns found so far, by the row of their switch.
-        let mut leaders: Vec<Vec<(usize, u32)>> = vec![Vec::new(); switches.len()];
-        let mut first_of_column = Vec::new();
+        let entry = |row: usize, group: u16| packed[row].get(usize::from(group)).copied().unwrap_or(0);
+        // Hosts of one column of the routes share it here; equal columns are one.
+        let mut found: BTreeMap<&[u16], u32> = BTreeMap::new();
+        let mut known: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut columns: Vec<&[u16]> = Vec::new();
         let mut hosts = Vec::with_capacity(attached.len());
-        for (host, &home) in attached.iter().enumerate() {
-            let alike = |&&(other, _): &&(usize, u32)| {
-                (0..rows.len()).all(|row| row == home as usize || rows[row][host] == rows[row][other])
-            };
-            let column = match leaders[home as usize].iter().find(alike) {
-                Some(&(_, column)) => column,
-                None => {
-                    let column = first_of_column.len() as u32;
-                    leaders[home as usize].push((host, column));
-                    first_of_column.push(host);
-                    column
-                }
-            };
-            hosts.push(HostEntry { row: home, entry: entry(home as usize, host), column });
+        for (host, &home) in (0..).map(HostId).zip(attached) {
+            let (number, groups) = routes.column(host);
+            let column = *known.entry(number).or_insert_with(|| {
+                *found.entry(groups).or_insert_with(|| {
+                    columns.push(groups);
+                    (columns.len() - 1) as u32
+                })
+            });
+            hosts.push(HostEntry { row: home, entry: entry(home as usize, routes.group(home as usize, host)), column });
         }
-        let cells = (0..rows.len()).flat_map(|row| first_of_column.iter().map(move |&host| (row, host)));
-        let entries = cells.map(|(row, host)| entry(row, host)).collect();
-        Ok(Tables { columns: first_of_column.len(), hosts, entries, ports })
+        let cells = (0..switches.len()).flat_map(|row| columns.iter().map(move |column| (row, column[row])));
+        let entries = cells.map(|(row, group)| entry(row, group)).collect();
+        Ok(Tables { columns: columns.len(), hosts, entries, ports })
     }
 
     #[inline]

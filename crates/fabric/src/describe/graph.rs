@@ -8,8 +8,8 @@ use std::fmt;
 
 use units::{Rate, Span};
 
-/// The most hosts a graph may have: forwarding tables number a switch's choices with 16 bits.
-pub const MAX_HOSTS: usize = 65_535;
+/// The most hosts a graph may have: a million, which no machine's memory holds with their frames.
+pub const MAX_HOSTS: usize = 1 << 20;
 
 /// The most cables a node may have: ports are numbered with 16 bits.
 pub const MAX_PORTS: usize = 65_535;

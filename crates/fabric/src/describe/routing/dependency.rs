@@ -78,8 +78,9 @@ struct Classes {
     of_group: Vec<u16>,
     /// Channels of each class, as offsets from the first that leaves the switch.
     offsets: Vec<Vec<usize>>,
-    /// The same as bits.
-    masks: Vec<Vec<u64>>,
+    /// The same as bits, so many words for each class.
+    masks: Vec<u64>,
+    words: usize,
 }
 
 impl Classes {
@@ -102,23 +103,33 @@ impl Classes {
             });
             of_group.push(class as u16);
         }
-        let mask = |list: &Vec<usize>| {
-            let mut words = vec![0_u64; out.len().div_ceil(64)];
-            list.iter().for_each(|offset| words[offset / 64] |= 1 << (offset % 64));
-            words
-        };
-        let masks = offsets.iter().map(mask).collect();
-        Classes { of_group, offsets, masks }
+        let words = out.len().div_ceil(64);
+        let mut masks = vec![0; words * offsets.len()];
+        for (class, list) in offsets.iter().enumerate() {
+            list.iter().for_each(|offset| masks[class * words + offset / 64] |= 1 << (offset % 64));
+        }
+        Classes { of_group, offsets, masks, words }
+    }
+
+    fn mask(&self, class: usize) -> &[u64] {
+        &self.masks[class * self.words..(class + 1) * self.words]
     }
 }
 
 /// For each channel those it waits for, as bits over the channels that leave the switch it arrives at.
-struct Waits(Vec<Vec<u64>>);
+struct Waits {
+    words: Vec<u64>,
+    /// Where the words of each channel begin.
+    starts: Vec<usize>,
+}
 
 impl Waits {
     fn of(graph: &Graph, routes: &Routes, channels: &Channels, lane: u8) -> Waits {
-        let words = |&row: &usize| vec![0; channels.out_of(row).len().div_ceil(64)];
-        let mut waits = Waits(channels.to.iter().map(words).collect());
+        let mut starts = vec![0];
+        for &row in &channels.to {
+            starts.push(starts[starts.len() - 1] + channels.out_of(row).len().div_ceil(64));
+        }
+        let mut waits = Waits { words: vec![0; starts[starts.len() - 1]], starts };
         (0..usize::from(routes.trees.max(1))).for_each(|tree| waits.add_tree(graph, routes, channels, lane, tree));
         waits
     }
@@ -138,13 +149,16 @@ impl Waits {
 
         // Hosts of one switch mostly differ in their last hop only, and follow each other: what was done for one holds for
         // the next. Doing it twice does no harm, so no more is kept.
-        let mut done = None;
+        let (mut alike, mut done) = (None, None);
         for (host, &home) in homes.iter().enumerate() {
-            let class_at = |(row, classes): (usize, &Classes)| {
-                let group = routes.entries[row * routes.hosts + host];
-                classes.of_group.get(usize::from(group)).copied().unwrap_or(0)
-            };
-            let column: Vec<u16> = classes.iter().enumerate().map(class_at).collect();
+            let class_of = |row: usize, group: u16| classes[row].of_group.get(usize::from(group)).copied().unwrap_or(0);
+            let last = routes.entries.last(host).map(|(row, group)| (row, class_of(row, group)));
+            let like = Some((routes.entries.column(host).0, last, home));
+            if routes.layers.is_empty() && std::mem::replace(&mut alike, like) == like {
+                continue;
+            }
+            let class_at = |row: usize| class_of(row, routes.entries.get(row, host));
+            let column: Vec<u16> = (0..classes.len()).map(class_at).collect();
             // A host sends nothing to itself, so a switch with no other host is no source of its traffic.
             let silent = home.filter(|&home| senders[home] == 1);
             let in_lane = |row: usize| routes.layers.get(row * routes.hosts + host).copied().unwrap_or(0) == lane;
@@ -168,7 +182,8 @@ impl Waits {
             for offset in &classes[row].offsets[class(row)] {
                 let channel = channels.starts[row] + offset;
                 let next = channels.to[channel];
-                for (word, mask) in self.0[channel].iter_mut().zip(&classes[next].masks[class(next)]) {
+                let words = &mut self.words[self.starts[channel]..];
+                for (word, mask) in words.iter_mut().zip(classes[next].mask(class(next))) {
                     *word |= mask;
                 }
                 if !std::mem::replace(&mut met[next], true) {
@@ -183,7 +198,7 @@ impl Waits {
         let out = channels.out_of(channels.to[channel]);
         let waits = |output: &usize| {
             let offset = output - out.start;
-            self.0[channel][offset / 64] >> (offset % 64) & 1 == 1
+            self.words[self.starts[channel] + offset / 64] >> (offset % 64) & 1 == 1
         };
         (from.max(out.start)..out.end).find(waits)
     }

@@ -49,6 +49,11 @@ pub enum RouteError {
         /// Name of the destination.
         to: String,
     },
+    /// More different lists of ports at one switch than can be numbered.
+    TooManyGroups {
+        /// The switch.
+        switch: NodeId,
+    },
     /// A routing that would need more lanes than there are.
     TooManyLanes {
         /// How many there are.
@@ -79,6 +84,11 @@ impl fmt::Display for RouteError {
             Self::WrongHost { at, to } => {
                 write!(f, "frames for \"{to}\" end at host \"{at}\"; correct the table of the switch before it")
             }
+            Self::TooManyGroups { switch } => write!(
+                f,
+                "node number {} has more than 65535 different lists of ports; let more destinations share one",
+                switch.0
+            ),
             Self::TooManyLanes { lanes } => {
                 write!(f, "{lanes} lanes do not suffice to keep this network free of circles; use up*/down* routing")
             }

@@ -177,7 +177,7 @@ fn channels(routes: &Routes, switches: &Switches, from: u32, host: usize) -> Opt
     let mut path = Vec::new();
     let mut row = from;
     while row != home {
-        let group = routes.entries[row as usize * routes.hosts + host];
+        let group = routes.entries.get(row as usize, host);
         let port = *routes.groups[row as usize].ports(group).first()?;
         let channel = switches.channel(row, port)?;
         path.push(channel);
@@ -192,7 +192,7 @@ fn channels(routes: &Routes, switches: &Switches, from: u32, host: usize) -> Opt
 /// Deals every path to the first lane that it closes no circle in, path by path (LASH).
 pub(super) fn first_fit(routes: &mut Routes, switches: &Switches) -> Result<(), RouteError> {
     let mut lanes: Vec<Order> = Vec::new();
-    let mut layers = vec![0_u8; routes.entries.len()];
+    let mut layers = vec![0_u8; routes.groups.len() * routes.hosts];
     // Hosts of one switch are reached alike, so what is dealt to the first of them holds for the others.
     let mut known: BTreeMap<(u32, u32), u8> = BTreeMap::new();
     for &from in &switches.edges {
@@ -239,7 +239,7 @@ pub(super) fn break_circles(routes: &mut Routes, switches: &Switches) -> Result<
             }
         }
     }
-    let mut layers = vec![0_u8; routes.entries.len()];
+    let mut layers = vec![0_u8; routes.groups.len() * routes.hosts];
     let mut here: Vec<u32> = (0..paths.len() as u32).collect();
     let mut lane = 0;
     loop {

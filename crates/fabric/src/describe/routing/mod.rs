@@ -1,12 +1,13 @@
 //! Forwarding: for every switch and every destination host, the ports that lead there.
 //!
-//! A switch has few distinct sets of ports and many hosts, so [`Routes`] keeps one 16-bit group number per (switch,
-//! host) and the port lists once per switch. Which port of a list a frame takes is the business of [`pick`].
+//! A switch has few distinct sets of ports and many hosts, so [`Routes`] keeps one 16-bit group number per (switch, host),
+//! those of hosts that are reached alike once, and the port lists once per switch. Which port of a list a frame takes is the business of [`pick`].
 //!
 //! Routes forward by destination alone: no source routes, no input port. What a source adds is in the frame: which of
 //! several trees it goes by, and the lane it goes in. Hosts never forward.
 
 mod algorithm;
+mod columns;
 mod dependency;
 mod ecmp;
 mod error;
@@ -33,6 +34,7 @@ pub use survey::Survey;
 pub use updown::centre;
 
 use crate::describe::graph::{Graph, HostId, NodeId, Role};
+use columns::Columns;
 
 /// The most lanes a routing may use: there are no more priorities, and InfiniBand has no more data lanes in common use.
 pub const MAX_LANES: usize = crate::describe::spec::MAX_CLASSES;
@@ -49,8 +51,8 @@ pub struct Routes {
     /// Node to its row, [`NO_ROW`] for a host.
     rows: Vec<u32>,
     hosts: usize,
-    /// One row of `hosts` group numbers per switch.
-    entries: Vec<u16>,
+    /// The group number of each (row, host).
+    entries: Columns,
     /// Port lists of each row.
     groups: Vec<Groups>,
     /// How many trees a source may choose among; a list then has a port for each, in order. 0 where every switch
@@ -79,7 +81,7 @@ impl Routes {
             }
         }
         let hosts = rows.len() - groups.len();
-        let entries = vec![0; hosts * groups.len()];
+        let entries = Columns::empty(groups.len(), hosts);
         Routes { rows, hosts, entries, groups, trees: 0, layers: Vec::new(), lanes: 1 }
     }
 
@@ -137,17 +139,17 @@ impl Routes {
         let mut ports = ports.to_vec();
         ports.sort_unstable();
         ports.dedup();
-        let entry = row * self.hosts + column;
         // The old group may fall out of use: a full table first gives up the groups nobody uses.
-        self.entries[entry] = 0;
+        self.entries.set(row, column, 0);
         let group = match self.groups[row].intern(&ports) {
             Some(group) => group,
             None => {
-                self.groups[row].compact(&mut self.entries[row * self.hosts..(row + 1) * self.hosts]);
-                self.groups[row].intern(&ports).expect("at most one group per host and MAX_HOSTS hosts")
+                let groups = &mut self.groups[row];
+                self.entries.renumber(row, |numbers| groups.compact(numbers));
+                groups.intern(&ports).ok_or(RouteError::TooManyGroups { switch })?
             }
         };
-        self.entries[entry] = group;
+        self.entries.set(row, column, group);
         Ok(())
     }
 
@@ -155,17 +157,33 @@ impl Routes {
     #[inline]
     #[must_use]
     pub fn ports(&self, switch: NodeId, host: HostId) -> &[u16] {
-        match self.table(switch).get(host.0 as usize) {
-            Some(&group) => self.groups(switch).ports(group),
+        match self.row(switch).filter(|_| (host.0 as usize) < self.hosts) {
+            Some(row) => self.groups[row].ports(self.entries.get(row, host.0 as usize)),
             None => &[],
         }
     }
 
     /// For each host its group number at `switch`; empty for a node that is no switch.
-    #[inline]
     #[must_use]
-    pub fn table(&self, switch: NodeId) -> &[u16] {
-        self.row(switch).map_or(&[], |row| &self.entries[row * self.hosts..(row + 1) * self.hosts])
+    pub fn table(&self, switch: NodeId) -> Vec<u16> {
+        let row = self.row(switch).into_iter();
+        row.flat_map(|row| (0..self.hosts).map(move |host| self.entries.get(row, host))).collect()
+    }
+
+    /// Whether the routes are those of a graph with these switches and so many hosts.
+    pub(crate) fn fits(&self, mut switches: impl Iterator<Item = NodeId>, hosts: usize) -> bool {
+        self.hosts == hosts && switches.all(|switch| self.row(switch).is_some())
+    }
+
+    /// The column of a host, and the group numbers at all rows but perhaps that of its own switch. Hosts of one column
+    /// share them.
+    pub(crate) fn column(&self, host: HostId) -> (u32, &[u16]) {
+        self.entries.column(host.0 as usize)
+    }
+
+    /// The group number of a host at a row: the switches in graph order.
+    pub(crate) fn group(&self, row: usize, host: HostId) -> u16 {
+        self.entries.get(row, host.0 as usize)
     }
 
     /// The port lists that the numbers of [`Routes::table`] stand for.
@@ -235,9 +253,8 @@ impl PartialEq for Routes {
             && (0..).zip(&self.rows).filter(|&(_, &row)| row != NO_ROW).all(|(node, _)| {
                 let node = NodeId(node);
                 let (mine, theirs) = (self.groups(node), other.groups(node));
-                let pairs = self.table(node).iter().zip(other.table(node));
-                mine.port_count() == theirs.port_count()
-                    && pairs.into_iter().all(|(&a, &b)| mine.ports(a) == theirs.ports(b))
+                let mut pairs = self.table(node).into_iter().zip(other.table(node));
+                mine.port_count() == theirs.port_count() && pairs.all(|(a, b)| mine.ports(a) == theirs.ports(b))
             })
     }
 }
@@ -318,7 +335,7 @@ mod tests {
         let graph = single_switch(2, links().host).unwrap();
         let routes = Routes::shortest_paths(&graph);
         for node in [graph.find("h0").unwrap(), NodeId(99)] {
-            assert_eq!(routes.table(node), []);
+            assert!(routes.table(node).is_empty());
             assert_eq!(routes.groups(node).len(), 0);
             assert_eq!(routes.ports(node, HostId(1)), []);
         }

@@ -10,20 +10,11 @@ pub(super) fn compute(graph: &Graph, down: &[u32]) -> Routes {
     let mut routes = Routes::empty(graph);
     let switches = Switches::of(graph, &routes, down);
     let toward = groups_toward(&switches, &mut routes.groups);
-    let edges = &switches.edges;
-    let columns: Vec<Option<usize>> =
-        switches.homes.iter().map(|home| home.and_then(|(row, _)| edges.binary_search(&row).ok())).collect();
-    for (row, table) in routes.entries.chunks_mut(routes.hosts.max(1)).enumerate() {
-        let groups = &toward[row * edges.len()..(row + 1) * edges.len()];
-        for (entry, column) in table.iter_mut().zip(&columns) {
-            *entry = column.map_or(0, |column| groups[column]);
-        }
-    }
-    switches.last_hops(&mut routes);
+    switches.set_columns(&mut routes, &toward);
     routes
 }
 
-/// For each row and each edge switch the group that leads there; 0 at the edge switch itself.
+/// For each edge switch and each row the group that leads there; 0 at the edge switch itself.
 fn groups_toward(switches: &Switches, groups: &mut [Groups]) -> Vec<u16> {
     let edges = &switches.edges;
     let rows = groups.len();
@@ -51,7 +42,7 @@ fn groups_toward(switches: &Switches, groups: &mut [Groups]) -> Vec<u16> {
                     ports.push(trunk.port);
                 }
             }
-            toward[row as usize * edges.len() + column] = intern(&mut groups[row as usize], &ports);
+            toward[column * rows + row as usize] = intern(&mut groups[row as usize], &ports);
         }
     }
     toward

@@ -57,7 +57,8 @@ pub(super) fn dfsssp(graph: &Graph, down: &[u32]) -> Result<Routes, RouteError> 
             if let Some((sum, port, channel)) = weighed.min() {
                 cost[row as usize] = sum;
                 chosen[row as usize] = Some((channel, port));
-                routes.entries[row as usize * routes.hosts + host] = intern(&mut routes.groups[row as usize], &[port]);
+                let group = intern(&mut routes.groups[row as usize], &[port]);
+                routes.entries.set(row as usize, host, group);
             }
         }
         // What passes a switch is its own senders and all that passes through it.

@@ -131,7 +131,7 @@ impl Routes {
                 if row == home {
                     return Vec::new();
                 }
-                let ports = self.groups[row as usize].ports(self.entries[row as usize * self.hosts + host]);
+                let ports = self.groups[row as usize].ports(self.entries.get(row as usize, host));
                 let ports = if self.trees > 0 { ports.get(tree..=tree).unwrap_or(&[]) } else { ports };
                 ports.iter().filter_map(|&port| switches.channel(row, port)).collect()
             })
@@ -143,9 +143,9 @@ impl Routes {
     pub fn difference(&self, other: &Routes) -> (usize, usize) {
         let mut changed = (0, 0);
         for (row, (mine, theirs)) in self.groups.iter().zip(&other.groups).enumerate() {
-            let range = row * self.hosts..(row + 1) * self.hosts;
-            let pairs = self.entries[range.clone()].iter().zip(other.entries.get(range).unwrap_or(&[]));
-            let differ = pairs.filter(|&(&a, &b)| mine.ports(a) != theirs.ports(b)).count();
+            let hosts = 0..self.hosts.min(other.hosts);
+            let pairs = hosts.map(|host| (self.entries.get(row, host), other.entries.get(row, host)));
+            let differ = pairs.filter(|&(a, b)| mine.ports(a) != theirs.ports(b)).count();
             changed = (changed.0 + usize::from(differ > 0), changed.1 + differ);
         }
         changed

@@ -1,5 +1,6 @@
 //! Switches and the cables between them, as every algorithm here wants them: by row, with failed cables left out.
 
+use super::columns::Columns;
 use super::{Groups, NO_ROW, Routes};
 use crate::describe::graph::{Graph, Role};
 
@@ -106,7 +107,7 @@ impl Switches {
         for (host, home) in self.homes.iter().enumerate() {
             if let Some((row, port)) = *home {
                 let row = row as usize;
-                routes.entries[row * routes.hosts + host] = intern(&mut routes.groups[row], &[port]);
+                routes.entries.set_last(row, host, intern(&mut routes.groups[row], &[port]));
             }
         }
     }
@@ -114,27 +115,29 @@ impl Switches {
     /// Fills tables from lists toward each edge switch, given by (position among the edges, row), and the last hops.
     pub(super) fn fill(&self, routes: &mut Routes, mut toward: impl FnMut(usize, u32, &mut Vec<u16>)) {
         let mut ports = Vec::new();
-        let column_of: Vec<Option<usize>> =
-            self.homes.iter().map(|home| home.and_then(|(row, _)| self.edges.binary_search(&row).ok())).collect();
-        for row in 0..self.rows() {
-            let groups = &mut routes.groups[row];
-            let columns: Vec<u16> = (0..self.edges.len())
-                .map(|column| {
-                    ports.clear();
-                    toward(column, row as u32, &mut ports);
-                    intern(groups, &ports)
-                })
-                .collect();
-            let table = &mut routes.entries[row * routes.hosts..(row + 1) * routes.hosts];
-            for (entry, column) in table.iter_mut().zip(&column_of) {
-                *entry = column.map_or(0, |column| columns[column]);
+        let rows = self.rows();
+        let mut entries = vec![0; rows * self.edges.len()];
+        for row in 0..rows {
+            for column in 0..self.edges.len() {
+                ports.clear();
+                toward(column, row as u32, &mut ports);
+                entries[column * rows + row] = intern(&mut routes.groups[row], &ports);
             }
         }
+        self.set_columns(routes, &entries);
+    }
+
+    /// Sets tables from the group numbers toward each edge switch, `rows` for each, and the last hops.
+    pub(super) fn set_columns(&self, routes: &mut Routes, entries: &[u16]) {
+        let column_of: Vec<Option<usize>> =
+            self.homes.iter().map(|home| home.and_then(|(row, _)| self.edges.binary_search(&row).ok())).collect();
+        routes.entries = Columns::shared(self.rows(), &column_of, entries);
         self.last_hops(routes);
     }
 }
 
 /// The number of a list of ports.
 pub(super) fn intern(groups: &mut Groups, ports: &[u16]) -> u16 {
-    groups.intern(ports).expect("at most one group per host and MAX_HOSTS hosts")
+    // Toward every other edge switch there is one list, and one to each port; MAX_PORTS bounds both.
+    groups.intern(ports).expect("fewer lists than ports and edge switches")
 }
