@@ -5,6 +5,7 @@
 
 use super::execute::{Existing, Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
+use super::part::Part;
 use super::records::units_of;
 use super::statistics::Bounds;
 use files::output::unfinished::remove_dead_files;
@@ -408,7 +409,29 @@ impl Grid {
         (count < most).then_some(text)
     }
 
-    /// Runs what is not yet done, one run per thread as far as memory allows, and returns all. `progress` is told (done, total) after each run.
+    /// All runs: cells in order, of each its seeds.
+    fn jobs(&self) -> Vec<(usize, u64)> {
+        (0..self.points.len()).flat_map(|point| self.seeds.iter().map(move |&seed| (point, seed))).collect()
+    }
+
+    /// Makes those runs of a part that are not yet done, and returns how many the part has.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub fn run_part(
+        &self,
+        part: Part,
+        threads: usize,
+        interrupt: &AtomicBool,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<usize, GridError> {
+        let jobs = self.jobs().into_iter().enumerate().filter(|(place, _)| part.holds(*place));
+        let jobs: Vec<(usize, u64)> = jobs.map(|(_, job)| job).collect();
+        self.finish(&jobs, threads, interrupt, progress).map(|samples| samples.len())
+    }
+
+    /// Runs what is not yet done, one run per thread as far as memory allows, and returns all. `progress` is told (done,
+    /// total) after each run.
     ///
     /// # Errors
     /// The first thing that went wrong; what was finished is kept.
@@ -418,9 +441,30 @@ impl Grid {
         interrupt: &AtomicBool,
         progress: impl Fn(usize, usize) + Sync,
     ) -> Result<Vec<PointResult>, GridError> {
-        let total = self.total();
-        let jobs: Vec<(usize, u64)> =
-            (0..self.points.len()).flat_map(|point| self.seeds.iter().map(move |&seed| (point, seed))).collect();
+        let mut samples = self.finish(&self.jobs(), threads, interrupt, progress)?;
+        samples.sort_by_key(|sample| (sample.point, sample.seed));
+        let mut results: Vec<PointResult> = (self.points.iter().zip(&self.expectations))
+            .map(|(point, expectations)| PointResult {
+                point: point.clone(),
+                expectations: expectations.clone(),
+                samples: Vec::new(),
+            })
+            .collect();
+        for sample in samples {
+            results[sample.point].samples.push(sample);
+        }
+        Ok(results)
+    }
+
+    /// Makes those of some runs that are not yet done, and returns all of them, in any order.
+    fn finish(
+        &self,
+        jobs: &[(usize, u64)],
+        threads: usize,
+        interrupt: &AtomicBool,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<Vec<Sample>, GridError> {
+        let total = jobs.len();
         let samples: Mutex<Vec<Sample>> = Mutex::new(Vec::new());
         let failure: Mutex<Option<GridError>> = Mutex::new(None);
         let next = AtomicUsize::new(0);
@@ -454,22 +498,11 @@ impl Grid {
         if let Some(error) = failure.into_inner().unwrap_or_default() {
             return Err(error);
         }
-        let mut samples = samples.into_inner().unwrap_or_default();
+        let samples = samples.into_inner().unwrap_or_default();
         if samples.len() < total {
             return Err(GridError::Interrupted { done: samples.len(), total });
         }
-        samples.sort_by_key(|sample| (sample.point, sample.seed));
-        let mut results: Vec<PointResult> = (self.points.iter().zip(&self.expectations))
-            .map(|(point, expectations)| PointResult {
-                point: point.clone(),
-                expectations: expectations.clone(),
-                samples: Vec::new(),
-            })
-            .collect();
-        for sample in samples {
-            results[sample.point].samples.push(sample);
-        }
-        Ok(results)
+        Ok(samples)
     }
 
     /// One run, from its file if it is done; `None` if it was interrupted.

@@ -21,6 +21,7 @@ mod measure;
 mod measure_tests;
 mod names;
 mod network;
+mod part;
 mod recorded;
 mod records;
 mod reproduce;
@@ -48,6 +49,7 @@ pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, kind_of, quan
 pub use judged::{FigureEnding, JudgedFigure, short_cell};
 pub use measure::{Measures, WorkloadSummary, measured, outcome_word};
 pub use names::{claim_place, file_name, slug, usual_place};
+pub use part::Part;
 pub use recorded::load_recorded;
 pub use records::{judgement_record, run_record, symbol};
 pub use reproduce::{FigureError, FigureOptions, FigureRecord, FigureRunner, PaperFigure, own_folder, whole_figure};

@@ -313,6 +313,9 @@ pub struct Sweep {
     /// Runs at a time [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Make only every N-th run, from the I-th on, and no table: one task of a batch system
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json"])]
+    pub part: Option<study::Part>,
     /// Also write report.html, into that directory
     #[arg(long)]
     pub report: bool,
@@ -347,6 +350,9 @@ pub struct Reproduce {
     /// Runs at a time [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Make only every N-th run of each figure, from the I-th on, and no verdicts: one task of a batch system
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json"], requires = "what")]
+    pub part: Option<study::Part>,
     /// Also write report.html, into that directory
     #[arg(long)]
     pub report: bool,

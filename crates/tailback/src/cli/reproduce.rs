@@ -98,6 +98,18 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     if let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), None) {
         return error.say();
     }
+    if let Some(part) = arguments.part {
+        for one in chosen {
+            let exit = prepared(one, arguments).map_or_else(std::convert::identity, |runner| {
+                let threads = arguments.threads.unwrap_or_else(cores);
+                sweep::make_part(&runner.grid, part, threads, &runner.out)
+            });
+            if exit != Exit::Success {
+                return exit;
+            }
+        }
+        return Exit::Success;
+    }
     // Of one figure the report is about that one.
     let reported = match (figure, chosen.as_slice()) {
         (Some(_), [one]) => one.place(&arguments.out, arguments.quick),
@@ -212,8 +224,8 @@ fn list(all: &[PaperFigure], arguments: &Reproduce) -> Exit {
     Exit::Success
 }
 
-/// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.
-fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit> {
+/// A figure, ready to run.
+fn prepared(figure: &PaperFigure, arguments: &Reproduce) -> Result<FigureRunner, Exit> {
     let out = figure.place(&arguments.out, arguments.quick);
     let options = FigureOptions {
         overrides: &arguments.set,
@@ -221,7 +233,12 @@ fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit
         replications: arguments.replications,
         choices: arguments.choices == Choices::All,
     };
-    let runner = FigureRunner::new(figure.clone(), out, &options).map_err(refused)?;
+    FigureRunner::new(figure.clone(), out, &options).map_err(refused)
+}
+
+/// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.
+fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit> {
+    let runner = prepared(figure, arguments)?;
     let (grid, out) = (&runner.grid, &runner.out);
     let threads = arguments.threads.unwrap_or_else(cores);
     grid.short_of_memory(threads).iter().for_each(|text| console::note(text));

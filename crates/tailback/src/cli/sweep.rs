@@ -8,7 +8,8 @@ use super::run::shown;
 use super::{INTERRUPT, report};
 use render::figure::{along, draw_sweep};
 use scenario::Unit;
-use study::{Grid, GridError, Summary, SweepRow, SweepStudy, SweepTable, cores, parse_axis};
+use std::path::Path;
+use study::{Grid, GridError, Part, Summary, SweepRow, SweepStudy, SweepTable, cores, parse_axis};
 
 /// Says why a sweep did not finish.
 pub fn say(error: &GridError) -> Exit {
@@ -57,6 +58,9 @@ pub fn sweep(arguments: &Sweep) -> Exit {
     };
     let threads = arguments.threads.unwrap_or_else(cores);
     study.grid.short_of_memory(threads).iter().for_each(|text| console::note(text));
+    if let Some(part) = arguments.part {
+        return make_part(&study.grid, part, threads, &study.out);
+    }
     let progress = CountProgress::new(study.grid.total(), "runs");
     let table = study.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
     progress.end();
@@ -77,6 +81,25 @@ pub fn sweep(arguments: &Sweep) -> Exit {
             report::also(arguments.report, out, Exit::Success)
         }
         Err(error) => error.say(),
+    }
+}
+
+/// Makes a part of a grid's runs.
+pub fn make_part(grid: &Grid, part: Part, threads: usize, out: &Path) -> Exit {
+    let progress = CountProgress::new(grid.total(), "runs");
+    let done = grid.run_part(part, threads, &INTERRUPT, |done, total| progress.see(done, total));
+    progress.end();
+    repeated(grid);
+    match done {
+        Ok(done) => {
+            let all = grid.total();
+            console::note(&format!(
+                "{part}: {done} of {all} runs in {}; the same command without --part gathers all parts",
+                out.display()
+            ));
+            Exit::Success
+        }
+        Err(error) => say(&error),
     }
 }
 

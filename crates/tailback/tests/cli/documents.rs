@@ -73,3 +73,27 @@ fn reports_refuse_edited_documents() {
     let said = scratch.run(&["report", "c", "-o", "r.html", "--overwrite"]).ends(2);
     assert!(said.err.contains("fingerprint"), "{}", said.err);
 }
+
+/// Tasks of a batch system make parts of a sweep, in any order and some of them twice; the table is that of one command.
+#[test]
+fn parts_make_the_same_sweep() {
+    let scratch = Scratch::new("documents-parts");
+    scratch.file("a.toml", SOUND);
+    let sweep = ["sweep", "a.toml", "--axis", "run.duration=50us,60us", "--replications", "2", "--out"];
+    let run = |more: &[&str]| scratch.run(&[&sweep[..], more].concat());
+    run(&["whole"]).ends(0);
+    for part in ["3/3", "1/3", "3/3", "2/3"] {
+        let said = run(&["parts", "--part", part]).ends(0);
+        assert!(said.out.is_empty() && said.err.contains("of 4 runs"), "{}", said.err);
+        assert!(!scratch.path("parts/table.csv").exists());
+    }
+    assert_eq!(scratch.names("parts/points").len(), 4);
+    let written =
+        |name: &str| fs::metadata(scratch.path(name)).and_then(|found| found.modified()).expect("it is there");
+    let point = format!("parts/points/{}", scratch.names("parts/points")[0]);
+    let before = written(&point);
+    run(&["parts"]).ends(0);
+    assert_eq!(written(&point), before, "it is not made again");
+    assert_eq!(read(&scratch, "parts/table.csv"), read(&scratch, "whole/table.csv"));
+    run(&["parts", "--part", "4/3"]).ends(2);
+}
