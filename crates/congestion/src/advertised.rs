@@ -1,5 +1,6 @@
-//! The rate that a port advertises to its flows in FECN, and in the rate guidance of E2CM-PR and QCN-PR: adapted every
-//! period by the ratio of the capacity to what arrives, times a factor that falls as the queue rises.
+//! The rate that a port advertises to its flows in FECN and in the rate guidance of E2CM-PR and QCN-PR. Every period,
+//! the rate is multiplied by the ratio of the capacity to the arrival rate and by a factor that falls as the queue
+//! grows.
 
 use crate::parameter::{Parameter, ParameterDefault, ParameterKind, Values};
 use units::Span;

@@ -1,4 +1,4 @@
-//! The parameters of the reaction points of BCN and ECM. What they do is in [`bcn_source`](crate::bcn_source).
+//! Parameters of the reaction points of BCN and ECM. Their behaviour is in [`bcn_source`](crate::bcn_source).
 
 use crate::bcn_source::{Asks, How};
 use crate::increase::{Increase, IncreaseLaw, lasting};

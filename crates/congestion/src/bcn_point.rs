@@ -1,10 +1,10 @@
 //! The congestion point of Backward Congestion Notification (Lu, Pan, Prabhakar, Bergamasco, Alaria, Baldini 2006), and
-//! of its later form, ECM, with the numbers of the IEEE 802.1au bake-off.
+//! of its later form, ECM, with the parameters of the IEEE 802.1au bake-off.
 //!
-//! Frames that join the queue of an output are sampled: each with a probability, or one every so many bytes. A sample
-//! compares the queue with its set point and with the last sample. Above the set point the frame's source is notified;
-//! below it only if the frame's tag says that the source obeys this very point, or if a probe of it asks. `signals` has
-//! other readings.
+//! Frames that join an output queue are sampled: each with a fixed probability, or one per fixed number of bytes. A
+//! sample compares the queue with its set point and with the previous sample. Above the set point, the point notifies
+//! the source of the frame. Below it, the point notifies only a source whose frame carries this point's tag, or that
+//! sent this point a probe. The parameter `signals` selects other rules.
 
 use crate::feedback::{BASE_PROBABILITY, ORDINARY, SEVERE, Sample, Sampler, Sampling};
 use crate::guidance::Guide;
@@ -162,23 +162,23 @@ enum Signals {
 struct Queue {
     /// Bytes at the last sample.
     old: u32,
-    /// What the frames of sources that are associated with it carry.
+    /// Tag on the frames of sources that are associated with this queue.
     tag: u16,
     sampler: Sampler,
 }
 
-/// A congestion point that sends the offset and the growth of its queue.
+/// A congestion point that reports the offset and the growth of its queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BcnPoint {
     set_point: u32,
     weight: f64,
     sampling: Sampling,
     signals: Signals,
-    /// Above this the most negative feedback, above that BCN(0,0).
+    /// Above `severe_at` the feedback is the most negative; above `severest_at` BCN(0,0) is sent.
     severe_at: u32,
     severest_at: u32,
     guide: Option<Guide>,
-    /// Whether probes are answered that find no room, too.
+    /// Whether a probe is answered even if the queue has no room.
     answers_all: bool,
     classes: usize,
     /// By (output, class).
@@ -186,11 +186,11 @@ pub struct BcnPoint {
 }
 
 impl BcnPoint {
-    /// From its parameters.
+    /// Builds the congestion point from its parameters.
     ///
     /// # Errors
-    /// If congestion would be severe at the set point already, or most severe before it is severe, or guidance looks
-    /// back no time.
+    /// Fails if severe congestion begins at or below the set point, if `severest_at` is not above `severe_at` where
+    /// both apply, or if the period of rate guidance is zero.
     fn build(values: &Values, sampling: Sampling) -> Result<Point, Invalid> {
         let bytes = |name: &str| u32::try_from(values.size(name).get()).unwrap_or(u32::MAX);
         let (set_point, severe_at, severest_at) = (bytes("set_point"), bytes("severe_at"), bytes("severest_at"));
@@ -229,10 +229,10 @@ impl BcnPoint {
         }))
     }
 
-    /// A point that samples as ECM does, from its parameters.
+    /// Builds a congestion point that samples as ECM does.
     ///
     /// # Errors
-    /// As [`BcnPoint::build`].
+    /// See [`BcnPoint::build`].
     pub(crate) fn build_ecm(values: &Values) -> Result<Point, Invalid> {
         let (base, jitter) = (values.size("sample_base").get() as f64, values.number("jitter"));
         let sampling = match values.choice("sampling").as_str() {
@@ -242,7 +242,7 @@ impl BcnPoint {
         BcnPoint::build(values, sampling)
     }
 
-    /// What a sample says, if anything, to a source whose frame has this point's tag or has it not.
+    /// Returns the feedback of a sample, if any. `tagged`: the frame carries this point's tag.
     fn signal(&self, length: u32, old: u32, tagged: bool) -> Option<(u8, i32, i32)> {
         if length > self.severest_at {
             return Some((SEVERE, 0, 0));

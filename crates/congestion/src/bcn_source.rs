@@ -1,13 +1,13 @@
 //! The reaction point of Backward Congestion Notification (Lu, Pan, Prabhakar, Bergamasco, Alaria, Baldini 2006), and
-//! of its later form, ECM, with the numbers of the IEEE 802.1au bake-off.
+//! of its later form, ECM, with the parameters of the IEEE 802.1au bake-off.
 //!
-//! Negative feedback makes a rate limiter, lowers its rate by a part of it, and associates it with the congestion point
-//! that sent it: the flow's frames are tagged with that point from then on. Positive feedback of that point, and of no
-//! other, adds to the rate. A clock may add to it as well: BCN's self-increase, ECM's drift. Severe congestion stops
-//! the flow for a random time. A limiter that is back at the largest rate is removed.
+//! Negative feedback creates a rate limiter, lowers its rate by a fraction, and associates it with the congestion point
+//! that sent the feedback: from then on, the flow's frames carry the tag of that point. Positive feedback from that
+//! point, and from no other, adds to the rate. A timer may raise the rate as well: BCN's self-increase, ECM's drift.
+//! Severe congestion stops the flow for a random time. A limiter that returns to the largest rate is removed.
 //!
-//! [E2CM](crate::e2cm) is the same limiter with probes in the place of tags: its source asks its whole path, or the
-//! congestion point that last asked for less, how much more there is room for.
+//! [E2CM](crate::e2cm) uses the same limiter with probes instead of tags: its source probes the whole path, or the
+//! congestion point that last sent negative feedback, for available capacity.
 
 use crate::feedback::{SEVERE, Sample};
 use crate::guidance::guided;
@@ -40,25 +40,25 @@ struct Limiter {
     most: f64,
 }
 
-/// Whom a source asks for more.
+/// The target of a source's probes.
 #[derive(Clone, Debug)]
 pub(crate) enum Asks {
-    /// Nobody: its frames carry tags.
+    /// No probes: frames carry tags.
     Tagging {
-        /// What a tag adds to a frame.
+        /// Bytes that a tag adds to a frame.
         size: u16,
     },
-    /// Its whole path, with probes that come back from the destination.
+    /// The whole path: the destination returns the probe.
     Path {
         probes: PathProbes,
-        /// What such a probe finds only raises the rate.
+        /// Whether the result of a probe can only raise the rate.
         positive_only: bool,
     },
-    /// The congestion point that it is associated with.
+    /// The congestion point that the source is associated with.
     Point,
 }
 
-/// What tells the sources of the family apart.
+/// Differences between the sources of the family.
 #[derive(Clone, Debug)]
 pub(crate) struct How {
     pub(crate) increase: Option<Increase>,
@@ -68,7 +68,7 @@ pub(crate) struct How {
     pub(crate) guidance_weight: f64,
 }
 
-/// What a flow without a limiter has sent.
+/// Bytes sent by a flow without a limiter.
 #[derive(Clone, Copy, Debug)]
 struct Offered {
     since: Time,
@@ -83,7 +83,7 @@ impl Offered {
     }
 }
 
-/// A reaction point that congestion points slow down and speed up.
+/// A reaction point whose rate follows the negative and positive feedback of congestion points.
 #[derive(Clone, Debug)]
 pub struct BcnSource {
     unit: f64,
@@ -96,7 +96,7 @@ pub struct BcnSource {
     min_rate: Rate,
     max_rate: Option<Rate>,
     start_rate: Option<Rate>,
-    /// If what a flow sends is measured, over how long.
+    /// Period over which the flow's rate is measured, if it is.
     offered_over: Option<Span>,
     by_queue: bool,
     stop_first: Span,
@@ -120,10 +120,10 @@ fn bits(rate: Rate) -> f64 {
 }
 
 impl BcnSource {
-    /// From its parameters.
+    /// Builds the reaction point from its parameters.
     ///
     /// # Errors
-    /// If rates or times are not in their order, or a time is zero.
+    /// Fails if rates or times are out of order, or if a time is zero.
     pub(crate) fn build(values: &Values, how: How) -> Result<Reaction, Invalid> {
         let (min_rate, max_rate) = (values.rate("min_rate"), values.maybe_rate("max_rate"));
         if let Some(max_rate) = max_rate {
@@ -209,7 +209,7 @@ impl BcnSource {
         }
     }
 
-    /// What feedback makes of a rate. A flow that is stopped stays so until its time has come.
+    /// Applies feedback to the rate. A stopped flow remains stopped until its stop ends.
     fn obey(&self, limiter: &mut Limiter, sample: Sample) {
         let units = self.units(sample);
         match (limiter.stopped, units < 0.0) {

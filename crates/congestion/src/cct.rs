@@ -1,8 +1,8 @@
 //! The source's side of InfiniBand congestion control: BECN, the congestion control table and its index (InfiniBand
 //! Architecture Specification volume 1, annex A10).
 //!
-//! Each BECN raises the index, each expiry of a timer lowers it by one. The table's entry at the index says how long the
-//! adapter waits between packets, in packet times: so it is a rate, whatever the packets' sizes.
+//! Each BECN raises the index; each expiry of a timer lowers it by one. The table entry at the index is the delay
+//! between packets, in packet times, so it determines a rate independent of packet size.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
@@ -14,8 +14,8 @@ const ENTRIES: u64 = 128;
 /// The unit of the timer.
 const UNIT: Span = Span::from_nanos(1024);
 
-/// Packet times of the timer, if it is not given. With one mark in eleven packets the indices of up to 27 flows of a
-/// hotspot can be kept up; the longer it is, the longer a mark too many costs the link.
+/// Default period of the timer in packet times. With one mark in eleven packets it sustains the indices of up to 27
+/// flows of a hotspot; the longer the period, the more link capacity an excess mark costs.
 const PACKETS: u64 = 300;
 
 pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
@@ -97,7 +97,7 @@ pub struct CongestionTable {
     increase: u32,
     limit: u32,
     least: u32,
-    /// From one expiry of the timer to the next; nothing until the link is known, if it follows from that.
+    /// Period of the timer; zero until the link is known, if the period is derived from it.
     period: Span,
     slope: f64,
     geometric: bool,
@@ -110,10 +110,10 @@ pub struct CongestionTable {
 }
 
 impl CongestionTable {
-    /// From its parameters.
+    /// Builds the reaction point from its parameters.
     ///
     /// # Errors
-    /// If the least index is above the limit.
+    /// Fails if the least index is above the limit.
     pub fn build(values: &Values) -> Result<Reaction, Invalid> {
         let (least, limit) = (values.count("least") as u32, values.count("limit") as u32);
         if least > limit {
@@ -135,7 +135,7 @@ impl CongestionTable {
         }))
     }
 
-    /// The delay of the index's entry in packet times.
+    /// Returns the delay of the current entry in packet times.
     fn delay(&self) -> f64 {
         match self.geometric {
             true => (0..self.index).fold(1.0, |delay, _| delay * (1.0 + self.slope)) - 1.0,
@@ -149,7 +149,7 @@ impl CongestionTable {
         self.entry = entry(self.delay());
     }
 
-    /// The index.
+    /// Returns the index.
     #[must_use]
     pub fn index(&self) -> u32 {
         self.index

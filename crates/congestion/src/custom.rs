@@ -1,8 +1,8 @@
 //! Reaction points and congestion points that other crates define.
 //!
-//! The built-in protocols are variants of [`Reaction`] and [`Point`], so a call to one of them is a branch and not a
-//! virtual call. One more variant of each holds a box for a type that this crate does not know. [`Reaction::custom`] and
-//! [`Point::custom`] make it; the two traits here are implemented for every suitable type and need not be named.
+//! The built-in protocols are variants of [`Reaction`] and [`Point`], so a call to one of them is a branch, not a
+//! virtual call. One further variant of each boxes a type of another crate; [`Reaction::custom`] and [`Point::custom`]
+//! create it. The two traits here are implemented for every suitable type and need not be named.
 
 use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, View};
 use crate::{Point, Reaction, ReactionPoint};
@@ -13,7 +13,7 @@ use units::Time;
 
 /// A reaction point that can be boxed: any [`ReactionPoint`] that can be cloned, printed and sent to another thread.
 pub trait CustomReactionPoint: ReactionPoint + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// A copy in a box of its own: each flow has one.
+    /// Returns a boxed copy: each flow has its own.
     fn boxed_clone(&self) -> Box<dyn CustomReactionPoint>;
 }
 
@@ -33,14 +33,14 @@ impl Clone for Box<dyn CustomReactionPoint> {
 }
 
 impl Reaction {
-    /// A reaction point that is none of the built-in ones: any type that is [`ReactionPoint`], [`Clone`] and [`Debug`], and
-    /// has no references or cells.
+    /// Wraps a reaction point that is not built in: any type that implements [`ReactionPoint`], [`Clone`] and [`Debug`]
+    /// and contains no references or cells.
     pub fn custom(point: impl CustomReactionPoint + 'static) -> Reaction {
         Reaction::Custom(Box::new(point))
     }
 }
 
-/// A congestion point that can be boxed: the methods of [`CongestionPoint`], with a view behind a reference.
+/// A congestion point that can be boxed: the methods of [`CongestionPoint`], with the view behind a reference.
 pub trait CustomCongestionPoint: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// See [`CongestionPoint::attach`].
     fn attach(&mut self, surroundings: &Surroundings);
@@ -68,11 +68,11 @@ pub trait CustomCongestionPoint: Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     fn deadline(&self) -> Option<Time>;
     /// See [`CongestionPoint::on_deadline`].
     fn on_deadline(&mut self, now: Time, view: &dyn View) -> Request;
-    /// A copy in a box of its own: each switch has one.
+    /// Returns a boxed copy: each switch has its own.
     fn boxed_clone(&self) -> Box<dyn CustomCongestionPoint>;
-    /// Whether the other has the same type and the same value.
+    /// Returns whether `other` has the same type and value.
     fn equals(&self, other: &dyn CustomCongestionPoint) -> bool;
-    /// Itself, for a comparison by type.
+    /// Returns itself as [`Any`], for comparison by type.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -142,7 +142,7 @@ impl PartialEq for Box<dyn CustomCongestionPoint> {
     }
 }
 
-/// What [`Point`] needs of its variants, for a box.
+/// The methods that [`Point`] calls on its variants, for a box.
 impl CongestionPoint for Box<dyn CustomCongestionPoint> {
     fn attach(&mut self, surroundings: &Surroundings) {
         (**self).attach(surroundings);
@@ -186,8 +186,8 @@ impl CongestionPoint for Box<dyn CustomCongestionPoint> {
 }
 
 impl Point {
-    /// A congestion point that is none of the built-in ones: any type that is [`CongestionPoint`], [`Clone`], [`Debug`] and
-    /// [`PartialEq`], and has no references or cells.
+    /// Wraps a congestion point that is not built in: any type that implements [`CongestionPoint`], [`Clone`],
+    /// [`Debug`] and [`PartialEq`] and contains no references or cells.
     pub fn custom(point: impl CustomCongestionPoint + 'static) -> Point {
         Point::Custom(Box::new(point))
     }

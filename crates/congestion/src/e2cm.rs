@@ -1,7 +1,8 @@
-//! E2CM of the 802.1au bake-off, ECM without tags: sources ask for more with probes, of their whole path (`e2cm`) or of
-//! the congestion point that last asked for less (`e2cm-p`), which may also suggest a rate (`e2cm-pr`).
+//! E2CM of the 802.1au bake-off, which is ECM without tags: sources send probes for available capacity, either along
+//! the whole path (`e2cm`) or to the congestion point that last sent negative feedback (`e2cm-p`), which may also
+//! suggest a rate (`e2cm-pr`).
 //!
-//! Congestion points and limiters are those of ECM; switches send only negative feedback, and BCN(0,0).
+//! Congestion points and limiters are those of ECM; switches send only negative feedback and BCN(0,0).
 
 use crate::bcn::{OF_ECM, drift};
 use crate::bcn_point::{RUNS, of_ecm};
@@ -45,7 +46,7 @@ const INTERVAL: Parameter = Parameter {
     ),
     meaning: "Bytes that a limited flow sends between two probes.",
 };
-/// Of the sources that ask congestion points.
+/// Parameter of the sources that probe congestion points.
 const ASKING_INTERVAL: Parameter = Parameter {
     default: ParameterDefault::Value("100000B", "802.1au bake-off slides, first runs: probeInterval 100000"),
     ..INTERVAL

@@ -1,10 +1,10 @@
-//! FECN of the 802.1au bake-off: each port computes the rate that flows through it should have, probes gather the least
-//! along the path, and sources send at that. Not the marking of InfiniBand that has the same name.
+//! FECN of the 802.1au bake-off: each port computes a rate for the flows through it, probes collect the minimum along
+//! the path, and sources send at that rate. Unrelated to the InfiniBand marking of the same name.
 //!
-//! A port adapts its rate every period by the ratio of its capacity to what arrives, times a factor that falls as the
-//! queue rises: above one below the set point, below one above it.
+//! Every period, a port multiplies its rate by the ratio of its capacity to the arrival rate and by a factor that falls
+//! as the queue grows: the factor is greater than one below the set point and less than one above it.
 //!
-//! FECN-B starts at the rate of the link, and ports with long queues stop sources by BCN(0,0).
+//! FECN-B starts at the link rate, and ports with long queues stop sources with BCN(0,0).
 
 use crate::advertised::{AdvertisementLaw, CAPACITY, LAW, Seen, adapted};
 use crate::feedback::{SEVERE, Sampler, Sampling};
@@ -149,7 +149,7 @@ pub(crate) const POINT_B: PointInfo = PointInfo {
     },
 };
 
-/// When BCN(0,0) counts, and what it does.
+/// Conditions under which BCN(0,0) is obeyed, and its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Honoured {
     BeforeReply,
@@ -157,7 +157,7 @@ enum Honoured {
     Halves,
 }
 
-/// A source that follows the rate its probes bring back.
+/// A reaction point that sends at the rate that its probes return.
 #[derive(Clone, Debug)]
 pub struct FecnSource {
     initial_flows: u64,
@@ -165,11 +165,11 @@ pub struct FecnSource {
     min_rate: u64,
     link: u64,
     rate: u64,
-    /// What BCN(0,0) does, and when a flow that it has stopped goes on by itself; nothing in FECN.
+    /// Effect of BCN(0,0), and the time after which a stopped flow resumes by itself; `None` in FECN.
     stops: Option<(Honoured, Span)>,
-    /// When a flow that is stopped goes on.
+    /// Time at which a stopped flow resumes.
     stopped: Option<Time>,
-    /// A probe has come back.
+    /// Whether a probe has returned.
     replied: bool,
     off: bool,
     /// When the next probe is due; `None` before the first frame and while the source is off.
@@ -178,10 +178,10 @@ pub struct FecnSource {
 }
 
 impl FecnSource {
-    /// From its parameters.
+    /// Builds the reaction point from its parameters.
     ///
     /// # Errors
-    /// If probes would come without any time between them.
+    /// Fails if the interval between probes is zero.
     fn build(values: &Values, initial_flows: u64, stops: Option<(Honoured, Span)>) -> Result<Reaction, Invalid> {
         Ok(Reaction::Fecn(Box::new(FecnSource {
             initial_flows,
@@ -274,13 +274,13 @@ impl ReactionPoint for FecnSource {
     }
 }
 
-/// What a port knows of one class.
+/// State of one class at a port.
 #[derive(Clone, Debug, PartialEq)]
 struct Share {
     rate: f64,
-    /// What has come since the last adaptation.
+    /// Arrivals since the last adaptation.
     seen: Seen,
-    /// Which frames are looked at for BCN(0,0), where it is sent.
+    /// Selects the frames sampled for BCN(0,0), where it is sent.
     sampler: Option<Sampler>,
 }
 
@@ -290,7 +290,7 @@ pub struct FecnPoint {
     initial_flows: f64,
     period: Span,
     law: AdvertisementLaw,
-    /// Above which queue BCN(0,0) is sent, and which frames are looked at; nothing in FECN.
+    /// Queue length above which BCN(0,0) is sent, and the sampling of frames; `None` in FECN.
     severe: Option<(u32, Sampling)>,
     classes: usize,
     capacities: Vec<f64>,
@@ -299,10 +299,10 @@ pub struct FecnPoint {
 }
 
 impl FecnPoint {
-    /// From its parameters.
+    /// Builds the congestion point from its parameters.
     ///
     /// # Errors
-    /// If a period takes no time.
+    /// Fails if the period is zero.
     fn build(values: &Values, severe: Option<(u32, Sampling)>) -> Result<Point, Invalid> {
         Ok(Point::Fecn(FecnPoint {
             initial_flows: values.count("initial_flows") as f64,

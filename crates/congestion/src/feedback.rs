@@ -1,5 +1,5 @@
-//! What congestion points have in common: when a queue is sampled, what a sample says, and how that is put into a
-//! notice or into the answer to a probe.
+//! Parts shared by congestion points: the sampling of a queue, the feedback of a sample, and its encoding in a notice
+//! or in the reply to a probe.
 
 use crate::parameter::{Parameter, ParameterDefault, ParameterKind};
 use crate::point::{Fate, Guidance, Notice, Passing};
@@ -48,13 +48,13 @@ impl Sample {
         Sample { offset: difference(set_point, queue), growth: difference(queue, old) }
     }
 
-    /// Feedback in bytes: what is below zero asks for less, what is above for more.
+    /// Feedback in bytes: negative to lower the rate, positive to raise it.
     pub(crate) fn feedback(self, weight: f64) -> f64 {
         f64::from(self.offset) - weight * f64::from(self.growth)
     }
 
-    /// What becomes of a probe that asks the point of this queue: it comes back if there is room for more, and else only
-    /// if the point has a negative answer, which it gives as its notices have it.
+    /// Decides the fate of a probe addressed to this queue: it is answered if there is room, and otherwise only if the
+    /// point has a negative reply, encoded as in its notices.
     pub(crate) fn reply(
         self,
         probe: &Passing,
@@ -72,41 +72,41 @@ impl Sample {
     }
 }
 
-/// How congested a queue is, and the most that counts; nothing where it is not congested. The weight is in 1024ths.
+/// Congestion of a queue and its maximum; zero where the queue is not congested. The weight is in 1024ths.
 pub(crate) fn congestion(set_point: u32, weight: i64, queue: u32, old: u32) -> (i64, i64) {
     let (set_point, queue, old) = (i64::from(set_point), i64::from(queue), i64::from(old));
     let most = set_point * (2 * weight + ONE);
     (((queue - set_point) * ONE + weight * (queue - old)).clamp(0, most), most)
 }
 
-/// The six bits of feedback that a queue gives; 0 where it is not congested.
+/// The six-bit feedback of a queue; 0 where it is not congested.
 pub(crate) fn quantised(set_point: u32, weight: i64, queue: u32, old: u32) -> u8 {
     let (congestion, most) = congestion(set_point, weight, queue, old);
     (congestion * 63 / most) as u8
 }
 
-/// The probability with which QCN of 2007 samples a frame, by the part of the most congestion that there is.
+/// The probability with which QCN of 2007 samples a frame; `part` is the congestion relative to its maximum.
 pub(crate) fn flexible(base: f64, part: f64) -> f64 {
     base * (1.0 + 9.0 * part.clamp(0.0, 1.0))
 }
 
-/// A number with that mean, evenly spread to both sides by a part of it. One draw.
+/// Returns a number with that mean, spread uniformly to both sides by the fraction `jitter`. Draws once.
 pub(crate) fn jittered(stream: &mut Stream, mean: f64, jitter: f64) -> f64 {
     mean * (1.0 + jitter * (2.0 * stream.unit_f64() - 1.0))
 }
 
-/// When frames are sampled that come to a queue.
+/// The rule by which arriving frames are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Sampling {
     /// Each frame by itself.
     Frames { probability: f64 },
-    /// The frame with which so many bytes have come.
+    /// The frame that completes this number of bytes.
     Bytes { base: f64, jitter: f64 },
-    /// Each frame by itself, the more often the more congestion there is; see [`flexible`].
+    /// Each frame by itself, more often under more congestion; see [`flexible`].
     Flexible { base: f64 },
 }
 
-/// What decides which frames of one queue are sampled.
+/// Selects the frames of one queue that are sampled.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sampler {
     sampling: Sampling,
@@ -124,7 +124,7 @@ impl Sampler {
         Sampler { sampling, left, stream }
     }
 
-    /// Whether a frame is sampled. `part` is how congested its queue is, as a part of the most.
+    /// Returns whether a frame is sampled. `part` is the congestion of its queue relative to the maximum.
     pub(crate) fn samples(&mut self, len: u16, part: impl FnOnce() -> f64) -> bool {
         match self.sampling {
             Sampling::Frames { probability } => self.stream.bernoulli(probability),

@@ -1,8 +1,8 @@
-//! Rate guidance: beside its feedback, a congestion point tells a source what rate it suggests and the most it allows
-//! (E2CM-PR and QCN-PR of the 802.1au bake-off).
+//! Rate guidance: with its feedback, a congestion point sends a source a suggested rate and a maximum rate (E2CM-PR and
+//! QCN-PR of the 802.1au bake-off).
 //!
-//! How many flows there are is counted exactly, without a search: each queue has a list of its flows in the order in
-//! which they were last seen, and for each flow its place in the list. Both grow only when a new flow comes.
+//! The number of flows is counted exactly, without a search: each queue has a list of its flows ordered by their last
+//! arrival, and an index from flow to list entry. Both grow only when a new flow arrives.
 
 use crate::advertised::{AdvertisementLaw, LAW, Seen, adapted};
 use crate::increase::lasting;
@@ -58,13 +58,13 @@ pub(crate) const WEIGHT: Parameter = Parameter {
     meaning: "How far each message moves the rate of a source towards the suggested rate, as a fraction.",
 };
 
-/// A source's rate after a message with guidance: part of the way to what is suggested, and not above what is allowed.
+/// A source's rate after a message with guidance: a fraction of the way to the suggested rate, and at most the maximum.
 pub(crate) fn guided(rate: f64, weight: f64, guidance: Guidance) -> f64 {
     let [suggested, most] = [guidance.suggested, guidance.most].map(|rate| rate.as_bits_per_sec() as f64);
     (rate + weight * (suggested - rate)).min(most)
 }
 
-/// Nowhere in a list.
+/// No list entry.
 const NIL: u32 = u32::MAX;
 
 /// A flow in the list of a queue.
@@ -75,7 +75,7 @@ struct Member {
     after: u32,
 }
 
-/// The flows of a queue that were seen of late, those seen longest ago first.
+/// The flows of a queue that were seen recently, least recent first.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Recent {
     /// By number of the flow; those that are not in the list have a time all the same.
@@ -126,11 +126,11 @@ impl Recent {
     }
 }
 
-/// What is known of a queue.
+/// State of one queue.
 #[derive(Clone, Debug, PartialEq)]
 struct Known {
     recent: Recent,
-    /// The rate that the law of FECN has come to.
+    /// The rate computed by FECN's law.
     rate: f64,
     /// The beginning of this period, and what was seen in it.
     since: Time,
@@ -139,7 +139,7 @@ struct Known {
     unpaused: f64,
 }
 
-/// What a congestion point knows of its flows in order to guide them.
+/// The state from which a congestion point computes guidance.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Guide {
     by_flows: bool,
@@ -152,10 +152,10 @@ pub(crate) struct Guide {
 }
 
 impl Guide {
-    /// From the parameters of a point that has them, if it is to guide.
+    /// Reads the guidance parameters; `None` if guidance is off.
     ///
     /// # Errors
-    /// If a period takes no time.
+    /// Fails if a period is zero.
     pub(crate) fn read(values: &Values) -> Result<Option<Guide>, Invalid> {
         let Some(how) = values.maybe_choice("guidance").filter(|how| how != "none") else { return Ok(None) };
         Ok(Some(Guide {
@@ -181,7 +181,7 @@ impl Guide {
         self.queues = (0..surroundings.rates.len() * surroundings.classes).map(queue).collect();
     }
 
-    /// A period that is over is put to account: with the first frame or question after its end.
+    /// Closes a period that has ended, at the first frame or query after its end.
     fn turn(&mut self, now: Time, output: u16, class: u8, view: &impl View) {
         let capacity = self.capacities[usize::from(output)];
         let known = &mut self.queues[usize::from(output) * self.classes + usize::from(class)];
@@ -197,7 +197,7 @@ impl Guide {
         (known.since, known.seen) = (now, Seen::default());
     }
 
-    /// A frame has joined the queue of its output, or found no room there.
+    /// Records a frame that joined its output queue or found no room there.
     pub(crate) fn see(&mut self, frame: &Passage, view: &impl View) {
         self.turn(frame.now, frame.output, frame.class, view);
         let known = &mut self.queues[usize::from(frame.output) * self.classes + usize::from(frame.class)];
@@ -207,7 +207,7 @@ impl Guide {
         }
     }
 
-    /// What it tells a flow of that queue.
+    /// Returns the guidance for a flow of that queue.
     pub(crate) fn tell(&mut self, now: Time, output: u16, class: u8, view: &impl View) -> Guidance {
         self.turn(now, output, class, view);
         let known = &mut self.queues[usize::from(output) * self.classes + usize::from(class)];

@@ -1,23 +1,23 @@
-//! How a limited flow raises its rate by itself, by a clock: BCN's self-increase, ECM's and QCN's drift.
+//! Timer-driven increase of a limited flow's rate: BCN's self-increase, ECM's and QCN's drift.
 
 use crate::parameter::Invalid;
 use units::Span;
 
-/// What a period of the clock does to a rate.
+/// Effect of one timer period on a rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IncreaseLaw {
-    /// Adds so many bits per second.
+    /// Adds this many bits per second.
     Add(f64),
-    /// Multiplies.
+    /// Multiplies by this factor.
     Multiply(f64),
-    /// Adds a step divided by the number of negative notices; without any, all or nothing of it.
+    /// Adds a step divided by the number of negative notices; without notices, the whole step or none of it.
     Share { step: f64, unnoticed: bool },
-    /// Goes this part of the way to the largest rate that the congested switch allows.
+    /// Moves this fraction of the way to the largest rate that the congested switch allows.
     Approach(f64),
 }
 
 impl IncreaseLaw {
-    /// The rate after a period with so many negative notices, where the switch allows `most`.
+    /// The rate after a period with `negative` negative notices, where the switch allows `most`.
     pub(crate) fn after(self, rate: f64, negative: u32, most: f64) -> f64 {
         match self {
             IncreaseLaw::Add(step) => rate + step,
@@ -29,7 +29,7 @@ impl IncreaseLaw {
     }
 }
 
-/// A law and its clock.
+/// A law and its timer period.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Increase {
     pub(crate) law: IncreaseLaw,

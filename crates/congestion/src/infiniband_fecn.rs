@@ -1,13 +1,13 @@
 //! The switch's side of InfiniBand congestion control: forward explicit congestion notification (InfiniBand
 //! Architecture Specification volume 1, annex A10).
 //!
-//! Each output and virtual lane is judged when a frame joins what waits for it. Above the threshold with credits it is
-//! the root of a congestion tree; above it without credits it is a victim of another. At the start of a transmission
-//! there are always credits, so the two could not be distinguished then.
+//! Each output and virtual lane is evaluated when a frame joins its queue. A queue above the threshold with credits is
+//! the root of a congestion tree; one above it without credits is a victim of another root. At the start of a
+//! transmission there are always credits, so the two cannot be distinguished then.
 //!
-//! A root has at least two inputs that together offer more than it carries. What one input alone has waiting, up to its
-//! whole buffer, is no sign of one: credits that share the wire make a last hop slower than the one before by a fraction
-//! of a percent, and the queue of a flow that meets no other creeps up to all that its input holds.
+//! A root has at least two inputs whose combined load exceeds its capacity. The backlog of a single input, up to its
+//! whole buffer, is no sign of a root: credits that share the wire make the last hop slower than the one before it by a
+//! fraction of a percent, so that even a flow without competition slowly fills its input buffer.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::point::{CongestionPoint, Passage, Request, Surroundings, View};
@@ -76,17 +76,17 @@ pub(crate) const INFO: PointInfo = PointInfo {
     build: InfinibandFecn::build,
 };
 
-/// A lane of an output.
+/// State of one lane of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LaneState {
     marking: bool,
-    /// The queue that ends it.
+    /// Queue length below which congestion ends.
     below: u32,
     /// Packets since the last mark.
     since: u32,
 }
 
-/// A congestion point that marks at the roots of congestion.
+/// A congestion point that marks frames at the roots of congestion trees.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InfinibandFecn {
     threshold: u32,
@@ -99,18 +99,18 @@ pub struct InfinibandFecn {
     classes: usize,
     /// By output and class.
     levels: Vec<Levels>,
-    /// Per class: how far below its level a queue is no longer congested.
+    /// By class: the distance below its level at which a queue is no longer congested.
     hystereses: Vec<u32>,
     to_host: Vec<bool>,
     lanes: Vec<LaneState>,
 }
 
-/// The queues above which a lane is congested.
+/// Queue lengths above which a lane is congested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
-    /// With credits.
+    /// Level for a lane with credits.
     pub root: u32,
-    /// Without credits.
+    /// Level for a lane without credits.
     pub victim: u32,
 }
 
@@ -122,10 +122,10 @@ enum Victims {
 }
 
 impl InfinibandFecn {
-    /// From its parameters.
+    /// Builds the congestion point from its parameters.
     ///
     /// # Errors
-    /// None of its parameters can contradict another.
+    /// None: no two of its parameters can contradict each other.
     pub fn build(values: &Values) -> Result<Point, Invalid> {
         let size = |name: &str| values.maybe_size(name).map(|bytes| bytes.get() as u32);
         Ok(Point::InfinibandFecn(InfinibandFecn {
@@ -148,8 +148,8 @@ impl InfinibandFecn {
         }))
     }
 
-    /// The queues above which a lane is congested, where an input may hold `buffer` bytes of it; `alone` says whether one
-    /// input can congest it. `None` if marking is off.
+    /// Returns the queue lengths above which a lane is congested, where an input may hold `buffer` bytes of it and
+    /// `alone` states whether a single input can congest it. Returns `None` if marking is off.
     #[must_use]
     pub fn levels(&self, buffer: u32, alone: bool) -> Option<Levels> {
         let part = |sixteenths: u32| (u64::from(buffer) * u64::from(sixteenths) / 16) as u32;

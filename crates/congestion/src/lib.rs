@@ -1,7 +1,7 @@
 //! Congestion control protocols of Ethernet and InfiniBand as pure state machines.
 //!
-//! A source's [`ReactionPoint`] states the rate and window that its flow may use and when it wants to be called next. A
-//! switch's [`CongestionPoint`] marks frames and chooses the sources to notify. Neither can schedule anything.
+//! A source's [`ReactionPoint`] states the rate and the window of its flow and the time of its next call. A switch's
+//! [`CongestionPoint`] marks frames and selects the sources to notify. Neither schedules events.
 //!
 //! ```
 //! use tailback_congestion::parameter::Values;
@@ -21,11 +21,11 @@
 //! ```
 //!
 //! [`PROTOCOLS`] and [`POINTS`] list the built-in protocols with their parameters. [`Reaction::custom`] and
-//! [`Point::custom`] take types of other crates.
+//! [`Point::custom`] accept types of other crates.
 //!
 //! A built-in protocol is one file with documented parameters, one line in `protocols!` or `points!` below, and one
-//! scenario. Devices use reaction points through [`Reaction`] and congestion points through [`Point`]; no device names a
-//! protocol.
+//! scenario. Devices use reaction points through [`Reaction`] and congestion points through [`Point`]; no device names
+//! a protocol.
 
 mod advertised;
 mod bcn;
@@ -66,94 +66,94 @@ pub use rate_law::{Law, RateLaw};
 pub use units;
 use units::{Bytes, Rate, Span, Time};
 
-/// What a sender may do now. `None` means that nothing limits it.
+/// Rate and window of a sender. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
-    /// Bits per second at which frames may start.
+    /// Maximum rate at which frames may start, in bits per second.
     pub rate: Option<Rate>,
-    /// Bytes that may be on their way without an acknowledgement.
+    /// Maximum number of unacknowledged bytes in flight.
     pub window: Option<Bytes>,
 }
 
-/// What a flow may do that may do nothing: a rate at which no frame is ever paid for. It is not zero, so that a wait which
-/// it stretches can be shortened again, by [`Pacing::Remaining`], when the flow may go on.
+/// Rate of a flow that must not send: too low to ever pay for a frame. It is not zero, so that a wait stretched by it
+/// can be shortened again, by [`Pacing::Remaining`], when the flow may resume.
 pub const HALTED: Rate = Rate::from_bits_per_sec(1);
 
-/// What a changed rate means for a frame that waits for its turn.
+/// Effect of a rate change on a frame that is waiting to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
-    /// What was left of the wait is stretched or shortened: the next frame goes when the rate, summed over time, has paid
-    /// for the last.
+    /// The remaining wait is scaled: the next frame starts when the rate, integrated over time, has paid for the last
+    /// one.
     Remaining,
-    /// The wait is counted anew, from the start of the last frame.
+    /// The wait is recomputed from the start of the last frame.
     FromStart,
 }
 
-/// What comes back to a sender.
+/// Feedback received by a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// The receiver acknowledged data.
     Acknowledgement {
-        /// How many bytes it settles: those acknowledged, and those sent before them.
+        /// Number of bytes that it covers: those acknowledged and those sent before them.
         bytes: Bytes,
         /// Whether the data carried a congestion mark.
         marked: bool,
-        /// From when the source made the data frame to now: what it waited at the adapter is counted.
+        /// Time since the source created the data frame, including its wait at the adapter.
         round_trip: Span,
     },
-    /// A path probe has come back.
+    /// A path probe returned.
     PathProbe {
-        /// Its number, as the reaction point gave it.
+        /// Number that the reaction point gave the probe.
         number: u32,
-        /// What it carries: what switches on its way have made of the value it set out with, or, if that was
-        /// [`STAMP`], when it reached the destination, in picoseconds.
+        /// Value of the probe: its initial value as changed by the switches on its path, or, if that was [`STAMP`], the
+        /// time of its arrival at the destination, in picoseconds.
         value: u64,
     },
-    /// A congestion point sent a notice.
+    /// A notice from a congestion point.
     Notice {
         /// Quantised feedback.
         feedback: u8,
         /// The set point less the queue, in bytes.
         offset: i32,
-        /// How much the queue had grown since the sample before, in bytes.
+        /// Growth of the queue since the previous sample, in bytes.
         growth: i32,
-        /// Which congestion point; see [`point::number`].
+        /// Number of the congestion point; see [`point::number`].
         point: u32,
-        /// What rate it suggests and allows, if it does.
+        /// Suggested and maximum rate, if the point provides guidance.
         guidance: Option<Guidance>,
     },
 }
 
-/// The value of a path probe that the destination replaces by the time of its arrival.
+/// The value of a path probe that the destination replaces with the time of its arrival.
 pub const STAMP: u64 = u64::MAX;
 
-/// A frame that a source wants to send to learn about its path. The destination sends it back, unless it is addressed
-/// to a congestion point.
+/// A frame that a source sends to measure its path. The destination returns it, unless it is addressed to a congestion
+/// point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathProbe {
-    /// A number by which the source knows it again.
+    /// Number by which the source identifies the probe when it returns.
     pub number: u32,
-    /// What it carries.
+    /// Value that the probe carries.
     pub value: u64,
-    /// The congestion point it is for, if it is not for all on its way; see [`point::tag_of`].
+    /// Tag of the congestion point that it is addressed to; 0 for all points on its path. See [`point::tag_of`].
     pub tag: u16,
 }
 
-/// The class in which path probes travel, unless their flow states another.
+/// The class of path probes, unless their flow states another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathProbeClass {
-    /// Behind the flow's frames, in their class.
+    /// The class of the flow's data frames, in order with them.
     WithData,
-    /// In the most urgent class.
+    /// The most urgent class.
     Urgent,
 }
 
-/// The adapter a reaction point is in.
+/// The adapter of a reaction point.
 #[derive(Clone, Copy, Debug)]
 pub struct Adapter {
     /// Rate of its link.
     pub link: Rate,
-    /// The flow's frames, overhead not counted.
+    /// Size of the flow's frames, without overhead.
     pub frame: Bytes,
     /// Preamble and gap of a frame.
     pub overhead: Bytes,
@@ -164,105 +164,105 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// An adapter with that link, for a flow with frames of that size.
+    /// Returns an adapter with that link for a flow with frames of that size.
     #[must_use]
     pub fn of(link: Rate, frame: Bytes) -> Adapter {
         Adapter { link, frame, overhead: Bytes::ZERO, seed: 1, flow: 0 }
     }
 }
 
-/// The sender's side of a protocol, one per flow.
+/// The sender's side of a protocol; one per flow.
 pub trait ReactionPoint {
-    /// Tells it where it is, before anything happens.
+    /// Called once, before any other input, with the adapter of the flow.
     ///
     /// # Errors
-    /// If its parameters do not fit there.
+    /// Fails if the parameters do not suit the adapter.
     fn attach(&mut self, _adapter: &Adapter) -> Result<(), Invalid> {
         Ok(())
     }
     /// The flow started to send a frame of that length.
     fn on_sent(&mut self, now: Time, len: Bytes);
-    /// Something came back.
+    /// Feedback arrived.
     fn on_feedback(&mut self, now: Time, feedback: &Feedback);
-    /// The deadline stated earlier has come.
+    /// The time stated by [`deadline`](Self::deadline) was reached.
     fn on_deadline(&mut self, now: Time);
-    /// When it next wants to be asked, if ever.
+    /// Returns the time at which it requests a call of [`on_deadline`](Self::on_deadline), if any.
     fn deadline(&self) -> Option<Time>;
-    /// The source turns on, or off: it makes no frames then.
+    /// The source turned on or off; it creates no frames while it is off.
     fn on_activity(&mut self, _now: Time, _on: bool) {}
-    /// What the flow may do now.
+    /// Returns the current rate and window of the flow.
     fn allowance(&self) -> Allowance;
-    /// The rate that its parameters state and that the flow never exceeds, if they state one.
+    /// Returns the rate that the flow never exceeds, if its parameters state one.
     fn ceiling(&self) -> Option<Rate> {
         None
     }
-    /// What a change of the allowed rate does to a wait that has begun.
+    /// Returns the effect of a rate change on a wait that has begun.
     fn pacing(&self) -> Pacing {
         Pacing::Remaining
     }
-    /// A path probe to send now, if it wants one. Called after every event of the flow.
+    /// Returns a path probe to send now, if any. Called after every event of the flow.
     fn path_probe(&mut self, _now: Time) -> Option<PathProbe> {
         None
     }
-    /// The class of its path probes, if it ever sends any.
+    /// Returns the class of its path probes; `None` if it never sends any.
     fn path_probes(&self) -> Option<PathProbeClass> {
         None
     }
-    /// What the flow's frames are tagged with; 0 is nothing. See [`point::tag_of`].
+    /// Returns the tag of the flow's frames; 0 is no tag. See [`point::tag_of`].
     fn tag(&self) -> u16 {
         0
     }
-    /// Whether it may ever tag a frame, or a probe.
+    /// Returns whether it may ever tag a frame or a probe.
     fn tags(&self) -> bool {
         false
     }
-    /// What a tag adds to a frame.
+    /// Returns the size of a tag.
     fn tag_size(&self) -> Bytes {
         Bytes::ZERO
     }
-    /// Whether marks are also for the host's other flows of the same class and protocol.
+    /// Returns whether marks also apply to the host's other flows of the same class and protocol.
     fn shares_feedback(&self) -> bool {
         false
     }
 }
 
-/// What a protocol is: its name, its parameters, and how to make a reaction point of them.
+/// A protocol: its name, its parameters, and the constructor of its reaction point.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtocolInfo {
-    /// The name used in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// One line on what it does.
+    /// One-line description.
     pub summary: &'static str,
-    /// Its parameters.
+    /// Parameters.
     pub parameters: &'static [Parameter],
     /// Named sets of other defaults.
     pub presets: &'static [Preset],
-    /// Whether it does nothing without acknowledgements.
+    /// Whether the protocol needs acknowledgements to have any effect.
     pub acknowledged: bool,
-    /// Makes a reaction point.
+    /// Builds a reaction point.
     pub build: fn(&Values) -> Result<Reaction, Invalid>,
 }
 
-/// What a congestion point is: its name, its parameters, and how to make one of them.
+/// A kind of congestion point: its name, its parameters, and its constructor.
 #[derive(Clone, Copy, Debug)]
 pub struct PointInfo {
-    /// The name used in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// One line on what it does.
+    /// One-line description.
     pub summary: &'static str,
-    /// Its parameters.
+    /// Parameters.
     pub parameters: &'static [Parameter],
     /// Named sets of other defaults.
     pub presets: &'static [Preset],
-    /// Makes a congestion point.
+    /// Builds a congestion point.
     pub build: fn(&Values) -> Result<Point, Invalid>,
 }
 
-/// Generates the set of reaction points, an enum, and the catalogue. Every flow has one of them inside, so what is large
-/// says `Box`. The last variant is open: see [`custom`].
+/// Generates the enum of reaction points and the catalogue. Every flow contains one, so large types are boxed. The last
+/// variant is open: see [`custom`].
 macro_rules! protocols {
     ($($variant:ident($type:ty) = $($info:expr),*;)*) => {
-        /// The reaction point of some protocol.
+        /// The reaction point of a protocol.
         #[derive(Clone, Debug)]
         pub enum Reaction {
             $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
@@ -319,15 +319,15 @@ macro_rules! protocols {
             }
         }
 
-        /// Every protocol there is.
+        /// All built-in protocols.
         pub const PROTOCOLS: &[ProtocolInfo] = &[$($($info,)*)*];
     };
 }
 
-/// The same for congestion points.
+/// Generates the same for congestion points.
 macro_rules! points {
     ($($variant:ident($type:ty) = $($info:expr),*;)*) => {
-        /// The congestion point of some protocol.
+        /// The congestion point of a protocol.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Point {
             $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
@@ -375,7 +375,7 @@ macro_rules! points {
             }
         }
 
-        /// Every kind of congestion point there is.
+        /// All built-in congestion points.
         pub const POINTS: &[PointInfo] = &[$($($info,)*)*];
     };
 }

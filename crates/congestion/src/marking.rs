@@ -1,27 +1,29 @@
 //! Marking at switches with input buffers: naive, input-triggered and input-output-triggered (Santos, Turner and
 //! Janakiraman, HPL-2002-224).
 //!
-//! All three wait for an input buffer to fill. The naive one marks what is in that buffer; the others mark all that
-//! waits, in any buffer, for the outputs that buffer has frames for. Nothing is ever scanned: a buffer remembers for each
-//! output until when what came to it is to be marked, and an output remembers how many marks it owes.
+//! All three are triggered when an input buffer fills. The naive policy marks the frames in that buffer; the others
+//! mark all frames, in any buffer, that wait for the outputs for which that buffer holds frames. No buffer is scanned:
+//! for each output, a buffer stores the time up to which its arrivals are marked, and an output stores the number of
+//! marks that it owes.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::point::{CongestionPoint, Passage, Request, Surroundings, View};
 use crate::{Point, PointInfo};
 use units::{Span, Time};
 
-/// Which frames an event marks, and what makes an event.
+/// The frames that an event marks, and the condition that triggers an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
-    /// What is in the full buffer.
+    /// The frames in the full buffer.
     Naive,
-    /// What waits for the outputs that the full buffer has frames for.
+    /// The frames that wait for the outputs for which the full buffer holds frames.
     InputTriggered,
-    /// Also when more than so many frames are in the switch for an output, the one on the wire counted.
+    /// As above, and also triggered when the switch holds more than `threshold` frames for an output, including the one
+    /// on the wire.
     InputOutputTriggered { threshold: u32 },
 }
 
-/// A congestion point of one of the three kinds.
+/// A congestion point with one of the three policies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marking {
     policy: Policy,
@@ -33,7 +35,7 @@ pub struct Marking {
     freed: bool,
     /// Whether outputs that may not send are left out of an event.
     skip_blocked: bool,
-    /// Frames that leave by an output that was blocked so recently are not marked.
+    /// Frames that leave by an output that was blocked within this time are not marked.
     recently: Option<Span>,
     ports: usize,
     classes: usize,
@@ -150,7 +152,8 @@ impl Marking {
         usize::from(port) * self.classes + usize::from(class)
     }
 
-    /// Whether this arrival fills its input buffer, or finds it full: below the last slot, and above XOFF, more may come.
+    /// Whether this arrival fills its input buffer or finds it full: frames may still arrive below the last slot and
+    /// above XOFF.
     fn fills(&self, frame: &Passage, view: &impl View) -> bool {
         let held = view.held(frame.input, frame.class);
         // At least one unit: a buffer without anything in it is never full.

@@ -1,6 +1,6 @@
-//! No congestion control: the flow keeps to the fixed allowance it was given and reacts to nothing.
+//! No congestion control: the flow keeps its fixed allowance and does not react to feedback.
 //!
-//! The baseline of every comparison, and what a lossless network does when only its flow control is at work.
+//! The baseline of every comparison: a lossless network with flow control alone.
 
 use crate::parameter::{Parameter, ParameterDefault, ParameterKind};
 use crate::{Allowance, Feedback, ProtocolInfo, Reaction, ReactionPoint};
@@ -37,7 +37,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
 /// A reaction point that does not react.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoControl {
-    /// What the flow may always do; unlimited by default.
+    /// The constant allowance of the flow; unlimited by default.
     pub allowance: Allowance,
 }
 

@@ -1,33 +1,33 @@
-//! Parameters of protocols and congestion points: one table per protocol, from which scenario keys, the reference and
-//! `tailback protocols` are made, and the values that a scenario gives them.
+//! Parameters of protocols and congestion points, and their values. Scenario keys, the reference and `tailback
+//! protocols` are generated from one table per protocol.
 
 use units::{Bytes, Rate, Span};
 
-/// One parameter.
+/// A parameter of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// The key in a scenario.
+    /// Key in a scenario.
     pub name: &'static str,
-    /// What values it takes.
+    /// Type and range of its values.
     pub kind: ParameterKind,
-    /// What holds if it is not given.
+    /// Default.
     pub default: ParameterDefault,
-    /// What it means.
+    /// Description.
     pub meaning: &'static str,
 }
 
 /// A named set of defaults that differ from those of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// Its name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// What it stands for.
+    /// Description.
     pub meaning: &'static str,
-    /// Names of parameters, their values as a scenario would have them, and where these come from.
+    /// Names of parameters, their values in scenario syntax, and the sources of these values.
     pub values: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// What values a parameter takes.
+/// Type and range of the values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
     /// Bits per second, not zero.
@@ -46,12 +46,12 @@ pub enum ParameterKind {
     Choice(&'static [(&'static str, &'static str)]),
 }
 
-/// What holds if a parameter is not given.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterDefault {
-    /// This, as a scenario would have it, and where it comes from.
+    /// A value in scenario syntax, and its source.
     Value(&'static str, &'static str),
-    /// Nothing; this is what that means.
+    /// No value; the text describes the effect.
     Absent(&'static str),
 }
 
@@ -74,25 +74,25 @@ pub enum Value {
     Choice(String),
 }
 
-/// Values for a table of parameters. A protocol reads them once, when it is made.
+/// Values for a table of parameters. A protocol reads them once, when it is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
     given: Vec<(&'static str, Value)>,
 }
 
-/// Why values make no protocol.
+/// The reason that a protocol cannot be built from its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// The parameter to change.
+    /// Parameter to change.
     pub parameter: &'static str,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to do.
+    /// Suggested correction.
     pub help: String,
 }
 
 impl Invalid {
-    /// That this parameter is wrong, and what to do.
+    /// Creates an error about a parameter, with a suggested correction.
     #[must_use]
     pub fn new(parameter: &'static str, message: impl Into<String>, help: impl Into<String>) -> Invalid {
         Invalid { parameter, message: message.into(), help: help.into() }
@@ -105,10 +105,10 @@ impl std::fmt::Display for Invalid {
     }
 }
 
-/// Two tables as one.
+/// Joins two tables.
 ///
 /// # Panics
-/// If that one is not as long as both: when the program is compiled.
+/// Panics, at compile time, if `ALL` is not the sum of both lengths.
 pub(crate) const fn joined<const ALL: usize>(first: &[Parameter], second: &[Parameter]) -> [Parameter; ALL] {
     assert!(first.len() + second.len() == ALL);
     let mut all = [first[0]; ALL];
@@ -121,7 +121,7 @@ pub(crate) const fn joined<const ALL: usize>(first: &[Parameter], second: &[Para
 }
 
 impl Parameter {
-    /// A value from a table.
+    /// Parses a value of a table.
     fn read(&self, text: &str) -> Value {
         let value = match self.kind {
             ParameterKind::Rate => text.parse().ok().map(Value::Rate),
@@ -137,10 +137,10 @@ impl Parameter {
 }
 
 impl Values {
-    /// The defaults of a table.
+    /// Returns the defaults of a table.
     ///
     /// # Panics
-    /// If a default does not fit its own kind; a test makes every protocol from its defaults.
+    /// Panics if a default does not match its kind; a test builds every protocol from its defaults.
     #[must_use]
     pub fn defaults(parameters: &[Parameter]) -> Values {
         let given = parameters.iter().filter_map(|parameter| {
@@ -150,10 +150,10 @@ impl Values {
         Values { given: given.collect() }
     }
 
-    /// The defaults of a table with those of a preset in their place.
+    /// Returns the defaults of a table, overridden by those of a preset.
     ///
     /// # Panics
-    /// If the preset does not fit the table; a test makes every protocol from its presets.
+    /// Panics if the preset does not match the table; a test builds every protocol from its presets.
     #[must_use]
     pub fn preset(parameters: &[Parameter], preset: &Preset) -> Values {
         let mut values = Values::defaults(parameters);
@@ -165,7 +165,7 @@ impl Values {
         values
     }
 
-    /// The same with one value set.
+    /// Returns the values with one of them set.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: Value) -> Values {
         self.set(name, value);
@@ -183,12 +183,12 @@ impl Values {
     }
 }
 
-/// Readers: one that may be absent, and one for parameters that have a default and so always have a value.
+/// Generates two readers per type: one for an optional parameter, and one for a parameter with a default.
 macro_rules! readers {
     ($($variant:ident: $type:ty = $maybe:ident, $must:ident;)*) => {
         impl Values {
             $(
-                /// The value, if it was given or has a default.
+                /// Returns the value, if it was given or has a default.
                 #[must_use]
                 pub fn $maybe(&self, name: &str) -> Option<$type> {
                     match self.get(name) {
@@ -197,10 +197,10 @@ macro_rules! readers {
                     }
                 }
 
-                /// The value of a parameter that has a default.
+                /// Returns the value of a parameter that has a default.
                 ///
                 /// # Panics
-                /// If the table has no such parameter: a slip that the test of all defaults finds.
+                /// Panics if the table has no such parameter; the test of all defaults detects this.
                 #[must_use]
                 pub fn $must(&self, name: &str) -> $type {
                     self.$maybe(name).unwrap_or_else(|| panic!("no value for `{name}`"))

@@ -1,12 +1,12 @@
-//! The end-to-end probes of E2CM: a flow's share of all queues on its path, measured by its source.
+//! The end-to-end probes of E2CM: a source's measurement of its flow's share of all queues on its path.
 //!
-//! A probe leaves behind the flow's frames, and the destination sends it back with the time of its arrival. What the
-//! flow injected between the two is what it had on its way, its own part of the queues: the source looks it up in the
-//! history of its own frames, which reaches back to the oldest probe that is still on its way. A frame is injected when
-//! it starts; clocks of source and destination agree.
+//! A probe follows the flow's frames, and the destination returns it with the time of its arrival. The bytes that the
+//! flow injected between departure and arrival were in flight: the flow's own share of the queues. The source looks
+//! them up in the history of its frames, which extends back to the oldest probe in flight. A frame is injected when it
+//! starts; the clocks of source and destination agree.
 //!
-//! A lost probe is forgotten with the first later one that comes back. The history is held to [`MOST`] frames: a probe
-//! that is away for longer is forgotten too.
+//! A lost probe is forgotten when the first later one returns. The history is limited to [`MOST`] frames: a probe that
+//! is in flight for longer is forgotten too.
 
 use crate::feedback::Sample;
 use crate::{PathProbe, STAMP};

@@ -1,88 +1,91 @@
-//! What a congestion point is: the part of a switch that notices congestion and tells the sources.
+//! The congestion point: the part of a switch that detects congestion and notifies sources.
 //!
-//! A switch has at most one. It sees frames come and start to leave, looks at buffers through a [`View`], marks
-//! frames, and asks for notices to be sent. It cannot schedule: it states a [`CongestionPoint::deadline`].
+//! A switch has at most one. It observes frames as they arrive and start to leave, reads buffer levels through a
+//! [`View`], marks frames, and requests notices. It does not schedule events: it states a
+//! [`CongestionPoint::deadline`].
 
 use units::{Rate, Time};
 
 /// A frame at a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// When.
+    /// Current time.
     pub now: Time,
-    /// When the frame came to the switch, as far as its queues are concerned.
+    /// Time at which the frame arrived at the switch, as its queues count it.
     pub since: Time,
     /// Number of its flow.
     pub flow: u32,
-    /// Port by which it came.
+    /// Ingress port.
     pub input: u16,
-    /// Port by which it goes.
+    /// Egress port.
     pub output: u16,
     /// Its class.
     pub class: u8,
-    /// Its length in bytes, overhead not counted.
+    /// Length in bytes, without overhead.
     pub len: u16,
-    /// The tag its source put on it; see [`tag_of`].
+    /// Tag set by its source; see [`tag_of`].
     pub tag: u16,
 }
 
 /// A path probe at a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passing {
-    /// When.
+    /// Current time.
     pub now: Time,
     /// Number of its flow.
     pub flow: u32,
-    /// Port by which it goes.
+    /// Egress port.
     pub output: u16,
-    /// The class of its flow's data, whose queue it is about.
+    /// Class of its flow's data: the probe concerns the queue of this class.
     pub class: u8,
-    /// The congestion point it is for, if it is for one; see [`tag_of`].
+    /// Tag of the congestion point that it is addressed to, if any; see [`tag_of`].
     pub tag: u16,
-    /// What it carries, to be changed at will.
+    /// Value that the probe carries; the congestion point may change it.
     pub value: u64,
 }
 
-/// The number of a congestion point in the network: that of a port and a class.
+/// Returns the number of a congestion point in the network, from its port and class.
 #[must_use]
 pub fn number(port: u32, class: u8) -> u32 {
     port << 3 | u32::from(class & 7)
 }
 
-/// What a frame of a source that is associated with that congestion point is tagged with; 0 is no tag, and what the
-/// tags have no room for. Networks in which sources tag frames have at most [`MOST_TAGGED_PORTS`] ports.
+/// Returns the tag of frames whose source is associated with that congestion point; 0, which means no tag, if the
+/// number exceeds the range of tags. Networks in which sources tag frames have at most [`MOST_TAGGED_PORTS`] ports.
 #[must_use]
 pub fn tag_of(number: u32) -> u16 {
     u16::try_from(number + 1).unwrap_or(0)
 }
 
-/// The most ports of a network that tags can tell apart.
+/// The largest number of ports in a network that tags can distinguish.
 pub const MOST_TAGGED_PORTS: usize = 8191;
 
-/// What a congestion point can see of its switch. Everything costs a look at a counter, never a scan; only `leaving`
-/// looks at every output, for points that ask for it.
+/// A congestion point's view of its switch. Every method reads a counter and never scans, except `leaving`, which
+/// visits every output and is called only by points that need it.
 pub trait View {
-    /// What is held of what came by an input: bytes, or slots where credits count frames.
+    /// Returns the amount held from an input: bytes, or slots where credits count frames.
     fn held(&self, input: u16, class: u8) -> u32;
-    /// How much must be held for the sender to be stopped: the last slot, XOFF, or too little room for one more frame.
+    /// Returns the amount at which the sender is stopped: the last slot, XOFF, or too little room for another frame.
     fn full(&self, input: u16, class: u8) -> u32;
-    /// Outputs for which frames of a class from an input wait, those already leaving not counted; bit n stands for output n.
+    /// Returns the outputs for which frames of a class from an input wait, without those already leaving; bit n is
+    /// output n.
     fn wanted(&self, input: u16, class: u8) -> u128;
-    /// Bytes that wait for an output, the frame on the wire not counted.
+    /// Returns the bytes that wait for an output, without the frame on the wire.
     fn waiting_bytes(&self, output: u16, class: u8) -> u32;
-    /// Frames that wait for an output, the frame on the wire not counted.
+    /// Returns the number of frames that wait for an output, without the frame on the wire.
     fn waiting_frames(&self, output: u16, class: u8) -> u32;
-    /// Whether a frame of that class is being sent by an output, where the input holds it until it has left.
+    /// Returns whether an output is sending a frame of that class that the input holds until it has left.
     fn sending(&self, output: u16, class: u8) -> bool;
-    /// The part of `held` whose last bit leaves at this very instant.
+    /// Returns the part of `held` whose last bit leaves at this instant.
     fn leaving(&self, input: u16, class: u8) -> u32;
-    /// Whether the last bit of what an output is sending leaves at this very instant.
+    /// Returns whether the last bit of the frame that an output is sending leaves at this instant.
     fn ending(&self, output: u16, class: u8) -> bool;
-    /// Whether an output may not send now, for want of credits for the largest frame or because the far end has stopped it.
+    /// Returns whether an output must not send now: it lacks credits for the largest frame, or the far end has stopped
+    /// it.
     fn blocked(&self, output: u16, class: u8) -> bool;
-    /// When an output was last blocked with something to send; now, if it is.
+    /// Returns the time at which an output was last blocked with frames to send; the current time if it is blocked now.
     fn last_blocked(&self, output: u16, class: u8) -> Option<Time>;
-    /// Whether the sender of an input has been told to stop.
+    /// Returns whether the sender of an input has been stopped.
     fn stopped(&self, input: u16, class: u8) -> bool;
 }
 
@@ -108,61 +111,61 @@ impl<V: View + ?Sized> View for &V {
     }
 }
 
-/// The rate that a congestion point suggests to a source, and the most that it allows.
+/// Rate guidance from a congestion point to a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guidance {
-    /// What it suggests.
+    /// Suggested rate.
     pub suggested: Rate,
-    /// What it allows.
+    /// Maximum rate.
     pub most: Rate,
 }
 
-/// What a congestion point tells a source.
+/// A notice from a congestion point to a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The flow it is about.
+    /// Flow that the notice is for.
     pub flow: u32,
-    /// Quantised feedback, as the frame carries it.
+    /// Quantised feedback, as encoded in the frame.
     pub feedback: u8,
     /// The set point less the queue, in bytes.
     pub offset: i32,
-    /// How much the queue has grown since the last sample, in bytes.
+    /// Growth of the queue since the last sample, in bytes.
     pub growth: i32,
-    /// Number of the port whose buffer or queue it is about.
+    /// Number of the port whose buffer or queue is congested.
     pub port: u16,
-    /// And the class.
+    /// Class of that buffer or queue.
     pub class: u8,
-    /// What rate it suggests and allows, if it does.
+    /// Suggested and maximum rate, if the point provides guidance.
     pub guidance: Option<Guidance>,
 }
 
-/// What becomes of a path probe at a congestion point.
+/// The fate of a path probe at a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on to its destination.
+    /// The probe continues to its destination.
     Pass,
-    /// It ends here.
+    /// The probe ends here.
     End,
-    /// It ends here, and this goes back to its source.
+    /// The probe ends here, and this notice returns to its source.
     Reply(Notice),
 }
 
-/// What a congestion point wants done now.
+/// A request of a congestion point to its switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Nothing.
+    /// No request.
     Nothing,
-    /// To be asked again when everything that can start at this instant has started.
+    /// Call [`CongestionPoint::on_settled`] when everything that can start at this instant has started.
     Settle,
-    /// That a source be told.
+    /// Notify a source.
     Notify(Notice),
-    /// That so many frames be drawn from the buffer of an input, each with the probability of the room it holds there.
+    /// Draw frames from the buffer of an input, each with a probability proportional to the room that it holds there.
     Draw {
-        /// The input.
+        /// Input port.
         input: u16,
-        /// The class.
+        /// Class.
         class: u8,
-        /// How many, one or two.
+        /// Number of frames, one or two.
         count: u8,
     },
 }
@@ -170,29 +173,29 @@ pub enum Request {
 /// A frame drawn from a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// Its flow.
+    /// Number of its flow.
     pub flow: u32,
-    /// The output it waits for.
+    /// Output that it waits for.
     pub output: u16,
-    /// How congested its way on from here is: the fill of the first buffer behind the one it was drawn from.
+    /// Congestion of its onward path: the fill of the first buffer behind the one that it was drawn from.
     pub path: u32,
 }
 
-/// The switch a congestion point is in.
+/// The switch of a congestion point.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// Rates of its ports.
     pub rates: Vec<Rate>,
-    /// Classes.
+    /// Number of classes.
     pub classes: usize,
     /// Whether each port leads to a host.
     pub to_host: Vec<bool>,
-    /// The largest frame of each class in bytes, overhead not counted.
+    /// The largest frame of each class in bytes, without overhead.
     pub largest_frame: Vec<u32>,
-    /// What an input may hold of each class before its sender is stopped, in bytes.
+    /// Bytes of each class that an input may hold before its sender is stopped.
     pub buffer: Vec<u32>,
-    /// Whether what waits for an output in each class is held by inputs: then one input alone can have no more wait than
-    /// its buffer.
+    /// Whether the frames that wait for an output in each class are held by inputs: a single input can then queue no
+    /// more than its buffer.
     pub held_by_inputs: Vec<bool>,
     /// Seed of the run.
     pub seed: u64,
@@ -202,39 +205,40 @@ pub struct Surroundings {
     pub first_port: u32,
 }
 
-/// A switch's congestion point.
+/// The congestion point of a switch.
 pub trait CongestionPoint {
-    /// Tells it where it is, before anything happens.
+    /// Called once, before any other input, with the properties of the switch.
     fn attach(&mut self, surroundings: &Surroundings);
 
-    /// Whether it may send notices; else it only marks, or speaks to probes on their way to their destination.
+    /// Returns whether it may send notices; if not, it only marks frames or changes passing probes.
     fn notifies(&self) -> bool {
         false
     }
 
-    /// Whether it judges the buffer of an input by the frame that joins it, and needs outputs that send from there.
+    /// Returns whether it evaluates an input buffer when a frame joins it, and therefore needs outputs that send from
+    /// input buffers.
     fn judges_joining(&self) -> bool {
         false
     }
 
-    /// Whether it may request to draw frames, so that the switch keeps account of them.
+    /// Returns whether it may request to draw frames, so that the switch keeps account of them.
     fn draws(&self) -> bool {
         false
     }
 
-    /// A frame has come, is counted against its input, and waits for its output.
+    /// A frame arrived, is counted against its input, and waits for its output.
     fn on_arrival(&mut self, _frame: &Passage, _view: &impl View) -> Request {
         Request::Nothing
     }
 
-    /// A frame has joined the queue of its output: at once, or, where there is room behind the crossbar, when it has
-    /// come through.
+    /// A frame joined the queue of its output: at once, or, in a switch with output buffers behind the crossbar, when
+    /// it has crossed.
     fn on_output(&mut self, _frame: &Passage, _view: &impl View) -> Request {
         Request::Nothing
     }
 
-    /// A path probe is here on its way to its destination. What it carries may be changed. One with the tag of a queue of
-    /// this point is for that queue alone: it ends here, with a reply or without.
+    /// A path probe arrived on its way to its destination. Its value may be changed. A probe with the tag of a queue of
+    /// this point is addressed to that queue alone and ends here, with or without a reply.
     fn on_path_probe(&mut self, _probe: &mut Passing, _view: &impl View) -> Fate {
         Fate::Pass
     }
@@ -242,25 +246,25 @@ pub trait CongestionPoint {
     /// Everything that could start at this instant has started.
     fn on_settled(&mut self, _now: Time, _view: &impl View) {}
 
-    /// A frame starts to leave. Returns whether it is marked.
+    /// A frame starts to leave. Returns whether to mark it.
     fn on_start(&mut self, _frame: &Passage, _view: &impl View) -> bool {
         false
     }
 
-    /// Frames that waited for a failed cable now wait elsewhere, or nowhere.
+    /// Frames that waited for a failed link were moved to other outputs or removed.
     fn on_rerouted(&mut self, _view: &impl View) {}
 
-    /// The frames asked for.
+    /// Receives the requested frames.
     fn on_drawn(&mut self, _now: Time, _drawn: &[Drawn]) -> Option<Notice> {
         None
     }
 
-    /// When it next wants to be asked, if ever.
+    /// Returns the time at which it requests a call of [`on_deadline`](Self::on_deadline), if any.
     fn deadline(&self) -> Option<Time> {
         None
     }
 
-    /// The deadline has come.
+    /// The time stated by [`deadline`](Self::deadline) was reached.
     fn on_deadline(&mut self, _now: Time, _view: &impl View) -> Request {
         Request::Nothing
     }

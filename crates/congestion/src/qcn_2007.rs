@@ -1,10 +1,10 @@
-//! QCN as it was in 2007, in the 802.1au bake-off: the two-point form (`qcn-2007`), the form with probes from the
-//! reaction point to the congestion point (`qcn-p`), and that with rate guidance (`qcn-pr`).
+//! QCN as of 2007, in the 802.1au bake-off: the two-point form (`qcn-2007`), the form with probes from the reaction
+//! point to the congestion point (`qcn-p`), and the form with rate guidance (`qcn-pr`).
 //!
-//! The congestion point samples frames by chance, the more often the more congestion there is. The reaction point has
-//! the byte counter of the standard and not its timer: a clock raises the rate by itself instead. With probes, the byte
-//! counter asks the congestion point that last asked for less, and a stage is complete when an answer comes, which it
-//! does only if there is room for more.
+//! The congestion point samples frames at random, more often under more congestion. The reaction point has the byte
+//! counter of the standard, but not its timer: a self-increase timer raises the rate instead. With probes, the byte
+//! counter probes the congestion point that last sent negative feedback, and a stage is complete when the reply
+//! arrives; the point replies only if its queue has room.
 
 use crate::feedback::{BASE_PROBABILITY, PROBE_ANSWERS};
 use crate::guidance::{self, WEIGHT};
@@ -216,7 +216,7 @@ const LAWS: ParameterKind = ParameterKind::Choice(&[
     ),
 ]);
 
-/// How a source raises its rate by itself, unless somebody says otherwise.
+/// The self-increase of a source, with its default law.
 const fn self_increase(law: &'static str, source: &'static str) -> Parameter {
     Parameter {
         name: "self_increase",
@@ -226,7 +226,7 @@ const fn self_increase(law: &'static str, source: &'static str) -> Parameter {
     }
 }
 
-/// What all sources have.
+/// Parameters that all sources have.
 const COMMON: [Parameter; 18] = [
     THRESHOLD,
     AI_RATE,

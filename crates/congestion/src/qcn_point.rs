@@ -1,11 +1,11 @@
 //! The congestion point of Quantized Congestion Notification (IEEE 802.1Qau-2010, now IEEE 802.1Q-2014 clauses 30 to
 //! 33), at output queues as standardised, or at input buffers with occupancy sampling (Neeser et al. 2012).
 //!
-//! Every so many bytes a queue is sampled: how far it is above its set point and how much it has grown since the last
-//! sample make the feedback. If that is negative, one flow is told. Which one is a matter of its own: the flow of the
-//! frame that just came, or the flow of a frame drawn from the buffer.
+//! A queue is sampled once per interval of bytes. The feedback is computed from the distance of the queue from its set
+//! point and from its growth since the last sample. If it is negative, one flow is notified: the flow of the frame that
+//! just arrived, or the flow of a frame drawn from the buffer.
 //!
-//! All of the feedback is integer arithmetic; the weight counts in 1024ths, which holds every weight of the standard.
+//! All feedback is integer arithmetic; the weight is in 1024ths, which represents every weight of the standard.
 
 use crate::feedback::{ONE, Sample, congestion, flexible, jittered, quantised};
 use crate::guidance::Guide;
@@ -100,14 +100,14 @@ enum Placed {
     Inputs,
 }
 
-/// When a queue is sampled.
+/// Sampling interval of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Intervals {
-    /// When so many bytes have come: the fewer the more congestion the last sample found.
+    /// A number of bytes that falls with the congestion found by the last sample.
     Table,
-    /// When as many bytes have come as always.
+    /// A constant number of bytes.
     Constant,
-    /// With each frame by chance, the more likely the more congestion there is.
+    /// Each frame at random, with a probability that rises with congestion.
     Chance { base: f64 },
 }
 
@@ -118,7 +118,7 @@ enum Culprit {
     TwoSamples,
 }
 
-/// What is sampled: an output's queue or an input's buffer, in one class.
+/// A sampled queue: an output queue or an input buffer, in one class.
 #[derive(Clone, Debug, PartialEq)]
 struct Queue {
     /// Bytes at the last sample.
@@ -129,7 +129,7 @@ struct Queue {
     due: Option<Time>,
     /// Flow of the frame that came last.
     last: u32,
-    /// What probes that are for it carry.
+    /// Tag of probes addressed to this queue.
     tag: u16,
     stream: Stream,
 }
@@ -147,14 +147,14 @@ pub struct QcnPoint {
     culprit: Culprit,
     keep_alive: Option<Span>,
     guide: Option<Guide>,
-    /// Whether probes are answered that find no room, too.
+    /// Whether a probe is answered even if the queue has no room.
     answers_all: bool,
     classes: usize,
     /// By (port, class).
     queues: Vec<Queue>,
     /// No queue is due before this.
     next: Option<Time>,
-    /// What to say when the frames asked for are known; the flow is still missing.
+    /// Notice to send when the requested frames are known; its flow is still missing.
     pending: Option<Notice>,
 }
 
@@ -169,10 +169,11 @@ fn weight_of(values: &Values) -> Result<i64, Invalid> {
 }
 
 impl QcnPoint {
-    /// From its parameters.
+    /// Builds the congestion point from its parameters.
     ///
     /// # Errors
-    /// If the weight is not a multiple of 1/1024, or what makes sense only at inputs is wanted at outputs.
+    /// Fails if the weight is not a multiple of 1/1024, or if an option for inputs is combined with sampling at
+    /// outputs.
     pub fn build(values: &Values) -> Result<Point, Invalid> {
         let placed = if values.choice("placed") == "inputs" { Placed::Inputs } else { Placed::Outputs };
         let culprit = match values.choice("culprit").as_str() {
@@ -210,10 +211,10 @@ impl QcnPoint {
         }))
     }
 
-    /// The point of 2007, at outputs, which samples by chance; from its parameters.
+    /// Builds the congestion point of 2007, which samples output queues at random.
     ///
     /// # Errors
-    /// If the weight is not a multiple of 1/1024, or guidance looks back no time.
+    /// Fails if the weight is not a multiple of 1/1024, or if the period of rate guidance is zero.
     pub(crate) fn build_2007(values: &Values) -> Result<Point, Invalid> {
         Ok(Point::Qcn(QcnPoint {
             placed: Placed::Outputs,
@@ -252,7 +253,7 @@ impl QcnPoint {
         }
     }
 
-    /// Takes a sample, and says whom to tell of it.
+    /// Takes a sample and returns the request to notify a flow.
     fn sample(&mut self, now: Time, port: u16, class: u8, view: &impl View) -> Request {
         let length = self.length(port, class, view);
         let at = self.at(port, class);

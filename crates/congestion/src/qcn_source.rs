@@ -1,16 +1,17 @@
 //! The reaction point of Quantized Congestion Notification (IEEE 802.1Qau-2010, now IEEE 802.1Q-2014 clauses 30 to 33):
-//! a rate limiter that a notice makes, that falls with each notice, and that finds its way back alone.
+//! a rate limiter that is created by a notice, lowers its rate with each notice, and recovers without further feedback.
 //!
-//! A byte counter and a timer count stages from the last notice on, each by itself. In the first stages the rate halves
-//! its distance to the target, the rate before the notices (fast recovery). When one of the two is through with these,
-//! each stage also raises the target by a little (active increase), when both are, by ever more (hyperactive increase).
+//! A byte counter and a timer count stages independently from the last notice. In the first stages, the rate halves its
+//! distance to the target, the rate before the notices (fast recovery). When one of the two has completed these stages,
+//! each further stage also raises the target by a small step (active increase); when both have, the steps grow
+//! (hyperactive increase).
 //!
-//! The draft of 2007 and what the 802.1au bake-off made of it ([`qcn_2007`](crate::qcn_2007)) are the same limiter with
-//! another clock: it has no stages of time, but raises the rate a little by itself. With probes, a stage of the byte
-//! counter asks the congestion point, and the answer raises the rate.
+//! The draft of 2007 and its variants in the 802.1au bake-off ([`qcn_2007`](crate::qcn_2007)) use the same limiter with
+//! another timer: it counts no stages but raises the rate by itself. With probes, a stage of the byte counter probes
+//! the congestion point, and the reply raises the rate.
 //!
-//! Rates are f64, in bits per second: half the sum of two whole rates is then exact, and nothing is lost to rounding
-//! when a rate closes in on its target. What the adapter is told is rounded down to whole bits per second.
+//! Rates are `f64`, in bits per second: half the sum of two whole rates is then exact, and no rounding error
+//! accumulates as a rate approaches its target. The rate given to the adapter is rounded down to whole bits per second.
 
 use crate::feedback::jittered;
 use crate::guidance::guided;
@@ -25,7 +26,7 @@ const STALE: f64 = 10.0;
 /// ... and is divided by this.
 const CUT: f64 = 8.0;
 
-/// What completed a stage.
+/// The counter that completed a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Bytes,
@@ -37,7 +38,7 @@ enum Stage {
 struct Limiter {
     /// Bits per second that may be sent.
     current: f64,
-    /// Where that is going.
+    /// Rate that the limiter recovers towards.
     target: f64,
     /// Stages since the last notice.
     byte_stage: u32,
@@ -46,22 +47,22 @@ struct Limiter {
     left: i64,
     /// The end of this stage of the timer.
     expires: Time,
-    /// The congestion point that last asked for less.
+    /// The congestion point that last sent negative feedback.
     point: u32,
     /// The most that the rate may be.
     most: f64,
 }
 
-/// What the clock of a limiter does.
+/// Function of a limiter's timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
-    /// It counts stages of this length, beside those of the byte counter.
+    /// Counts stages of this length, beside those of the byte counter.
     Stages(Span),
-    /// It raises the rate, and a target that the rate leaves behind with it or not.
+    /// Raises the rate and, if `carries_target`, a target that the rate overtakes.
     Raises { increase: Increase, carries_target: bool },
 }
 
-/// What a stage beyond fast recovery adds to the target, in bits per second.
+/// Increase of the target by a stage beyond fast recovery, in bits per second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps {
     /// So much while one counter is beyond, and of that so much a stage when both are.
@@ -80,7 +81,7 @@ pub(crate) enum Extra {
     ByStage(f64),
 }
 
-/// What tells the limiters of QCN apart.
+/// Differences between the limiters of QCN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) clock: Clock,
@@ -91,7 +92,7 @@ pub(crate) struct How {
     pub(crate) guidance_weight: f64,
 }
 
-/// A reaction point with a rate limiter, if a notice has made one.
+/// A reaction point with a rate limiter that is created by a notice.
 #[derive(Clone, Debug)]
 pub struct QcnSource {
     how: How,
@@ -126,10 +127,10 @@ enum Clamp {
 }
 
 impl QcnSource {
-    /// From the parameters of the standard.
+    /// Builds the reaction point of the standard from its parameters.
     ///
     /// # Errors
-    /// If the least rate is not below the largest, or a stage of the timer takes no time.
+    /// Fails if the least rate is not below the largest, or if a timer stage takes no time.
     pub fn build(values: &Values) -> Result<Reaction, Invalid> {
         let time_reset = values.time("time_reset");
         if time_reset == Span::ZERO {
@@ -141,10 +142,10 @@ impl QcnSource {
         QcnSource::with(values, How { clock, steps, extra: Extra::Off, asks: false, guidance_weight: 0.0 })
     }
 
-    /// From the parameters that all have, and what tells them apart.
+    /// Builds a reaction point from the common parameters and the differences of its variant.
     ///
     /// # Errors
-    /// If the least rate is not below the largest.
+    /// Fails if the least rate is not below the largest.
     pub(crate) fn with(values: &Values, how: How) -> Result<Reaction, Invalid> {
         let (min_rate, max_rate) = (values.rate("min_rate"), values.maybe_rate("max_rate"));
         if let Some(max_rate) = max_rate {

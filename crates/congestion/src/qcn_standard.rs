@@ -1,4 +1,4 @@
-//! The parameters of the reaction point of QCN as standardised. What it does is in [`qcn_source`](crate::qcn_source).
+//! Parameters of the reaction point of QCN as standardised. Its behaviour is in [`qcn_source`](crate::qcn_source).
 
 use crate::parameter::{Parameter, ParameterDefault, ParameterKind};
 use crate::{ProtocolInfo, QcnSource};

@@ -1,35 +1,35 @@
-//! Sources that answer marked and unmarked acknowledgements: LIPD, FIMD and AIMD, as a window of one packet with a rate
-//! or as the hybrid of window and rate (HPL-2002-224; the laws: HPL-2002-4 and US patent 7,920,476).
+//! Sources that react to marked and unmarked acknowledgements: LIPD, FIMD and AIMD, with a window of one packet and a
+//! rate, or with a hybrid of window and rate (HPL-2002-224; the laws: HPL-2002-4 and US patent 7,920,476).
 //!
-//! The state is the share of the largest rate that the source takes. It is paced by the time between the starts of two
+//! The state is the source's share of the largest rate. The source is paced by the time between the starts of two
 //! packets, the inter-packet delay: IPD = largest rate / rate.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Time, math};
 
-/// How a rate falls and rises. All keep it between the least and the largest.
+/// A law of rate decrease and increase. All laws keep the rate between the least and the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Linear inter-packet delay: a mark adds one packet time to it, an unmarked answer shortens it by the fraction
-    /// least / largest rate.
+    /// Linear inter-packet delay: a mark adds one packet time to the delay; an unmarked acknowledgement shortens it by
+    /// the fraction least / largest rate.
     Lipd,
-    /// Fast increase, multiplicative decrease: a mark divides the rate; unmarked answers multiply it so that it is back
-    /// after one packet interval at the least rate, wherever it was.
+    /// Fast increase, multiplicative decrease: a mark divides the rate; unmarked acknowledgements multiply it such that
+    /// it recovers from a mark within one packet interval at the least rate, at any rate.
     Fimd {
-        /// What a mark divides by.
+        /// Divisor of the rate at a mark.
         factor: f64,
     },
-    /// Additive increase, multiplicative decrease: a mark divides the rate; unmarked answers add to it at a constant
-    /// rate of time.
+    /// Additive increase, multiplicative decrease: a mark divides the rate; unmarked acknowledgements raise it at a
+    /// constant rate over time.
     Aimd {
-        /// What a mark divides by.
+        /// Divisor of the rate at a mark.
         factor: f64,
     },
 }
 
 impl Law {
-    /// The share after a mark. `least` is the least rate as a share of the largest.
+    /// Returns the share after a mark. `least` is the least rate as a share of the largest.
     #[must_use]
     pub fn decrease(self, share: f64, least: f64) -> f64 {
         let lower = match self {
@@ -39,7 +39,7 @@ impl Law {
         lower.max(least)
     }
 
-    /// The share after an unmarked answer.
+    /// Returns the share after an unmarked acknowledgement.
     #[must_use]
     pub fn increase(self, share: f64, least: f64) -> f64 {
         let higher = match self {
@@ -120,10 +120,10 @@ pub(crate) const AIMD: ProtocolInfo = ProtocolInfo {
 };
 
 impl RateLaw {
-    /// A source that follows a law.
+    /// Builds a reaction point that follows a law.
     ///
     /// # Errors
-    /// If the least rate is not below the largest.
+    /// Fails if the least rate is not below the largest.
     pub fn build(values: &Values, law: Law) -> Result<Reaction, Invalid> {
         let (least_rate, largest_rate) = (values.maybe_rate("min_rate"), values.maybe_rate("max_rate"));
         if let (Some(least), Some(largest)) = (least_rate, largest_rate) {
@@ -134,7 +134,7 @@ impl RateLaw {
         Ok(Reaction::RateLaw(point))
     }
 
-    /// The share of the largest rate it takes now.
+    /// Returns the current share of the largest rate.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share
