@@ -7,22 +7,22 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero octets.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// That many octets.
+    /// Creates a size of `octets` octets.
     #[must_use]
     pub const fn new(octets: u64) -> Bytes {
         Bytes(octets)
     }
 
-    /// Number of octets.
+    /// Returns the number of octets.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Number of bits.
+    /// Returns the number of bits.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0 * 8

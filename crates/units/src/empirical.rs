@@ -1,59 +1,59 @@
-//! Distributions given by points of their cumulative distribution: how measured flow sizes are published.
+//! Distributions defined by points of their cumulative distribution, the usual form of published flow sizes.
 
 use crate::sample::nearest;
 use crate::{Bytes, Stream};
 use std::fmt;
 
-/// A distribution whose cumulative probability runs in straight lines through given points.
+/// A distribution whose cumulative probability is piecewise linear through given points.
 ///
-/// A first point with a probability above zero, and two points with the same value, put that much probability on
-/// exactly that value; two points with the same probability leave the values between them out.
+/// A first point with a probability above zero, and two points with the same value, place that probability mass on
+/// exactly that value; two points with the same probability exclude the values between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmpiricalCdf {
     values: Vec<f64>,
     cumulative: Vec<f64>,
 }
 
-/// Why points do not make a distribution. Its display says which point and what to do.
+/// The reason that points do not define a distribution. Its display names the point and the correction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CdfError {
-    /// There is no point.
+    /// No points.
     Empty,
     /// A value is negative, infinite or not a number.
     Value {
-        /// Which point, counted from zero.
+        /// Index of the point, from zero.
         index: usize,
-        /// Its value.
+        /// Value of the point.
         value: f64,
     },
-    /// A probability is not from zero to one.
+    /// A probability is outside the range from zero to one.
     Probability {
-        /// Which point, counted from zero.
+        /// Index of the point, from zero.
         index: usize,
-        /// Its probability.
+        /// Probability of the point.
         probability: f64,
     },
     /// A value is below the one before it.
     ValueFalls {
-        /// Which point, counted from zero.
+        /// Index of the point, from zero.
         index: usize,
-        /// Its value.
+        /// Value of the point.
         value: f64,
-        /// The value before it.
+        /// Value of the point before it.
         before: f64,
     },
     /// A probability is below the one before it.
     ProbabilityFalls {
-        /// Which point, counted from zero.
+        /// Index of the point, from zero.
         index: usize,
-        /// Its probability.
+        /// Probability of the point.
         probability: f64,
-        /// The probability before it.
+        /// Probability of the point before it.
         before: f64,
     },
     /// The last probability is not one.
     Incomplete {
-        /// The last probability.
+        /// Last probability.
         last: f64,
     },
 }
@@ -86,10 +86,11 @@ impl fmt::Display for CdfError {
 impl std::error::Error for CdfError {}
 
 impl EmpiricalCdf {
-    /// The distribution through those points of (value, cumulative probability).
+    /// Creates the distribution through points of (value, cumulative probability).
     ///
     /// # Errors
-    /// If there is no point, a value or probability falls or is out of range, or the last probability is not one.
+    /// Fails if there is no point, if a value or probability decreases or is out of range, or if the last probability
+    /// is not one.
     pub fn new(points: &[(f64, f64)]) -> Result<EmpiricalCdf, CdfError> {
         let mut last = None;
         for (index, &(value, probability)) in points.iter().enumerate() {
@@ -116,9 +117,9 @@ impl EmpiricalCdf {
         Ok(EmpiricalCdf { values, cumulative })
     }
 
-    /// The value that a draw stays below with that probability: the inverse of the cumulative distribution.
+    /// Returns the inverse of the cumulative distribution: the value below which a draw lies with that probability.
     ///
-    /// A probability below zero counts as zero, one above one as one.
+    /// The probability is clamped to the range from zero to one.
     #[must_use]
     pub fn quantile(&self, probability: f64) -> f64 {
         let next = self.cumulative.partition_point(|cumulative| *cumulative <= probability);
@@ -133,7 +134,7 @@ impl EmpiricalCdf {
         from + (to - from) * ((probability - low) / (high - low))
     }
 
-    /// The mean of the distribution.
+    /// Returns the mean of the distribution.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let at_first = self.values[0] * self.cumulative[0];
@@ -143,18 +144,18 @@ impl EmpiricalCdf {
         })
     }
 
-    /// The smallest and the largest value.
+    /// Returns the smallest and the largest value.
     #[must_use]
     pub fn range(&self) -> (f64, f64) {
         (self.values[0], self.values[self.values.len() - 1])
     }
 
-    /// A value drawn from the distribution. One draw.
+    /// Draws a value from the distribution. Takes one draw.
     pub fn sample(&self, stream: &mut Stream) -> f64 {
         self.quantile(stream.unit_f64())
     }
 
-    /// A size drawn from the distribution, to the nearest byte but at least one. One draw.
+    /// Draws a size from the distribution, rounded to the nearest byte, at least one. Takes one draw.
     pub fn sample_bytes(&self, stream: &mut Stream) -> Bytes {
         Bytes::new(nearest(self.sample(stream)).max(1))
     }

@@ -1,4 +1,4 @@
-//! Quantities and random streams for network simulation that give the same bits on every machine.
+//! Quantities and random streams for network simulation, bit-identical on every machine.
 //!
 //! ```
 //! use tailback_units::{Bytes, Rate, Span, Stream, Time, Wire};
@@ -16,10 +16,10 @@
 //! ```
 //!
 //! [`Time`] and [`Span`] are integer picoseconds, [`Rate`] is integer bits per second, [`Bytes`] counts octets; each is
-//! read from and printed as text with its unit, exactly. [`Wire`] turns bytes into time without ever losing a fraction
-//! of a picosecond. [`Stream`] is a random stream that belongs to one entity and one purpose, [`EmpiricalCdf`] a
-//! measured distribution to draw from, and [`math`] has the few functions that a standard library does not compute to
-//! the same bits everywhere. Nothing here depends on another crate, the clock or the system.
+//! parsed from and printed as text with its unit, exactly. [`Wire`] converts bytes to time without losing a fraction of
+//! a picosecond. [`Stream`] is a random stream that belongs to one entity and one purpose, [`EmpiricalCdf`] is a
+//! measured distribution to draw from, and [`math`] provides the functions that standard libraries do not compute
+//! identically everywhere. The crate depends on no other crate, clock or system.
 
 mod bytes;
 mod empirical;

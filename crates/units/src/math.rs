@@ -1,9 +1,9 @@
 //! Logarithm, exponential, power, sine, cosine and arc tangent from additions, multiplications and divisions alone.
 //!
 //! IEEE 754 fixes the result of + - * / and of the square root to the last bit; it does not fix `ln`, `exp` or `sin`,
-//! and the libraries that provide them differ from one system to the next. A simulation that used them would give
-//! different results on different machines. These functions give the same bits everywhere, with an error of a few units
-//! in the last place; the tests hold them to that against the system's own.
+//! and the libraries that provide them differ between systems. A simulation that used them would give different results
+//! on different machines. These functions return the same bits everywhere, with an error of a few units in the last
+//! place; the tests verify that bound against the system's functions.
 
 pub use crate::trig::{atan, atan2, cos, sin, sin_cos};
 
@@ -90,7 +90,7 @@ fn ln_in_two_parts(x: f64) -> (f64, f64) {
     two_sum(high, error + (exponent * LN_2_LOW + 2.0 * (s_low + tail)))
 }
 
-/// The natural logarithm: minus infinity at zero, not a number below it.
+/// Returns the natural logarithm: minus infinity at zero, not a number below it.
 #[must_use]
 pub fn ln(x: f64) -> f64 {
     if x.is_nan() || x < 0.0 {
@@ -102,7 +102,7 @@ pub fn ln(x: f64) -> f64 {
     if x.is_infinite() { x } else { ln_in_two_parts(x).0 }
 }
 
-/// e to the power of `x`.
+/// Returns e to the power of `x`.
 #[must_use]
 pub fn exp(x: f64) -> f64 {
     if x.is_nan() {
@@ -123,7 +123,7 @@ pub fn exp(x: f64) -> f64 {
     value * power_of_two(turns / 2) * power_of_two(turns - turns / 2)
 }
 
-/// `x` to the power of `y`, for `x` not below zero; not a number otherwise.
+/// Returns `x` to the power of `y` for non-negative `x`; not a number otherwise.
 #[must_use]
 pub fn pow(x: f64, y: f64) -> f64 {
     if y == 0.0 || x == 1.0 {

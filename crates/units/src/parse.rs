@@ -1,9 +1,9 @@
-//! Quantities as people write them: a decimal number and a unit, `"10Gb/s"`, `"150KB"`, `"1.5ms"`.
+//! Parsing of quantities: a decimal number and a unit, `"10Gb/s"`, `"150KB"`, `"1.5ms"`.
 //!
-//! Reading is exact. A decimal fraction is never turned into a float; a text that is not a whole number of
-//! picoseconds, bits per second or bytes is refused rather than rounded. `b` is a bit and `B` a byte, `K` is 1000 and
-//! `Ki` is 1024, `m` is milli and `M` is mega: nothing is guessed from the size of the number, and a number without a
-//! unit is refused, since the reader cannot know which one its author had in mind.
+//! Parsing is exact. A decimal fraction is never converted to a float; a text that is not a whole number of
+//! picoseconds, bits per second or bytes is rejected, not rounded. `b` is a bit and `B` a byte, `K` is 1000 and `Ki` is
+//! 1024, `m` is milli and `M` is mega: nothing is guessed from the size of the number. A number without a unit is
+//! ambiguous and rejected.
 
 use crate::{Bytes, ParseError, Quantity, Rate, Span, Time};
 use std::str::FromStr;

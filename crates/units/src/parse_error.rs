@@ -1,8 +1,8 @@
-//! Why a text is not a quantity, and what to write instead.
+//! Errors of parsing a quantity, with suggested corrections.
 
 use std::fmt;
 
-/// The kind of quantity a text was expected to state.
+/// The kind of quantity that was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A [`Time`](crate::Time) or a [`Span`](crate::Span), in whole picoseconds.
@@ -13,69 +13,69 @@ pub enum Quantity {
     Size,
 }
 
-/// A text that could not be read as a quantity. Its display says what is wrong and how to mend it.
+/// The reason that a text is not a quantity. Its display states the error and the correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseError {
-    /// There is no text.
+    /// The text is empty.
     Empty {
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
     },
-    /// The number is below zero.
+    /// The number is negative.
     Negative {
         /// The text as given.
         text: String,
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
     },
     /// The text does not begin with a plain decimal number.
     BadNumber {
         /// The text as given.
         text: String,
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
-        /// The rule that it breaks.
+        /// Violated rule.
         reason: &'static str,
     },
-    /// There is a number and nothing else.
+    /// The text is a number without a unit.
     MissingUnit {
         /// The text as given.
         text: String,
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
     },
-    /// The unit means nothing to us.
+    /// The unit is unknown.
     UnknownUnit {
         /// The text as given.
         text: String,
         /// Its unit.
         unit: String,
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
     },
-    /// The unit measures something else.
+    /// The unit is of another quantity.
     WrongUnit {
         /// The text as given.
         text: String,
         /// Its unit.
         unit: String,
-        /// What that unit measures, with its article: "a time".
+        /// Quantity of that unit, with its article: "a time".
         measures: &'static str,
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
     },
-    /// The value falls between two values that can be represented.
+    /// The value lies between two representable values.
     NotWhole {
         /// The text as given.
         text: String,
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
     },
     /// The value does not fit 64 bits.
     TooLarge {
         /// The text as given.
         text: String,
-        /// What was wanted.
+        /// Expected quantity.
         expected: Quantity,
     },
 }

@@ -1,8 +1,8 @@
-//! Quantities as text: the shortest exact form that reads back as the same value.
+//! Formatting of quantities: the shortest exact form that parses to the same value.
 //!
-//! Among the units that are not larger than the value the one with the fewest characters wins. Of equally short forms a
-//! whole number goes before a fraction, so 1500 bytes are `1500B` and not `1.5KB`, and then a larger unit before a
-//! smaller one. Nothing is ever rounded.
+//! Among the units that do not exceed the value, the one with the shortest form is used. Of equally short forms, a
+//! whole number is preferred to a fraction (1500 bytes are `1500B`, not `1.5KB`), then a larger unit to a smaller one.
+//! Values are never rounded.
 
 use crate::{Bytes, Rate, Span, Time};
 use std::fmt;

@@ -1,19 +1,19 @@
 //! Random streams named by seed, entity and purpose.
 //!
-//! A shared generator would tie every draw to all draws before it: one more packet in one corner of the network would
-//! change chance everywhere else. Here each entity has its own stream for each purpose, and who draws when does not
-//! matter to anyone else. Streams are made from their name alone: never from the clock, the system, the order of
-//! creation or another stream, so there is no `split` and no `Default`.
+//! A shared generator would tie every draw to all draws before it: one additional packet in one part of the network
+//! would change all random draws elsewhere. Here each entity has its own stream for each purpose, so that draws of one
+//! entity do not affect another. A stream is derived from its name alone, never from the clock, the system, the order
+//! of creation or another stream, so there is no `split` and no `Default`.
 //!
-//! The generator is xoshiro256++ of Blackman and Vigna: 256 bits of state, period 2^256 - 1. The name becomes the state
-//! by three steps of SplitMix64's finaliser, a permutation of 64 bits, each fed with the sum of the last step's result
-//! and the next part of the name; a fourth fills the last word. Every step can be undone, so two names have the same
-//! state only if their purposes have the same FNV-1a hash.
+//! The generator is xoshiro256++ of Blackman and Vigna: 256 bits of state, period 2^256 - 1. The name is converted to
+//! the state by three steps of SplitMix64's finaliser, a permutation of 64 bits, each applied to the sum of the
+//! previous step's result and the next part of the name; a fourth step fills the last word. Every step is invertible,
+//! so two names have the same state only if their purposes have the same FNV-1a hash.
 //!
-//! All of this is written out here rather than taken from a library, so that no update of a dependency can change a
-//! result. The test vectors are part of the contract: whoever changes them changes every published run.
+//! All of this is implemented here rather than taken from a library, so that no update of a dependency can change a
+//! result. The test vectors are part of the contract: changing them changes every published run.
 
-/// A source of random numbers that belongs to one entity and one purpose.
+/// A random number generator that belongs to one entity and one purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     state: [u64; 4],
@@ -45,9 +45,9 @@ const fn hash(purpose: &str) -> u64 {
 }
 
 impl Stream {
-    /// The stream of a run's `seed` for one entity (a flow, a port, a link) and one purpose (`"arrivals"`).
+    /// Creates the stream of a run's `seed` for one entity (a flow, a port, a link) and one purpose (`"arrivals"`).
     ///
-    /// The same name always gives the same stream; any other name gives one that is unrelated to it.
+    /// The same name always yields the same stream; any other name yields an unrelated one.
     #[must_use]
     pub fn new(seed: u64, entity: u64, purpose: &str) -> Stream {
         let first = mix(seed.wrapping_add(GOLDEN));
@@ -62,7 +62,7 @@ impl Stream {
         stream
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let [a, b, c, d] = self.state;

@@ -1,5 +1,5 @@
-//! Drawing from distributions. Each sampler says how many draws it takes from its stream, since that decides what every
-//! later draw of the stream is.
+//! Sampling from distributions. Each sampler documents the number of draws that it takes from its stream, because that
+//! number determines all later draws of the stream.
 
 use crate::math::{ln, pow};
 use crate::{Bytes, Span, Stream};
@@ -13,7 +13,7 @@ pub(crate) fn nearest(value: f64) -> u64 {
 }
 
 impl Stream {
-    /// A multiple of 2^-53 from zero up to, not including, one. One draw.
+    /// Returns a multiple of 2^-53 from zero up to, not including, one. Takes one draw.
     #[inline]
     pub fn unit_f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * UNIT_STEP
@@ -24,13 +24,13 @@ impl Stream {
         1.0 - self.unit_f64()
     }
 
-    /// An integer below `n`, every one equally likely. One draw, very rarely more.
+    /// Returns an integer below `n`, uniformly distributed. Takes one draw, very rarely more.
     ///
     /// Lemire's method: the high half of a draw times `n`, where draws whose low half would favour some results are
     /// repeated.
     ///
     /// # Panics
-    /// If `n` is zero: there is no such integer.
+    /// Panics if `n` is zero.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "no integer is below zero");
@@ -44,10 +44,10 @@ impl Stream {
         (product >> 64) as u64
     }
 
-    /// An integer from `lowest` to `highest`, both included. One draw, very rarely more.
+    /// Returns an integer from `lowest` to `highest`, both included. Takes one draw, very rarely more.
     ///
     /// # Panics
-    /// If `lowest` is above `highest`.
+    /// Panics if `lowest` is above `highest`.
     pub fn between(&mut self, lowest: u64, highest: u64) -> u64 {
         assert!(lowest <= highest, "nothing lies between {lowest} and {highest}");
         match (highest - lowest).checked_add(1) {
@@ -56,54 +56,57 @@ impl Stream {
         }
     }
 
-    /// A whole number of picoseconds from `shortest` to `longest`, both included. One draw, very rarely more.
+    /// Returns a whole number of picoseconds from `shortest` to `longest`, both included. Takes one draw, very rarely
+    /// more.
     ///
     /// # Panics
-    /// If `shortest` is above `longest`.
+    /// Panics if `shortest` is above `longest`.
     pub fn span_between(&mut self, shortest: Span, longest: Span) -> Span {
         Span::from_picos(self.between(shortest.as_picos(), longest.as_picos()))
     }
 
-    /// True with that probability: never at zero, always at one. One draw, whatever the probability.
+    /// Returns true with that probability: never at zero, always at one. Takes one draw at any probability.
     #[inline]
     pub fn bernoulli(&mut self, probability: f64) -> bool {
         self.unit_f64() < probability
     }
 
-    /// An exponentially distributed number of that mean, at most 36.8 times it. One draw.
+    /// Returns an exponentially distributed number with that mean, at most 36.8 times the mean. Takes one draw.
     pub fn exponential_f64(&mut self, mean: f64) -> f64 {
         // Zero minus, not a negation, so that the draw of exactly one gives 0 and not -0.
         mean * (0.0 - ln(self.unit_above_zero()))
     }
 
-    /// An exponentially distributed span of that mean, to the nearest picosecond: the gaps of a Poisson process. One
-    /// draw.
+    /// Returns an exponentially distributed span with that mean, rounded to the nearest picosecond: the gaps of a
+    /// Poisson process. Takes one draw.
     pub fn exponential(&mut self, mean: Span) -> Span {
         Span::from_picos(nearest(self.exponential_f64(mean.as_picos() as f64)))
     }
 
-    /// A Pareto distributed number: above `x` with probability `(scale / x)^shape`, never below `scale`. One draw.
+    /// Returns a Pareto distributed number: above `x` with probability `(scale / x)^shape`, never below `scale`. Takes
+    /// one draw.
     ///
     /// # Panics
-    /// If `shape` or `scale` is not above zero.
+    /// Panics if `shape` or `scale` is not above zero.
     pub fn pareto_f64(&mut self, shape: f64, scale: f64) -> f64 {
         assert!(shape > 0.0 && scale > 0.0, "a Pareto distribution of shape {shape} and scale {scale}");
         scale / pow(self.unit_above_zero(), 1.0 / shape)
     }
 
-    /// A Pareto distributed size of that shape and mean, to the nearest byte. One draw.
+    /// Returns a Pareto distributed size with that shape and mean, rounded to the nearest byte. Takes one draw.
     ///
     /// # Panics
-    /// If `shape` is not above one: the mean would be infinite. If `mean` is zero.
+    /// Panics if `shape` is not above one, since the mean would be infinite, or if `mean` is zero.
     pub fn pareto(&mut self, shape: f64, mean: Bytes) -> Bytes {
         assert!(shape > 1.0, "a Pareto distribution of shape {shape} has no mean; it needs a shape above one");
         Bytes::new(nearest(self.pareto_f64(shape, mean.get() as f64 * (shape - 1.0) / shape)))
     }
 
-    /// A Pareto distributed size, given that it is from `least` to `most`, to the nearest byte. One draw.
+    /// Returns a Pareto distributed size, conditioned on the range from `least` to `most`, rounded to the nearest byte.
+    /// Takes one draw.
     ///
     /// # Panics
-    /// If `shape` is not above zero, `least` is zero or `least` is above `most`.
+    /// Panics if `shape` is not above zero, if `least` is zero, or if `least` is above `most`.
     pub fn bounded_pareto(&mut self, shape: f64, least: Bytes, most: Bytes) -> Bytes {
         assert!(shape > 0.0, "a Pareto distribution of shape {shape}");
         assert!(Bytes::ZERO < least && least <= most, "a Pareto distribution from {least} to {most}");
@@ -113,12 +116,13 @@ impl Stream {
         Bytes::new(nearest(least_f64 / pow(survival, 1.0 / shape))).clamp(least, most)
     }
 
-    /// One of the items, each equally likely; none, and no draw, if there are none. Otherwise as [`Stream::below`].
+    /// Returns one of the items, uniformly distributed; `None`, without a draw, if there are none. Draws as
+    /// [`Stream::below`] does.
     pub fn choice<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         if items.is_empty() { None } else { items.get(self.below(items.len() as u64) as usize) }
     }
 
-    /// Puts the items into an order, each order equally likely. One draw, very rarely more, per item but one.
+    /// Shuffles the items, all orders equally likely. Takes one draw, very rarely more, per item but one.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);

@@ -13,34 +13,34 @@ pub struct Span(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens.
+    /// The latest instant, later than any event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The instant that many picoseconds after the start.
+    /// Creates the instant that many picoseconds after the start.
     #[must_use]
     pub const fn from_picos(picos: u64) -> Time {
         Time(picos)
     }
 
-    /// Picoseconds since the start.
+    /// Returns the picoseconds since the start.
     #[must_use]
     pub const fn as_picos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start, for output only.
+    /// Returns the seconds since the start, for output only.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
 
-    /// How long after `earlier` this is; zero if it is not after.
+    /// Returns the time elapsed since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn saturating_since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// This instant plus a span, or [`Time::MAX`].
+    /// Returns this instant plus a span, saturating at [`Time::MAX`].
     #[must_use]
     pub const fn saturating_add(self, span: Span) -> Time {
         Time(self.0.saturating_add(span.0))
@@ -48,54 +48,54 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// A span of zero length.
     pub const ZERO: Span = Span(0);
     /// The longest span.
     pub const MAX: Span = Span(u64::MAX);
 
-    /// That many picoseconds.
+    /// Creates a span of that many picoseconds.
     #[must_use]
     pub const fn from_picos(picos: u64) -> Span {
         Span(picos)
     }
 
-    /// That many nanoseconds.
+    /// Creates a span of that many nanoseconds.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Span {
         Span(nanos * 1_000)
     }
 
-    /// That many microseconds.
+    /// Creates a span of that many microseconds.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Span {
         Span(micros * 1_000_000)
     }
 
-    /// That many milliseconds.
+    /// Creates a span of that many milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Span {
         Span(millis * 1_000_000_000)
     }
 
-    /// That many seconds.
+    /// Creates a span of that many seconds.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Span {
         Span(secs * 1_000_000_000_000)
     }
 
-    /// Length in picoseconds.
+    /// Returns the length in picoseconds.
     #[must_use]
     pub const fn as_picos(self) -> u64 {
         self.0
     }
 
-    /// Length in seconds, for output only.
+    /// Returns the length in seconds, for output only.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
 
-    /// The shorter span by that much; zero if there is not that much.
+    /// Returns the difference of two spans, saturating at zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))

@@ -87,7 +87,7 @@ fn near_zero(x: f64, low: f64) -> (f64, f64) {
     (sine, main + rest)
 }
 
-/// Sine and cosine of an angle in radians; not numbers if it is infinite or beyond 2^50.
+/// Returns sine and cosine of an angle in radians; not numbers if it is infinite or beyond 2^50.
 #[must_use]
 pub fn sin_cos(x: f64) -> (f64, f64) {
     if !x.is_finite() || x.abs() > LARGEST {
@@ -103,13 +103,13 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     }
 }
 
-/// The sine of an angle in radians; see [`sin_cos`].
+/// Returns the sine of an angle in radians; see [`sin_cos`].
 #[must_use]
 pub fn sin(x: f64) -> f64 {
     sin_cos(x).0
 }
 
-/// The cosine of an angle in radians; see [`sin_cos`].
+/// Returns the cosine of an angle in radians; see [`sin_cos`].
 #[must_use]
 pub fn cos(x: f64) -> f64 {
     sin_cos(x).1
@@ -130,7 +130,7 @@ fn first_octant(y: f64, x: f64) -> (f64, f64) {
     (sum, error + (known_low + tail))
 }
 
-/// The angle of the point (x, y), from -pi to pi; `atan2(0, x)` is zero for `x` at or above zero.
+/// Returns the angle of the point (x, y), from -pi to pi; `atan2(0, x)` is zero for non-negative `x`.
 #[must_use]
 pub fn atan2(y: f64, x: f64) -> f64 {
     if y.is_nan() || x.is_nan() {
@@ -171,7 +171,7 @@ pub fn atan2(y: f64, x: f64) -> f64 {
     if y.is_sign_negative() { -angle } else { angle }
 }
 
-/// The arc tangent, from -pi/2 to pi/2.
+/// Returns the arc tangent, from -pi/2 to pi/2.
 #[must_use]
 pub fn atan(x: f64) -> f64 {
     atan2(x, 1.0)

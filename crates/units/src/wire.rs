@@ -1,12 +1,12 @@
-//! Serialisation: how long bytes occupy a wire, to the fraction of a picosecond.
+//! Serialisation: the time that bytes occupy a wire, including fractions of a picosecond.
 
 use crate::{Bytes, Rate, Span};
 
 /// Picoseconds in a second times bits in a byte.
 const PICOS_TIMES_BITS: u64 = 8_000_000_000_000;
 
-/// The clock of one transmitter. It carries the part of a picosecond that one frame leaves over to the next,
-/// so the total of any number of frames is the exact time rounded down once: no link drifts.
+/// The clock of one transmitter. It carries the fraction of a picosecond of one frame over to the next, so the total of
+/// any number of frames is the exact time rounded down once: no link drifts.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
     rate: u64,
@@ -17,7 +17,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A transmitter of that rate, which must not be zero.
+    /// Creates a transmitter of that rate, which must not be zero.
     #[must_use]
     pub fn new(rate: Rate) -> Wire {
         let rate = rate.as_bits_per_sec();
@@ -26,13 +26,13 @@ impl Wire {
         Wire { rate, picos_per_byte, remainder: 0 }
     }
 
-    /// The rate it was made with.
+    /// Returns the rate of the transmitter.
     #[must_use]
     pub const fn rate(&self) -> Rate {
         Rate::from_bits_per_sec(self.rate)
     }
 
-    /// The time the next `len` bytes take, with what was left over before.
+    /// Returns the time of the next `len` bytes, including the fraction carried from previous frames.
     #[inline]
     pub fn serialise(&mut self, len: Bytes) -> Span {
         if self.picos_per_byte != 0 {
@@ -58,7 +58,7 @@ impl Wire {
         Span::from_picos((exact / rate) as u64)
     }
 
-    /// The time `len` bytes take on a wire with nothing left over, rounded up: a bound, not a schedule.
+    /// Returns the time of `len` bytes on a wire with nothing carried over, rounded up: an upper bound, not a schedule.
     #[must_use]
     pub fn at_most(&self, len: Bytes) -> Span {
         let exact = u128::from(len.get()) * u128::from(PICOS_TIMES_BITS);
