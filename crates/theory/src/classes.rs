@@ -1,17 +1,18 @@
-//! Fair shares where links tell classes apart: enhanced transmission selection (802.1Qaz), strict priorities.
+//! Fair shares on links with several classes: enhanced transmission selection (802.1Qaz), strict priorities.
 //!
-//! A link's [`Scheduler`] says what each class is entitled to: tiers one after the other, in a tier groups by weight, in
-//! a group classes by weight or in order; what one does not use is the others', by their weights. Flows of a class share
-//! equally. What a link *offers* to a flow is what it would give it if the flow took all it is given and every other had
-//! the least of its demand and of what its other links offer it. An allocation is *fair* if every flow has the least of
-//! its demand and of what its links offer. With one class this is max-min fairness. Every such allocation fits the links,
-//! and every flow that has less than its demand has a full link on which it has what it is entitled to.
+//! A link's [`Scheduler`] defines the entitlement of each class: tiers in order, groups of a tier by weight, and
+//! classes of a group by weight or in order; unused capacity goes to the others, by their weights. Flows of a class
+//! share equally. A link's *offer* to a flow is the rate that the link would give it if the flow took all it is given
+//! and every other flow had the minimum of its demand and of the offers of its other links. An allocation is *fair* if
+//! every flow has the minimum of its demand and of the offers of its links. With one class this is max-min fairness.
+//! Every fair allocation fits the links, and every flow with less than its demand has a full link on which it has its
+//! entitlement.
 //!
-//! With several classes there may be more than one: two flows of different classes over two links that weigh the classes
-//! the other way round may divide both links as either of them says, or in between. So both ends are computed. An offer
-//! only falls as what others may have rises: what links offer to flows that are alone is too much, what they offer beside
-//! that is too little, and so on in turn. The two sequences close in on all fair allocations. Where they meet there is
-//! one, and it has been found; where they do not, [`Share`] has two bounds.
+//! With several classes, more than one allocation may be fair: if two flows of different classes cross two links with
+//! opposite weights, both links may be divided by the weights of either, or anything in between. Both ends of the range
+//! are therefore computed. An offer decreases as the rates of other flows increase: the offers to flows that are alone
+//! are too high, the offers beside those rates are too low, and so on in turn. The two sequences enclose all fair
+//! allocations. If they converge to the same limit, it is the only fair allocation; otherwise [`Share`] has two bounds.
 
 use std::collections::BTreeMap;
 
@@ -20,26 +21,26 @@ const MOST_ROUNDS: usize = 2_000;
 /// Bounds that differ by less than this part of the fastest link have met.
 const MET: f64 = 1e-9;
 
-/// How a link divides itself among classes.
+/// The division of a link among classes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scheduler {
-    /// Each has what those before it leave.
+    /// Tiers in order of precedence: each divides the capacity that the previous ones leave.
     pub tiers: Vec<Vec<Group>>,
 }
 
-/// Classes that have a part of a link together.
+/// Classes that share a part of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Its part of what its tier has, against the weights of the other groups.
+    /// Weight of the group relative to the other groups of its tier.
     pub weight: f64,
-    /// Its classes with their weights against each other.
+    /// Classes with their relative weights.
     pub classes: Vec<(u8, f64)>,
-    /// The classes go one after the other, the first first, whatever their weights.
+    /// Whether the classes are served in order, the first one first, regardless of their weights.
     pub ordered: bool,
 }
 
 impl Scheduler {
-    /// Classes one after the other, the first first.
+    /// Returns a scheduler that serves classes in strict order, the first one first.
     #[must_use]
     pub fn strict(classes: impl IntoIterator<Item = u8>) -> Scheduler {
         let tier = |class| vec![Group { weight: 1.0, classes: vec![(class, 1.0)], ordered: false }];
@@ -92,39 +93,39 @@ fn beside(capacity: f64, weight: f64, others: &[(f64, f64)]) -> f64 {
     (left * weight / weights.max(weight)).max(0.0)
 }
 
-/// A flow of a class over links, by their positions.
+/// A flow of a class over links, given by their indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its links.
+    /// Indices of its links.
     pub links: Vec<usize>,
     /// Its class.
     pub class: u8,
-    /// The most it can use, in bits per second, if there is a limit.
+    /// Maximum rate that it can use, in bits per second; `None` for no limit.
     pub demand: Option<f64>,
 }
 
 /// A link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Bits per second.
+    /// Capacity in bits per second.
     pub capacity: f64,
-    /// How it divides itself.
+    /// Division among classes.
     pub scheduler: Scheduler,
 }
 
-/// What a flow gets: no fair allocation gives it less than `least` or more than `most`.
+/// The share of a flow: no fair allocation gives it less than `least` or more than `most`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
-    /// Bits per second.
+    /// Lower bound in bits per second.
     pub least: f64,
-    /// Bits per second.
+    /// Upper bound in bits per second.
     pub most: f64,
-    /// The link that gives it least; `None` if it has its demand.
+    /// The link with the lowest offer; `None` if the flow has its demand.
     pub limit: Option<usize>,
 }
 
 impl Share {
-    /// Whether its bounds are one, so that what is fair is known.
+    /// Returns whether the bounds coincide, so that the fair share is unique.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.most - self.least <= 1e-6 * self.most.max(1.0)
@@ -134,8 +135,8 @@ impl Share {
 /// What each link of each flow offers it.
 type Offered = Vec<Vec<f64>>;
 
-/// The fair shares of those flows, in their order. A flow names a link at most once; one without links gets its demand,
-/// or nothing.
+/// Returns the fair shares of the flows, in their order. A flow names a link at most once; a flow without links gets
+/// its demand, or nothing.
 #[must_use]
 pub fn fair(links: &[Link], flows: &[Flow]) -> Vec<Share> {
     let ground = Ground::new(links, flows);

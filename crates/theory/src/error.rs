@@ -1,49 +1,49 @@
-//! What is wrong with a question put to this crate.
+//! Errors of this crate.
 
 use std::fmt;
 use units::Rate;
 
-/// Why there is no answer. Its display says what to change.
+/// The reason that a result cannot be computed. Its display states the correction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// No standard delays are known for a link of that speed and medium.
+    /// The standards state no delays for a link of that rate and medium.
     NoStandardDelay {
-        /// The speed of the link.
+        /// Rate of the link.
         rate: Rate,
-        /// The medium, in words.
+        /// Name of the medium.
         medium: &'static str,
     },
-    /// A flow uses a link that has no capacity stated.
+    /// A flow uses a link without a stated capacity.
     UnknownLink {
-        /// The flow, counted from zero.
+        /// Index of the flow, from zero.
         flow: usize,
-        /// The link, as it prints itself for debugging.
+        /// Debug form of the link.
         link: String,
     },
-    /// A link's capacity is stated twice.
+    /// The capacity of a link is stated twice.
     RepeatedLink {
-        /// The link, as it prints itself for debugging.
+        /// Debug form of the link.
         link: String,
     },
     /// A flow's weight is not a positive finite number.
     BadWeight {
-        /// The flow, counted from zero.
+        /// Index of the flow, from zero.
         flow: usize,
-        /// Its weight.
+        /// Weight of the flow.
         weight: f64,
     },
-    /// A flow uses no link and demands no particular rate, so nothing bounds it.
+    /// A flow uses no link and has no demand, so its rate is unbounded.
     Unbounded {
-        /// The flow, counted from zero.
+        /// Index of the flow, from zero.
         flow: usize,
     },
-    /// A parameter of a model has a value that makes no sense.
+    /// A parameter of a model is out of range.
     BadParameter {
-        /// Its name.
+        /// Name of the parameter.
         name: &'static str,
-        /// Its value.
+        /// Value of the parameter.
         value: f64,
-        /// What it must be.
+        /// Rule that the value must satisfy.
         rule: &'static str,
     },
 }

@@ -1,18 +1,18 @@
-//! How fair an allocation is, and how far it is from the one it should be.
+//! Fairness of an allocation, and its distance from a target allocation.
 
-/// Jain's index: `(sum x)^2 / (n * sum x^2)`. One if all are equal, `1/n` if one has everything; none if there is
-/// nobody or nothing to share.
+/// Returns Jain's index, `(sum x)^2 / (n * sum x^2)`: one if all rates are equal, `1/n` if one flow has everything.
+/// Returns `None` if there are no rates or all are zero.
 #[must_use]
 pub fn jain_index(rates: &[f64]) -> Option<f64> {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
-/// Jain's index of what each has for each unit of its fair share: one if all are served in proportion, whatever their
-/// weights and paths. None as for [`jain_index`], or if a fair share is not above zero.
+/// Returns Jain's index of the ratios of rates to fair shares: one if all flows are served in proportion, regardless of
+/// their weights and paths. Returns `None` as [`jain_index`] does, or if a fair share is not above zero.
 ///
 /// # Panics
-/// If there are not as many fair shares as rates.
+/// Panics if the numbers of fair shares and rates differ.
 #[must_use]
 pub fn jain_index_against(rates: &[f64], fair: &[f64]) -> Option<f64> {
     assert_eq!(rates.len(), fair.len(), "as many fair shares as rates");
@@ -20,11 +20,11 @@ pub fn jain_index_against(rates: &[f64], fair: &[f64]) -> Option<f64> {
     if fair.iter().all(|fair| *fair > 0.0) { jain_index(&normalised) } else { None }
 }
 
-/// How much of the target is misplaced: `sum |x - target| / sum target`. Zero if they are the same; none if the target
-/// is nothing at all.
+/// Returns the relative distance from the target: `sum |x - target| / sum target`. It is zero if both are equal; `None`
+/// if the target is zero.
 ///
 /// # Panics
-/// If there are not as many targets as rates.
+/// Panics if the numbers of targets and rates differ.
 #[must_use]
 pub fn distance(rates: &[f64], target: &[f64]) -> Option<f64> {
     assert_eq!(rates.len(), target.len(), "as many targets as rates");
@@ -33,11 +33,11 @@ pub fn distance(rates: &[f64], target: &[f64]) -> Option<f64> {
     (total > 0.0).then(|| misplaced / total)
 }
 
-/// The largest `|x - target| / target` of any flow: zero if there are no flows, infinite if one has something that
-/// should have nothing.
+/// Returns the largest `|x - target| / target` of any flow: zero if there are no flows, infinite if a flow with target
+/// zero has a rate above zero.
 ///
 /// # Panics
-/// If there are not as many targets as rates.
+/// Panics if the numbers of targets and rates differ.
 #[must_use]
 pub fn worst_relative_error(rates: &[f64], target: &[f64]) -> f64 {
     assert_eq!(rates.len(), target.len(), "as many targets as rates");

@@ -1,31 +1,31 @@
-//! Headroom: what still arrives after a receiver has decided to pause its sender.
+//! Headroom: the bytes that arrive after a receiver has decided to pause its sender.
 //!
 //! IEEE 802.1Qbb calls it the delay value and adds it up in bit times of the link:
 //!
-//! | term | why it still arrives |
+//! | term | reason |
 //! |---|---|
 //! | `8 (L_R + 20)` | the receiver has just begun a frame of its own, and the PFC frame waits behind it |
 //! | `672` | the PFC frame itself: 64 bytes and 20 of preamble and gap |
 //! | `2 * cable` | the PFC frame travels to the sender, and the sender's last bits travel back |
 //! | `2 * interface` | both pass through the physical layers at both ends |
-//! | `header` | ends that cut through take a frame in so long after its first bit, however short it is; the standard has no such term |
-//! | `response` | the sender takes that long to act on the PFC frame (the standard's higher layer delay) |
+//! | `header` | cut-through ends receive a frame only after its header has arrived, however short the frame is; the standard has no such term |
+//! | `response` | the sender's time to act on the PFC frame (the standard's higher layer delay) |
 //! | `8 (L_T + 20)` | the sender has just begun a frame of the paused priority and may finish it |
 //!
-//! A receiver notices that its queue has passed the threshold only with the frame that passes it, so the queue may by
-//! then stand `L_T - 1` bytes above the threshold. A buffer for a threshold XOFF is therefore lossless from
-//! `XOFF + (L_T - 1) + delay value` on. Preambles and gaps are counted although no buffer stores them, because
-//! the standard does and because they make the bound a little safe.
+//! A receiver detects that its queue has passed the threshold only with the frame that passes it, so the queue may by
+//! then be `L_T - 1` bytes above the threshold. A buffer for a threshold XOFF is therefore lossless if it holds at
+//! least `XOFF + (L_T - 1) + delay value`. Preambles and gaps are counted although no buffer stores them, because the
+//! standard counts them and because they add a small safety margin.
 
 use crate::Error;
 use std::fmt;
 use std::ops::Add;
 use units::{Bytes, Rate, Span};
 
-/// Preamble, start delimiter and shortest gap, in bytes of link time per frame.
+/// Preamble, start delimiter and minimum gap, in bytes of link time per frame.
 pub const FRAME_OVERHEAD: Bytes = Bytes::new(20);
 
-/// A PFC frame, without the overhead.
+/// Length of a PFC frame, without overhead.
 pub const PFC_FRAME: Bytes = Bytes::new(64);
 
 /// Bits in a pause quantum, the unit of IEEE 802.3's response times.
@@ -36,25 +36,25 @@ const QUANTUM: u64 = 512;
 pub struct Bits(u64);
 
 impl Bits {
-    /// That many bits.
+    /// Creates a number of bits.
     #[must_use]
     pub const fn new(bits: u64) -> Bits {
         Bits(bits)
     }
 
-    /// Number of bits.
+    /// Returns the number of bits.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The bytes that hold them, the last one perhaps in part.
+    /// Returns the number of bytes that hold the bits, rounded up.
     #[must_use]
     pub const fn in_bytes(self) -> Bytes {
         Bytes::new(self.0.div_ceil(8))
     }
 
-    /// What a link of that rate carries in that time, rounded up.
+    /// Returns the bits that a link of that rate carries in that time, rounded up.
     #[must_use]
     pub fn carried(rate: Rate, span: Span) -> Bits {
         let exact = u128::from(rate.as_bits_per_sec()) * u128::from(span.as_picos());
@@ -81,7 +81,7 @@ impl fmt::Display for Bits {
     }
 }
 
-/// What a link is made of.
+/// The medium of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// Fibre: 5 ns per metre (5000 bit times per 100 m at 10 Gb/s).
@@ -109,38 +109,39 @@ impl Medium {
     }
 }
 
-/// Everything the delay value depends on.
+/// The parameters of the delay value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadroomSpec {
-    /// Speed of the link, the same both ways.
+    /// Rate of the link, equal in both directions.
     pub rate: Rate,
-    /// Time from one end of the cable to the other.
+    /// Propagation delay of the cable, one way.
     pub one_way_delay: Span,
-    /// Time through the physical and MAC layers of one end, out and in together (the standard's ID).
+    /// Delay of the physical and MAC layers of one end, both directions together (the standard's ID).
     pub interface_delay: Span,
-    /// Time that both ends together wait for a header where they cut through; zero where they store.
+    /// Time that both cut-through ends together wait for a header; zero for store-and-forward.
     pub header_delay: Span,
-    /// Time from a PFC frame having come in to no further frame being begun (the standard's HD).
+    /// Time from the reception of a PFC frame until the sender starts no further frame (the standard's HD).
     pub response_delay: Span,
-    /// Largest frame of any priority that the receiver of the data may be sending (L_R).
+    /// Largest frame of any priority that the data's receiver may be sending (L_R).
     pub largest_reverse_frame: Bytes,
     /// Largest frame of the paused priority (L_T).
     pub largest_frame: Bytes,
-    /// Link time per frame beyond its bytes; [`FRAME_OVERHEAD`] on Ethernet.
+    /// Link time per frame in addition to its bytes; [`FRAME_OVERHEAD`] on Ethernet.
     pub overhead: Bytes,
-    /// Length of the frame that says stop; [`PFC_FRAME`] on Ethernet.
+    /// Length of the pause frame; [`PFC_FRAME`] on Ethernet.
     pub pause_frame: Bytes,
 }
 
 impl HeadroomSpec {
-    /// A link with the delays the standards allow, and frames of at most `largest_frame` both ways.
+    /// Returns a link with the delays that the standards allow, and frames of at most `largest_frame` in both
+    /// directions.
     ///
-    /// At 10 Gb/s the interface and response delays are those of 802.1Qbb. At 25 to 400 Gb/s 802.3 states one bound for
-    /// the sender's whole response, which is used here with no interface delay beside it: add the receiver's own
-    /// in [`HeadroomSpec::interface_delay`] where it is known.
+    /// At 10 Gb/s the interface and response delays are those of 802.1Qbb. At 25 to 400 Gb/s, 802.3 states one bound
+    /// for the sender's whole response, which is used here without an additional interface delay: add that of the
+    /// receiver in [`HeadroomSpec::interface_delay`] where it is known.
     ///
     /// # Errors
-    /// If the standards state nothing for that rate and medium.
+    /// Fails if the standards state no delays for that rate and medium.
     pub fn standard(
         rate: Rate,
         cable_metres: u64,
@@ -151,10 +152,10 @@ impl HeadroomSpec {
         HeadroomSpec::standard_over(rate, one_way_delay, medium, largest_frame)
     }
 
-    /// The same for a cable whose delay is known rather than its length.
+    /// Returns the same for a cable with a known delay instead of a known length.
     ///
     /// # Errors
-    /// As [`HeadroomSpec::standard`].
+    /// See [`HeadroomSpec::standard`].
     pub fn standard_over(
         rate: Rate,
         one_way_delay: Span,
@@ -183,7 +184,7 @@ impl HeadroomSpec {
         Ok(HeadroomSpec { interface_delay: Bits(interface).duration(rate), ..simulated })
     }
 
-    /// A link whose delays are known exactly, as in a simulation: all of its delay is in the cable and the response.
+    /// Returns a link with exactly known delays, as in a simulation: its whole delay is in the cable and the response.
     #[must_use]
     pub const fn simulated(
         rate: Rate,
@@ -206,29 +207,29 @@ impl HeadroomSpec {
     }
 }
 
-/// The delay value, term by term. Its display is the arithmetic.
+/// The terms of the delay value. The display shows the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breakdown {
-    /// The frame that the PFC frame waits behind.
+    /// Frame that the PFC frame waits behind.
     pub reverse_frame: Bits,
-    /// The PFC frame.
+    /// PFC frame.
     pub pause_frame: Bits,
-    /// The cable, there and back.
+    /// Round trip on the cable.
     pub cable: Bits,
-    /// The interfaces of both ends.
+    /// Interfaces of both ends.
     pub interfaces: Bits,
-    /// What both ends wait for a header.
+    /// Wait for a header at both ends.
     pub header: Bits,
-    /// The sender's response.
+    /// Response of the sender.
     pub response: Bits,
-    /// The sender's last frame.
+    /// Last frame of the sender.
     pub last_frame: Bits,
-    /// How far above the threshold the queue may stand when the receiver notices: `L_T - 1`.
+    /// Excess of the queue over the threshold when the receiver detects it: `L_T - 1`.
     pub overshoot: Bytes,
 }
 
 impl Breakdown {
-    /// The delay value: the sum of the terms, without the overshoot.
+    /// Returns the delay value: the sum of the terms, without the overshoot.
     #[must_use]
     pub fn delay_value(&self) -> Bits {
         self.reverse_frame
@@ -240,19 +241,19 @@ impl Breakdown {
             + self.last_frame
     }
 
-    /// What must be free above the threshold: the delay value in bytes, and the overshoot.
+    /// Returns the room needed above the threshold: the delay value in bytes, and the overshoot.
     #[must_use]
     pub fn above_threshold(&self) -> Bytes {
         self.delay_value().in_bytes() + self.overshoot
     }
 
-    /// The smallest buffer that loses nothing with that threshold.
+    /// Returns the smallest lossless buffer for that threshold.
     #[must_use]
     pub fn buffer_for(&self, xoff: Bytes) -> Bytes {
         xoff + self.above_threshold()
     }
 
-    /// The highest threshold with which that buffer loses nothing; none if it is too small for any.
+    /// Returns the highest lossless threshold for that buffer; `None` if the buffer is too small for any.
     #[must_use]
     pub fn xoff_for(&self, buffer: Bytes) -> Option<Bytes> {
         buffer.get().checked_sub(self.above_threshold().get()).map(Bytes::new)
@@ -280,7 +281,7 @@ impl fmt::Display for Breakdown {
     }
 }
 
-/// What still arrives after the receiver has decided to pause.
+/// Computes the headroom, term by term.
 #[must_use]
 pub fn headroom(spec: &HeadroomSpec) -> Breakdown {
     let framed = |len: Bytes| Bits((len + spec.overhead).bits());

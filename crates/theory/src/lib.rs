@@ -13,13 +13,13 @@
 //! ```
 //!
 //! - [`headroom`]: the buffer that a lossless class needs above XOFF, term by term.
-//! - [`max_min`]: the allocation that a congestion control should reach; [`classes`]: the same where links separate
-//!   classes; [`fairness`]: the distance from it.
-//! - [`mod@fluid`]: congestion controls as differential equations; [`stability`]: whether they settle;
-//!   [`mod@spectrum`]: how samples oscillate; [`sampling`]: the delay that sampling adds.
+//! - [`max_min`]: the fair allocation that a congestion control should reach; [`classes`]: the same on links with
+//!   several classes; [`fairness`]: the distance from it.
+//! - [`mod@fluid`]: congestion controls as differential equations; [`stability`]: whether they converge;
+//!   [`mod@spectrum`]: oscillations of sampled signals; [`sampling`]: the flows that a congestion point notifies.
 //!
-//! Simulated results are compared with these, so nothing here depends on the simulator: a mistake in one must not hide
-//! the same mistake in the other.
+//! Simulated results are compared with these results, so this crate does not depend on the simulator: a mistake in one
+//! must not hide the same mistake in the other.
 
 pub mod classes;
 pub mod error;

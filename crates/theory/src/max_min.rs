@@ -1,9 +1,10 @@
-//! The max-min fair allocation: no flow can get more without taking it from one that has no more than it.
+//! The max-min fair allocation: no flow can gain without loss to a flow that has no more than it.
 //!
-//! Found by progressive filling. All flows grow together, each in proportion to its weight, until a link is full or a
-//! flow has all that it demands; the flows this stops are frozen and the rest grow on. What is full first is found with
-//! a queue ordered by the level at which each constraint would stop its flows. Freezing a flow can only raise the level
-//! of the links it uses, so an entry is checked when it comes to the front and put back if its level has risen.
+//! The algorithm is progressive filling. All flows grow together, each in proportion to its weight, until a link is
+//! full or a flow reaches its demand; the flows that this stops are frozen and the others continue to grow. The next
+//! constraint is found with a queue ordered by the level at which each constraint would stop its flows. Freezing a flow
+//! can only raise the level of the links that it uses, so an entry is checked when it reaches the front and reinserted
+//! if its level has risen.
 
 use crate::Error;
 use std::cmp::{Ordering, Reverse};
@@ -11,40 +12,40 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Debug;
 use units::Rate;
 
-/// A flow that wants a share of its links.
+/// A flow that shares links with others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow<L> {
-    /// The links it crosses. One named twice is crossed twice and carries the flow twice.
+    /// Links that it crosses. A link named twice is crossed twice and carries the flow twice.
     pub links: Vec<L>,
-    /// The most it can use, if there is a limit.
+    /// Maximum rate that it can use; `None` for no limit.
     pub demand: Option<Rate>,
-    /// How fast it grows beside others: 1 for all of them is plain max-min fairness.
+    /// Growth relative to other flows: 1 for all flows is plain max-min fairness.
     pub weight: f64,
 }
 
 impl<L> Flow<L> {
-    /// A flow of weight one that takes whatever it gets.
+    /// Returns a flow of weight one without a limit.
     #[must_use]
     pub fn greedy(links: Vec<L>) -> Flow<L> {
         Flow { links, demand: None, weight: 1.0 }
     }
 }
 
-/// Why a flow does not get more.
+/// The constraint that limits a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit<L> {
-    /// This link is full, and nobody on it has more for its weight.
+    /// This link is full, and no flow on it has more relative to its weight.
     Link(L),
-    /// It has what it demands.
+    /// The flow has its demand.
     Demand,
 }
 
-/// What a flow gets.
+/// The share of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share<L> {
-    /// Bits per second; not an integer, since a third of a link is not.
+    /// Rate in bits per second; not an integer, since a third of a link is not.
     pub rate: f64,
-    /// What stops it from getting more.
+    /// Constraint that limits the rate.
     pub limit: Limit<L>,
 }
 
@@ -130,11 +131,11 @@ fn links_of<L: Copy + Ord + Debug>(capacities: &[(L, Rate)], flows: &[Flow<L>]) 
     Ok(links)
 }
 
-/// The weighted max-min fair shares of those flows, in their order.
+/// Returns the weighted max-min fair shares of the flows, in their order.
 ///
 /// # Errors
-/// If a flow uses a link without a capacity, has no limit at all or a weight that is not positive, or if a capacity is
-/// stated twice.
+/// Fails if a flow uses a link without a capacity, has no limit at all or has a weight that is not positive, or if a
+/// capacity is stated twice.
 pub fn max_min<L: Copy + Ord + Debug>(capacities: &[(L, Rate)], flows: &[Flow<L>]) -> Result<Vec<Share<L>>, Error> {
     let links = links_of(capacities, flows)?;
     let mut shares: Vec<Option<Share<L>>> = vec![None; flows.len()];

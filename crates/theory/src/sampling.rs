@@ -1,11 +1,11 @@
-//! Whom a congestion point tells: the sampling and reflection probabilities of Neeser et al. 2012, equations (2) to (5).
+//! The selection of flows to notify: sampling and reflection probabilities of Neeser et al. 2012, equations (2) to (5).
 //!
-//! A congestion point that takes the flow of the frame that has just come takes a flow with the probability of its part
-//! of what arrives; one that takes the flow of a random unit of its buffer, with the probability of its part of the
-//! buffer. Either way it tells the flow only if the buffer is congested at that moment.
+//! A congestion point that selects the flow of the last arriving frame selects a flow with a probability equal to its
+//! share of the arrivals; one that selects the flow of a random unit of its buffer, with a probability equal to its
+//! share of the buffer. Either notifies the flow only if the buffer is congested at that moment.
 
-/// The part of each flow: of the arrival rate, equation (2), or of the occupancy, equation (4). `None` if there is
-/// nothing to share.
+/// Returns the share of each flow: of the arrival rate, equation (2), or of the occupancy, equation (4). Returns `None`
+/// if the sum is zero.
 #[must_use]
 pub fn shares(amounts: &[f64]) -> Option<Vec<f64>> {
     let total: f64 = amounts.iter().sum();
@@ -13,14 +13,14 @@ pub fn shares(amounts: &[f64]) -> Option<Vec<f64>> {
         .then(|| amounts.iter().map(|&amount| amount / total).collect())
 }
 
-/// The probability that a sample tells a flow: equations (3) and (5).
+/// Returns the probability that a sample notifies a flow: equations (3) and (5).
 #[must_use]
 pub fn reflection(share: f64, congested: f64) -> f64 {
     share * congested
 }
 
-/// The interval in which a share lies with so many standard deviations of confidence, when `hits` of `draws` were
-/// counted (Wilson's score interval). `None` without draws.
+/// Returns the confidence interval of a share after `hits` of `draws`, for that many standard deviations (Wilson's
+/// score interval). Returns `None` without draws.
 #[must_use]
 pub fn confidence(hits: u64, draws: u64, deviations: f64) -> Option<(f64, f64)> {
     if draws == 0 || hits > draws {

@@ -1,13 +1,14 @@
-//! How strongly and how often something swings: the spectrum of samples taken at equal distances in time.
+//! Amplitude and frequency of oscillations: the spectrum of samples at equal intervals.
 //!
-//! The estimate is Welch's: the record is cut into segments that overlap by half; of each a straight line is taken away,
-//! so that a level or a drift is no swing; it is weighted by Hann's window, `sin^2`, so that a strong line does not leak
-//! into all others; and the squares of the segments' Fourier transforms are averaged. Scaled so that the lines add up to
-//! the variance, which makes an amplitude of what lies around a peak.
+//! The estimate is Welch's: the record is divided into segments that overlap by half. From each segment, the linear
+//! trend is removed, so that a level or a drift is not an oscillation; Hann's window, `sin^2`, is applied, so that a
+//! strong line does not leak into all others; and the squared Fourier transforms of the segments are averaged. The
+//! lines are scaled such that they add up to the variance, so that the power around a peak gives an amplitude.
 //!
-//! Two swings closer than the [resolution](Spectrum::resolution), one cycle per segment, are one. Lines between those are
-//! found by padding with zeros, and a peak between lines by a parabola through three logarithms: so a lone swing is told
-//! far more finely than that. The transform is of radix two, from sines that are the same bits on every machine.
+//! Two oscillations closer than the [resolution](Spectrum::resolution), one cycle per segment, are not separated. Zero
+//! padding adds lines between those, and a parabola through three logarithms locates a peak between lines, so the
+//! frequency of a single oscillation is far more precise than the resolution. The transform has radix two and uses
+//! sines that are bit-identical on every machine.
 
 use units::math::{ln, sin_cos};
 
@@ -20,42 +21,42 @@ const LOBE: f64 = 2.0;
 /// Fewer samples in a segment tell nothing.
 const LEAST: usize = 8;
 
-/// How the variance of a record is spread over frequencies.
+/// The distribution of the variance of a record over frequencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
-    /// Between two lines, in hertz; the first is at zero.
+    /// Distance between two lines, in hertz; the first line is at zero.
     pub spacing: f64,
-    /// One cycle per segment, in hertz: what is closer than this is one.
+    /// One cycle per segment, in hertz: closer oscillations are not separated.
     pub resolution: f64,
-    /// The part of the variance in each line, in the square of what was sampled.
+    /// Variance in each line, in the square of the sampled unit.
     pub lines: Vec<f64>,
 }
 
-/// The strongest swing of a record.
+/// The strongest oscillation of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// In hertz.
+    /// Frequency in hertz.
     pub frequency: f64,
-    /// From the middle to the top, in what was sampled: that of the sine with the power around the peak.
+    /// Amplitude from the mean to the maximum, in the sampled unit: that of a sine with the power around the peak.
     pub amplitude: f64,
-    /// The part of the variance that lies around the peak: one for a lone sine, little for noise.
+    /// Fraction of the variance around the peak: one for a single sine, small for noise.
     pub share: f64,
-    /// Two swings closer than this would be one, in hertz.
+    /// Resolution in hertz: closer oscillations are not separated.
     pub resolution: f64,
 }
 
-/// The strongest swing in samples that are `spacing` seconds apart, by three segments of half the record each. None if
-/// there are too few samples, if they do not vary, or if nothing stands out that swings more than one and a half times
-/// in a segment.
+/// Returns the strongest oscillation in samples that are `spacing` seconds apart, estimated from three segments of half
+/// the record each. Returns `None` if there are too few samples, if they do not vary, or if there is no peak with at
+/// least one and a half cycles in a segment.
 #[must_use]
 pub fn peak(samples: &[f64], spacing: f64) -> Option<Peak> {
     Spectrum::of(samples, spacing, 3)?.peak()
 }
 
 impl Spectrum {
-    /// Of samples that are `spacing` seconds apart, averaged over so many segments that overlap by half. More of them
-    /// are less noisy and less fine. None if a segment would have less than eight samples, or if something is not
-    /// finite.
+    /// Returns the spectrum of samples that are `spacing` seconds apart, averaged over segments that overlap by half.
+    /// More segments reduce noise and resolution. Returns `None` if a segment would have fewer than eight samples, or
+    /// if a value is not finite.
     #[must_use]
     pub fn of(samples: &[f64], spacing: f64, segments: usize) -> Option<Spectrum> {
         let segments = segments.max(1);
@@ -91,20 +92,19 @@ impl Spectrum {
         Some(Spectrum { spacing: 1.0 / (padded as f64 * spacing), resolution, lines })
     }
 
-    /// The variance in all lines.
+    /// Returns the total variance of all lines.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.lines.iter().sum()
     }
 
-    /// The variance per hertz at a line.
+    /// Returns the variance per hertz at a line.
     #[must_use]
     pub fn density(&self, line: usize) -> f64 {
         self.lines[line] / self.spacing
     }
 
-    /// The strongest line that is stronger than its neighbours and swings at least one and a half times in a segment,
-    /// and what lies around it.
+    /// Returns the strongest local maximum with at least one and a half cycles in a segment, and the power around it.
     #[must_use]
     pub fn peak(&self) -> Option<Peak> {
         let first = ((1.5 * self.resolution / self.spacing).ceil() as usize).max(1);

@@ -1,68 +1,69 @@
-//! BCN as a fluid: equations (1) to (5) of Lu, Pan, Prabhakar, Bergamasco, Alaria and Baldini, "Congestion control in
-//! networks with no congestion drops" (Allerton 2006), section III.A.
+//! Fluid model of BCN: equations (1) to (5) of Lu, Pan, Prabhakar, Bergamasco, Alaria and Baldini, "Congestion control
+//! in networks with no congestion drops" (Allerton 2006), section III.A.
 //!
-//! `N` equal sources share one link. The queue grows by what comes and does not go, `q' = N R - C`. The congestion point
-//! samples a frame with probability `P` and tells its source `Fb = -((q - qeq) + w dq) / S` in frames, where `dq` is the
-//! growth since the last sample, `S / (C P)` ago on average. A source gets such a message for `P` of its `R / S` frames a
-//! second, a delay late, and adds `Gi Ru Fb` to its rate if `Fb > 0`, or takes the part `Gd |Fb|` of it if `Fb < 0`.
+//! `N` equal sources share one link. The queue grows by the excess of arrivals over departures, `q' = N R - C`. The
+//! congestion point samples a frame with probability `P` and sends its source `Fb = -((q - qeq) + w dq) / S` in frames,
+//! where `dq` is the growth since the last sample, `S / (C P)` ago on average. A source receives such a message for the
+//! fraction `P` of its `R / S` frames per second, after a delay. It adds `Gi Ru Fb` to its rate if `Fb > 0`, or reduces
+//! its rate by the fraction `Gd |Fb|` if `Fb < 0`.
 //!
-//! Beyond the paper, which linearises at once, the limits are there too: the queue is between nothing and the buffer, and
-//! at either end it does not change and so adds nothing to `Fb`; a rate is between `min_rate` and `max_rate`; and a
-//! message takes at most the part `1 - min_dec_factor` of a rate. `docs/theory/bcn.md` has the derivation.
+//! The paper linearises at once; this model also has the limits. The queue lies between zero and the buffer; at either
+//! limit it does not change and so contributes no growth to `Fb`. A rate lies between `min_rate` and `max_rate`, and a
+//! message reduces it by at most the fraction `1 - min_dec_factor`. `docs/theory/bcn.md` has the derivation.
 
 use super::{ABOVE, Fluid, SharedLink, Tunable, demand};
 use crate::Error;
 use crate::stability::DelayedLoop;
 use crate::stability::polynomial::Polynomial;
 
-/// The parameters, in seconds, bits per second, bytes and plain numbers.
+/// Parameters, in seconds, bits per second, bytes and plain numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bcn {
-    /// N: sources that share the link.
+    /// N: number of sources that share the link.
     pub sources: f64,
-    /// C: the rate of the link.
+    /// C: rate of the link.
     pub capacity: f64,
-    /// tau: from a change of rate until what it does to the queue comes back as a message.
+    /// tau: time from a rate change until a message reports its effect on the queue.
     pub delay: f64,
-    /// qeq: the queue to hold.
+    /// qeq: set point of the queue.
     pub set_point: f64,
-    /// w: what growth counts.
+    /// w: weight of the growth.
     pub weight: f64,
-    /// P: the part of the frames that are sampled.
+    /// P: sampling probability of a frame.
     pub probability: f64,
-    /// What part of the mean gap between two samples the growth lags behind: 1 if frames are sampled at random, 1/2 if
-    /// at equal distances. The paper's equations leave it out.
+    /// Lag of the reported growth as a fraction of the mean gap between two samples: 1 if frames are sampled at random,
+    /// 1/2 if at equal intervals. The paper's equations omit it.
     pub sampling_lag: f64,
-    /// Gi: how much a source increases.
+    /// Gi: increase gain of a source.
     pub increase_gain: f64,
-    /// Gd: how much a source decreases.
+    /// Gd: decrease gain of a source.
     pub decrease_gain: f64,
-    /// Ru: the rate that an increase is counted in.
+    /// Ru: unit of rate increase.
     pub rate_unit: f64,
-    /// S: the frame that queues are counted in.
+    /// S: frame size, the unit of queue length.
     pub frame: f64,
-    /// The most a queue can be.
+    /// Maximum queue length.
     pub buffer: f64,
-    /// The least a rate can be.
+    /// Minimum rate of a source.
     pub min_rate: f64,
-    /// The most a rate can be.
+    /// Maximum rate of a source.
     pub max_rate: f64,
-    /// The least factor of a single decrease.
+    /// Minimum factor of a single decrease.
     pub min_dec_factor: f64,
 }
 
-/// Which of the two sets of equations holds.
+/// The set of equations that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// `Fb > 0`, equations (1) to (3): rates go up.
+    /// `Fb > 0`, equations (1) to (3): rates increase.
     Increase,
-    /// `Fb < 0`, equations (4) and (5): rates go down.
+    /// `Fb < 0`, equations (4) and (5): rates decrease.
     Decrease,
 }
 
 impl Bcn {
-    /// The parameters of section III.B of the paper, 50 sources on 10 Gb/s; what it leaves open is our choice: a buffer
-    /// of 100 frames, rates from 1 Mb/s to the link's, and no decrease below a half.
+    /// Returns the parameters of section III.B of the paper, 50 sources on 10 Gb/s. The values that it omits are our
+    /// choice: a buffer of 100 frames, rates from 1 Mb/s to that of the link, and no decrease below a half.
     #[must_use]
     pub fn of_the_paper() -> Bcn {
         Bcn {
@@ -89,19 +90,19 @@ impl Bcn {
         8.0 * self.frame
     }
 
-    /// How long after one sample the next comes, on average: `S / (C P)`, in seconds.
+    /// Returns the mean time between two samples, `S / (C P)`, in seconds.
     #[must_use]
     pub fn gap(&self) -> f64 {
         self.bits() / (self.capacity * self.probability)
     }
 
-    /// T: how far ahead the growth of the queue makes a message look, `w S / (C P)`, in seconds.
+    /// Returns T: the lead time of a message due to the growth term, `w S / (C P)`, in seconds.
     #[must_use]
     pub fn lead(&self) -> f64 {
         self.weight * self.bits() / (self.capacity * self.probability)
     }
 
-    /// The paper's pole of a loop, `k`: `Gi Ru w / S` or `Gd w C / (N S)`, in radians per second.
+    /// Returns the paper's pole of a loop, `k`: `Gi Ru w / S` or `Gd w C / (N S)`, in radians per second.
     #[must_use]
     pub fn pole(&self, regime: Regime) -> f64 {
         match regime {
@@ -110,34 +111,34 @@ impl Bcn {
         }
     }
 
-    /// The gain from the queue to its own second derivative, `K`: the pole over the lead.
+    /// Returns the gain from the queue to its second derivative, `K`: the pole over the lead.
     #[must_use]
     pub fn stiffness(&self, regime: Regime) -> f64 {
         self.pole(regime) / self.lead()
     }
 
-    /// Equations (6) or (7) with (8) as one loop: `s^2 + (k s + K) e^(-s tau)`.
+    /// Returns equations (6) or (7) with (8) as one loop: `s^2 + (k s + K) e^(-s tau)`.
     ///
     /// # Errors
-    /// If the parameters make none.
+    /// Fails if the parameters do not form a loop.
     pub fn delayed_loop(&self, regime: Regime) -> Result<DelayedLoop, Error> {
         DelayedLoop::double_integrator(self.pole(regime), self.stiffness(regime), self.delay)
     }
 
-    /// How far the growth that a message tells lies behind, on average, in seconds.
+    /// Returns the mean lag of the growth that a message reports, in seconds.
     #[must_use]
     pub fn lag(&self) -> f64 {
         self.sampling_lag * self.gap()
     }
 
-    /// The same with the lag of sampling, which equations (1) to (5) leave out: the growth that a message tells is that
-    /// since the last sample, `q(t) - q(t - h)`, and not `q' h`. With frames sampled at random the gap `h` is exponential,
-    /// and on average `e^(-s h)` is `1 / (1 + s h)`; with samples at equal distances it is about `(1 - s h/2) / (1 + s h/2)`.
-    /// So with the lag `l` of `h` or `h/2` the lead is `1 + w s h / (1 + s l)` and not `1 + w s h`, and the loop
-    /// `s^2 (1 + s l) + K (1 + (l + w h) s) e^(-s tau)`.
+    /// Returns the loop with the lag of sampling, which equations (1) to (5) omit: the reported growth is the change
+    /// since the last sample, `q(t) - q(t - h)`, and not `q' h`. With frames sampled at random, the gap `h` is
+    /// exponential, and the mean of `e^(-s h)` is `1 / (1 + s h)`; with samples at equal intervals it is about
+    /// `(1 - s h/2) / (1 + s h/2)`. With the lag `l` of `h` or `h/2`, the lead is therefore `1 + w s h / (1 + s l)` and
+    /// not `1 + w s h`, and the loop is `s^2 (1 + s l) + K (1 + (l + w h) s) e^(-s tau)`.
     ///
     /// # Errors
-    /// If the parameters make none.
+    /// Fails if the parameters do not form a loop.
     pub fn sampled_loop(&self, regime: Regime) -> Result<DelayedLoop, Error> {
         let (lag, whole) = (self.lag(), self.stiffness(regime));
         let own = Polynomial::new(&[0.0, 0.0, 1.0, lag]);
@@ -151,7 +152,7 @@ impl Bcn {
         if (queue <= 0.0 && growth < 0.0) || (queue >= self.buffer && growth > 0.0) { 0.0 } else { growth }
     }
 
-    /// Fb, in frames.
+    /// Returns Fb, in frames.
     #[must_use]
     pub fn feedback(&self, queue: f64, rate: f64) -> f64 {
         -((queue - self.set_point) + self.lead() * self.growth(queue, rate)) / self.frame

@@ -1,19 +1,19 @@
-//! Delay differential equations in fixed steps, to the same bits everywhere.
+//! Integration of delay differential equations in fixed steps, bit-identical everywhere.
 //!
-//! The method of Runge and Kutta of fourth order. The step divides the delay, so the late state is wanted only at steps
-//! and halfway between two of them, where the cubic of Hermite through values and slopes gives it to the same order:
-//! `(x0 + x1) / 2 + h / 8 (x0' - x1')`. Jumps of derivatives at multiples of the delay, which every such equation has,
-//! then fall on steps. Before time zero the state is a given function of time.
+//! The method is Runge-Kutta of fourth order. The step divides the delay, so the delayed state is needed only at steps
+//! and halfway between two of them, where the cubic Hermite interpolation of values and slopes has the same order:
+//! `(x0 + x1) / 2 + h / 8 (x0' - x1')`. The discontinuities of derivatives at multiples of the delay, which every such
+//! equation has, then fall on steps. Before time zero, the state is a given function of time.
 //!
-//! Where equations switch or a limit is met between two steps, the order falls to one for that step; nothing else in this
-//! method knows of it. Shorter steps show how much that matters.
+//! Where the equations switch or a limit is reached between two steps, the order of that step falls to one; the method
+//! does not detect this. Shorter steps show the effect.
 
 use super::Fluid;
 
-/// A step that divides the delay and is not above `longest`; `longest` itself if there is no delay.
+/// Returns a step that divides the delay and does not exceed `longest`; `longest` itself if there is no delay.
 ///
 /// # Panics
-/// If `longest` is not above zero.
+/// Panics if `longest` is not above zero.
 #[must_use]
 pub fn step_within(delay: f64, longest: f64) -> f64 {
     assert!(longest > 0.0, "a step takes time");
@@ -27,7 +27,7 @@ struct Node<const N: usize> {
     slope: [f64; N],
 }
 
-/// The state of a model as time goes on.
+/// Integrates the state of a model over time.
 #[derive(Debug)]
 pub struct Solver<'a, M, H, const N: usize> {
     model: &'a M,
@@ -44,10 +44,10 @@ pub struct Solver<'a, M, H, const N: usize> {
 }
 
 impl<'a, M: Fluid<N>, H: Fn(f64) -> [f64; N], const N: usize> Solver<'a, M, H, N> {
-    /// At time zero, with the state `before` gives for times not above zero, in steps of about `longest`.
+    /// Starts at time zero in steps of about `longest`; `before` gives the state at times up to and including zero.
     ///
     /// # Panics
-    /// If `longest` is not above zero.
+    /// Panics if `longest` is not above zero.
     #[must_use]
     pub fn new(model: &'a M, before: H, longest: f64) -> Solver<'a, M, H, N> {
         let delay = model.delay();
@@ -57,25 +57,25 @@ impl<'a, M: Fluid<N>, H: Fn(f64) -> [f64; N], const N: usize> Solver<'a, M, H, N
         Solver { model, before, step, lag, done: 0, state, ring: Vec::new() }
     }
 
-    /// The length of a step, in seconds.
+    /// Returns the length of a step, in seconds.
     #[must_use]
     pub fn step(&self) -> f64 {
         self.step
     }
 
-    /// The time, in seconds.
+    /// Returns the current time, in seconds.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.done as f64 * self.step
     }
 
-    /// The state.
+    /// Returns the current state.
     #[must_use]
     pub fn state(&self) -> [f64; N] {
         self.state
     }
 
-    /// The set of equations that holds now.
+    /// Returns the set of equations that holds now.
     #[must_use]
     pub fn regime(&self) -> M::Regime {
         self.model.regime(&if self.lag == 0 { self.state } else { self.late(0) })
@@ -114,7 +114,7 @@ impl<'a, M: Fluid<N>, H: Fn(f64) -> [f64; N], const N: usize> Solver<'a, M, H, N
         }
     }
 
-    /// Goes one step on.
+    /// Advances by one step.
     pub fn advance(&mut self) {
         let (start, h) = (self.state, self.step);
         // The state now is the newest late one when the delay is a single step; its slope is wanted with it.
@@ -130,7 +130,7 @@ impl<'a, M: Fluid<N>, H: Fn(f64) -> [f64; N], const N: usize> Solver<'a, M, H, N
         self.done += 1;
     }
 
-    /// Goes on until that time, and tells `see` the time and the state at every `every`-th step, the first included.
+    /// Advances to that time and calls `see` with the time and the state at every `every`-th step, including the first.
     pub fn run(&mut self, until: f64, every: usize, mut see: impl FnMut(f64, &[f64; N])) {
         while self.time() <= until + 0.5 * self.step {
             if self.done.is_multiple_of(every.max(1)) {

@@ -1,26 +1,26 @@
-//! A model near its equilibrium: `x' = A x + B x(t - tau)`, and the loop that this is.
+//! Linearisation of a model at its equilibrium, `x' = A x + B x(t - tau)`, and the resulting loop.
 
 use super::Fluid;
 use crate::Error;
 use crate::stability::DelayedLoop;
 use crate::stability::polynomial::Polynomial;
 
-/// The matrices of a linearised model.
+/// Matrices of a linearised model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear<const N: usize> {
-    /// `A`: what the state now does to its change, row by row.
+    /// `A`: effect of the current state on its derivative, row by row.
     pub now: [[f64; N]; N],
-    /// `B`: what the state a delay ago does.
+    /// `B`: effect of the delayed state on the derivative.
     pub then: [[f64; N]; N],
     /// The delay, in seconds.
     pub delay: f64,
 }
 
-/// The slopes of a model at its equilibrium, with the equations of one regime. By central differences over a hundred
-/// thousandth of each quantity: good to about ten digits.
+/// Returns the derivatives of a model at its equilibrium, with the equations of one regime. They are central
+/// differences over a hundred-thousandth of each quantity, accurate to about ten digits.
 ///
 /// # Errors
-/// If the model has no equilibrium.
+/// Fails if the model has no equilibrium.
 pub fn linearise<M: Fluid<N>, const N: usize>(model: &M, regime: M::Regime) -> Result<Linear<N>, Error> {
     let rest = model.equilibrium()?;
     let (mut now, mut then) = ([[0.0; N]; N], [[0.0; N]; N]);
@@ -79,10 +79,11 @@ fn determinant(entries: &[Vec<InZ>], row: usize, columns: &[usize]) -> InZ {
 }
 
 impl<const N: usize> Linear<N> {
-    /// The characteristic equation `det(s - A - B e^(-s tau)) = 0` as a loop.
+    /// Returns the characteristic equation `det(s - A - B e^(-s tau)) = 0` as a loop.
     ///
     /// # Errors
-    /// If the delay enters it more than once, which no [`DelayedLoop`] can express, or the model is too large for one.
+    /// Fails if the delay occurs in more than one power, which a [`DelayedLoop`] cannot express, or if the model is too
+    /// large.
     pub fn characteristic(&self) -> Result<DelayedLoop, Error> {
         let entry = |row: usize, column: usize| -> InZ {
             let own = [-self.now[row][column], if row == column { 1.0 } else { 0.0 }];

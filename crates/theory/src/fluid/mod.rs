@@ -1,8 +1,8 @@
 //! Fluid models: rates and queues as smooth quantities that obey differential equations with a delay.
 //!
-//! A [`Fluid`] model says how its state changes, given the state now and the state a delay ago, and which of several
-//! sets of equations holds. From that alone it can be [integrated](mod@integrate) and [linearised](mod@linear), and
-//! [`stability`](crate::stability) does the rest. A protocol is one file: [`bcn`] and [`qcn`] are there.
+//! A [`Fluid`] model defines the derivative of its state as a function of the current and the delayed state, and which
+//! of several sets of equations holds. That suffices to [integrate](mod@integrate) and to [linearise](mod@linear) it,
+//! and to examine its [`stability`](crate::stability). Each protocol has its own file: [`bcn`] and [`qcn`].
 
 pub mod bcn;
 pub mod integrate;
@@ -17,50 +17,50 @@ pub use qcn::Qcn;
 use crate::Error;
 use std::fmt::Debug;
 
-/// A model of `N` quantities that change by what they are and by what they were.
+/// A model of `N` quantities whose derivatives depend on their current and their delayed values.
 pub trait Fluid<const N: usize> {
     /// One of several sets of equations.
     type Regime: Copy + PartialEq + Debug;
 
-    /// The delay, in seconds.
+    /// Returns the delay, in seconds.
     fn delay(&self) -> f64;
 
-    /// The set of equations that holds, by the state a delay ago.
+    /// Returns the set of equations that holds, given the delayed state.
     fn regime(&self, then: &[f64; N]) -> Self::Regime;
 
-    /// The change of each quantity per second.
+    /// Returns the derivative of each quantity, per second.
     fn change(&self, regime: Self::Regime, now: &[f64; N], then: &[f64; N]) -> [f64; N];
 
-    /// The nearest state that can be: queues are not below zero, rates not above those of their links.
+    /// Returns the nearest admissible state: queues are not negative, rates do not exceed those of their links.
     fn confine(&self, state: [f64; N]) -> [f64; N] {
         state
     }
 
-    /// The state that does not change.
+    /// Returns the equilibrium.
     ///
     /// # Errors
-    /// If there is none within the limits of the model.
+    /// Fails if there is none within the limits of the model.
     fn equilibrium(&self) -> Result<[f64; N], Error>;
 
-    /// The sets of equations that hold near the equilibrium, by name: each is a loop of its own.
+    /// Returns the sets of equations that hold near the equilibrium, with their names: each is a separate loop.
     fn near_equilibrium(&self) -> Vec<(&'static str, Self::Regime)>;
 }
 
-/// A model whose parameters are numbers with names.
+/// A model whose parameters are named numbers.
 pub trait Tunable: Clone {
-    /// The names of all parameters.
+    /// Names of all parameters.
     const NAMES: &'static [&'static str];
 
-    /// A parameter by its name, in seconds, bits per second, bytes or plain numbers.
+    /// Returns a parameter by name, in seconds, bits per second, bytes or plain numbers.
     fn parameter(&mut self, name: &str) -> Option<&mut f64>;
 
-    /// Whether every parameter has a value that makes sense.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
-    /// The first that has not.
+    /// Returns the first parameter with an invalid value.
     fn validate(&self) -> Result<(), Error>;
 
-    /// The same model with another value; `None` if there is no such parameter.
+    /// Returns the model with another value of a parameter; `None` if there is no such parameter.
     #[must_use]
     fn with(&self, name: &str, value: f64) -> Option<Self> {
         let mut other = self.clone();

@@ -1,69 +1,69 @@
-//! QCN as a fluid: three quantities per source and queue, with sampling, quantisation and the stages of the reaction
-//! point averaged.
+//! Fluid model of QCN: three quantities per source and queue, with averages over sampling, quantisation and the stages
+//! of the reaction point.
 //!
-//! The form is that of Alizadeh, Atikoglu, Kabbani, Lakshmikantha, Pan, Prabhakar and Seaman, "Data center transport
-//! mechanisms" (Allerton 2008), for the algorithm of IEEE 802.1Qau; the averages are derived anew, in
-//! `docs/theory/qcn.md`. In short, for a source with current rate `R` and target rate `T`:
+//! The form follows Alizadeh, Atikoglu, Kabbani, Lakshmikantha, Pan, Prabhakar and Seaman, "Data center transport
+//! mechanisms" (Allerton 2008), for the algorithm of IEEE 802.1Qau; `docs/theory/qcn.md` has a new derivation of the
+//! averages. In short, for a source with current rate `R` and target rate `T`:
 //!
-//! - Congestion `(q - qeq) + w dq` becomes `x = 63 congestion / ((2 w + 1) qeq)` quanta. Queues move by whole frames,
-//!   about a quantum, so a sample sees `x` and noise: logistic, of scale `n`. Rounded down and not below zero that is
-//!   `phi`, the sum over k from 1 to 63 of `1 / (1 + e^((k - x)/n))` quanta on average; the first term is the probability
-//!   of at least one, so that a message is sent. Each eight quanta more, samples come once more in the same time.
-//! - A message sets `T` to `R` and takes the part `Gd phi` of `R`.
-//! - Between messages, every `n` frames in a row without one are a stage of the byte counter. With a message for the part
-//!   `p` of the frames that happens at `p / ((1 - p)^-n - 1)` per frame. A stage of the timer happens at
-//!   `l / (e^(l t) - 1)` per second, with `l` messages a second. Either closes half of the gap between `R` and `T`.
-//! - Five stages in a row without a message raise `T` by `ai_rate`: the same with five times the length.
+//! - Congestion `(q - qeq) + w dq` corresponds to `x = 63 congestion / ((2 w + 1) qeq)` quanta. Queues change by whole
+//!   frames, about a quantum, so a sample is `x` plus noise: logistic, of scale `n`. Rounded down and not below zero,
+//!   its mean is `phi`, the sum over k from 1 to 63 of `1 / (1 + e^((k - x)/n))` quanta; the first term is the
+//!   probability of at least one quantum, that is, of a message. Every eight quanta add one sample in the same time.
+//! - A message sets `T` to `R` and reduces `R` by the fraction `Gd phi`.
+//! - Between messages, every `n` consecutive frames without one are a stage of the byte counter. If the fraction `p` of
+//!   the frames causes a message, stages complete at `p / ((1 - p)^-n - 1)` per frame. Stages of the timer complete at
+//!   `l / (e^(l t) - 1)` per second, with `l` messages per second. Either closes half of the gap between `R` and `T`.
+//! - Five consecutive stages without a message raise `T` by `ai_rate`: the same formulas with five times the length.
 
 use super::{ABOVE, Fluid, SharedLink, Tunable, demand};
 use crate::Error;
 use units::math::{exp, ln};
 
-/// The parameters, in seconds, bits per second, bytes and plain numbers.
+/// Parameters, in seconds, bits per second, bytes and plain numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qcn {
-    /// Sources that share the link.
+    /// Number of sources that share the link.
     pub sources: f64,
-    /// The rate of the link.
+    /// Rate of the link.
     pub capacity: f64,
-    /// From a change of rate until what it does to the queue comes back as a message.
+    /// Time from a rate change until a message reports its effect on the queue.
     pub delay: f64,
-    /// The queue to hold.
+    /// Set point of the queue.
     pub set_point: f64,
-    /// What growth counts.
+    /// Weight of the growth.
     pub weight: f64,
-    /// Bytes between two samples of a queue that is not congested.
+    /// Bytes between two samples of an uncongested queue.
     pub sample_base: f64,
-    /// The part of its rate that a source gives up for a quantum.
+    /// Fraction by which a source reduces its rate per quantum.
     pub gd: f64,
-    /// Bytes of a stage of the byte counter.
+    /// Bytes per stage of the byte counter.
     pub byte_reset: f64,
-    /// Length of a stage of the timer; zero for none.
+    /// Length of a timer stage; zero for no timer.
     pub time_reset: f64,
-    /// Stages of fast recovery.
+    /// Number of stages of fast recovery.
     pub threshold: f64,
-    /// What the target rises by in a stage after that.
+    /// Increase of the target rate per stage after fast recovery.
     pub ai_rate: f64,
-    /// The frame that is sent.
+    /// Frame size.
     pub frame: f64,
-    /// The most a queue can be.
+    /// Maximum queue length.
     pub buffer: f64,
-    /// The least a rate can be.
+    /// Minimum rate of a source.
     pub min_rate: f64,
-    /// The most a rate can be.
+    /// Maximum rate of a source.
     pub max_rate: f64,
-    /// The least factor of a single decrease.
+    /// Minimum factor of a single decrease.
     pub min_dec_factor: f64,
-    /// The scale of what is random in a sample of the queue, in quanta.
+    /// Scale of the random part of a queue sample, in quanta.
     pub noise: f64,
 }
 
-/// Whether there are messages.
+/// Presence of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// The queue is fed back.
+    /// The congestion point sends feedback.
     Messages,
-    /// There is nothing to say: sources recover and probe alone.
+    /// No feedback: sources recover and probe for bandwidth by themselves.
     Silence,
 }
 
@@ -74,7 +74,7 @@ const MOST: f64 = 63.0;
 const FAR: f64 = 37.0;
 
 impl Qcn {
-    /// The values of IEEE 802.1Qau, for 50 sources on 10 Gb/s and 50 us; no timer.
+    /// Returns the values of IEEE 802.1Qau, for 50 sources on 10 Gb/s and 50 us, without a timer.
     #[must_use]
     pub fn of_the_standard() -> Qcn {
         Qcn {
@@ -103,7 +103,7 @@ impl Qcn {
         if (queue <= 0.0 && growth < 0.0) || (queue >= self.buffer && growth > 0.0) { 0.0 } else { growth }
     }
 
-    /// Congestion in quanta, before it is rounded.
+    /// Returns the congestion in quanta, before rounding.
     #[must_use]
     pub fn quanta(&self, queue: f64, rate: f64) -> f64 {
         let between = 8.0 * self.sample_base / self.capacity;
@@ -117,7 +117,7 @@ impl Qcn {
         1.0 / (1.0 + exp((level - quanta) / self.noise))
     }
 
-    /// The mean of what is fed back: the sum over all levels of the probability to be at least there.
+    /// Returns the mean feedback: the sum over all levels of the probability to reach them.
     #[must_use]
     pub fn feedback(&self, quanta: f64) -> f64 {
         // What is sure, to the last bit, and from there on one factor more for each level.

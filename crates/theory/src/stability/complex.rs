@@ -1,4 +1,4 @@
-//! Complex numbers: as much of them as characteristic equations need.
+//! Complex numbers, limited to the operations that characteristic equations need.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use units::math::{atan2, exp, sin_cos};
@@ -6,26 +6,26 @@ use units::math::{atan2, exp, sin_cos};
 /// A complex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Complex {
-    /// The real part.
+    /// Real part.
     pub re: f64,
-    /// The imaginary part.
+    /// Imaginary part.
     pub im: f64,
 }
 
 impl Complex {
-    /// `re + j im`.
+    /// Creates `re + j im`.
     #[must_use]
     pub const fn new(re: f64, im: f64) -> Complex {
         Complex { re, im }
     }
 
-    /// The same number mirrored at the real axis.
+    /// Returns the complex conjugate.
     #[must_use]
     pub const fn conjugate(self) -> Complex {
         Complex { re: self.re, im: -self.im }
     }
 
-    /// Its distance from zero.
+    /// Returns the absolute value.
     #[must_use]
     pub fn abs(self) -> f64 {
         let (a, b) = (self.re.abs(), self.im.abs());
@@ -37,13 +37,13 @@ impl Complex {
         large * (1.0 + ratio * ratio).sqrt()
     }
 
-    /// Its angle, from -pi to pi.
+    /// Returns the argument, from -pi to pi.
     #[must_use]
     pub fn argument(self) -> f64 {
         atan2(self.im, self.re)
     }
 
-    /// e to its power.
+    /// Returns e to the power of this number.
     #[must_use]
     pub fn exp(self) -> Complex {
         let size = exp(self.re);
@@ -51,7 +51,7 @@ impl Complex {
         Complex::new(size * cosine, size * sine)
     }
 
-    /// So many times as large.
+    /// Returns the number multiplied by a real factor.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Complex {
         Complex::new(self.re * factor, self.im * factor)

@@ -1,48 +1,48 @@
-//! Theorem 3 of the BCN paper: four conditions under which its linearised loops are called stable.
+//! Theorem 3 of the BCN paper: four conditions for the stability of its linearised loops.
 //!
-//! With the pole `p = k` of a loop held to `1/(a tau)`, `a >= 1`, the paper drops the delay inside the pole (its appendix
-//! I) and is left with `k / (T s (s + k)) e^(-s tau)`. Its phase is -180 degrees at `s* = b p`, where
-//! `b/a + arctan b = pi/2`; the size must be below one there, which is conditions (ii) and (iv). What is dropped matters:
-//! on the edge of the conditions the exact loop `s^2 + (k s + k/T) e^(-s tau)` has the phase margin
-//! `(b - sqrt(b^2 + 1)) / a`, which is below zero. So the theorem's verdict and the exact one are two things. The
-//! conditions are not necessary either: with `k tau` between 1 and pi/2 no `a` of at least one is small enough, and a loop
-//! with a long lead is stable all the same.
+//! With the pole `p = k` of a loop limited to `1/(a tau)`, `a >= 1`, the paper drops the delay inside the pole (its
+//! appendix I), which leaves `k / (T s (s + k)) e^(-s tau)`. Its phase is -180 degrees at `s* = b p`, where
+//! `b/a + arctan b = pi/2`; the gain must be below one there, which gives conditions (ii) and (iv). The approximation
+//! matters: on the boundary of the conditions, the exact loop `s^2 + (k s + k/T) e^(-s tau)` has the phase margin
+//! `(b - sqrt(b^2 + 1)) / a`, which is negative. The theorem's verdict and the exact one can therefore differ. The
+//! conditions are not necessary either: with `k tau` between 1 and pi/2 no `a` of at least one is small enough, yet a
+//! loop with a long lead is stable.
 
 use crate::Error;
 use crate::fluid::Bcn;
 use crate::fluid::bcn::Regime;
 use units::math::atan;
 
-/// One condition with its numbers.
+/// A condition with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// Its number in the paper.
+    /// Number in the paper.
     pub name: &'static str,
-    /// What it says.
+    /// Formula.
     pub formula: &'static str,
-    /// What stands left of the sign.
+    /// Left side.
     pub left: f64,
-    /// What stands right of it.
+    /// Right side.
     pub right: f64,
-    /// Whether it holds.
+    /// Whether the condition holds.
     pub holds: bool,
 }
 
 /// The four conditions for one choice of `a`, or for one per loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Theorem3 {
-    /// `a` of the increase and of the decrease loop.
+    /// `a` of the increase loop and of the decrease loop.
     pub a: [f64; 2],
-    /// `b` of each.
+    /// `b` of the increase loop and of the decrease loop.
     pub b: [f64; 2],
     /// Conditions (i) to (iv).
     pub conditions: [Condition; 4],
 }
 
-/// The `b` that belongs to an `a`: `b/a + arctan b = pi/2`.
+/// Returns the `b` that corresponds to `a`: `b/a + arctan b = pi/2`.
 ///
 /// # Errors
-/// If `a` is below one, which the theorem does not allow.
+/// Fails if `a` is below one, which the theorem does not allow.
 pub fn solve_b(a: f64) -> Result<f64, Error> {
     if a.is_nan() || a < 1.0 {
         return Err(Error::BadParameter { name: "a", value: a, rule: "theorem 3 wants a of at least 1" });
@@ -63,24 +63,24 @@ pub fn solve_b(a: f64) -> Result<f64, Error> {
     Ok(b)
 }
 
-/// The phase margin, in radians, of the exact loop whose parameters lie on the edge of the conditions for `a`:
-/// `(b - sqrt(b^2 + 1)) / a`.
+/// Returns the phase margin, in radians, of the exact loop whose parameters lie on the boundary of the conditions for
+/// `a`: `(b - sqrt(b^2 + 1)) / a`.
 ///
 /// # Errors
-/// If `a` is below one.
+/// Fails if `a` is below one.
 pub fn phase_on_the_edge(a: f64) -> Result<f64, Error> {
     let b = solve_b(a)?;
     // The same as b - sqrt(b^2 + 1), without subtracting neighbours.
     Ok(-1.0 / ((b + (b * b + 1.0).sqrt()) * a))
 }
 
-/// The largest `a` that conditions (i) and (iii) allow: `1 / (k tau)` of the increase and of the decrease loop.
+/// Returns the largest `a` that conditions (i) and (iii) allow: `1 / (k tau)` of the increase and of the decrease loop.
 #[must_use]
 pub fn own_margins(of: &Bcn) -> [f64; 2] {
     [Regime::Increase, Regime::Decrease].map(|regime| 1.0 / (of.pole(regime) * of.delay))
 }
 
-/// The largest `a` that both loops allow.
+/// Returns the largest `a` that both loops allow.
 #[must_use]
 pub fn largest_common(of: &Bcn) -> f64 {
     let [increase, decrease] = own_margins(of);
@@ -88,27 +88,27 @@ pub fn largest_common(of: &Bcn) -> f64 {
 }
 
 impl Theorem3 {
-    /// The conditions with one `a` for both loops, as the theorem is written.
+    /// Returns the conditions with one `a` for both loops, as in the theorem.
     ///
     /// # Errors
-    /// If `a` is below one.
+    /// Fails if `a` is below one.
     pub fn at(of: &Bcn, a: f64) -> Result<Theorem3, Error> {
         Theorem3::at_each(of, [a, a])
     }
 
-    /// The conditions with the largest `a` that each pole allows: they hold for some choice of `a` per loop if and only
-    /// if they hold for this one, because `b` grows with `a`. Where a pole allows none, it is one.
+    /// Returns the conditions with the largest `a` that each pole allows: they hold for some choice of `a` per loop if
+    /// and only if they hold for this one, because `b` grows with `a`. If a pole allows none, `a` is one.
     ///
     /// # Errors
-    /// None for parameters that are valid.
+    /// None for valid parameters.
     pub fn at_own(of: &Bcn) -> Result<Theorem3, Error> {
         Theorem3::at_each(of, own_margins(of).map(|a| a.max(1.0)))
     }
 
-    /// The conditions with an `a` for the increase and one for the decrease loop.
+    /// Returns the conditions with one `a` for the increase loop and one for the decrease loop.
     ///
     /// # Errors
-    /// If one is below one.
+    /// Fails if either is below one.
     pub fn at_each(of: &Bcn, a: [f64; 2]) -> Result<Theorem3, Error> {
         let b = [solve_b(a[0])?, solve_b(a[1])?];
         let bits = 8.0 * of.frame;
@@ -135,13 +135,13 @@ impl Theorem3 {
         })
     }
 
-    /// Whether all four hold.
+    /// Returns whether all four conditions hold.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.conditions.iter().all(|condition| condition.holds)
     }
 
-    /// How far the tightest condition is from its edge, as a part of the larger side; below zero if it does not hold.
+    /// Returns the slack of the tightest condition as a fraction of its larger side; negative if it does not hold.
     #[must_use]
     pub fn slack(&self) -> f64 {
         let [i, ii, iii, iv] = self.conditions;
@@ -149,11 +149,11 @@ impl Theorem3 {
     }
 }
 
-/// How far the theorem is from its edge where each loop may have the `a` it likes best: conditions (i) and (iii) then only
-/// ask that this `a` is at least one.
+/// Returns the slack of the theorem with the most favourable `a` per loop: conditions (i) and (iii) then only require
+/// that this `a` is at least one.
 ///
 /// # Errors
-/// None for parameters that are valid.
+/// None for valid parameters.
 pub fn slack_at_own(of: &Bcn) -> Result<f64, Error> {
     let [_, ii, _, iv] = Theorem3::at_own(of)?.conditions;
     let [increase, decrease] = own_margins(of);

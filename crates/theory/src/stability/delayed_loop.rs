@@ -1,12 +1,12 @@
-//! A loop with one delay, exactly: `P(s) + Q(s) e^(-s tau) = 0`.
+//! The exact analysis of a loop with one delay: `P(s) + Q(s) e^(-s tau) = 0`.
 //!
-//! The loop's own dynamics are `1 / P`, what comes back late is `Q`. With the degree of `Q` below that of `P` the
-//! equation has infinitely many roots, but only finitely many to the right of any upright line, and they move
-//! continuously with the delay. So they can be counted (Cooke and van den Driessche 1986, Walton and Marshall 1987):
-//! without delay by Routh's scheme; then a pair of roots can only come to the imaginary axis where
-//! `|P(j omega)| = |Q(j omega)|`, which does not depend on the delay, and does so at the delays that make the phase
-//! right. Whether it goes to the right or comes back is the sign of the slope of `|P|^2 - |Q|^2` there. The verdict needs
-//! no approximation of `e^(-s tau)`, and costs a few operations.
+//! `1 / P` is the loop's own dynamics, `Q` the delayed feedback. If the degree of `Q` is below that of `P`, the
+//! equation has infinitely many roots, but only finitely many to the right of any vertical line, and they move
+//! continuously with the delay. They can therefore be counted (Cooke and van den Driessche 1986, Walton and Marshall
+//! 1987): without delay by Routh's scheme; with growing delay, a pair of roots can reach the imaginary axis only where
+//! `|P(j omega)| = |Q(j omega)|`, which does not depend on the delay, and only at delays with the right phase. The sign
+//! of the slope of `|P|^2 - |Q|^2` there tells whether the pair crosses to the right or to the left. The verdict needs
+//! no approximation of `e^(-s tau)` and costs few operations.
 
 use super::complex::Complex;
 use super::polynomial::Polynomial;
@@ -15,7 +15,7 @@ use units::math::sin_cos;
 
 const TURN: f64 = 2.0 * std::f64::consts::PI;
 
-/// See the module.
+/// A loop with one delay; see the [module documentation](self).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayedLoop {
     own: Polynomial,
@@ -23,30 +23,30 @@ pub struct DelayedLoop {
     delay: f64,
 }
 
-/// A frequency at which what comes back is as large as what went in.
+/// A frequency at which the open loop has a gain of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossover {
-    /// In radians per second.
+    /// Frequency in radians per second.
     pub frequency: f64,
-    /// The phase that a delay may cost until roots lie on the axis, in radians from 0 to a turn.
+    /// Phase that a delay may add until roots lie on the imaginary axis, in radians from 0 to a full turn.
     pub room: f64,
-    /// Whether roots then go to the right as the delay grows; else they come back.
+    /// Whether roots then cross to the right as the delay grows; otherwise they cross to the left.
     pub outward: bool,
 }
 
-/// How much the gain of a loop may change before its verdict does.
+/// The change of gain that changes the verdict on a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GainMargin {
-    /// The verdict changes at this factor: above one the gain may grow by it, below one it must fall to it.
+    /// The verdict changes at this factor: above one the gain may grow by it, below one the gain must fall to it.
     Factor(f64),
-    /// The loop is stable with any larger gain.
+    /// The loop is stable at any larger gain.
     Unlimited,
-    /// There is no margin: the loop is unstable, and stays so with any smaller gain.
+    /// No margin: the loop is unstable, also at any smaller gain.
     None,
 }
 
 impl GainMargin {
-    /// The factor, if there is one.
+    /// Returns the factor, if there is one.
     #[must_use]
     pub fn factor(self) -> Option<f64> {
         match self {
@@ -56,28 +56,29 @@ impl GainMargin {
     }
 }
 
-/// How far a loop is from the edge.
+/// Stability margins of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
-    /// Whether all roots lie to the left.
+    /// Whether all roots lie in the left half-plane.
     pub stable: bool,
-    /// How many do not.
+    /// Number of roots that do not.
     pub unstable_roots: usize,
-    /// The crossover nearest to the edge, in radians per second; none if there is no crossover.
+    /// Crossover with the smallest margin, in radians per second; `None` if there is no crossover.
     pub crossover: Option<f64>,
-    /// The phase that is left there, in radians; below zero if the loop is unstable.
+    /// Phase margin there, in radians; negative if the loop is unstable.
     pub phase: f64,
-    /// How much the gain may change.
+    /// Gain margin.
     pub gain: GainMargin,
-    /// The delay from which on the loop is unstable: infinite if there is none, zero if it is so without delay.
+    /// Delay from which the loop is unstable: infinite if there is none, zero if it is unstable without delay.
     pub critical_delay: f64,
 }
 
 impl DelayedLoop {
-    /// The loop with these polynomials and this delay in seconds.
+    /// Creates the loop with these polynomials and this delay in seconds.
     ///
     /// # Errors
-    /// If the delay is below zero, `P` has a degree above four, or the degree of `Q` is not below that of `P`.
+    /// Fails if the delay is negative, if the degree of `P` is above four, or if the degree of `Q` is not below that of
+    /// `P`.
     pub fn new(own: Polynomial, late: Polynomial, delay: f64) -> Result<DelayedLoop, Error> {
         if !delay.is_finite() || delay < 0.0 {
             return Err(Error::BadParameter {
@@ -94,51 +95,51 @@ impl DelayedLoop {
         Ok(DelayedLoop { own, late, delay })
     }
 
-    /// The loop `s^2 + (k s + K) e^(-s tau)`: a double integrator whose input comes back late.
+    /// Creates the loop `s^2 + (k s + K) e^(-s tau)`: a double integrator with delayed feedback.
     ///
     /// # Errors
-    /// As for [`DelayedLoop::new`].
+    /// See [`DelayedLoop::new`].
     pub fn double_integrator(k: f64, whole: f64, delay: f64) -> Result<DelayedLoop, Error> {
         DelayedLoop::new(Polynomial::new(&[0.0, 0.0, 1.0]), Polynomial::new(&[whole, k]), delay)
     }
 
-    /// `P`.
+    /// Returns `P`.
     #[must_use]
     pub fn own(&self) -> &Polynomial {
         &self.own
     }
 
-    /// `Q`.
+    /// Returns `Q`.
     #[must_use]
     pub fn late(&self) -> &Polynomial {
         &self.late
     }
 
-    /// The delay, in seconds.
+    /// Returns the delay, in seconds.
     #[must_use]
     pub fn delay(&self) -> f64 {
         self.delay
     }
 
-    /// The same loop with another delay.
+    /// Returns the loop with another delay.
     #[must_use]
     pub fn with_delay(&self, delay: f64) -> DelayedLoop {
         DelayedLoop { delay, ..*self }
     }
 
-    /// The same loop with so many times the gain.
+    /// Returns the loop with its gain multiplied by a factor.
     #[must_use]
     pub fn with_gain(&self, factor: f64) -> DelayedLoop {
         DelayedLoop { late: self.late.scaled(factor), ..*self }
     }
 
-    /// `P(s) + Q(s) e^(-s tau)`.
+    /// Returns `P(s) + Q(s) e^(-s tau)`.
     #[must_use]
     pub fn characteristic(&self, s: Complex) -> Complex {
         self.own.at_complex(s) + self.late.at_complex(s) * s.scaled(-self.delay).exp()
     }
 
-    /// What comes back for what goes in: `Q/P e^(-s tau)` at `s = j omega`.
+    /// Returns the open-loop transfer function `Q/P e^(-s tau)` at `s = j omega`.
     #[must_use]
     pub fn open_loop(&self, frequency: f64) -> Complex {
         let s = Complex::new(0.0, frequency);
@@ -146,7 +147,7 @@ impl DelayedLoop {
         self.late.at_complex(s) / self.own.at_complex(s) * Complex::new(cosine, sine)
     }
 
-    /// The frequencies at which `|P| = |Q|`, in order.
+    /// Returns the frequencies at which `|P| = |Q|`, in order.
     #[must_use]
     pub fn crossovers(&self) -> Vec<Crossover> {
         let late = self.late.squared_on_the_imaginary_axis().scaled(-1.0);
@@ -169,7 +170,7 @@ impl DelayedLoop {
         (sum.coefficient(0) != 0.0).then(|| sum.roots_to_the_right())
     }
 
-    /// How many roots lie to the right of the imaginary axis, or on it at zero.
+    /// Returns the number of roots to the right of the imaginary axis, or on it at zero.
     #[must_use]
     pub fn unstable_roots(&self) -> usize {
         self.count(&self.crossovers())
@@ -187,14 +188,14 @@ impl DelayedLoop {
         if count > 0.0 { count as usize } else { 0 }
     }
 
-    /// Whether all roots lie to the left.
+    /// Returns whether all roots lie in the left half-plane.
     #[must_use]
     pub fn is_stable(&self) -> bool {
         self.unstable_roots() == 0
     }
 
-    /// The phase that is left, in radians; below zero exactly if the loop is unstable. With one crossover it is the
-    /// classical phase margin.
+    /// Returns the phase margin in radians, and its crossover; negative exactly if the loop is unstable. With one
+    /// crossover it is the classical phase margin.
     #[must_use]
     pub fn phase_margin(&self) -> (f64, Option<f64>) {
         let crossovers = self.crossovers();
@@ -219,7 +220,7 @@ impl DelayedLoop {
         (left, frequency)
     }
 
-    /// The delay from which on the loop is unstable.
+    /// Returns the delay from which the loop is unstable.
     #[must_use]
     pub fn critical_delay(&self) -> f64 {
         if self.unstable_without_delay() != Some(0) {
@@ -229,7 +230,7 @@ impl DelayedLoop {
         outward.map(|crossover| crossover.room / crossover.frequency).fold(f64::INFINITY, f64::min)
     }
 
-    /// The factor of the gain at which the verdict changes, if there is one.
+    /// Returns the factor of the gain at which the verdict changes, if there is one.
     #[must_use]
     pub fn gain_margin(&self) -> GainMargin {
         const FURTHEST: f64 = 1e9;
@@ -257,7 +258,7 @@ impl DelayedLoop {
         GainMargin::Factor(0.5 * (near + far))
     }
 
-    /// All margins together.
+    /// Returns all margins.
     #[must_use]
     pub fn margins(&self) -> Margins {
         let unstable_roots = self.unstable_roots();

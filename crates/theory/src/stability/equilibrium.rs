@@ -1,36 +1,37 @@
-//! Theorem 1 of the BCN paper: at which rates nothing changes.
+//! Theorem 1 of the BCN paper: the rates at rest.
 //!
-//! Without self-increase a source changes its rate only when it is told to. So the rates at rest are not one point but the
-//! whole boundary of `{R | A R <= C}`, where `A` says which flow uses which link: some link is full, none is asked for
-//! more. The paper then linearises at the equal share, because noise in the arrivals leads there.
+//! Without self-increase, a source changes its rate only when it receives feedback. The rates at rest are therefore not
+//! one point but the whole boundary of `{R | A R <= C}`, where `A` states which flow uses which link: some link is
+//! full, and none is overloaded. The paper then linearises at the equal share, because noise in the arrivals leads
+//! there.
 
 use crate::Error;
 
-/// Where a vector of rates stands.
+/// The position of a vector of rates relative to the boundary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// These links are asked for more than they carry.
+    /// These links are overloaded.
     Beyond(Vec<usize>),
-    /// No link is full: there is room, and whoever is told of it increases.
+    /// No link is full: notified sources increase their rates.
     Within,
-    /// On the boundary: these links are full and no link is asked for more.
+    /// On the boundary: these links are full and no link is overloaded.
     AtRest(Vec<usize>),
 }
 
-/// The links a set of flows may use.
+/// The links that a set of flows uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sharing {
-    /// For every link the flows that use it: a row of `A`.
+    /// Flows of each link: the rows of `A`.
     pub users: Vec<Vec<usize>>,
-    /// For every link its rate.
+    /// Rate of each link.
     pub capacities: Vec<f64>,
 }
 
 impl Sharing {
-    /// Those flows and links.
+    /// Creates the set of flows and links.
     ///
     /// # Errors
-    /// If there are not as many rows as capacities, or a capacity is not above zero.
+    /// Fails if the numbers of rows and capacities differ, or if a capacity is not above zero.
     pub fn new(users: Vec<Vec<usize>>, capacities: Vec<f64>) -> Result<Sharing, Error> {
         if users.len() != capacities.len() {
             let rule = "there must be as many capacities as links";
@@ -48,7 +49,7 @@ impl Sharing {
         self.users.iter().zip(&self.capacities).map(move |(users, capacity)| load(users) / capacity)
     }
 
-    /// Where these rates stand, links counting as full within `tolerance` of their capacity.
+    /// Returns the position of these rates. A link counts as full within `tolerance` of its capacity.
     #[must_use]
     pub fn standing(&self, rates: &[f64], tolerance: f64) -> Standing {
         let with = |is: &dyn Fn(f64) -> bool| -> Vec<usize> {
@@ -62,8 +63,8 @@ impl Sharing {
         if full.is_empty() { Standing::Within } else { Standing::AtRest(full) }
     }
 
-    /// The flows that use no full link. The theorem counts such rates as at rest too, since nothing obliges anybody to
-    /// tell these flows of the room they have; a congestion point with an empty queue would tell those associated with it.
+    /// Returns the flows that use no full link. The theorem counts such rates as at rest too, since nothing requires
+    /// that these flows receive feedback; a congestion point with an empty queue would notify those associated with it.
     #[must_use]
     pub fn unheld(&self, rates: &[f64], tolerance: f64) -> Vec<usize> {
         let full: Vec<bool> = self.loads(rates).map(|load| load >= 1.0 - tolerance).collect();

@@ -1,8 +1,9 @@
-//! Whether a congestion control holds its queue: by the exact loop with its delay, and by what papers say of it.
+//! Stability of a congestion control's queue: by the exact loop with its delay, and by the statements of papers.
 //!
-//! [`DelayedLoop`] decides without approximation and gives margins; [`roots`] finds the roots that are left;
-//! [`conditions`] are the four of the BCN paper's theorem 3; [`switched`] is its theorem 2, two loops that take turns;
-//! [`equilibrium`] is its theorem 1; [`stated`] compares a paper's own numbers with what follows from its parameters.
+//! [`DelayedLoop`] decides without approximation and computes margins; [`roots`] finds the rightmost roots;
+//! [`conditions`] has the four conditions of the BCN paper's theorem 3; [`switched`] is its theorem 2, on two
+//! alternating loops; [`equilibrium`] is its theorem 1; [`stated`] compares the numbers in a paper with those computed
+//! from its parameters.
 
 pub mod complex;
 pub mod conditions;

@@ -2,20 +2,20 @@
 
 use super::complex::Complex;
 
-/// Room for the coefficients: degrees up to eight.
+/// Maximum number of coefficients: degrees up to eight.
 pub const ROOM: usize = 9;
 
-/// A polynomial; the constant coefficient comes first.
+/// A polynomial; the constant coefficient is first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polynomial {
     coefficients: [f64; ROOM],
 }
 
 impl Polynomial {
-    /// With these coefficients, the constant one first.
+    /// Creates a polynomial with these coefficients, the constant one first.
     ///
     /// # Panics
-    /// If there are more than [`ROOM`].
+    /// Panics if there are more than [`ROOM`].
     #[must_use]
     pub fn new(coefficients: &[f64]) -> Polynomial {
         let mut all = [0.0; ROOM];
@@ -23,32 +23,32 @@ impl Polynomial {
         Polynomial { coefficients: all }
     }
 
-    /// The coefficient of that power.
+    /// Returns the coefficient of that power.
     #[must_use]
     pub fn coefficient(&self, power: usize) -> f64 {
         self.coefficients.get(power).copied().unwrap_or(0.0)
     }
 
-    /// The highest power with a coefficient; zero for constants.
+    /// Returns the highest power with a coefficient; zero for constants.
     #[must_use]
     pub fn degree(&self) -> usize {
         self.coefficients.iter().rposition(|&coefficient| coefficient != 0.0).unwrap_or(0)
     }
 
-    /// Its value.
+    /// Returns the value at a real number.
     #[must_use]
     pub fn at(&self, x: f64) -> f64 {
         self.coefficients[..=self.degree()].iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient)
     }
 
-    /// Its value at a complex number.
+    /// Returns the value at a complex number.
     #[must_use]
     pub fn at_complex(&self, s: Complex) -> Complex {
         let coefficients = self.coefficients[..=self.degree()].iter().rev();
         coefficients.fold(Complex::default(), |sum, &coefficient| sum * s + Complex::new(coefficient, 0.0))
     }
 
-    /// Its derivative.
+    /// Returns the derivative.
     #[must_use]
     pub fn derivative(&self) -> Polynomial {
         let mut coefficients = [0.0; ROOM];
@@ -58,13 +58,13 @@ impl Polynomial {
         Polynomial { coefficients }
     }
 
-    /// So many times as large.
+    /// Returns the polynomial multiplied by a factor.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Polynomial {
         Polynomial { coefficients: self.coefficients.map(|coefficient| coefficient * factor) }
     }
 
-    /// The sum of two.
+    /// Returns the sum of two polynomials.
     #[must_use]
     pub fn plus(&self, other: &Polynomial) -> Polynomial {
         let mut coefficients = self.coefficients;
@@ -74,7 +74,7 @@ impl Polynomial {
         Polynomial { coefficients }
     }
 
-    /// The product of two; powers beyond the room must not arise.
+    /// Returns the product of two polynomials; its degree must not exceed eight.
     #[must_use]
     pub fn times(&self, other: &Polynomial) -> Polynomial {
         let mut coefficients = [0.0; ROOM];
@@ -88,7 +88,7 @@ impl Polynomial {
         Polynomial { coefficients }
     }
 
-    /// `|p(j omega)|^2` as a polynomial in `omega^2`; for degrees up to four.
+    /// Returns `|p(j omega)|^2` as a polynomial in `omega^2`; for degrees up to four.
     #[must_use]
     pub fn squared_on_the_imaginary_axis(&self) -> Polynomial {
         let c = &self.coefficients;
@@ -97,7 +97,7 @@ impl Polynomial {
         even.times(&even).plus(&odd.times(&odd).times(&Polynomial::new(&[0.0, 1.0])))
     }
 
-    /// Beyond this distance from zero there are no roots (Cauchy).
+    /// Returns a bound on the absolute value of all roots (Cauchy).
     #[must_use]
     pub fn root_bound(&self) -> f64 {
         let degree = self.degree();
@@ -106,7 +106,7 @@ impl Polynomial {
         1.0 + largest
     }
 
-    /// The roots above zero at which the sign changes, in order.
+    /// Returns the positive roots at which the sign changes, in order.
     #[must_use]
     pub fn positive_roots(&self) -> Vec<f64> {
         let c = &self.coefficients;
@@ -154,8 +154,8 @@ impl Polynomial {
         Some(x)
     }
 
-    /// How many roots have a real part above zero (Routh). A polynomial with roots on the axis counts some of them too:
-    /// what is zero in the scheme is taken as a little more.
+    /// Returns the number of roots with a positive real part (Routh). Of roots on the imaginary axis, some are counted
+    /// too: a zero in the scheme is replaced by a small positive number.
     #[must_use]
     pub fn roots_to_the_right(&self) -> usize {
         let degree = self.degree();
@@ -183,7 +183,7 @@ impl Polynomial {
         changes
     }
 
-    /// All its roots, by Durand's and Kerner's iteration.
+    /// Returns all roots, by the iteration of Durand and Kerner.
     #[must_use]
     pub fn roots(&self) -> Vec<Complex> {
         let degree = self.degree();

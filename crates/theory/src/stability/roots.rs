@@ -1,39 +1,40 @@
-//! The roots of a loop's characteristic equation that matter: those furthest to the right.
+//! The dominant roots of a loop's characteristic equation: the rightmost ones.
 //!
-//! Newton's iteration from a grid of starts finds them; the argument principle proves that none is missing. To the right
-//! of the line at `-x` every root has `|P(s)| <= |Q(s)| e^(x tau)`, so it lies within a known distance of zero, and the
-//! turns that the characteristic function makes around the edge of that region are the number of roots in it.
+//! Newton's iteration from a grid of starting points finds them; the argument principle proves that none is missing. To
+//! the right of the line at `-x`, every root satisfies `|P(s)| <= |Q(s)| e^(x tau)` and therefore lies within a known
+//! distance of zero. The winding number of the characteristic function along the boundary of that region is the number
+//! of roots in it.
 
 use super::complex::Complex;
 use super::delayed_loop::DelayedLoop;
 use super::polynomial::Polynomial;
 
-/// What was found.
+/// The result of a search for roots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roots {
-    /// Those on and above the real axis, the furthest to the right first; the others mirror them.
+    /// Roots on and above the real axis, rightmost first; the others are their conjugates.
     pub found: Vec<Complex>,
-    /// All to the right of this were looked for.
+    /// Left boundary of the search.
     pub from: f64,
-    /// How many there are by the argument principle, mirrored ones included.
+    /// Number of roots by the argument principle, conjugates included.
     pub counted: usize,
-    /// Whether the found ones, with their mirror images, are as many.
+    /// Whether the roots found, with their conjugates, match that number.
     pub complete: bool,
 }
 
-/// How the loop comes to rest, by its root furthest to the right.
+/// The transient of a loop, given by its rightmost root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
-    /// The root.
+    /// Rightmost root.
     pub root: Complex,
-    /// The time until a disturbance has fallen to 2 %, in seconds; infinite if it does not fall.
+    /// Time until a disturbance falls to 2 %, in seconds; infinite if it does not fall.
     pub settling: f64,
-    /// How often it swings, in hertz; zero if it does not.
+    /// Frequency of oscillation, in hertz; zero if it does not oscillate.
     pub frequency: f64,
 }
 
 impl Mode {
-    /// Of that root.
+    /// Returns the mode of that root.
     #[must_use]
     pub fn of(root: Complex) -> Mode {
         let settling = if root.re < 0.0 { units::math::ln(50.0) / -root.re } else { f64::INFINITY };
@@ -42,14 +43,14 @@ impl Mode {
 }
 
 impl Roots {
-    /// The mode of the root furthest to the right.
+    /// Returns the mode of the rightmost root.
     #[must_use]
     pub fn dominant(&self) -> Option<Mode> {
         self.found.first().copied().map(Mode::of)
     }
 }
 
-/// The rightmost roots: at least one, with all that lie as far to the right.
+/// Returns the rightmost roots: at least one, with all that lie as far to the right.
 #[must_use]
 pub fn rightmost(of: &DelayedLoop) -> Roots {
     let scale = scale(of);

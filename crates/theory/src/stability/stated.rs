@@ -1,24 +1,24 @@
-//! What a paper states of its loops, compared with what follows from its parameters.
+//! Comparison of the numbers that a paper states for its loops with those computed from its parameters.
 //!
-//! A printed number has as many digits as it is printed with. It agrees with an exact one that rounds to it, or that is
-//! cut to it, at the last of these digits: 2.2 agrees with 2.164, and 666 with 666.67.
+//! A printed number has the precision of its digits. It agrees with an exact one that rounds or truncates to it at the
+//! last of these digits: 2.2 agrees with 2.164, and 666 with 666.67.
 
 use super::conditions::solve_b;
 use crate::fluid::bcn::Regime;
 use crate::fluid::{Bcn, Tunable};
 
-/// A number as it is printed.
+/// A number as printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Printed {
-    /// Its value.
+    /// Value.
     pub value: f64,
-    /// What one in its last digit is worth.
+    /// Value of one unit in the last digit.
     pub last: f64,
 }
 
 impl Printed {
-    /// Reads `666`, `2.20` or `1.5e3`; a zero at the end of a fraction is a digit like the others. `None` if it is no
-    /// number.
+    /// Parses `666`, `2.20` or `1.5e3`; a trailing zero of a fraction is significant. Returns `None` if the text is not
+    /// a number.
     #[must_use]
     pub fn read(text: &str) -> Option<Printed> {
         let text: String = text.trim().chars().filter(|&letter| letter != '_').collect();
@@ -29,7 +29,7 @@ impl Printed {
         Some(Printed { value, last })
     }
 
-    /// Whether an exact number is printed so, rounded or cut.
+    /// Returns whether an exact number is printed this way, rounded or truncated.
     #[must_use]
     pub fn prints(&self, exact: f64) -> bool {
         let beyond = if self.value < 0.0 { self.value - exact } else { exact - self.value } / self.last;
@@ -37,29 +37,29 @@ impl Printed {
     }
 }
 
-/// What a paper states; each may be left out.
+/// The numbers that a paper states; each is optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stated {
-    /// The pole of the increase loop, in radians per second.
+    /// Pole of the increase loop, in radians per second.
     pub increase_pole: Option<Printed>,
-    /// The pole of the decrease loop, in radians per second.
+    /// Pole of the decrease loop, in radians per second.
     pub decrease_pole: Option<Printed>,
-    /// The `b` that is said to belong to `a`.
+    /// The `b` stated for `a`.
     pub b: Option<Printed>,
 }
 
-/// A number that a paper states and what it should be.
+/// A number stated by a paper, and its computed value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// What is stated.
+    /// Name of the number.
     pub what: &'static str,
-    /// The stated number.
+    /// Stated number.
     pub stated: f64,
-    /// What follows from the parameters.
+    /// Number computed from the parameters.
     pub follows: f64,
-    /// Whether the two are the same at the digits of the stated number, rounded or cut.
+    /// Whether the two agree at the digits of the stated number, rounded or truncated.
     pub agrees: bool,
-    /// Values of single parameters from which the stated number would follow.
+    /// Values of single parameters that would yield the stated number.
     pub would_follow: Vec<(&'static str, f64)>,
 }
 
@@ -87,7 +87,7 @@ fn pole(of: &Bcn, regime: Regime, what: &'static str, printed: Printed) -> Claim
     claim
 }
 
-/// Every stated number with what follows instead.
+/// Compares every stated number with its computed value.
 #[must_use]
 pub fn claims(of: &Bcn, a: f64, stated: &Stated) -> Vec<Claim> {
     let mut claims = Vec::new();

@@ -1,14 +1,14 @@
-//! Theorem 2 of the BCN paper: two loops that take turns.
+//! Theorem 2 of the BCN paper: two alternating loops.
 //!
-//! The increase loop holds while `Fb > 0`, the decrease loop while `Fb < 0`. Both change the rate in proportion to the same
-//! `Fb`, so they change over where the rate has a peak or a trough. Without delay a loop with the poles `-x +- jy` then
-//! takes it from one to the other in half a period `pi / y` and shrinks it by `e^(-pi x / y)`; with two real poles it brings
-//! it to rest without another change. So two stable loops make a stable whole, and a cycle of the whole is half a period
-//! of each.
+//! The increase loop holds while `Fb > 0`, the decrease loop while `Fb < 0`. Both change the rate in proportion to the
+//! same `Fb`, so they alternate at the maxima and minima of the rate. Without delay, a loop with the poles `-x +- jy`
+//! takes the rate from one extremum to the next in half a period `pi / y` and shrinks the oscillation by
+//! `e^(-pi x / y)`; a loop with two real poles converges without another switch. Two stable loops therefore form a
+//! stable system, and a cycle of the system is half a period of each.
 //!
-//! With delay the proof does not hold to the letter, since a loop then starts from a whole history and not from a peak. The
-//! same rule with the roots furthest to the right is a good estimate where those rule; [`measure`] integrates the two
-//! delayed loops as they take turns, and so shows what is true.
+//! With delay, the proof does not strictly hold, since a loop then starts from a whole history and not from an
+//! extremum. The same rule with the rightmost roots is a good estimate where those dominate; [`measure`] integrates the
+//! two alternating delayed loops and so gives the actual result.
 
 use super::complex::Complex;
 use super::delayed_loop::DelayedLoop;
@@ -18,32 +18,32 @@ use crate::fluid::bcn::Regime;
 use crate::fluid::{Bcn, Fluid, Solver};
 use units::math::{exp, ln};
 
-/// How the whole comes to rest.
+/// The transient of the alternating loops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
-    /// What is left of a swing after a cycle; zero if it does not swing.
+    /// Factor by which an oscillation shrinks in a cycle; zero if there is no oscillation.
     pub contraction: f64,
-    /// How fast it shrinks, per second; below zero if it grows.
+    /// Decay rate, per second; negative if the oscillation grows.
     pub decay: f64,
-    /// How often it swings, in hertz; zero if it does not.
+    /// Frequency of oscillation, in hertz; zero if there is none.
     pub frequency: f64,
 }
 
 impl Cycle {
-    /// Whether it shrinks.
+    /// Returns whether the oscillation decays.
     #[must_use]
     pub fn is_stable(&self) -> bool {
         self.decay > 0.0
     }
 
-    /// The time until a disturbance has fallen to 2 %, in seconds; infinite if it does not fall.
+    /// Returns the time until a disturbance falls to 2 %, in seconds; infinite if it does not fall.
     #[must_use]
     pub fn settling(&self) -> f64 {
         if self.decay > 0.0 { ln(50.0) / self.decay } else { f64::INFINITY }
     }
 }
 
-/// The cycle of two loops by the root of each that rules it.
+/// Returns the cycle of two loops from the dominant root of each.
 #[must_use]
 pub fn by_roots(roots: [Complex; 2]) -> Cycle {
     let pi = std::f64::consts::PI;
@@ -56,7 +56,7 @@ pub fn by_roots(roots: [Complex; 2]) -> Cycle {
     Cycle { contraction: exp(growth), decay: -growth / time, frequency: 1.0 / time }
 }
 
-/// The theorem itself: the cycle of `s^2 + k s + K` and `s^2 + k' s + K'`, given as `(k, K)` each.
+/// Returns the cycle of the theorem, for `s^2 + k s + K` and `s^2 + k' s + K'`, each given as `(k, K)`.
 #[must_use]
 pub fn without_delay(loops: [(f64, f64); 2]) -> Cycle {
     by_roots(loops.map(|(k, whole)| {
@@ -68,7 +68,8 @@ pub fn without_delay(loops: [(f64, f64); 2]) -> Cycle {
     }))
 }
 
-/// The estimate with delay: by the roots furthest to the right of each loop. `None` if a loop shows none.
+/// Returns the estimate with delay, from the rightmost roots of each loop. Returns `None` if no root of a loop is
+/// found.
 #[must_use]
 pub fn by_dominant_roots(loops: [&DelayedLoop; 2]) -> Option<Cycle> {
     let [a, b] = loops.map(|of| rightmost(of).dominant().map(|mode| mode.root));
@@ -194,11 +195,11 @@ fn swing<M: Fluid<N>, const N: usize>(of: &M, start: [f64; N], fastest: f64) -> 
     Some(Cycle { contraction: exp(growth), decay: -growth * frequency, frequency })
 }
 
-/// The cycle of two delayed loops `s^2 + (k s + K) e^(-s tau)` with one delay and one `k/K`, measured on their integral.
-/// `None` if it does not swing.
+/// Measures the cycle of two delayed loops `s^2 + (k s + K) e^(-s tau)` with the same delay and the same `k/K`, by
+/// integration. Returns `None` if there is no oscillation.
 ///
 /// # Errors
-/// If a loop is none.
+/// Fails if the parameters do not form a loop.
 pub fn measure(loops: [(f64, f64); 2], delay: f64) -> Result<Option<Cycle>, Error> {
     let [(k, whole), (other_k, other_whole)] = loops;
     let each = [
@@ -209,10 +210,11 @@ pub fn measure(loops: [(f64, f64); 2], delay: f64) -> Result<Option<Cycle>, Erro
     Ok(swing(&Turns { loops, delay: told(delay, fastest) }, [1.0, 0.0], fastest))
 }
 
-/// The cycle of BCN's two loops with the lag of sampling, as they take turns. `None` if it does not swing.
+/// Measures the cycle of BCN's two alternating loops with the lag of sampling. Returns `None` if there is no
+/// oscillation.
 ///
 /// # Errors
-/// If the parameters make no loop.
+/// Fails if the parameters do not form a loop.
 pub fn measure_sampled(of: &Bcn) -> Result<Option<Cycle>, Error> {
     let both = [Regime::Increase, Regime::Decrease];
     let each = [of.sampled_loop(both[0])?, of.sampled_loop(both[1])?];
@@ -227,8 +229,8 @@ pub fn measure_sampled(of: &Bcn) -> Result<Option<Cycle>, Error> {
     Ok(swing(&turns, [1.0, 0.0, 1.0], fastest))
 }
 
-/// The delay from which on BCN's two loops in turn do not settle, to a thousandth, with the lag of sampling or without.
-/// `None` if they settle with none, or with four times the lead still.
+/// Returns the delay from which BCN's two alternating loops do not converge, to a thousandth, with or without the lag
+/// of sampling. Returns `None` if they do not converge without delay, or still converge at four times the lead.
 #[must_use]
 pub fn critical_delay(of: &Bcn, sampled: bool) -> Option<f64> {
     let settles = |delay: f64| {
