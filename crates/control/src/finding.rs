@@ -168,44 +168,58 @@ impl fmt::Display for Shares<'_> {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Finding::SeveralPeers => f.write_str("several peers are heard, so none is followed"),
+            Finding::SeveralPeers => f.write_str("several peers are on this link, so none is followed"),
             Finding::NoDcbx { converged: false } => f.write_str("the peer does not speak DCBX"),
-            Finding::NoDcbx { converged: true } => f.write_str("the peer speaks the DCBX of CEE, and offers nothing"),
-            Finding::OtherVersion => f.write_str("this end speaks the DCBX of CEE alone, the peer IEEE's"),
+            Finding::NoDcbx { converged: true } => f.write_str("the peer speaks CEE DCBX, but advertises no features"),
+            Finding::OtherVersion => f.write_str("this end speaks only CEE DCBX, the peer only IEEE DCBX"),
             Finding::ConvergedOff { feature, why } => {
                 let feature = match feature {
-                    ConvergedFeature::PriorityGroups => "sharing by priority groups",
+                    ConvergedFeature::PriorityGroups => "priority grouping",
                     ConvergedFeature::FlowControl => "PFC",
-                    ConvergedFeature::Applications => "the table of applications",
+                    ConvergedFeature::Applications => "the application table",
                 };
                 let why = match why {
-                    Off::Absent => "the peer says nothing of it",
-                    Off::Disabled => "the peer has it disabled",
-                    Off::Differs => "the ends want different things, and both would yield or neither",
-                    Off::PeerError => "the peer says that it is in error",
+                    Off::Absent => "the peer does not advertise it",
+                    Off::Disabled => "the peer has disabled it",
+                    Off::Differs => "the two ends differ, and both or neither are willing",
+                    Off::PeerError => "the peer reports an error",
                 };
-                write!(f, "{feature} is off by the rules of CEE: {why}")
+                write!(f, "{feature} is off by the rules of CEE DCBX: {why}")
             }
             Finding::PfcUnanswered { ours } => {
-                write!(f, "this end pauses {}, the peer says nothing of PFC", Priorities(ours))
+                write!(f, "this end enables PFC for {}, the peer does not advertise PFC", Priorities(ours))
             }
             Finding::PfcDiffers { ours, theirs } => {
                 let (ours, theirs) = (Priorities(ours), Priorities(theirs));
-                write!(f, "this end pauses {ours}, the peer {theirs}, and nobody yields")
+                write!(
+                    f,
+                    "this end enables PFC for {ours}, the peer for {theirs}, and neither adopts the other's setting"
+                )
             }
             Finding::PfcBeyondCapability { paused, capability } => {
-                write!(f, "{} would be paused, and the port can pause {capability} at a time", Priorities(paused))
+                write!(
+                    f,
+                    "PFC is enabled for {}, but the port supports only {capability} at a time",
+                    Priorities(paused)
+                )
             }
             Finding::PfcPeerBeyondCapability { paused, capability } => {
-                write!(f, "the peer enables PFC for {}, and says that it can pause {capability}", Priorities(paused))
+                write!(
+                    f,
+                    "the peer enables PFC for {}, but advertises a capability of {capability}",
+                    Priorities(paused)
+                )
             }
             Finding::EtsDiffers { ours, theirs } => {
-                write!(f, "this end shares the link {}, the peer {}", Shares(&ours), Shares(&theirs))
+                write!(f, "the bandwidth shares differ: {} at this end, {} at the peer", Shares(&ours), Shares(&theirs))
             }
-            Finding::EtsShares { sum } => write!(f, "the shares make {sum} %, not 100 %"),
+            Finding::EtsShares { sum } => write!(f, "the shares add up to {sum} %, not 100 %"),
             Finding::NoClass { priority } => write!(f, "priority {priority} is in no traffic class"),
             Finding::LosslessInLossyClass { class, lossless, lossy } => {
-                write!(f, "traffic class {class} mixes priority {lossless}, which is paused, and {lossy}, which is not")
+                write!(
+                    f,
+                    "traffic class {class} mixes priority {lossless} (with PFC) and priority {lossy} (without PFC)"
+                )
             }
             Finding::ApplicationDiffers { selector, protocol, ours, theirs } => {
                 write!(f, "application {selector}:{protocol:#06x} has priority {ours} here and {theirs} at the peer")

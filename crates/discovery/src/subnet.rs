@@ -54,11 +54,14 @@ impl<'a> Subnet<'a> {
     pub fn new(graph: &'a Graph, routes: &'a Routes, tree: u8) -> Result<Subnet<'a>, String> {
         let ports = graph.ports();
         if graph.nodes.len() > LAST_LID {
-            return Err(format!("{} nodes: a subnet has {LAST_LID} local identifiers", graph.nodes.len()));
+            return Err(format!(
+                "the network has {} nodes, but a subnet has only {LAST_LID} local identifiers",
+                graph.nodes.len()
+            ));
         }
         if let Some((node, ends)) = graph.nodes.iter().zip(&ports).find(|(_, ends)| ends.len() > MOST_PORTS) {
             return Err(format!(
-                "{} has {} ports: a switch of InfiniBand has at most {MOST_PORTS}",
+                "{} has {} ports, but an InfiniBand switch has at most {MOST_PORTS}",
                 node.name,
                 ends.len()
             ));
@@ -66,8 +69,8 @@ impl<'a> Subnet<'a> {
         if tree >= routes.trees().max(1) {
             let trees = routes.trees();
             return Err(match trees {
-                0 => format!("there is no tree {tree}: this routing has none to choose among; leave --tree out"),
-                _ => format!("there is no tree {tree}: there are {trees}, numbered from 0"),
+                0 => format!("there is no tree {tree}; this routing does not use trees, leave --tree out"),
+                _ => format!("there is no tree {tree}; there are {trees}, numbered from 0"),
             });
         }
         Ok(Subnet { graph, routes, tree: usize::from(tree), hosts: graph.hosts(), ports })

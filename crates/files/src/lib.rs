@@ -57,7 +57,7 @@ fn kind_of(found: FileType) -> &'static str {
     match found {
         found if found.is_dir() => "a directory",
         found if found.is_symlink() => "a symbolic link",
-        _ => "something else",
+        _ => "a special file",
     }
 }
 
@@ -166,7 +166,7 @@ pub fn read_given(path: &Path, most: u64) -> io::Result<String> {
 
 fn bounded(file: File, most: u64) -> io::Result<Vec<u8>> {
     let too_large = || {
-        let text = format!("it has more than {most} bytes, the most that is read of such a file");
+        let text = format!("it has more than {most} bytes, the limit for such files");
         io::Error::new(ErrorKind::FileTooLarge, text)
     };
     if file.metadata()?.len() > most {
@@ -179,7 +179,7 @@ fn bounded(file: File, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn text(octets: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(octets).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+    String::from_utf8(octets).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 /// The path of something in a folder, if it really is there: the name neither climbs out of the folder nor leads out of it
@@ -189,7 +189,7 @@ fn text(octets: Vec<u8>) -> io::Result<String> {
 /// If it is outside, or not there.
 pub fn inside(folder: &Path, name: impl AsRef<Path>) -> io::Result<PathBuf> {
     let outside = || {
-        let text = format!("it leads out of {}; nothing outside that directory is read", folder.display());
+        let text = format!("it points outside {}; only files inside that directory are read", folder.display());
         io::Error::new(ErrorKind::InvalidInput, Strange(text))
     };
     let name = name.as_ref();
@@ -267,7 +267,7 @@ mod tests {
         for name in ["../secret", "link", "folder/secret", "sub/../../secret", ".", absolute.to_str().expect("a path")]
         {
             let error = read_inside(&folder, name).expect_err(name);
-            assert!(error.to_string().contains("leads out of"), "{name}: {error}");
+            assert!(error.to_string().contains("points outside"), "{name}: {error}");
         }
         assert!(is_missing(&inside(&folder, "nothing").expect_err("it is not there")));
         std::fs::remove_dir_all(&scratch).expect("it is there");

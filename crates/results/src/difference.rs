@@ -131,10 +131,10 @@ impl std::fmt::Display for Differences {
             writeln!(f, "{first}")?;
             for other in others {
                 let time = other.time.map(|time| format!(" at {time}")).unwrap_or_default();
-                writeln!(f, "table {} differs from row {} on{time}", other.table, other.row)?;
+                writeln!(f, "table {} differs from row {} onwards{time}", other.table, other.row)?;
             }
         } else if one != two {
-            writeln!(f, "no recorded row differs: record more, or sample more often")?;
+            writeln!(f, "no recorded row differs; record more, or sample more often")?;
         }
         self.sums.iter().try_for_each(|unlike| writeln!(f, "{unlike}"))?;
         for unlike in self.settings.iter().take(MOST_SETTINGS) {
@@ -145,11 +145,11 @@ impl std::fmt::Display for Differences {
         }
         for (names, who) in [(&self.only_left, "first"), (&self.only_right, "second")] {
             if !names.is_empty() {
-                writeln!(f, "not compared, since only the {who} has recorded it: {}", names.join(", "))?;
+                writeln!(f, "not compared (only the {who} run recorded it): {}", names.join(", "))?;
             }
         }
         if self.is_empty() {
-            writeln!(f, "outcome, sums and all rows that both have recorded are the same")?;
+            writeln!(f, "outcome, totals and all rows that both runs recorded are the same")?;
         }
         Ok(())
     }
@@ -380,7 +380,7 @@ mod tests {
         assert!(of(&one, &same).is_empty(), "{}", of(&one, &same));
         let told = of(&one, &cell).to_string();
         let expected = "at 20ps, table rates, row 2, flow 0: rate is 6 in the first and 9 in the second\n\
-                        table pauses differs from row 1 on at 24ps\n";
+                        table pauses differs from row 1 onwards at 24ps\n";
         assert!(told.ends_with(expected), "{told}");
         let told = of(&one, &row).to_string();
         assert!(
@@ -403,7 +403,7 @@ mod tests {
         let of = |right: &Results| differences(&whole, right).expect("readable");
         assert!(of(&fewer).is_empty());
         let told = of(&fewer).to_string();
-        assert!(told.contains("not compared, since only the first has recorded it: drops\n"), "{told}");
+        assert!(told.contains("not compared (only the first run recorded it): drops\n"), "{told}");
         assert!(!of(&sums).is_empty());
         assert!(of(&sums).to_string().contains("notices is 0 in the first and 3 in the second\n"), "{}", of(&sums));
         assert!(!of(&rows).is_empty() && of(&rows).tables.len() == 1);

@@ -188,7 +188,7 @@ fn a_copied_manifest_is_no_result() {
     writer.attach("plan.toml.txt", b"plan").expect("there is room");
     writer.commit(sample()).expect("there is room");
     fs::write(scratch.path().join("other/plan.toml.txt"), "mine").expect("there is room");
-    refused(&scratch.path().join("other"), "plan.toml.txt was changed");
+    refused(&scratch.path().join("other"), "plan.toml.txt has been changed");
 }
 
 #[test]

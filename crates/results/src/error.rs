@@ -145,19 +145,19 @@ fn full(source: &io::Error) -> bool {
 pub fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free some space, write elsewhere with --out, or record less (fewer ports and flows, longer samples)"
+            "free some space, choose another place with --out, or record less (fewer ports and flows, longer sample intervals)"
         }
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; write elsewhere with --out",
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another place with --out",
         io::ErrorKind::PermissionDenied => {
-            "you may not do that there; write elsewhere with --out, or change the permissions"
+            "permission is denied there; choose another place with --out, or change the permissions"
         }
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::InvalidFilename => "the name is too long for this file system; give a shorter one with --out",
         io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
-            "only regular files and folders inside the directory are read and written: remove what is there instead, or if a \
+            "only regular files and directories inside the results are read and written; remove what is there, or if a \
              copy lost files, copy it again with what links name"
         }
-        io::ErrorKind::NotADirectory => "a part of the path is a file; name another place",
+        io::ErrorKind::NotADirectory => "a part of the path is a file; choose another place",
         _ => "check the disk and try again",
     }
 }
@@ -167,39 +167,39 @@ impl fmt::Display for ResultsError {
         match self {
             Self::Exists { path } => write!(
                 f,
-                "{} holds the result of an earlier run\n  name another place with --out, or say --overwrite to replace it",
+                "{} holds the results of an earlier run\n  choose another place with --out, or add --overwrite to replace them",
                 path.display()
             ),
             Self::NotOurs { path } => write!(
                 f,
-                "{} exists and is no result of tailback, so it is never overwritten\n  name another place with --out, or move it away",
+                "{} exists and tailback did not write it, so it is never overwritten\n  choose another place with --out, or move it away",
                 path.display()
             ),
             Self::NotWhole { path, reason } => write!(
                 f,
-                "{} is not a result as tailback wrote it, so it is not overwritten: {reason}\n  name another place with --out, or move it away",
+                "{} is not a result as tailback wrote it, so it is not overwritten: {reason}\n  choose another place with --out, or move it away",
                 path.display()
             ),
             Self::Foreign { path, kind } => write!(
                 f,
-                "{} exists and is not {kind} that tailback wrote\n  name another place, move it away, or say --overwrite where the command has it",
+                "{} exists and is not {kind} that tailback wrote\n  choose another place, move it away, or add --overwrite if the command has it",
                 path.display()
             ),
             Self::InTheWay { path, kept } => write!(
                 f,
-                "{} is not tailback's, and the new result has a file of that name, so nothing was replaced\n  this run's result is whole and kept in {}",
+                "{} was not written by tailback, and the new results have a file of that name, so nothing was replaced\n  the new results are complete and were kept in {}",
                 path.display(),
                 kept.display()
             ),
             Self::NotMoved { path, out } => write!(
                 f,
-                "the new result is in {}, but files of yours that were there are still in {}\n  move them where you want them",
+                "the new results are in {}, but your own files that were there are still in {}\n  move them where you want them",
                 out.display(),
                 path.display()
             ),
             Self::Appeared { path, kept } => write!(
                 f,
-                "{} has appeared while this run was under way\n  this run's result is whole and kept in {}; move it where you want it",
+                "{} was created by another process during this run\n  the results are complete and were kept in {}; move them where you want them",
                 path.display(),
                 kept.display()
             ),
@@ -208,17 +208,15 @@ impl fmt::Display for ResultsError {
             }
             Self::Table { doing, path, reason } => write!(
                 f,
-                "cannot {doing} {}: {reason}\n  if the file was changed or copied in part, run the scenario again",
+                "cannot {doing} {}: {reason}\n  if the file was changed or partly copied, run the scenario again",
                 path.display()
             ),
-            Self::NotResults { path, reason } => write!(
-                f,
-                "{} holds no result: {reason}\n  give the directory that `tailback run` has written",
-                path.display()
-            ),
+            Self::NotResults { path, reason } => {
+                write!(f, "{} holds no results: {reason}\n  name a directory that `tailback run` wrote", path.display())
+            }
             Self::Changed { path, reason } => write!(
                 f,
-                "{} is not as the run wrote it: {reason}\n  restore the result from a copy, or run the scenario again",
+                "{} has changed since the run wrote it: {reason}\n  restore it from a copy, or run the scenario again",
                 path.display()
             ),
             Self::Newer { path, found } => write!(

@@ -6,6 +6,7 @@ use fabric::{Limit, Outcome, RunSummary, Totals};
 use serde_json::{Map, Value, json};
 use std::io::{Read, Seek};
 use std::path::Path;
+use units::grouped;
 
 /// Raised when a table or the manifest changes so that an older reader would misread it.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -48,20 +49,20 @@ impl From<&Outcome> for OutcomeRecord {
     fn from(outcome: &Outcome) -> OutcomeRecord {
         let (kind, text, details) = match outcome {
             Outcome::Finished => ("finished", String::new(), Value::Null),
-            Outcome::Interrupted => ("interrupted", "the run was told to stop".into(), Value::Null),
+            Outcome::Interrupted => ("interrupted", "the run was interrupted".into(), Value::Null),
             Outcome::LimitReached(Limit::Events(events)) => {
-                ("limit", format!("{events} events"), json!({ "events": events }))
+                ("limit", format!("{} events (run.max_events)", grouped(*events)), json!({ "events": events }))
             }
             Outcome::LimitReached(Limit::Rows(rows)) => {
-                let text = format!("more than {rows} rows recorded (probes.max_rows)");
+                let text = format!("more than {} rows recorded (probes.max_rows)", grouped(*rows));
                 ("limit", text, json!({ "rows": rows }))
             }
             Outcome::LimitReached(Limit::Bytes(bytes)) => {
-                let text = format!("tables of more than {bytes} bytes (probes.max_size)");
+                let text = format!("tables of more than {} bytes (probes.max_size)", grouped(*bytes));
                 ("limit", text, json!({ "bytes": bytes }))
             }
             Outcome::LimitReached(Limit::WallClock) => {
-                ("limit", "the wall-clock limit".into(), json!({ "wall_clock": true }))
+                ("limit", "the wall-clock limit (--time-limit)".into(), json!({ "wall_clock": true }))
             }
             Outcome::Deadlock(deadlock) => {
                 let waiting = |w: &fabric::Waiting| json!({ "node": w.node, "input": w.input, "output": w.output, "class": w.class, "flows": w.flows });
@@ -125,10 +126,10 @@ impl TableRecord {
         let (hash, bytes) = hash_of_file(file).map_err(|source| ResultsError::io("read", path, source))?;
         let changed = |reason: String| Err(ResultsError::Changed { path: path.to_owned(), reason });
         match &self.hash {
-            _ if bytes < self.bytes => changed(format!("it has {bytes} bytes of {}: it was cut short", self.bytes)),
+            _ if bytes < self.bytes => changed(format!("it has {bytes} of {} bytes: it was truncated", self.bytes)),
             _ if bytes > self.bytes => changed(format!("it has {bytes} bytes instead of {}", self.bytes)),
             Some(expected) if *expected != hash => changed(format!(
-                "its SHA-256 is not the one in {FILE}: it was damaged, edited or taken from another run"
+                "its SHA-256 differs from the one in {FILE}: it was damaged, edited or taken from another run"
             )),
             _ => Ok(()),
         }
@@ -339,7 +340,7 @@ impl Manifest {
         };
         let hashed = is_hashed(&text);
         if hashed == Some(false) {
-            return Err(changed("its SHA-256 is not the one it states: it was damaged or edited"));
+            return Err(changed("its SHA-256 differs from the one it states: it was damaged or edited"));
         }
         let json: Value = serde_json::from_str(&text).map_err(|error| not(format!("{FILE} is damaged: {error}")))?;
         if json["format"] != FORMAT {

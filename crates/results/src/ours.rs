@@ -109,7 +109,7 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
         match size(&name) {
             None => return Err(not(format!("{name}, which its manifest lists, is missing"))),
             Some(bytes) if bytes != table.bytes => {
-                return Err(not(format!("{name} has {bytes} bytes, and its manifest says {}", table.bytes)));
+                return Err(not(format!("{name} has {bytes} bytes, but its manifest says {}", table.bytes)));
             }
             Some(_) => {}
         }
@@ -123,7 +123,7 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
             None if is_view(path) => {}
             None => return Err(not(format!("{path}, which its manifest lists, is missing"))),
             Some(found) if found == *bytes && hash(&file).is_ok_and(|hash| hash == *recorded) => {}
-            Some(_) => return Err(not(format!("{path} was changed since"))),
+            Some(_) => return Err(not(format!("{path} has been changed"))),
         }
     }
     Ok(())

@@ -267,7 +267,7 @@ impl TableReader {
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         // None is larger that we have written, and room for all of its rows is made at once.
         if rows > ROWS_PER_GROUP {
-            let reason = format!("a part of it has {rows} rows, {ROWS_PER_GROUP} are the most");
+            let reason = format!("a row group has {rows} rows, the limit is {ROWS_PER_GROUP}");
             return Err(ParquetError::General(reason));
         }
         let mut batch = Batch::new(self.table);
@@ -318,7 +318,7 @@ fn read_values<T: Clone + Default>(
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     let (records, _, _) = read(&mut levels, &mut values)?;
     if records != rows {
-        return Err(ParquetError::General(format!("a column has {records} rows where {rows} were announced")));
+        return Err(ParquetError::General(format!("a column has {records} rows instead of {rows}")));
     }
     let Some(present) = present else { return Ok(values) };
     *present = levels.iter().map(|&level| level > 0).collect();

@@ -109,7 +109,7 @@ impl Results {
             Err(error) => return Err(ResultsError::io("read", &path, error)),
         };
         if record.is_some_and(|record| record.hash != hash_of(text.as_bytes())) {
-            return changed("its SHA-256 is not the one in manifest.json: it was damaged or edited");
+            return changed("its SHA-256 differs from the one in manifest.json: it was damaged or edited");
         }
         serde_json::from_str(&text).map(Some).or_else(|_| changed("it is not JSON"))
     }

@@ -36,17 +36,17 @@ pub enum Leftover {
 impl std::fmt::Display for Leftover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Leftover::Busy(path) => write!(f, "another run to the same place is under way, in {}", path.display()),
+            Leftover::Busy(path) => write!(f, "another run is writing to the same place, in {}", path.display()),
             Leftover::Replaced(path) => write!(
                 f,
-                "{} holds files of yours from a result that was being replaced\n  move them where you want them",
+                "{} holds your own files from results that were being replaced\n  move them where you want them",
                 path.display()
             ),
             Leftover::Unknown(path) => {
                 let quoted = path.display().to_string().replace('\'', "'\\''");
                 write!(
                     f,
-                    "{} is unfinished, and a run on another machine may still write to it\n  if none does: rm -r '{quoted}'",
+                    "{} is unfinished, and a run on another machine may still be writing to it\n  if not, remove it: rm -r '{quoted}'",
                     path.display()
                 )
             }

@@ -261,12 +261,12 @@ impl Expectation {
 }
 
 const OUTCOMES: &[(&str, &str)] = &[
-    ("finished", "the time asked for was simulated"),
-    ("deadlock", "frames wait for each other in a circle"),
-    ("stalled", "frames of a lossless class wait for ever behind a dead receiver or a failed cable"),
+    ("finished", "the run reached its end"),
+    ("deadlock", "frames wait for each other in a cycle"),
+    ("stalled", "frames of a lossless class are stuck behind a dead receiver or a failed link"),
     ("loss", "a frame of a lossless class was dropped"),
     ("limit", "a limit was reached"),
-    ("interrupted", "somebody stopped it"),
+    ("interrupted", "the run was interrupted"),
 ];
 
 /// Reads one expectation; `find` turns its names into flows, nodes and ports.
@@ -288,14 +288,14 @@ pub(crate) fn expectation(
         _ => Comparison::Equal,
     };
     if metric == Metric::Outcome && comparison != Comparison::Equal {
-        gathered.refuse(node.place_of("op"), "an outcome is not more or less than another", "leave `op` out");
+        gathered.refuse(node.place_of("op"), "outcomes have no order", "remove `op`");
     }
     let good = stated(gathered, node, metric);
     let window = window(gathered, node, metric, run);
     let subjects = find(gathered, info.subject, metric);
     let quiet = node.time("quiet").unwrap_or_default();
     if metric == Metric::PausePhase && node.given("quiet") && quiet == Span::ZERO {
-        gathered.refuse(node.place_of("quiet"), "a gap of no time ends every phase", "give a time above zero");
+        gathered.refuse(node.place_of("quiet"), "`quiet` is zero", "give a time above zero");
     }
     let (line, _) = gathered.sources.position(node.place);
     let file = gathered.sources.get(node.place.source).map(|source| source.name.clone()).unwrap_or_default();
@@ -340,7 +340,7 @@ fn stated(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Op
     let Some(item) = node.any("value") else {
         for key in ["op", "tolerance"] {
             if node.given(key) {
-                let message = format!("`{key}` does nothing without `value`");
+                let message = format!("`{key}` has no effect without `value`");
                 gathered.refuse(node.place_of(key), message, "remove it, or add `value = ...`");
             }
         }
@@ -367,7 +367,7 @@ pub(crate) fn kind(metric: Metric, ratio: bool) -> Kind {
 /// Reads what is expected of a metric of that kind; what is wrong is told.
 pub(crate) fn expected(gathered: &mut Gathered<'_>, kind: &Kind, item: &Item) -> Option<Expected> {
     if matches!(item.data, Data::Table(_)) {
-        let message = format!("this is a table, where {} is expected", kind.expected());
+        let message = format!("expected {}, found a table", kind.expected());
         gathered.refuse(item.place, message, format!("write {}", kind.describe()));
         return None;
     }
@@ -401,13 +401,13 @@ fn window(gathered: &mut Gathered<'_>, node: &Node, metric: Metric, run: Option<
         return Some(Window { from, until });
     }
     if until > run.duration {
-        let message = format!("the window ends at {until}, after the run of {}", run.duration);
+        let message = format!("the window ends at {until}, after the end of the run at {}", run.duration);
         gathered.refuse(ends, message, "end it within the run, or lengthen run.duration");
         return None;
     }
     if from >= until {
-        let message = format!("the window ends at {until} and begins at {from}");
-        let problem = Problem::new(ends, message, "write the earlier time first, and another one after it");
+        let message = format!("the window begins at {from} but ends at {until}");
+        let problem = Problem::new(ends, message, "write the earlier time first");
         gathered.problems.push(problem.and(begins, "it begins"));
         return None;
     }

@@ -78,7 +78,7 @@ pub fn unread(name: String, reason: &str, help: &str) -> Errors {
 }
 
 /// Why a text is not taken for a scenario, without a word of it.
-const NO_SCENARIO: &str = "it is not a scenario: its name does not end in .toml, or few of its keys are a scenario's";
+const NO_SCENARIO: &str = "it is not a scenario: its name does not end in .toml, or most of its keys are unknown";
 
 /// Whether a file that another names may be one of keys of that section, so that its lines may be quoted: by its real
 /// name, whatever links led to it, and by its keys.
@@ -139,11 +139,15 @@ impl Loader<'_> {
         let identity = self.reader.identity(&path);
         if chain.contains(&identity) {
             let message = "a scenario cannot be based on itself";
-            self.problems.push(Problem::new(place, message, "name another file; this one leads back here"));
+            self.problems.push(Problem::new(
+                place,
+                message,
+                "name another file; this one is based on the current file",
+            ));
             return tree;
         }
         if chain.len() >= LONGEST_CHAIN {
-            let message = format!("a chain of more than {LONGEST_CHAIN} bases");
+            let message = format!("more than {LONGEST_CHAIN} bases in a chain");
             self.problems.push(Problem::new(place, message, "base the scenario on fewer files"));
             return tree;
         }
@@ -167,7 +171,7 @@ impl Loader<'_> {
             }
             Err(reason) => {
                 let message = format!("cannot read {}: {reason}", path.display());
-                self.problems.push(Problem::new(place, message, "the path is relative to this file"));
+                self.problems.push(Problem::new(place, message, "check the path; it is relative to this file"));
                 tree
             }
         }
@@ -183,7 +187,7 @@ impl Loader<'_> {
         }
         self.sources.add(name.to_owned(), SourceKind::Data, text.to_owned());
         for place in places {
-            let message = "this line of a base is not TOML, or has a key that is none of a scenario";
+            let message = "this line of a base is not TOML, or has an unknown key";
             self.problems.push(Problem::new(place, message, format!("`tailback check {name}` shows the line")));
         }
         true
@@ -209,7 +213,7 @@ impl Loader<'_> {
                 }
                 Err(reason) => {
                     let message = format!("cannot read {}: {reason}", path.display());
-                    self.problems.push(Problem::new(place, message, "the path is relative to this file"));
+                    self.problems.push(Problem::new(place, message, "check the path; it is relative to this file"));
                 }
             }
         }
@@ -242,7 +246,7 @@ impl Loader<'_> {
         let place = |(start, end): (usize, usize)| Place { source, start: start as u32, end: end as u32 };
         for at in wrong.iter().take(20) {
             let help = "write bytes and cumulative probability, such as 1500 0.25";
-            self.problems.push(Problem::new(place(*at), "this line is no point of a distribution", help));
+            self.problems.push(Problem::new(place(*at), "this line is not a point of a distribution", help));
         }
         if !wrong.is_empty() {
             return None;
@@ -251,7 +255,7 @@ impl Loader<'_> {
         match EmpiricalCdf::new(&points) {
             Ok(cdf) if !range => Some(cdf),
             Ok(_) => {
-                self.problems.push(Problem::new(place((0, 0)), "a flow above 1 PB", "sizes are in bytes"));
+                self.problems.push(Problem::new(place((0, 0)), "a flow larger than 1 PB", "give sizes in bytes"));
                 None
             }
             Err(error) => {
@@ -279,19 +283,21 @@ fn mistake(error: &units::CdfError) -> (&'static str, &'static str) {
     use units::CdfError::{Empty, Incomplete, Probability, ProbabilityFalls, Value, ValueFalls};
     match error {
         Empty => {
-            ("the file has no point of a distribution", "write bytes and cumulative probability, such as 1500 0.25")
+            ("the file has no points of a distribution", "write bytes and cumulative probability, such as 1500 0.25")
         }
-        Value { .. } => ("this size is infinite, negative or no number", "sizes are in bytes"),
+        Value { .. } => ("this size is infinite, negative or not a number", "give sizes in bytes"),
         Probability { probability, .. } if *probability > 1.0 => {
             ("this cumulative probability is above 1", "divide percentages by 100")
         }
-        Probability { .. } => ("this cumulative probability is below 0 or no number", "give a number from 0 to 1"),
+        Probability { .. } => ("this cumulative probability is below 0 or not a number", "give a number from 0 to 1"),
         ValueFalls { .. } => ("this size is below the one before it", "sort the points by size"),
         ProbabilityFalls { .. } => (
             "this cumulative probability is below the one before it",
-            "cumulative probabilities never fall: add up the probabilities of single sizes first",
+            "cumulative probabilities never decrease; add up the probabilities of single sizes first",
         ),
-        Incomplete { .. } => ("the last cumulative probability is not 1", "end with the largest size, and 1"),
+        Incomplete { .. } => {
+            ("the last cumulative probability is not 1", "end with the largest size and probability 1")
+        }
     }
 }
 

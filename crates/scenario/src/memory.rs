@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::OnceLock;
-use units::Bytes;
+use units::{Bytes, grouped};
 
 /// What may be used if nothing else is said and there is that much.
 const USUAL: u64 = 4 << 30;
@@ -52,19 +52,19 @@ impl Need {
     /// A network of so many nodes and cables, with tables of so many entries.
     #[must_use]
     pub fn network(nodes: u64, cables: u64, routes: u64) -> Need {
-        Need::default().and(nodes, "nodes", NODE).and(cables, "cables", CABLE).and(routes, "entries of tables", ROUTE)
+        Need::default().and(nodes, "nodes", NODE).and(cables, "cables", CABLE).and(routes, "forwarding entries", ROUTE)
     }
 
     /// Further tables for it.
     #[must_use]
     pub fn and_tables(self, routes: u64, changes: u64) -> Need {
-        self.and(routes.saturating_mul(changes), "entries of tables after failures", LATER_ROUTE)
+        self.and(routes.saturating_mul(changes), "forwarding entries after failures", LATER_ROUTE)
     }
 
     /// Flows in it.
     #[must_use]
     pub fn and_flows(self, flows: u64, receivers: u64) -> Need {
-        self.and(flows, "flows", FLOW).and(receivers, "receivers in lists of senders", RECEIVER)
+        self.and(flows, "flows", FLOW).and(receivers, "receivers of senders with many", RECEIVER)
     }
 
     /// A grid of so many cells, each of so many values, with so many seeds.
@@ -77,7 +77,7 @@ impl Need {
     /// Bridges of which each learns of all.
     #[must_use]
     pub fn and_bridges(self, bridges: u64) -> Need {
-        self.and(bridges.saturating_mul(bridges), "pairs of bridges that know each other", BRIDGE)
+        self.and(bridges.saturating_mul(bridges), "pairs of bridges", BRIDGE)
     }
 
     /// How many that each need as much fit at once; one at least, for that one alone fits was judged when it was made.
@@ -101,12 +101,16 @@ impl Need {
         if total <= limit {
             return Ok(());
         }
-        let mut text = format!("about {} of memory would be needed", shown(total));
+        let about = if total < 1_000_000_000_000_000 { "about " } else { "" };
+        let mut text = format!("this needs {about}{} of memory", shown(total));
         if let Some((count, what, bytes)) = self.parts.iter().max_by_key(|part| part.2) {
-            let _ = write!(text, ", {} of it for {count} {what}", shown(*bytes));
+            let _ = write!(text, ", {} of it for {} {what}", shown(*bytes), grouped(*count));
         }
-        let _ = write!(text, "; {} may be used", shown(limit));
-        Err((text, format!("make it smaller, or allow more: {VARIABLE}={} in the environment", allowance(total))))
+        let _ = write!(text, "; the limit is {}", shown(limit));
+        Err((
+            text,
+            format!("make it smaller, or raise the limit: set {VARIABLE}={} in the environment", allowance(total)),
+        ))
     }
 }
 
@@ -171,7 +175,7 @@ mod tests {
         let need = Need::network(10_000, 20_000, 25_000_000).and_flows(9_995_082, 0);
         assert!(need.within(u64::MAX).is_ok());
         let (message, help) = need.within(4 << 30).expect_err("it is too much");
-        assert!(message.contains("13.0 GB of it for 9995082 flows; 4.3 GB may be used"), "{message}");
+        assert!(message.contains("13.0 GB of it for 9,995,082 flows; the limit is 4.3 GB"), "{message}");
         assert!(help.contains("TAILBACK_MEMORY=14GB"), "{help}");
     }
 

@@ -31,11 +31,12 @@ impl Path {
             let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
             let name = name.trim();
             if name.is_empty() {
-                return Err(format!("`{text}` is no path of keys"));
+                return Err(format!("`{text}` is not a path of keys"));
             }
             steps.push(Step::Key(name.to_owned()));
             while let Some(inner) = rest.strip_prefix('[') {
-                let (inside, after) = inner.split_once(']').ok_or_else(|| format!("`{text}` has a [ without its ]"))?;
+                let (inside, after) =
+                    inner.split_once(']').ok_or_else(|| format!("`{text}` has a [ without a matching ]"))?;
                 steps.push(match inside.trim().parse() {
                     Ok(number) => Step::At(number),
                     Err(_) => Step::Named(inside.trim().to_owned()),
@@ -43,7 +44,7 @@ impl Path {
                 rest = after;
             }
             if !rest.is_empty() {
-                return Err(format!("`{text}` goes on after a ]"));
+                return Err(format!("`{text}` has text after a ]"));
             }
         }
         Ok(Path(steps))
@@ -78,7 +79,7 @@ fn keys_at(path: &Path) -> Result<Found, (String, String)> {
     for step in &path.0 {
         let Step::Key(name) = step else {
             if !matches!(kinds.first(), Some(Kind::Tables(_))) {
-                return Err(("a position in something that is no list of tables".into(), "leave the [] out".into()));
+                return Err(("a position in a value that is not a list of tables".into(), "remove the []".into()));
             }
             continue;
         };
@@ -88,7 +89,12 @@ fn keys_at(path: &Path) -> Result<Found, (String, String)> {
                 _ => None,
             }) {
                 Some(inner) => inner,
-                None => return Err((format!("`{name}` is inside a value"), "end the path before it".into())),
+                None => {
+                    return Err((
+                        format!("`{name}` follows a key that holds a value, not a section"),
+                        "end the path before it".into(),
+                    ));
+                }
             };
         }
         found = section.keys.iter().filter(|key| key.name == name).collect();
@@ -106,7 +112,11 @@ pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, table: &
     let source = sources.add("--set".into(), SourceKind::Override, text.to_owned());
     let place = |start: usize, end: usize| Place { source, start: start as u32, end: end as u32 };
     let Some((path_text, value_text)) = text.split_once('=') else {
-        problems.push(Problem::new(place(0, text.len()), "an override without a value", "write path=value"));
+        problems.push(Problem::new(
+            place(0, text.len()),
+            "an override without a value",
+            "write PATH=VALUE, such as run.duration=5ms",
+        ));
         return;
     };
     let key = place(0, path_text.len());
@@ -157,8 +167,8 @@ fn inside(at: &mut Item, name: &str, steps: &[Step], key: Place, item: Item) -> 
         (Data::List(items), [Step::Key(_), ..]) => match items.as_mut_slice() {
             [only] => inside(only, name, steps, key, item),
             items => {
-                let help = format!("say which: {name}[0] is the first");
-                Err((format!("`{name}` is a list of {}", items.len()), help))
+                let help = format!("give a position: {name}[0] is the first");
+                Err((format!("`{name}` is a list of {} entries", items.len()), help))
             }
         },
         (Data::List(items), [Step::At(number), rest @ ..]) => {
@@ -167,7 +177,8 @@ fn inside(at: &mut Item, name: &str, steps: &[Step], key: Place, item: Item) -> 
                 Some(found) if rest.is_empty() => *found = item,
                 Some(found) => return inside(found, name, rest, key, item),
                 None => {
-                    let help = format!("it has {count}, numbered from 0");
+                    let entries = if count == 1 { "entry" } else { "entries" };
+                    let help = format!("it has {count} {entries}, numbered from 0");
                     return Err((format!("`{name}` has no entry number {number}"), help));
                 }
             }
@@ -178,11 +189,13 @@ fn inside(at: &mut Item, name: &str, steps: &[Step], key: Place, item: Item) -> 
             match items.iter_mut().find(named) {
                 Some(found) => inside(found, name, rest, key, item),
                 None => {
-                    Err((format!("`{name}` has no entry called `{wanted}`"), "give its position instead: [0]".into()))
+                    Err((format!("`{name}` has no entry named `{wanted}`"), "give its position instead: [0]".into()))
                 }
             }
         }
-        (data, _) => Err((format!("`{name}` is {}", data.describe()), "the path does not fit the scenario".into())),
+        (data, _) => {
+            Err((format!("`{name}` is {}", data.describe()), "correct the path: it does not lead to a table".into()))
+        }
     }
 }
 
@@ -208,6 +221,6 @@ mod tests {
         assert_eq!(wrong("run.durration"), "did you mean `duration`?");
         assert_eq!(wrong("run.checkpoint"), "it was renamed to `inspect_every`");
         assert_eq!(wrong("run.duration.x"), "end the path before it");
-        assert_eq!(wrong("run[0].seed"), "leave the [] out");
+        assert_eq!(wrong("run[0].seed"), "remove the []");
     }
 }

@@ -185,11 +185,11 @@ pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     let name = path.to_string_lossy().into_owned();
     let read = Disk.read(path).and_then(|text| match is_file_of(keys(), &Disk.identity(path), &text) {
         true => Ok(text),
-        false => Err("it is not TOML with the keys of a paper".into()),
+        false => Err("it is not TOML, or most of its keys are unknown".into()),
     });
     match read {
         Ok(text) => read_paper(name, text),
-        Err(reason) => Err(unread(name, &reason, "every folder of a paper has a paper.toml with its title")),
+        Err(reason) => Err(unread(name, &reason, "every folder of a paper needs a paper.toml with the paper's title")),
     }
 }
 

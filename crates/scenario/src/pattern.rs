@@ -52,11 +52,11 @@ impl Pattern {
                     rest = &rest[1..];
                 }
                 '{' => {
-                    let (range, after) = rest[1..].split_once('}').ok_or("a { without its }; write {0..7}")?;
+                    let (range, after) = rest[1..].split_once('}').ok_or("a { without a matching }; write {0..7}")?;
                     let bounds = range.split_once("..").and_then(|(low, high)| {
                         Some((low.trim().parse().ok()?, high.trim().parse().ok()?)).filter(|(low, high)| low <= high)
                     });
-                    let (low, high) = bounds.ok_or_else(|| format!("{{{range}}} is no range; write {{0..7}}"))?;
+                    let (low, high) = bounds.ok_or_else(|| format!("{{{range}}} is not a range; write {{0..7}}"))?;
                     pieces.push(Piece::Number(low, high));
                     rest = after;
                 }
@@ -193,12 +193,12 @@ impl Pattern {
                 Piece::Number(low, high) => {
                     let count = (high - low).saturating_add(1).saturating_mul(names.len() as u64);
                     if count > MOST_NAMES {
-                        return Err(format!("{count} names; at most {MOST_NAMES}"));
+                        return Err(format!("{count} names; the limit is {MOST_NAMES}"));
                     }
                     names = names.iter().flat_map(|name| (*low..=*high).map(move |n| format!("{name}{n}"))).collect();
                 }
                 Piece::AnyRun | Piece::AnyOne => {
-                    return Err("a new node needs a name, not a wildcard; {0..7} makes eight nodes".into());
+                    return Err("a new node needs a name without wildcards; {0..7} makes eight nodes".into());
                 }
             }
         }

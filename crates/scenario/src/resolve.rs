@@ -187,7 +187,7 @@ fn refuse_unknown(gathered: &mut Gathered<'_>, section: &Section, table: &Table,
         }
         let help = meant(section, name).unwrap_or_else(|| {
             let known: BTreeSet<&str> = section.keys.iter().map(|key| key.name).collect();
-            format!("known here: {}", known.into_iter().collect::<Vec<_>>().join(", "))
+            format!("the keys here are {}", known.into_iter().collect::<Vec<_>>().join(", "))
         });
         let shown: String = name.chars().take(60).collect();
         let within = if path.is_empty() { "a scenario".to_owned() } else { format!("`{path}`") };
@@ -207,8 +207,8 @@ fn idle<'k>(scope: &Scope<'_>, key: &Key, readings: impl Iterator<Item = &'k Key
             }
             if reason.is_empty() {
                 reason = match choice {
-                    Choice::Made(value) => format!("`{}` does nothing with {} = \"{value}\"", key.name, condition.key),
-                    _ => format!("`{}` does nothing without `{}`", key.name, condition.key),
+                    Choice::Made(value) => format!("`{}` has no effect with {} = \"{value}\"", key.name, condition.key),
+                    _ => format!("`{}` has no effect without `{}`", key.name, condition.key),
                 };
             }
             let values = remedies.entry(condition.key).or_default();
@@ -239,7 +239,7 @@ fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, 
             let mut nodes = Vec::new();
             for (number, item) in items.iter().enumerate() {
                 let Data::Table(table) = &item.data else {
-                    let message = format!("`{path}` takes tables, this is {}", item.data.describe());
+                    let message = format!("`{path}` takes tables, found {}", item.data.describe());
                     gathered.refuse(item.place, message, "write { key = value, ... }");
                     continue;
                 };
@@ -272,9 +272,9 @@ fn short_name(key: &Key, item: &Item, value: Value) -> Result<Value, Vec<Problem
     }
     let length = text.chars().count();
     let problem = if length > LONGEST_NAME {
-        Problem::new(item.place, format!("{length} characters"), format!("{LONGEST_NAME} are the most of a name"))
+        Problem::new(item.place, format!("the name has {length} characters"), format!("use at most {LONGEST_NAME}"))
     } else if text.contains(['\n', '\t']) {
-        Problem::new(item.place, "a line or a tab ends within it", "write a name on one line")
+        Problem::new(item.place, "the name contains a line break or a tab", "write it on one line without tabs")
     } else {
         return Ok(value);
     };

@@ -133,7 +133,7 @@ pub struct NoFiles;
 
 impl FileReader for NoFiles {
     fn read(&self, _path: &Path) -> Result<String, String> {
-        Err("no other files can be read here".into())
+        Err("other files cannot be read here".into())
     }
 }
 

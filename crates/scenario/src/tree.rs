@@ -31,7 +31,7 @@ impl Data {
     /// The kind of value, as an error message names it.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
-            Data::Text(_) => "a text",
+            Data::Text(_) => "text",
             Data::Integer(_) => "a whole number",
             Data::Float(_) => "a number with decimals",
             Data::Bool(_) => "true or false",
@@ -111,7 +111,7 @@ fn refuse_in(item: &Item, problems: &mut Vec<Problem>) {
 fn controls(place: Place, text: &str) -> Problem {
     let found = text.chars().find(|&letter| is_control(letter) && !matches!(letter, '\n' | '\t'));
     let found = found.or_else(|| text.chars().find(|&letter| is_control(letter))).map_or(0, u32::from);
-    Problem::new(place, format!("the character U+{found:04X}, which a terminal would obey"), "remove it")
+    Problem::new(place, format!("the control character U+{found:04X} is not allowed"), "remove it")
 }
 
 /// Whether a text is one of keys of that section: it has some at its top, and no more that the section does not know.
@@ -140,9 +140,9 @@ pub(crate) fn parse_value(source: u32, text: &str, offset: usize) -> Option<Item
 fn syntax(source: u32, offset: usize, text: &str, error: &toml::de::Error) -> Problem {
     let span = error.span().unwrap_or(text.len()..text.len());
     let help = match error.message() {
-        message if message.contains("duplicate key") => "a key is given once; keep one of the two",
-        message if message.contains("string values must be quoted") => "put it in quotes: \"10Gb/s\"",
-        _ => "the file must be TOML: key = value, texts and quantities in quotes, [section] above its keys",
+        message if message.contains("duplicate key") => "keep one of the two",
+        message if message.contains("string values must be quoted") => "put the value in quotes, such as \"10Gb/s\"",
+        _ => "write TOML: key = value, with text and quantities in quotes, and each [section] above its keys",
     };
     Problem::new(place(source, offset, span), format!("not TOML: {}", error.message()), help)
 }
@@ -166,7 +166,7 @@ fn convert(source: u32, offset: usize, value: &DeValue<'_>, span: std::ops::Rang
         DeValue::String(text) => Data::Text(text.to_string()),
         DeValue::Integer(integer) => i128::from_str_radix(integer.as_str(), integer.radix())
             .map_or(Data::Other("a number beyond 128 bits"), Data::Integer),
-        DeValue::Float(float) => float.as_str().parse().map_or(Data::Other("no number"), Data::Float),
+        DeValue::Float(float) => float.as_str().parse().map_or(Data::Other("not a number"), Data::Float),
         DeValue::Boolean(flag) => Data::Bool(*flag),
         DeValue::Datetime(_) => Data::Other("a date"),
         DeValue::Array(list) => {

@@ -98,13 +98,13 @@ pub(crate) fn read(kind: &Kind, item: &Item) -> Result<Value, Vec<Problem>> {
 fn interval(kind: &Kind, item: &Item) -> Result<[(Span, Place); 2], Vec<Problem>> {
     let time = |item: &Item| match scalar(&Kind::time(), item) {
         Ok(Value::Time(time)) => Ok((time, item.place)),
-        Ok(_) => Err(Problem::new(item.place, "no time", format!("write {}", kind.describe()))),
+        Ok(_) => Err(Problem::new(item.place, "expected a time", format!("write {}", kind.describe()))),
         Err(problem) => Err(problem),
     };
     match items(kind, item)? {
         [from, until] => split(vec![time(from), time(until)])?.try_into().map_err(|_| Vec::new()),
         items => {
-            let message = format!("a window has a beginning and an end, this list has {}", items.len());
+            let message = format!("a window has a beginning and an end, but this list has {} entries", items.len());
             Err(vec![Problem::new(item.place, message, format!("write {}", kind.describe()))])
         }
     }
@@ -126,8 +126,8 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
             Err(_) => match percent(text) {
                 Some(percent) => Ok(Value::Text(format!("{percent}%"))),
                 None => {
-                    let help = "give a whole percentage from 1% to 100%, as IEEE 802.1Qaz has it";
-                    Err(Problem::new(place, format!("{text:?} is no percentage"), help))
+                    let help = "give a whole percentage from 1% to 100% (IEEE 802.1Qaz)";
+                    Err(Problem::new(place, format!("{text:?} is not a percentage"), help))
                 }
             },
         },
@@ -150,7 +150,7 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
         (Kind::Flag, Data::Bool(flag)) => Ok(Value::Flag(*flag)),
         (Kind::Text | Kind::File, Data::Text(text)) => {
             if text.is_empty() || text.len() > 10_000 || text.contains('\0') {
-                return Err(Problem::new(place, "an empty or absurd text", format!("give {}", kind.describe())));
+                return Err(Problem::new(place, "the text is empty or too long", format!("give {}", kind.describe())));
             }
             Ok(Value::Text(text.clone()))
         }
@@ -162,15 +162,11 @@ fn scalar(kind: &Kind, item: &Item) -> Result<Value, Problem> {
                     Kind::Time(_) | Kind::TimeOr(_) | Kind::PercentOr(_) | Kind::Rate(..) | Kind::Size(..),
                     Data::Integer(_) | Data::Float(_),
                 ) => {
-                    format!("a number alone has no unit; write {}", kind.describe())
+                    format!("the unit is missing; write {}", kind.describe())
                 }
                 _ => format!("write {}", kind.describe()),
             };
-            Err(Problem::new(
-                place,
-                format!("this is {}, where {} is expected", data.describe(), kind.expected()),
-                help,
-            ))
+            Err(Problem::new(place, format!("expected {}, found {}", kind.expected(), data.describe()), help))
         }
     }
 }
@@ -189,10 +185,7 @@ fn quantity(kind: &Kind, text: &str, place: Place) -> Result<Value, Problem> {
         Kind::Time(most) => {
             let time: Span = text.parse().map_err(unread)?;
             if time > *most {
-                return range(
-                    format!("{time} is too long"),
-                    format!("{most} is the longest time a scenario may state"),
-                );
+                return range(format!("{time} is too long"), format!("give at most {most}"));
             }
             Ok(Value::Time(time))
         }
@@ -210,7 +203,7 @@ fn quantity(kind: &Kind, text: &str, place: Place) -> Result<Value, Problem> {
             }
             Ok(Value::Size(size))
         }
-        _ => range("no quantity".into(), String::new()),
+        _ => range("this is not a quantity".into(), String::new()),
     }
 }
 
@@ -221,7 +214,7 @@ fn count(kind: &Kind, item: &Item, least: u64, most: u64) -> Result<u64, Problem
             Ok(count) if (least..=most).contains(&count) => Ok(count),
             _ => Err(Problem::new(item.place, format!("{integer} is out of range"), help())),
         },
-        _ => Err(Problem::new(item.place, format!("this is {}, not a whole number", item.data.describe()), help())),
+        _ => Err(Problem::new(item.place, format!("expected a whole number, found {}", item.data.describe()), help())),
     }
 }
 
@@ -237,7 +230,7 @@ fn ratio(text: &str, place: Place) -> Result<Value, Problem> {
         (Some(numerator), Some(denominator)) => Ok(Value::Ratio((numerator, denominator))),
         _ => {
             let help = format!("write {}, both parts from 1 to 1000000", Kind::Ratio.describe());
-            Err(Problem::new(place, format!("{text:?} is no ratio"), help))
+            Err(Problem::new(place, format!("{text:?} is not a ratio"), help))
         }
     }
 }
@@ -259,7 +252,7 @@ fn items<'a>(kind: &Kind, item: &'a Item) -> Result<&'a [Item], Vec<Problem>> {
     match &item.data {
         Data::List(items) => Ok(items),
         data => {
-            let message = format!("this is {}, not a list", data.describe());
+            let message = format!("expected a list, found {}", data.describe());
             Err(vec![Problem::new(item.place, message, format!("write {}", kind.describe()))])
         }
     }
@@ -280,7 +273,7 @@ fn split<T>(results: Vec<Result<T, Problem>>) -> Result<Vec<T>, Vec<Problem>> {
 fn names(item: &Item) -> Result<Vec<(String, Place)>, Vec<Problem>> {
     let items = match &item.data {
         Data::List(items) if items.is_empty() => {
-            return Err(vec![Problem::new(item.place, "an empty list of names", "name at least one")]);
+            return Err(vec![Problem::new(item.place, "the list of names is empty", "name at least one")]);
         }
         Data::List(items) => items.as_slice(),
         _ => std::slice::from_ref(item),
@@ -291,9 +284,11 @@ fn names(item: &Item) -> Result<Vec<(String, Place)>, Vec<Problem>> {
 fn name(item: &Item) -> Result<(String, Place), Problem> {
     match &item.data {
         Data::Text(text) if !text.is_empty() && text.len() <= 200 => Ok((text.clone(), item.place)),
-        Data::Text(_) => Err(Problem::new(item.place, "a name of no letters, or of more than 200", "give a name")),
+        Data::Text(_) => {
+            Err(Problem::new(item.place, "the name is empty or has more than 200 characters", "give a shorter name"))
+        }
         data => {
-            let message = format!("this is {}, not a name", data.describe());
+            let message = format!("expected a name, found {}", data.describe());
             Err(Problem::new(item.place, message, format!("write {}", Kind::Names.describe())))
         }
     }
@@ -306,7 +301,7 @@ fn pair(kind: &Kind, item: &Item) -> Result<[(String, Place); 2], Vec<Problem>> 
             Err(_) => Err(Vec::new()),
         },
         items => {
-            let message = format!("a cable has two ends, this list has {}", items.len());
+            let message = format!("a cable has two ends, but this list has {} entries", items.len());
             Err(vec![Problem::new(item.place, message, format!("write {}", kind.describe()))])
         }
     }
@@ -370,11 +365,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_a_remedy() {
         assert!(wrong(&Kind::time(), "\"10Gb/s\"").contains("is a rate"));
-        assert!(wrong(&Kind::time(), "10").contains("has no unit"));
+        assert!(wrong(&Kind::time(), "10").contains("unit is missing"));
         assert!(wrong(&Kind::time(), "\"2h\"").contains("too long"));
         assert!(wrong(&Kind::Count(1, 5), "6").contains("from 1 to 5"));
         assert!(wrong(&Kind::Number(0.0, 1.0), "nan").contains("out of range"));
-        assert!(wrong(&Kind::Ratio, "\"1/0\"").contains("no ratio"));
+        assert!(wrong(&Kind::Ratio, "\"1/0\"").contains("not a ratio"));
         assert!(wrong(&Kind::choice(&[("pfc", ""), ("credits", "")]), "\"pcf\"").contains("did you mean \"pfc\""));
         for text in ["\"0%\"", "\"101%\"", "\"12.5%\"", "\"40\"", "40"] {
             assert!(wrong(&Kind::percent_or(&[("strict", "")]), text).contains("percentage"), "{text}");
@@ -382,7 +377,7 @@ mod tests {
         assert!(wrong(&Kind::percent_or(&[("strict", "")]), "\"strct\"").contains("did you mean \"strict\""));
         assert!(wrong(&Kind::Pair, "[\"a\"]").contains("two ends"));
         assert!(wrong(&Kind::Interval, "[\"1ms\"]").contains("a beginning and an end"));
-        assert!(wrong(&Kind::Interval, "[\"1ms\", 2]").contains("has no unit"));
+        assert!(wrong(&Kind::Interval, "[\"1ms\", 2]").contains("unit is missing"));
         assert!(wrong(&Kind::Names, "[]").contains("at least one"));
     }
 

@@ -93,7 +93,7 @@ pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, tree: &m
         let help = match near(name, names.iter().copied()) {
             Some(like) => format!("did you mean `{like}`?"),
             None if names.is_empty() => "the scenario has no [[variants]]".into(),
-            None => format!("there are {}", names.join(", ")),
+            None => format!("the variants are {}", names.join(", ")),
         };
         let place = Place { source, start: 0, end: name.len() as u32 };
         problems.push(Problem::new(place, format!("there is no variant `{name}`"), help));

@@ -166,7 +166,9 @@ impl std::fmt::Display for GridError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             GridError::Scenario { cell, errors } => write!(f, "with {}:\n{}", cell.join(", "), errors.render(false)),
-            GridError::TooLarge { cells, message, help } => write!(f, "a grid of {cells} cells: {message}\n  {help}"),
+            GridError::TooLarge { cells, message, help } => {
+                write!(f, "a grid of {} cells: {message}\n  {help}", units::grouped(*cells))
+            }
             GridError::Study(error) => error.fmt(f),
             GridError::Occupied { path } => write!(
                 f,

@@ -84,14 +84,14 @@ fn a_setting_that_marks_without_congestion_is_told() {
     let told = |overrides: &[&str]| {
         let found = check(&plan(1, "200Gb/s", "64KiB", "1ms", overrides));
         let about =
-            found.into_iter().filter(|finding| finding.message.starts_with("may mark a flow that meets no other"));
+            found.into_iter().filter(|finding| finding.message.starts_with("may mark a flow that shares no link"));
         about.map(|finding| (finding.message, finding.remedy)).collect::<Vec<_>>()
     };
     assert_eq!(told(&[]), []);
     assert_eq!(told(&[OFF, "congestion_point.queue=\"4KiB\""]), []);
     assert_eq!(told(&["congestion_point.queue=\"64KiB\""]), []);
     let low = told(&["congestion_point.queue=\"4KiB\""]);
-    assert!(low.len() == 1 && low[0].0.contains("creeps up") && low[0].1.contains("raise `queue`"), "{low:?}");
+    assert!(low.len() == 1 && low[0].0.contains("its queue can grow") && low[0].1.contains("raise `queue`"), "{low:?}");
     // It is so.
     let marked = plan(1, "200Gb/s", "64KiB", "3ms", &["congestion_point.queue=\"4KiB\""]);
     assert!(run(&marked).0 < 0.99 * run(&plan(1, "200Gb/s", "64KiB", "3ms", &[OFF])).0);
@@ -99,7 +99,7 @@ fn a_setting_that_marks_without_congestion_is_told() {
     let signal = "switches[0].credits={give_back=\"signal\",delay=\"20ns\"}";
     assert_eq!(told(&[signal, "congestion_point.queue=\"4KiB\""]), []);
     let tiny = told(&[signal, "congestion_point.queue=\"1KiB\""]);
-    assert!(tiny.len() == 1 && tiny[0].0.contains("one waiting frame"), "{tiny:?}");
+    assert!(tiny.len() == 1 && tiny[0].0.contains("is below one frame"), "{tiny:?}");
     let combined = ["switches[0].queueing=\"combined\"", "switches[0].output_buffer=\"64KiB\""];
     let behind = told(&combined);
     assert!(behind.len() == 1 && behind[0].0.contains("behind the crossbar"), "{behind:?}");

@@ -20,7 +20,7 @@
 use crate::Error;
 use std::fmt;
 use std::ops::Add;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate, Span, grouped};
 
 /// Preamble, start delimiter and minimum gap, in bytes of link time per frame.
 pub const FRAME_OVERHEAD: Bytes = Bytes::new(20);
@@ -77,7 +77,7 @@ impl Add for Bits {
 
 impl fmt::Display for Bits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bits", self.0)
+        write!(f, "{} bits", grouped(self.0))
     }
 }
 
@@ -263,21 +263,22 @@ impl Breakdown {
 impl fmt::Display for Breakdown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let terms = [
-            (self.reverse_frame, "frame under way to the sender"),
+            (self.reverse_frame, "frame in transmission to the sender"),
             (self.pause_frame, "PFC frame"),
-            (self.cable, "cable, both ways"),
-            (self.interfaces, "interfaces, both ends"),
+            (self.cable, "cable, round trip"),
+            (self.interfaces, "interfaces at both ends"),
             (self.header, "headers, cutting through"),
             (self.response, "sender's response"),
             (self.last_frame, "sender's last frame"),
         ];
         let mut sign = "";
         for (bits, name) in terms.iter().filter(|(bits, _)| bits.0 > 0) {
-            write!(f, "{sign}{} ({name})", bits.0)?;
+            write!(f, "{sign}{} ({name})", grouped(bits.0))?;
             sign = " + ";
         }
         let total = self.delay_value();
-        write!(f, " = {total} = {} B, and {} B of overshoot", total.in_bytes().get(), self.overshoot.get())
+        let [bytes, overshoot] = [total.in_bytes(), self.overshoot].map(|it| grouped(it.get()));
+        write!(f, " = {total} = {bytes} B, plus {overshoot} B of overshoot")
     }
 }
 
@@ -314,9 +315,9 @@ mod tests {
         assert_eq!(terms.pause_frame, Bits(672));
         assert_eq!(
             terms.to_string(),
-            "12304 (frame under way to the sender) + 672 (PFC frame) + 10000 (cable, both ways) + \
-             37888 (interfaces, both ends) + 6144 (sender's response) + 12304 (sender's last frame) = 79312 bits = \
-             9914 B, and 1517 B of overshoot"
+            "12,304 (frame in transmission to the sender) + 672 (PFC frame) + 10,000 (cable, round trip) + \
+             37,888 (interfaces at both ends) + 6144 (sender's response) + 12,304 (sender's last frame) = 79,312 bits = \
+             9914 B, plus 1517 B of overshoot"
         );
     }
 

@@ -37,6 +37,7 @@ mod wire;
 pub use bytes::Bytes;
 pub use empirical::{CdfError, EmpiricalCdf};
 pub use parse_error::{ParseError, Quantity};
+pub use print::grouped;
 pub use random::Stream;
 pub use rate::Rate;
 pub use time::{Span, Time};

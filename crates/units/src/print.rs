@@ -78,9 +78,33 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// A count for people: five digits and more in groups of three, `14,530` but `1500`.
+#[must_use]
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_five_digits_are_grouped() {
+        let shown = [0, 1_500, 9_999, 14_530, 100_000, 1_234_567, u64::MAX].map(grouped);
+        let expected = ["0", "1500", "9999", "14,530", "100,000", "1,234,567", "18,446,744,073,709,551,615"];
+        assert_eq!(shown, expected);
+    }
 
     #[test]
     fn times() {

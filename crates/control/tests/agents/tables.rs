@@ -125,7 +125,7 @@ fn what_cannot_work_is_named() {
         ]
     );
     let text = findings[2].to_string();
-    assert_eq!(text, "traffic class 0 mixes priority 2, which is paused, and 0, which is not");
+    assert_eq!(text, "traffic class 0 mixes priority 2 (with PFC) and priority 0 (without PFC)");
 }
 
 /// The peer's own figures contradict each other. Without a stated number there is nothing to contradict.
@@ -141,7 +141,7 @@ fn a_peer_that_enables_more_than_it_can_is_named() {
         assert_eq!(findings, if named { vec![expected] } else { Vec::new() }, "capability {capability}");
     }
     let text = Finding::PfcPeerBeyondCapability { paused: 0b1100, capability: 1 }.to_string();
-    assert_eq!(text, "the peer enables PFC for priorities 2,3, and says that it can pause 1");
+    assert_eq!(text, "the peer enables PFC for priorities 2,3, but advertises a capability of 1");
 }
 
 #[test]

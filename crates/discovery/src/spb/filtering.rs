@@ -154,7 +154,9 @@ pub fn spbv(graph: &Graph, bridges: &Bridges, tree: u8, services: &[Service]) ->
     let last = base + all.len();
     if last > LAST_VLAN {
         let count = all.len();
-        return Err(format!("tree {tree} of {count} bridges would need VLANs up to {last}; {LAST_VLAN} is the last"));
+        return Err(format!(
+            "tree {tree} of {count} bridges needs VLANs up to {last}, but the highest VLAN is {LAST_VLAN}"
+        ));
     }
     let paths = Paths::of(graph, bridges, tree, &[]);
     let mut databases: Databases = all.iter().map(|&node| (node, Vec::new())).collect();

@@ -149,15 +149,15 @@ pub enum GraphError {
 impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EmptyName { node } => write!(f, "node number {} has no name; give every node one", node.0),
-            Self::DuplicateName { name } => write!(f, "two nodes are called \"{name}\"; rename one of them"),
+            Self::EmptyName { node } => write!(f, "node {} has no name; name every node", node.0),
+            Self::DuplicateName { name } => write!(f, "two nodes are named \"{name}\"; rename one of them"),
             Self::NoSuchNode { cable, node } => write!(
                 f,
-                "cable number {cable} ends at node number {}, which does not exist; add the node or drop the cable",
+                "cable {cable} ends at node {}, which does not exist; add the node or remove the cable",
                 node.0
             ),
             Self::SelfLoop { name } => {
-                write!(f, "a cable joins \"{name}\" to itself; join it to another node or drop the cable")
+                write!(f, "a cable connects \"{name}\" to itself; connect it to another node or remove the cable")
             }
             Self::HostCables { name, cables } => write!(
                 f,
@@ -165,7 +165,7 @@ impl fmt::Display for GraphError {
                  or make it a switch if it is meant to forward"
             ),
             Self::RateZero { a, b } => {
-                write!(f, "the cable between \"{a}\" and \"{b}\" has rate zero; give it a rate, or drop the cable")
+                write!(f, "the cable between \"{a}\" and \"{b}\" has rate zero; give it a rate, or remove the cable")
             }
             Self::BitErrorRate { a, b, given } => write!(
                 f,
@@ -173,10 +173,13 @@ impl fmt::Display for GraphError {
                  give a probability of at least 0 and below 1"
             ),
             Self::TooManyPorts { name, cables } => {
-                write!(f, "\"{name}\" has {cables} cables; spread them over more switches, {MAX_PORTS} each at most")
+                write!(
+                    f,
+                    "\"{name}\" has {cables} cables; distribute them over more switches, at most {MAX_PORTS} each"
+                )
             }
             Self::TooManyHosts { hosts } => {
-                write!(f, "the graph has {hosts} hosts; remove some, {MAX_HOSTS} are the most")
+                write!(f, "the graph has {hosts} hosts; remove some, the limit is {MAX_HOSTS}")
             }
         }
     }

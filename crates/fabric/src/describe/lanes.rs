@@ -35,13 +35,13 @@ impl fmt::Display for LanesError {
         match self {
             LanesError::TooMany { lanes, classes } => write!(
                 f,
-                "the routes need {lanes} lanes of every layered class, {classes} classes in all, and {MAX_CLASSES} are \
-                 the most; have fewer classes, or set layered = false for those that cannot fill a circle"
+                "the routes need {lanes} virtual lanes for every layered class, {classes} classes in total, but the limit is \
+                 {MAX_CLASSES}; use fewer classes, or set layered = false for classes that cannot deadlock"
             ),
             LanesError::ManyDestinations { flow } => write!(
                 f,
-                "flow {flow} sends each frame to another host, and a lane belongs to one; use flows with one \
-                 destination each, such as all-to-all"
+                "flow {flow} sends to many hosts, but each destination has its own virtual lane; use flows with a single \
+                 destination, such as all-to-all"
             ),
         }
     }

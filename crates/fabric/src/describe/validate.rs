@@ -20,7 +20,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
     let mut network = |reason: String| errors.push(BuildError::Network { reason });
     let classes = spec.classes.len();
     if classes == 0 || classes > MAX_CLASSES {
-        network(format!("{classes} classes: there must be 1 to {MAX_CLASSES}"));
+        network(format!("{classes} classes; the number must be 1 to {MAX_CLASSES}"));
     }
     if spec.kind_of.len() != spec.graph.nodes.len() {
         network(format!("{} nodes but {} entries in kind_of", spec.graph.nodes.len(), spec.kind_of.len()));
@@ -28,26 +28,26 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
     for (node, &kind) in spec.graph.nodes.iter().zip(&spec.kind_of) {
         let kinds = if node.role == Role::Host { spec.adapters.len() } else { spec.switches.len() };
         if kind as usize >= kinds {
-            network(format!("{}: there is no kind {kind} of {kinds}", node.name));
+            network(format!("{}: there is no kind {kind}; there are {kinds}", node.name));
         }
     }
     if spec.overhead.get() > 1000 || spec.smallest_frame.get() > 9000 {
-        network("frame overhead above 1000 B or a smallest frame above 9000 B: check the units".into());
+        network("the frame overhead exceeds 1000 B or the smallest frame 9000 B; check the units".into());
     }
     for fault in &spec.faults {
         if fault.cable as usize >= spec.graph.cables.len() {
-            network(format!("a fault of cable {}, but there are {}", fault.cable, spec.graph.cables.len()));
+            network(format!("a fault names cable {}, but there are only {}", fault.cable, spec.graph.cables.len()));
         }
         if fault.up.is_some_and(|up| up <= fault.down) {
-            network(format!("cable {} comes up before it goes down: swap the times", fault.cable));
+            network(format!("cable {} comes up before it goes down; swap the times", fault.cable));
         }
     }
     for cable in (0..spec.graph.cables.len() as u32).filter(|&cable| overlap(spec, cable)) {
-        network(format!("the faults of cable {cable} overlap: let one end before the next begins"));
+        network(format!("the faults of cable {cable} overlap; end one before the next begins"));
     }
     let times = spec.faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten();
     if times.chain(spec.route_changes.iter().map(RouteChange::last)).any(|at| at > LATEST) {
-        network(format!("a fault or route change after {LATEST}: no run gets that far"));
+        network(format!("a fault or route change is later than {LATEST}, beyond any run; check the units"));
     }
     if let Err(error) = spec.graph.validate() {
         // Nothing below can be judged on a drawing that does not hold together.
@@ -58,24 +58,28 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
         let role = |end: crate::describe::graph::NodeId| spec.graph.nodes[end.0 as usize].role;
         let names = [cable.a, cable.b].map(|end| spec.graph.nodes[end.0 as usize].name.as_str());
         if role(cable.a) == Role::Host && role(cable.b) == Role::Host {
-            let reason = format!("hosts {} and {} are joined directly: put a switch between them", names[0], names[1]);
+            let reason =
+                format!("hosts {} and {} are connected directly; put a switch between them", names[0], names[1]);
             errors.push(BuildError::Network { reason });
         }
         if cable.link.latency > LONGEST || cable.link.rate > FASTEST {
-            let reason = format!("{} to {}: above {LONGEST} or {FASTEST}; check the units", names[0], names[1]);
+            let reason = format!(
+                "{} to {}: latency above {LONGEST} or rate above {FASTEST}; check the units",
+                names[0], names[1]
+            );
             errors.push(BuildError::Network { reason });
         }
     }
     let is_switch = |node: NodeId| spec.graph.nodes.get(node.0 as usize).is_some_and(|it| it.role == Role::Switch);
     for &(node, _) in spec.route_changes.iter().flat_map(|change| &change.switches).filter(|it| !is_switch(it.0)) {
-        let reason = format!("node {} gets new tables, but it is no switch: name switches", node.0);
+        let reason = format!("node {} gets new tables but is not a switch; name switches only", node.0);
         errors.push(BuildError::Network { reason });
     }
     if errors.is_empty() {
         let tables = std::iter::once(&spec.routes).chain(spec.route_changes.iter().map(|change| &change.routes));
         errors.extend(tables.filter_map(|routes| check_routes(spec, routes)));
         if spec.route_changes.iter().any(|change| change.routes.trees() != spec.routes.trees()) {
-            let reason = "later tables have other trees to choose among than the first: compute all of them alike";
+            let reason = "the new tables have other trees than the first ones; compute them with the same routing";
             errors.push(BuildError::Network { reason: reason.into() });
         }
     }
@@ -100,7 +104,10 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
                 reasons.push(invalid.to_string());
             }
             if reaction.tags() && 2 * spec.graph.cables.len() > congestion::point::MOST_TAGGED_PORTS {
-                reasons.push(format!("its tags tell {} ports apart", congestion::point::MOST_TAGGED_PORTS));
+                reasons.push(format!(
+                    "its tags distinguish at most {} ports; use a smaller network",
+                    congestion::point::MOST_TAGGED_PORTS
+                ));
             }
             check_flow(spec, hosts.len(), entry, &reaction, &mut reasons);
             errors.extend(reasons.into_iter().map(|reason| BuildError::Flow { flow, reason }));
@@ -136,7 +143,7 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
         let (id, name) = (NodeId(node as u32), &spec.graph.nodes[node].name);
         if !routes.fits(std::iter::once(id), hosts.len()) {
             return wrong(format!(
-                "the routes are those of another network: {name} has none for its {} hosts",
+                "the routes belong to another network: {name} has no routes to all {} hosts",
                 hosts.len()
             ));
         }
@@ -164,12 +171,12 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
         for (destination, &group) in routes.table(id).iter().enumerate() {
             match groups.get(usize::from(group)) {
                 Some(Err(port)) if usize::from(*port) < ends.len() => {
-                    return wrong(format!("{name} has more than 255 equal ways to one host: use fewer"));
+                    return wrong(format!("{name} has more than 255 equal-cost paths to one host; use fewer"));
                 }
-                Some(Err(port)) => return wrong(format!("{name} has no port {port}: its routes use it")),
+                Some(Err(port)) => return wrong(format!("the routes of {name} use port {port}, which does not exist")),
                 Some(Ok(Some(host))) if *host != destination => {
                     let names = [destination, *host].map(|host| spec.graph.nodes[hosts[host].0 as usize].name.clone());
-                    return wrong(format!("{name} sends what is for {} to {}: correct its routes", names[0], names[1]));
+                    return wrong(format!("{name} sends frames for {} to {}; correct its routes", names[0], names[1]));
                 }
                 _ => {}
             }
@@ -186,10 +193,10 @@ fn check_ports(spec: &NetworkSpec) -> Vec<BuildError> {
     for port in &spec.ports {
         let there = ends.get(port.node.0 as usize).is_some_and(|ends| usize::from(port.port) < ends.len());
         if !there {
-            wrong.push(format!("node {} has no port {}: set one there is", port.node.0, port.port));
+            wrong.push(format!("node {} has no port {}; name an existing port", port.node.0, port.port));
         } else if !seen.insert((port.node, port.port)) {
             let name = &spec.graph.nodes[port.node.0 as usize].name;
-            wrong.push(format!("port {} of {name} is set twice: leave it in once", port.port));
+            wrong.push(format!("port {} of {name} is configured twice; keep one entry", port.port));
         }
         if let Some(egress) = &port.egress {
             check_egress(egress, spec.classes.len(), &mut wrong);
@@ -247,41 +254,47 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
     {
         let most = crate::machine::frame::MOST_OVERTAKEN;
         wrong.push(format!(
-            "a frame may be overtaken {most} times at most: give a smaller bypass, or read it as lookahead"
+            "a frame can be overtaken at most {most} times; lower the bypass, or use the lookahead reading"
         ));
     }
     if switch.order != Order::Arrival && switch.queueing != Queueing::Output {
-        wrong.push("destinations take turns in output queues only: use output queueing, or order of arrival".into());
+        wrong.push(
+            "destinations take turns in output queues only; use output queueing, or serve frames in order of arrival"
+                .into(),
+        );
     }
     let Some(watch) = &switch.congestion_point else { return };
     if usize::from(watch.notice_class) >= spec.classes.len() {
-        wrong.push(format!("notices in class {} of {}", watch.notice_class, spec.classes.len()));
+        wrong.push(format!(
+            "notices use class {}, but there are only {} classes",
+            watch.notice_class,
+            spec.classes.len()
+        ));
     }
     if watch.tells() && (watch.notice_size < spec.smallest_frame || watch.notice_size.get() > 65_000) {
         let (size, least) = (watch.notice_size, spec.smallest_frame);
-        wrong.push(format!("notices of {size}: {least} to 65000 B"));
+        wrong.push(format!("notices of {size} are out of range; give {least} to 65000B"));
     }
     if watch.unit == Bytes::ZERO || watch.unit.get() > 65_000 {
-        wrong.push(format!("units of {}: 1 B to 65000 B", watch.unit));
+        wrong.push(format!("feedback units of {} are out of range; give 1B to 65000B", watch.unit));
     }
     if watch.reliable && matches!(switch.buffer, Buffer::Shared { .. }) {
-        wrong.push("copies are kept in an input's own buffer: use a static one".into());
+        wrong.push("reliable delivery keeps copies in the ingress buffer; use a static buffer".into());
     }
     if watch.reliable && !reliable_at_hosts(spec) {
-        wrong
-            .push("copies are kept until the far side says it has the frame: let all switches with hosts do so".into());
+        wrong.push("reliable delivery needs receipts; enable it on all switches with hosts".into());
     }
     if ports >= 1 << 16 {
-        wrong.push(format!("{ports} ports: a congestion point watches up to 65535"));
+        wrong.push(format!("{ports} ports; a congestion point supports at most 65,535"));
     }
     let direct = matches!(switch.queueing, Queueing::InputFifo { .. } | Queueing::VirtualOutput);
     let marking = watch.point.as_ref().is_some_and(CongestionPoint::judges_joining);
     if marking && switch.pipeline > Span::ZERO {
-        wrong.push("this congestion point judges a buffer by the frame that joins it: leave the pipeline out".into());
+        wrong.push("this congestion point marks frames as they join a buffer; remove the pipeline delay".into());
     }
     if marking && !direct {
         wrong.push(
-            "this congestion point watches input buffers from which outputs send: use input-fifo or virtual-output queueing"
+            "this congestion point needs ingress buffers that feed the outputs directly; use input-fifo or virtual-output queueing"
                 .into(),
         );
     }
@@ -298,22 +311,22 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
     let shared = matches!(switch.buffer, Buffer::Shared { .. });
     match (switch.queueing, &switch.crossbar) {
         (Queueing::Output, Some(_)) => {
-            wrong.push("output queueing has no crossbar to configure: leave it out, or queue at the inputs".into());
+            wrong.push("output queueing has no crossbar; remove the crossbar, or queue at the inputs".into());
         }
         (Queueing::Output, None) => {}
-        (_, None) => wrong.push("queues at the inputs need a crossbar: say how outputs choose among inputs".into()),
+        (_, None) => wrong.push("input queueing needs a crossbar; configure how outputs choose among inputs".into()),
         (queueing, Some(crossbar)) => {
             if ports > MAX_PORTS {
-                wrong.push(format!("{ports} ports: queues at the inputs work up to {MAX_PORTS}; use output queueing"));
+                wrong.push(format!("{ports} ports; input queueing supports at most {MAX_PORTS}, use output queueing"));
             }
             if shared {
-                wrong.push("a shared memory is read by all outputs: it goes with output queueing only".into());
+                wrong.push("a shared buffer works only with output queueing".into());
             }
             let (numerator, denominator) = crossbar.speedup;
             if numerator == 0 || denominator == 0 {
-                wrong.push("a crossbar speedup of zero moves nothing: give at least 1".into());
+                wrong.push("a crossbar speedup of zero moves no frames; give at least 1".into());
             } else if numerator != denominator && !matches!(queueing, Queueing::Combined { .. }) {
-                wrong.push("a speedup needs queues behind the crossbar: use combined queueing".into());
+                wrong.push("a speedup needs output queues behind the crossbar; use combined queueing".into());
             }
         }
     }
@@ -322,26 +335,29 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
         && numerator > denominator
     {
         wrong.push(
-            "a crossbar faster than the input would need bytes that cut-through has not yet received: store".into(),
+            "a crossbar with a speedup cannot cut through: bytes may not have arrived yet; use store-and-forward"
+                .into(),
         );
     }
     if switch.crossbar.is_some_and(|crossbar| crossbar.speedup.0 / crossbar.speedup.1.max(1) > 1000) {
-        wrong.push("a speedup above 1000: check the numbers".into());
+        wrong.push("the speedup exceeds 1000; check the numbers".into());
     }
     if switch.pipeline > LONGEST {
-        wrong.push(format!("a pipeline of {}: check the unit", switch.pipeline));
+        wrong.push(format!("a pipeline delay of {} is too long; check the unit", switch.pipeline));
     }
     if let Queueing::Combined { output_buffer } = switch.queueing {
         let largest = (0..spec.classes.len()).map(|class| largest_taken(spec, class)).max().unwrap_or_default();
         if output_buffer < largest {
-            wrong.push(format!("an output buffer of {output_buffer} never takes a frame of {largest}: enlarge it"));
+            wrong.push(format!("an output buffer of {output_buffer} cannot hold a frame of {largest}; enlarge it"));
         }
     }
     if let Forwarding::CutThrough { header_delay } = switch.forwarding {
         let touches = |cable: &&crate::describe::graph::Cable| mine(cable.a.0 as usize) || mine(cable.b.0 as usize);
         let instant = spec.graph.cables.iter().filter(touches).any(|cable| cable.link.latency == Span::ZERO);
         if header_delay == Span::ZERO && instant {
-            wrong.push("cut-through in no time over a cable of no length: give a header delay or a latency".into());
+            wrong.push(
+                "cut-through with zero header delay over a zero-latency cable; give a header delay or a latency".into(),
+            );
         }
     }
     check_egress(&switch.egress, spec.classes.len(), wrong);
@@ -353,19 +369,19 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
                 wrong.push("a shared buffer needs a size and an alpha above zero".into());
             }
             if matches!(switch.flow_control, FlowControl::Credits(_)) {
-                wrong.push("credits promise fixed room: a shared buffer cannot; use PFC or a static buffer".into());
+                wrong.push("credits need reserved buffer space, which a shared buffer does not have; use PFC or a static buffer".into());
             }
             classes
         }
     };
     check_buffers(spec, buffers, switch.flow_control, shared, wrong);
     if let (FlowControl::Pause(_), Some(class)) = (switch.flow_control, spec.classes.iter().find(|c| !c.lossless)) {
-        wrong.push(format!("PAUSE stops every class, so class {} cannot be lossy: use PFC", class.name));
+        wrong.push(format!("PAUSE stops every class, so class {} cannot be lossy; use PFC", class.name));
     }
     // An output queue can hold what all inputs may.
     let held = buffers.iter().zip(&spec.classes).filter(|(_, class)| class.lossless).map(|(buffer, _)| buffer.capacity);
     if held.max().is_some_and(|most| most.get().saturating_mul(ports as u64) > u64::from(u32::MAX / 2)) {
-        wrong.push(format!("{ports} lossless inputs of this capacity hold more than 2 GB: use less"));
+        wrong.push(format!("{ports} lossless inputs of this capacity hold more than 2 GB; reduce the capacity"));
     }
 }
 
@@ -373,12 +389,12 @@ fn check_adapter(spec: &NetworkSpec, adapter: &AdapterSpec, wrong: &mut Vec<Stri
     check_egress(&adapter.egress, spec.classes.len(), wrong);
     let slow = adapter.service.is_some() || !adapter.service_changes.is_empty();
     if adapter.service_changes.iter().any(|&(at, _)| at > LATEST) {
-        wrong.push(format!("a change of service after {LATEST}: no run gets that far"));
+        wrong.push(format!("a service change is later than {LATEST}, beyond any run; check the units"));
     }
     if slow || matches!(adapter.flow_control, FlowControl::Credits(_)) {
         check_buffers(spec, &adapter.buffer, adapter.flow_control, false, wrong);
     } else if adapter.flow_control != FlowControl::None {
-        wrong.push("it consumes at once, so its PAUSE or PFC would never act: limit its service rate".into());
+        wrong.push("it consumes frames at once, so its PAUSE or PFC never acts; limit its service rate".into());
     }
 }
 
@@ -391,11 +407,11 @@ fn check_egress(egress: &Egress, classes: usize, wrong: &mut Vec<String>) {
     let mut seen = 0u8;
     for group in groups {
         if group.classes & seen != 0 {
-            wrong.push("a class is in two egress groups: leave it in one".into());
+            wrong.push("a class is in two egress groups; keep it in one".into());
         }
         seen |= group.classes;
         if group.share == (Share::Weighted { quantum: Bytes::ZERO }) {
-            wrong.push("a weighted group with a quantum of zero never sends: give it bytes".into());
+            wrong.push("a weighted group with a quantum of zero never sends; give it a quantum".into());
         }
     }
     let all = ((1u16 << classes) - 1) as u8;
@@ -406,22 +422,26 @@ fn check_egress(egress: &Egress, classes: usize, wrong: &mut Vec<String>) {
 
 fn check_tables(tables: &VlArbitration, classes: usize, wrong: &mut Vec<String>) {
     if tables.high.len().max(tables.low.len()) > MAX_VL_ENTRIES {
-        wrong.push(format!("a table of virtual-lane arbitration has at most {MAX_VL_ENTRIES} entries: use fewer"));
+        wrong.push(format!("a virtual-lane arbitration table has at most {MAX_VL_ENTRIES} entries; use fewer"));
     }
     let entries = || tables.high.iter().chain(&tables.low);
     if let Some(entry) = entries().find(|entry| usize::from(entry.class) >= classes) {
-        wrong.push(format!("virtual-lane arbitration names class {} of {classes}: name one there is", entry.class));
+        wrong.push(format!(
+            "virtual-lane arbitration names class {}, but there are only {classes} classes",
+            entry.class
+        ));
     }
     let weighs = |class: &usize| entries().any(|entry| usize::from(entry.class) == *class && entry.weight > 0);
     for class in (0..classes).filter(|class| !weighs(class)) {
-        wrong.push(format!("class {class} has no weight in either arbitration table and never sends: give it some"));
+        wrong
+            .push(format!("class {class} has no weight in either arbitration table and never sends; give it a weight"));
     }
 }
 
 fn check_pause(pause: PauseSpec, wrong: &mut Vec<String>) {
     if pause.quanta == 0 || pause.refresh_before >= pause.quanta {
         wrong.push(format!(
-            "a pause of {} quanta renewed {} before its end would lapse: renew earlier than it ends, quanta above zero",
+            "a pause of {} quanta cannot be refreshed {} quanta before it expires; refresh_before must be less than quanta",
             pause.quanta, pause.refresh_before
         ));
     }
@@ -435,7 +455,11 @@ fn check_buffers(
     wrong: &mut Vec<String>,
 ) {
     if buffers.len() != spec.classes.len() {
-        wrong.push(format!("{} classes but {} class buffers: give one each", spec.classes.len(), buffers.len()));
+        wrong.push(format!(
+            "{} classes but {} class buffers; give one buffer per class",
+            spec.classes.len(),
+            buffers.len()
+        ));
         return;
     }
     match control {
@@ -443,31 +467,31 @@ fn check_buffers(
         FlowControl::Pause(pause) => {
             check_pause(pause, wrong);
             if buffers.windows(2).any(|pair| pair[0] != pair[1]) {
-                wrong.push("PAUSE counts all classes of a port together: give every class the same buffer".into());
+                wrong.push("PAUSE counts all classes of a port together; give every class the same buffer".into());
             }
             if pause.holds & ((1u16 << spec.classes.len()) - 1) as u8 == 0 {
-                wrong.push("a PAUSE that holds no class holds nobody back".into());
+                wrong.push("this PAUSE stops no class; name at least one".into());
             }
         }
         FlowControl::Credits(credits) => {
             if let CreditReturn::Frame { size, refresh } = credits.give_back {
                 if refresh == Some(Span::ZERO) {
                     wrong.push(
-                        "credits repeated every 0 s would never end: leave the refresh out, or give it a time".into(),
+                        "a credit refresh interval of zero; remove the refresh, or give it a time above zero".into(),
                     );
                 }
                 if size.get() > 65_000 {
-                    wrong.push(format!("a credit frame of {size}: at most 65000 B"));
+                    wrong.push(format!("a credit frame of {size} is too large; give at most 65000B"));
                 }
             }
             if credits.unit == CreditUnit::Block(Bytes::ZERO) {
-                wrong.push("credits of zero bytes: InfiniBand uses 64 B".into());
+                wrong.push("a credit of zero bytes; InfiniBand uses 64B".into());
             }
             if credits.give_back == (CreditReturn::Signal { delay: Span::ZERO }) {
-                wrong.push("credits cannot be back before they are given: a signal takes time, give it a delay".into());
+                wrong.push("a credit signal needs a delay above zero".into());
             }
             if matches!(credits.give_back, CreditReturn::Frame { size, .. } if size == Bytes::ZERO) {
-                wrong.push("a credit frame of zero bytes: give it a size".into());
+                wrong.push("a credit frame of zero bytes; give it a size".into());
             }
         }
         FlowControl::None => {}
@@ -476,21 +500,27 @@ fn check_buffers(
         let name = &class.name;
         let largest = largest_taken(spec, number);
         if buffer.capacity.get() > u64::from(u32::MAX / 2) {
-            wrong.push(format!("class {name}: a buffer above 2 GB; use {}", Bytes::new(u64::from(u32::MAX / 2))));
+            wrong.push(format!(
+                "class {name}: the buffer exceeds 2 GB; give at most {}",
+                Bytes::new(u64::from(u32::MAX / 2))
+            ));
         }
         match control {
             FlowControl::None if class.lossless => {
-                wrong.push(format!("class {name} is lossless but nothing holds back its senders: add flow control"));
+                wrong.push(format!("class {name} is lossless but has no flow control; add flow control"));
             }
             FlowControl::Pause(_) | FlowControl::Pfc(_)
                 if (class.lossless || matches!(control, FlowControl::Pause(_))) && !shared =>
             {
                 if buffer.xon > buffer.xoff {
-                    wrong.push(format!("class {name}: XON {} lies above XOFF {}: swap them", buffer.xon, buffer.xoff));
+                    wrong.push(format!(
+                        "class {name}: XON {} exceeds XOFF {}; lower XON or raise XOFF",
+                        buffer.xon, buffer.xoff
+                    ));
                 }
                 if buffer.xoff >= buffer.capacity {
                     wrong.push(format!(
-                        "class {name}: XOFF {} leaves no headroom in a buffer of {}: lower XOFF",
+                        "class {name}: XOFF {} leaves no headroom in a buffer of {}; lower XOFF",
                         buffer.xoff, buffer.capacity
                     ));
                 }
@@ -505,7 +535,7 @@ fn check_buffers(
                 };
                 if !enough {
                     wrong.push(format!(
-                        "class {name}: a buffer of {} never takes a frame of {largest}",
+                        "class {name}: a buffer of {} cannot hold a frame of {largest}",
                         buffer.capacity
                     ));
                 }
@@ -522,79 +552,87 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
         Destination::Uniform(hosts) => hosts,
     };
     if destinations.is_empty() {
-        wrong.push("no destination".into());
+        wrong.push("it has no destination; name a host".into());
     }
     if !known(flow.source.0) || destinations.iter().any(|host| !known(host.0)) {
         wrong.push(format!("source or destination is not one of the {hosts} hosts"));
     }
     if destinations.contains(&flow.source) {
-        wrong.push("its destination is its source".into());
+        wrong.push("its destination is its own source; name another host".into());
     }
     if usize::from(flow.class) >= spec.classes.len() {
-        wrong.push(format!("class {} of {}", flow.class, spec.classes.len()));
+        wrong.push(format!("it uses class {}, but there are only {} classes", flow.class, spec.classes.len()));
     }
     if flow.frame == Bytes::ZERO || flow.frame.get() > 65_000 {
-        wrong.push(format!("frames of {}: 1 B to 65000 B", flow.frame));
+        wrong.push(format!("frames of {} are out of range; give 1B to 65000B", flow.frame));
     }
     let acknowledgement = flow.acknowledge.map(|how| how.size);
     if let Some(size) =
         [Some(flow.frame), acknowledgement].into_iter().flatten().find(|&size| size < spec.smallest_frame)
     {
-        wrong.push(format!("frames of {size} are below the smallest of this network, {}", spec.smallest_frame));
+        wrong.push(format!(
+            "frames of {size} are smaller than the smallest frame of this network, {}",
+            spec.smallest_frame
+        ));
     }
     if flow.start > LATEST || flow.stop.is_some_and(|stop| stop > LATEST) {
-        wrong.push(format!("it starts or stops after {LATEST}: no run gets that far"));
+        wrong.push(format!("it starts or stops later than {LATEST}, beyond any run; check the units"));
     }
     if let Some(probe) = flow.path_probe {
         let classes = spec.classes.len();
         if usize::from(probe.class.max(probe.answer_class)) >= classes {
-            wrong.push(format!("probes in a class that is not there: there are {classes}"));
+            wrong.push(format!("its probes use a class that does not exist; there are {classes} classes"));
         }
         if probe.size < spec.smallest_frame || probe.size.get() > 65_000 {
-            wrong.push(format!("probes of {}: {} to 65000 B", probe.size, spec.smallest_frame));
+            wrong.push(format!("probes of {} are out of range; give {} to 65000B", probe.size, spec.smallest_frame));
         }
         if matches!(flow.destination, Destination::Uniform(_)) {
-            wrong.push("probes go to one destination, and this flow has many: give it one".into());
+            wrong.push("probes need a single destination, but this flow has many; give it one".into());
         }
     } else if reaction.path_probes().is_some() {
-        wrong.push("its congestion control sends probes: say how they travel".into());
+        wrong.push("its congestion control sends probes; configure them with `probe`".into());
     }
     let trees = spec.routes.trees();
     match flow.tree {
-        Some(tree) if tree >= trees => wrong.push(format!(
-            "tree {tree} of {trees}: name one there is, numbered from 0; only bridging by trees has any"
-        )),
+        Some(tree) if trees == 0 => {
+            wrong.push(format!("there is no tree {tree}: the routing does not use trees; remove `tree`"));
+        }
+        Some(tree) if tree >= trees => {
+            wrong.push(format!("there is no tree {tree}: the routing has {trees}, numbered from 0"));
+        }
         Some(_) if spec.multipath == Multipath::Spray => {
-            wrong.push("frames sprayed over all trees, and one tree named: leave one of the two out".into());
+            wrong.push(
+                "frames are sprayed over all trees, but the flow names one; remove one of the two settings".into(),
+            );
         }
         _ => {}
     }
     if flow.requeue.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {
-        wrong.push("it knows of drops in no time, or after any run: give a time above zero".into());
+        wrong.push("its retransmission delay must be above zero and shorter than the run".into());
     }
     if flow.size == Some(Bytes::ZERO) {
-        wrong.push("a flow of zero bytes".into());
+        wrong.push("its size is zero; give at least 1B, or no size".into());
     }
     if flow.stop.is_some_and(|stop| stop <= flow.start) {
-        wrong.push("it stops before it starts".into());
+        wrong.push("it stops before it starts; swap the times".into());
     }
     if let Pattern::Paced { rate, gaps, .. } = flow.pattern {
         if rate == Rate::ZERO {
-            wrong.push("a paced source of rate zero".into());
+            wrong.push("its rate is zero; give a rate above zero".into());
         }
         if matches!(gaps, Gaps::Jittered(fraction) if !(0.0..=1.0).contains(&fraction)) {
-            wrong.push("a jitter outside 0 to 1".into());
+            wrong.push("its jitter must be between 0 and 1".into());
         }
     }
     if let Activity::OnOff { on, off, .. } = flow.activity
         && (on == Span::ZERO || off == Span::ZERO || on.max(off) > LATEST - Time::ZERO)
     {
-        wrong.push("a burst or silence of no length, or longer than any run".into());
+        wrong.push(format!("its bursts and silences must be above zero and shorter than {LATEST}"));
     }
     if let (Some(how), Destination::Uniform(_)) = (flow.acknowledge, &flow.destination)
         && how.every > 1
     {
-        wrong.push("frames to many destinations are acknowledged one by one: set every to 1".into());
+        wrong.push("frames to many destinations are acknowledged one by one; set `every` to 1".into());
     }
     if let (Some(how), Some(window)) = (flow.acknowledge, reaction.allowance().window)
         && window.get() < u64::from(how.every).saturating_mul(flow.frame.get())
@@ -602,23 +640,26 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
     {
         let needed = Bytes::new(u64::from(how.every).saturating_mul(flow.frame.get()));
         wrong.push(format!(
-            "a window of {window} closes before {} frames are there to be acknowledged: {needed} at least",
+            "a window of {window} closes before {} frames can be acknowledged together; give at least {needed}",
             how.every
         ));
     }
     if reaction.allowance().window.is_some() && spec.classes.get(usize::from(flow.class)).is_some_and(|c| !c.lossless) {
-        wrong
-            .push("a window in a lossy class would close for ever: nothing is sent again; use a lossless class".into());
+        wrong.push(
+            "a window in a lossy class closes permanently after a drop, since nothing is retransmitted; use a lossless class"
+                .into(),
+        );
     }
     match flow.acknowledge {
         None if reaction.allowance().window.is_some() => {
-            wrong.push("a window needs acknowledgements".into());
+            wrong.push("its window needs acknowledgements; enable them".into());
         }
         Some(how) if usize::from(how.class) >= spec.classes.len() || how.size == Bytes::ZERO || how.every == 0 => {
-            wrong
-                .push("acknowledgements need a size, a class that exists, and to come at least once in a while".into());
+            wrong.push("acknowledgements need a size, an existing class and `every` of at least 1".into());
         }
-        Some(how) if how.size.get() > 65_000 => wrong.push("acknowledgements above 65000 B".into()),
+        Some(how) if how.size.get() > 65_000 => {
+            wrong.push("its acknowledgements exceed 65000B; give a smaller size".into())
+        }
         _ => {}
     }
 }

@@ -1,6 +1,6 @@
 //! How a run ended and what it added up to.
 
-use units::{Span, Time};
+use units::{Span, Time, grouped};
 
 /// Sums over a run. Bytes count frames without overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,53 +163,41 @@ impl std::fmt::Display for LossDetails {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Loss { at, class, flow, frame, held, capacity, xoff, headroom, headroom_held, stopped, .. } = self.loss;
         let since = Span::from_picos(at.as_picos());
+        let room = if headroom > 0 || headroom_held > 0 { headroom } else { capacity.saturating_sub(xoff) };
+        let enough = u64::from(room) >= self.needed;
+        let (node, port, sender) = (&self.node, self.port, &self.sender);
+        let [frame, held, capacity, xoff, room] = [frame, held, capacity, xoff, room].map(|it| grouped(it.into()));
         writeln!(
             f,
-            "{since}: {node} port {port} had no room for {frame} B of flow {flow} in lossless class {class} from {sender}",
-            node = self.node,
-            port = self.port,
-            sender = self.sender,
+            "at {since}, {node} port {port} had no buffer space for a frame of {frame} B from {sender} (flow {flow}, \
+             lossless class {class}) and dropped it"
         )?;
-        match (self.pauses, self.obeyed) {
-            (true, true) => {}
-            (false, obeyed) => {
-                let (node, sender) = (&self.node, &self.sender);
-                let there = if obeyed { "on" } else { "off as well" };
-                writeln!(
-                    f,
-                    "  cause: PFC of class {class} is off at {node} port {port}, so it never told the sender to stop (at {sender} it is {there})",
-                    port = self.port
-                )?;
-                return write!(f, "  held {held} B + {frame} B > {capacity} B: no size of buffer suffices without PFC",);
-            }
-            (true, false) => {
-                let sender = &self.sender;
-                writeln!(
-                    f,
-                    "  cause: PFC of class {class} is off at {sender}, so it went on when it was told to stop"
-                )?;
-                return write!(
-                    f,
-                    "  held {held} B + {frame} B > {capacity} B: XOFF was sent at {xoff} B and not obeyed"
-                );
-            }
-        }
-        let room = if headroom > 0 || headroom_held > 0 {
-            writeln!(f, "  headroom {headroom} B, of which {headroom_held} B in use")?;
-            headroom
-        } else {
-            let room = capacity.saturating_sub(xoff);
-            writeln!(f, "  capacity {capacity} B - XOFF {xoff} B = headroom {room} B; held {held} B")?;
-            room
-        };
-        if !stopped {
-            writeln!(f, "  the sender had not been told to stop: the threshold lies above what the buffer holds")?;
-        } else if u64::from(room) >= self.needed {
+        if !self.pauses {
+            let there = if self.obeyed { "on" } else { "also off" };
             writeln!(
                 f,
-                "  enough for a stop that arrives and holds: it was lost on its way, or ran out before it was renewed"
+                "  cause: PFC for class {class} is off at {node} port {port}, so it never paused the sender (at {sender} \
+                 it is {there})"
+            )?;
+            return write!(f, "  held {held} B + {frame} B > {capacity} B: without PFC no buffer is large enough");
+        }
+        if !self.obeyed {
+            writeln!(f, "  cause: PFC for class {class} is off at {sender}, so it ignored XOFF")?;
+            return write!(f, "  held {held} B + {frame} B > {capacity} B: XOFF was sent at {xoff} B and ignored");
+        }
+        if headroom > 0 || headroom_held > 0 {
+            writeln!(f, "  headroom {room} B, {} B of it in use", grouped(headroom_held.into()))?;
+        } else {
+            writeln!(f, "  capacity {capacity} B - XOFF {xoff} B = headroom {room} B; held {held} B")?;
+        }
+        if !stopped {
+            writeln!(f, "  XOFF had not been sent: the buffer was full before its XOFF threshold was reached")?;
+        } else if enough {
+            writeln!(
+                f,
+                "  this is enough if XOFF arrives in time and is refreshed: the XOFF was lost, or the pause expired"
             )?;
         }
-        write!(f, "  needed above XOFF: {} B\n{}", self.needed, self.arithmetic)
+        write!(f, "  headroom needed: {} B\n{}", grouped(self.needed), self.arithmetic)
     }
 }

@@ -140,7 +140,7 @@ fn only_switches_have_tables() {
     let mut spec = ring_that_differs(lossy(), 2, [200, 230]);
     spec.route_changes[0].switches.push((spec.graph.find("h0").unwrap(), at(Span::ZERO)));
     let refused = fabric::Simulation::build(&spec, &fabric::BuildOptions::default()).err().expect("a host");
-    assert!(refused.iter().any(|error| error.to_string().contains("it is no switch")), "{refused:?}");
+    assert!(refused.iter().any(|error| error.to_string().contains("is not a switch")), "{refused:?}");
 }
 
 /// Every switch of a leaf and spine turns in its own time, some of them twice.

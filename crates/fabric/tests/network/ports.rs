@@ -53,7 +53,7 @@ fn pfc_off_at_one_end_loses_and_the_end_is_named() {
     let lost = loss(run(&receiver, Span::from_millis(5)).1);
     assert_eq!((lost.node.as_str(), lost.sender.as_str(), lost.pauses, lost.obeyed), ("sw1", "sw0", false, true));
     assert!(!lost.loss.stopped);
-    assert!(lost.to_string().contains("PFC of class 0 is off at sw1 port"), "{lost}");
+    assert!(lost.to_string().contains("PFC for class 0 is off at sw1 port"), "{lost}");
     let mut sender = two_to_one();
     set(&mut sender, "sw0", "sw1", 0, None);
     let (simulation, report) = run(&sender, Span::from_millis(5));
@@ -61,7 +61,7 @@ fn pfc_off_at_one_end_loses_and_the_end_is_named() {
     let lost = loss(report);
     assert_eq!((lost.node.as_str(), lost.sender.as_str(), lost.pauses, lost.obeyed), ("sw1", "sw0", true, false));
     assert!(lost.loss.stopped && pauses > 0);
-    assert!(lost.to_string().contains("PFC of class 0 is off at sw0"), "{lost}");
+    assert!(lost.to_string().contains("PFC for class 0 is off at sw0"), "{lost}");
     // h2 obeys and holds about its XOFF, h = 50 kB, of sw1's output queue, so h/(h + x) of the link leaves to it, and x,
     // what came from sw0, grows by as much: (h x + x^2/2) / (h rate) until the 200 kB are full.
     let (held, full, rate) = (50e3, 200e3, 10e9 / 8.0);

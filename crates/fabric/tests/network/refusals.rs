@@ -33,60 +33,60 @@ fn impossible_combinations_are_refused_with_the_reason() {
     refused("every class must be in an egress group", |s| {
         s.ports = vec![PortSpec { egress: Some(Egress::Groups(vec![])), ..port(0) }];
     });
-    refused("need a crossbar", |s| s.switches[0].queueing = Queueing::VirtualOutput);
-    refused("shared memory", |s| {
+    refused("needs a crossbar", |s| s.switches[0].queueing = Queueing::VirtualOutput);
+    refused("a shared buffer works only with output queueing", |s| {
         s.switches[0].queueing = Queueing::VirtualOutput;
         s.switches[0].crossbar = Some(Crossbar::default());
         let classes = vec![ClassBuffer { headroom: Bytes::new(9000), ..ClassBuffer::UNLIMITED }];
         s.switches[0].buffer = Buffer::Shared { total: Bytes::new(100_000), alpha: (1, 1), classes };
     });
-    refused("speedup needs queues behind", |s| {
+    refused("speedup needs output queues behind", |s| {
         s.switches[0].queueing = Queueing::VirtualOutput;
         s.switches[0].crossbar = Some(Crossbar { speedup: (2, 1), ..Crossbar::default() });
     });
-    refused("never takes a frame", |s| {
+    refused("cannot hold a frame", |s| {
         s.switches[0].queueing = Queueing::Combined { output_buffer: Bytes::new(500) };
         s.switches[0].crossbar = Some(Crossbar::default());
     });
-    refused("nothing holds back its senders", |s| s.switches[0].flow_control = FlowControl::None);
+    refused("has no flow control", |s| s.switches[0].flow_control = FlowControl::None);
     refused("leaves no headroom", |s| {
         let buffer = ClassBuffer::lossless(Bytes::new(1000), Bytes::new(1000), Bytes::new(500));
         s.switches[0].buffer = Buffer::Static(vec![buffer]);
     });
-    refused("lies above XOFF", |s| {
+    refused("exceeds XOFF", |s| {
         let buffer = ClassBuffer::lossless(Bytes::new(3000), Bytes::new(1000), Bytes::new(1500));
         s.switches[0].buffer = Buffer::Static(vec![buffer]);
     });
-    refused("would lapse", |s| {
+    refused("cannot be refreshed", |s| {
         s.switches[0].flow_control =
             FlowControl::Pfc(PauseSpec { quanta: 10, refresh_before: 10, ..PauseSpec::default() });
     });
-    refused("a signal takes time", |s| s.switches[0].flow_control = slots(Span::ZERO));
+    refused("needs a delay above zero", |s| s.switches[0].flow_control = slots(Span::ZERO));
     refused("PAUSE stops every class", |s| {
         s.classes = vec![lossless(), lossy()];
         let buffer = ClassBuffer::lossless(Bytes::new(9000), Bytes::new(1000), Bytes::new(500));
         s.switches[0].buffer = Buffer::Static(vec![buffer; 2]);
         s.switches[0].flow_control = FlowControl::Pause(PauseSpec::default());
     });
-    refused("one each", |s| s.switches[0].buffer = Buffer::Static(vec![]));
+    refused("one buffer per class", |s| s.switches[0].buffer = Buffer::Static(vec![]));
     refused("in two egress groups", |s| {
         let group = EgressGroup::turns(1, Share::Strict);
         s.switches[0].egress = Egress::Groups(vec![group, group]);
     });
-    refused("names class 1 of 1", |s| s.switches[0].egress = lanes(&[(1, 4)], &[(0, 4)], 0));
+    refused("names class 1, but there are only 1 classes", |s| s.switches[0].egress = lanes(&[(1, 4)], &[(0, 4)], 0));
     refused("class 0 has no weight", |s| s.adapters[0].egress = lanes(&[(0, 0)], &[], 0));
     refused("at most 64 entries", |s| s.switches[0].egress = lanes(&[], &[(0, 4); 65], 0));
-    refused("cut-through in no time", |s| {
+    refused("cut-through with zero header delay", |s| {
         s.switches[0].forwarding = Forwarding::CutThrough { header_delay: Span::ZERO };
         s.graph.cables[0].link.latency = Span::ZERO;
     });
-    refused("would never act", |s| s.adapters[0].flow_control = pfc());
+    refused("never acts", |s| s.adapters[0].flow_control = pfc());
     refused("9 classes", |s| s.classes = vec![lossless(); 9]);
-    refused("would never end", |s| {
+    refused("refresh interval of zero", |s| {
         let give_back = CreditReturn::Frame { size: Bytes::new(64), refresh: Some(Span::ZERO) };
         s.switches[0].flow_control = FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, give_back });
     });
-    refused("at most 65000 B", |s| {
+    refused("give at most 65000B", |s| {
         let give_back = CreditReturn::Frame { size: Bytes::new(65_536), refresh: None };
         s.switches[0].flow_control = FlowControl::Credits(CreditSpec { unit: CreditUnit::Frame, give_back });
     });
@@ -96,14 +96,14 @@ fn impossible_combinations_are_refused_with_the_reason() {
         s.switches[0].buffer = Buffer::Static(vec![buffer(1000), buffer(2000)]);
         s.switches[0].flow_control = FlowControl::Pause(PauseSpec::default());
     });
-    refused("holds nobody back", |s| {
+    refused("stops no class", |s| {
         s.switches[0].flow_control = FlowControl::Pause(PauseSpec { holds: 0, ..PauseSpec::default() });
     });
     refused("hold more than 2 GB", |s| {
         let buffer = ClassBuffer::lossless(Bytes::new(2_000_000_000), Bytes::new(1000), Bytes::new(500));
         s.switches[0].buffer = Buffer::Static(vec![buffer]);
     });
-    refused("cut-through has not yet received", |s| {
+    refused("cannot cut through", |s| {
         s.switches[0].queueing = Queueing::Combined { output_buffer: Bytes::new(50_000) };
         s.switches[0].crossbar = Some(Crossbar { speedup: (2, 1), ..Crossbar::default() });
         s.switches[0].forwarding = Forwarding::CutThrough { header_delay: Span::from_nanos(40) };
@@ -115,11 +115,11 @@ fn impossible_combinations_are_refused_with_the_reason() {
         s.kind_of.extend([0, 0]);
     });
     refused("check the units", |s| s.graph.cables[0].link.latency = Span::from_secs(100));
-    refused("routes are those of another network", |s| {
+    refused("routes belong to another network", |s| {
         let other = topology::single_switch(2, link(10, Span::ZERO)).unwrap();
         s.routes = fabric::routing::Routes::shortest_paths(&other);
     });
-    refused("sends what is for h1 to h2", |s| {
+    refused("sends frames for h1 to h2", |s| {
         let at = s.graph.find("sw0").unwrap();
         s.routes.set(at, fabric::graph::HostId(1), &[2]).unwrap();
     });
@@ -127,19 +127,19 @@ fn impossible_combinations_are_refused_with_the_reason() {
 
 #[test]
 fn wrong_flows_and_faults_are_refused_with_the_reason() {
-    refused("it knows of drops", |s| s.flows[0].requeue = Some(Span::ZERO));
-    refused("it knows of drops", |s| s.flows[0].requeue = Some(Span::MAX));
-    refused("a window needs acknowledgements", |s| {
+    refused("its retransmission delay", |s| s.flows[0].requeue = Some(Span::ZERO));
+    refused("its retransmission delay", |s| s.flows[0].requeue = Some(Span::MAX));
+    refused("its window needs acknowledgements", |s| {
         let allowance = Allowance { rate: None, window: Some(Bytes::new(1000)) };
         s.flows[0].reaction = Reaction::None(NoControl { allowance });
     });
-    refused("its destination is its source", |s| s.flows[0] = greedy(1, 1, 1000));
+    refused("its destination is its own source", |s| s.flows[0] = greedy(1, 1, 1000));
     refused("not one of the 3 hosts", |s| s.flows[0] = greedy(0, 7, 1000));
-    refused("class 3 of 1", |s| s.flows[0].class = 3);
+    refused("it uses class 3", |s| s.flows[0].class = 3);
     refused("frames of", |s| s.flows[0].frame = Bytes::ZERO);
-    refused("a flow of zero bytes", |s| s.flows[0].size = Some(Bytes::ZERO));
+    refused("its size is zero", |s| s.flows[0].size = Some(Bytes::ZERO));
     refused("stops before it starts", |s| s.flows[0].stop = Some(s.flows[0].start));
-    refused("rate zero", |s| {
+    refused("its rate is zero", |s| {
         let pattern = Pattern::Paced { rate: Rate::ZERO, gaps: Gaps::Constant, backlog: None };
         s.flows[0] = FlowSpec { pattern, ..s.flows[0].clone() };
     });
@@ -147,28 +147,28 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
         let now = at(Span::from_micros(1));
         s.faults = vec![Fault { cable: 0, down: now, up: Some(now) }];
     });
-    refused("a fault of cable 99", |s| s.faults = vec![Fault { cable: 99, down: at(Span::ZERO), up: None }]);
+    refused("a fault names cable 99", |s| s.faults = vec![Fault { cable: 99, down: at(Span::ZERO), up: None }]);
     refused("overlap", |s| {
         let fault = |down, up| Fault { cable: 0, down: at(Span::from_micros(down)), up };
         s.faults = vec![fault(10, None), fault(20, Some(at(Span::from_micros(30))))];
     });
-    refused("no run gets that far", |s| s.flows[0].stop = Some(units::Time::MAX));
-    refused("longer than any run", |s| {
+    refused("beyond any run", |s| s.flows[0].stop = Some(units::Time::MAX));
+    refused("bursts and silences must be above zero and shorter than", |s| {
         let (on, off) = (Span::MAX, Span::from_micros(1));
         s.flows[0].activity = fabric::workload::Activity::OnOff { on, off, random: false, discard: false };
     });
     let acknowledge = |every| fabric::workload::Acknowledge { size: Bytes::new(64), class: 0, every };
-    refused("set every to 1", |s| {
+    refused("set `every` to 1", |s| {
         let hosts = [1, 2].map(fabric::graph::HostId);
         s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
         s.flows[0].acknowledge = Some(acknowledge(3));
     });
-    refused("10KB at least", |s| {
+    refused("give at least 10KB", |s| {
         let allowance = Allowance { rate: None, window: Some(Bytes::new(3000)) };
         s.flows[0].reaction = Reaction::None(NoControl { allowance });
         s.flows[0].acknowledge = Some(acknowledge(10));
     });
-    refused("below the smallest", |s| s.flows[0].frame = Bytes::new(10));
+    refused("smaller than the smallest", |s| s.flows[0].frame = Bytes::new(10));
     refused("there is no kind", |s| s.kind_of[0] = 5);
 }
 
@@ -181,7 +181,7 @@ fn notifying() -> CongestionPointSpec {
 fn notices_that_no_buffer_takes_are_refused() {
     // A class of its own for notices larger than its buffers, of bytes or behind a crossbar.
     let watch = CongestionPointSpec { notice_class: 1, notice_size: Bytes::new(1500), ..notifying() };
-    refused("never takes a frame of 1500B", |s| {
+    refused("cannot hold a frame of 1500B", |s| {
         s.classes.push(lossless());
         let block = CreditUnit::Block(Bytes::new(64));
         let give_back = CreditReturn::Signal { delay: Span::from_nanos(50) };
@@ -190,7 +190,7 @@ fn notices_that_no_buffer_takes_are_refused() {
             Buffer::Static([12_800, 640].map(|size| ClassBuffer::drop_tail(Bytes::new(size))).into());
         s.switches[0].congestion_point = Some(watch.clone());
     });
-    refused("never takes a frame of 1500B", |s| {
+    refused("cannot hold a frame of 1500B", |s| {
         s.switches[0].queueing = Queueing::Combined { output_buffer: Bytes::new(1200) };
         s.switches[0].crossbar = Some(Crossbar::default());
         s.switches[0].congestion_point = Some(CongestionPointSpec { notice_class: 0, ..watch.clone() });
@@ -226,7 +226,7 @@ fn copies_need_a_far_side_that_sends_receipts() {
         (0..spec.graph.nodes.len()).filter(|&node| spec.graph.nodes[node].role == Role::Switch).collect();
     spec.kind_of[switches[0]] = 1;
     let errors = Simulation::build(&spec, &BuildOptions::default()).err().unwrap();
-    assert!(errors[0].to_string().contains("let all switches with hosts do so"), "{errors:?}");
+    assert!(errors[0].to_string().contains("enable it on all switches with hosts"), "{errors:?}");
     spec.kind_of[switches[1]] = 1;
     assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
 }

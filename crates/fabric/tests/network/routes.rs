@@ -111,7 +111,10 @@ fn a_tree_that_is_not_there_is_refused() {
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows = vec![FlowSpec { tree: Some(0), ..greedy(0, 1, 1500) }];
     let errors = fabric::validate(&spec);
-    assert!(errors.iter().any(|error| error.to_string().contains("tree 0 of 0")), "{errors:?}");
+    assert!(
+        errors.iter().any(|error| error.to_string().contains("there is no tree 0: the routing does not use trees")),
+        "{errors:?}"
+    );
     spec.routes = Routing::Spb { bridges: Bridges::plain(&spec.graph), trees: 4 }.compute(&spec.graph, &[]).unwrap();
     assert_eq!(fabric::validate(&spec), vec![]);
     spec.multipath = Multipath::Spray;

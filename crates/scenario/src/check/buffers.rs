@@ -67,7 +67,7 @@ impl Port<'_> {
             2 => " and 1 more port".into(),
             ports => format!(" and {} more ports", ports - 1),
         };
-        format!("at {}{others}, {} over {}", self.example, self.rate, self.latency)
+        format!("at {}{others} ({}, latency {})", self.example, self.rate, self.latency)
     }
 }
 
@@ -165,13 +165,14 @@ fn room_after_xoff(
                 }
                 (false, None) => format!("set capacity = \"{}\"", terms.buffer_for(buffer.xoff)),
             };
-            let message = format!("may lose frames: {words}, but {needed} may arrive after XOFF {place}: {terms}");
+            let message =
+                format!("may lose frames: {words} of headroom, but {needed} can arrive after XOFF {place}: {terms}");
             findings.add(Severity::Error, subject, message, remedy);
         } else {
             findings.add(
                 Severity::Note,
                 subject,
-                format!("headroom suffices: {words}; {needed} needed {place}: {terms}"),
+                format!("enough headroom: {words}, {needed} needed {place}: {terms}"),
                 "",
             );
         }
@@ -186,7 +187,7 @@ fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[B
     let reverse = largest.iter().copied().max().unwrap_or_default();
     let terms = headroom(&HeadroomSpec { largest_reverse_frame: reverse, overhead: plan.spec.overhead, ..spec });
     let message = format!(
-        "hardware may need {} above XOFF {}, by the delays that IEEE 802.1Qbb and 802.3 allow it: {terms}",
+        "hardware with the delays that IEEE 802.1Qbb and 802.3 allow needs up to {} of headroom {}: {terms}",
         terms.above_threshold(),
         port.describe(),
     );
@@ -213,8 +214,8 @@ fn lost_stop(subject: &str, place: &str, pause: PauseSpec, room: &Room<'_>, find
         return;
     }
     let message = format!(
-        "a PFC frame that is lost to bit errors may lose data: the next one is sent {} quanta later, in which {wait} \
-         arrive {place}; the headroom has {spare} to spare",
+        "bit errors may cause loss: if an XOFF is damaged, the next one follows {} quanta later; {wait} can arrive \
+         meanwhile {place}, and only {spare} of headroom is to spare",
         pause.quanta - pause.refresh_before,
     );
     let more = wait.get() - spare.get();
@@ -252,8 +253,8 @@ fn renewal(
         return;
     }
     let message = format!(
-        "may lose frames: a pause is renewed {} quanta before its end, and runs out if the PFC frame waits behind a \
-         frame under way, {quanta} quanta on the wire, {}",
+        "may lose frames: a pause is refreshed {} quanta before it expires, but the PFC frame may wait {quanta} quanta \
+         behind a data frame {}",
         pause.refresh_before,
         port.describe(),
     );
@@ -277,7 +278,7 @@ fn credit_loop(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &
         let covered = buffer.capacity.bits() as f64 / (loop_seconds * rate);
         if covered < 1.0 {
             let message = format!(
-                "{} of credits cover {:.0} % of the round trip {}: the link cannot be filled",
+                "{} of credits cover only {:.0} % of the round trip {}; the link cannot be fully used",
                 buffer.capacity,
                 covered * 100.0,
                 port.describe()
@@ -287,7 +288,7 @@ fn credit_loop(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &
                 Severity::Warning,
                 format!("{} class {}", receiver.section, spec.name),
                 message,
-                format!("about {wanted} fill it"),
+                format!("set capacity to about {wanted}"),
             );
         }
     }
@@ -301,16 +302,16 @@ fn thresholds(plan: &Plan, receiver: &Receiver<'_>, largest: &[Bytes], findings:
         let paused = pauses && spec.lossless && !receiver.shared;
         if paused && buffer.xoff < frame {
             let message =
-                format!("xoff {} is less than one frame of {frame}: every frame stops the sender", buffer.xoff);
+                format!("xoff {} is smaller than one frame of {frame}; every frame pauses the sender", buffer.xoff);
             findings.add(Severity::Warning, subject(), message, "raise xoff to a few frames");
         }
         if paused && buffer.xon == buffer.xoff {
-            let message = format!("xon equals xoff ({}): pauses and releases alternate frame by frame", buffer.xon);
-            findings.add(Severity::Note, subject(), message, "put xon a few frames below xoff");
+            let message = format!("xon equals xoff ({}): the sender is paused and resumed frame by frame", buffer.xon);
+            findings.add(Severity::Note, subject(), message, "set xon a few frames below xoff");
         }
         if !receiver.shared && !slots && buffer.capacity < frame {
-            let message = format!("a buffer of {} never takes a frame of {frame}", buffer.capacity);
-            findings.add(Severity::Error, subject(), message, "enlarge capacity");
+            let message = format!("a buffer of {} cannot hold a frame of {frame}", buffer.capacity);
+            findings.add(Severity::Error, subject(), message, "increase capacity");
         }
     }
 }

@@ -21,8 +21,8 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     };
     let Some(exchange) = steps.first() else { return };
     if !exchange.settled {
-        let message = "the agents never come to rest".to_owned();
-        findings.add(Severity::Warning, "dcb", message, "see `tailback dcbx`");
+        let message = "the DCBX agents do not converge".to_owned();
+        findings.add(Severity::Warning, "dcb", message, "run `tailback dcbx` to see why");
     }
     kept(plan, &steps, findings);
     let mut seen: BTreeMap<String, (String, usize, bool)> = BTreeMap::new();
@@ -38,7 +38,12 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     for (message, (place, count, edge)) in seen {
         let severity = if edge { Severity::Note } else { Severity::Warning };
         let message = if count > 1 { format!("{message} (and at {} more ports)", count - 1) } else { message };
-        findings.add(severity, place, message, "configure both ends alike, or make one willing; see `tailback dcbx`");
+        findings.add(
+            severity,
+            place,
+            message,
+            "configure both ends the same, or make one of them willing; see `tailback dcbx`",
+        );
     }
 }
 
@@ -49,10 +54,10 @@ fn kept(plan: &Plan, steps: &[Exchange], findings: &mut Findings) {
     let Some(first) = steps.iter().find(changes) else { return };
     let at = first.at.unwrap_or(units::Time::ZERO);
     let message = format!(
-        "at {at} agents change what {} ports operate on; the run keeps what they agreed on before it",
+        "at {at} DCBX changes the settings of {} ports, but the run keeps the settings it started with",
         first.changed
     );
-    findings.add(Severity::Warning, "dcb", message, "`tailback dcbx` shows what changes, and for how long");
+    findings.add(Severity::Warning, "dcb", message, "`tailback dcbx` shows what changes and when");
 }
 
 /// Lossless classes on cables at an end of which PFC of them is off, if flows go that way.
@@ -79,13 +84,13 @@ pub(super) fn unprotected(plan: &Plan, walker: &Walker<'_>, findings: &mut Findi
             }
             let (sender, receiver) = (walker.name(node), walker.name(end.peer));
             let why = match (here, there) {
-                (true, true) => format!("PFC of it is off at both ends, so {receiver} never pauses {sender}"),
-                (true, false) => format!("PFC of it is off at {receiver}, which so never pauses {sender}"),
-                _ => format!("PFC of it is off at {sender}, which does not obey the pauses of {receiver}"),
+                (true, true) => format!("PFC is off at both ends, so {receiver} never pauses {sender}"),
+                (true, false) => format!("PFC is off at {receiver}, so it never pauses {sender}"),
+                _ => format!("PFC is off at {sender}, so it ignores the pauses of {receiver}"),
             };
             let class = &spec.classes[usize::from(flow.class)].name;
             let message = format!("may lose frames of class {class}: {why}");
-            let remedy = "make that end willing, or configure it like the other; see `tailback dcbx`";
+            let remedy = "make that end willing, or configure it like the other end; see `tailback dcbx`";
             findings.add(Severity::Error, format!("{sender} -> {receiver}"), message, remedy);
         }
     }

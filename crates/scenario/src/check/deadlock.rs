@@ -36,19 +36,19 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         let own = Flows { plan, walker, routes }.circle();
         let since = if at == Time::ZERO { String::new() } else { format!(" from {at} on") };
         let (circle, who) = match (own, general) {
-            (Ok(Some((circle, flows))), _) => (circle, format!("; {flows} close it")),
-            (Ok(None), Some(circle)) => {
-                (channels(plan, walker, &circle), "; no flows of this scenario close it, others could".into())
-            }
+            (Ok(Some((circle, flows))), _) => (circle, format!(" (cycle closed by {flows})")),
+            (Ok(None), Some(circle)) => (
+                channels(plan, walker, &circle),
+                " (no flows of this scenario close the cycle, but others could)".into(),
+            ),
             (Err(TooMany), Some(circle)) => (channels(plan, walker, &circle), String::new()),
             (_, None) => continue,
         };
         findings.add(
             Severity::Warning,
             "network.routes",
-            format!("the routes can deadlock{since}: {circle}{who}"),
-            "a frame in each of these channels can wait for room behind the next; choose routing = \"up-down\", \
-             \"lash\" or \"dfsssp\", or routes without such a circle",
+            format!("lossless traffic can deadlock{since}: buffer dependency cycle {circle}{who}"),
+            "choose routing = \"up-down\", \"lash\" or \"dfsssp\", or change the routes so that they form no cycle",
         );
     }
 }
@@ -182,8 +182,8 @@ fn survey(plan: &Plan, findings: &mut Findings) {
         return;
     }
     let mut message = format!(
-        "{} of {} cables between switches in use; {:.3} of them on a path, {:.3} times the shortest, {:.3} times at \
-         worst",
+        "{} of {} links between switches are in use; paths have {:.3} hops between switches on average, {:.3} times \
+         the shortest path (worst pair: {:.3} times)",
         survey.used,
         survey.trunks,
         survey.hops,
@@ -191,16 +191,16 @@ fn survey(plan: &Plan, findings: &mut Findings) {
         survey.stretch
     );
     if survey.trees > 0 {
-        message.push_str(&format!("; {} trees", survey.trees));
+        message.push_str(&format!("; trees: {}", survey.trees));
     }
     if survey.lanes > 1 {
-        message.push_str(&format!("; {} lanes", survey.lanes));
+        message.push_str(&format!("; virtual lanes: {}", survey.lanes));
     }
     if counts_together(plan) && survey.lanes > 1 {
         findings.add(
             Severity::Warning,
             "network.routing",
-            "its lanes keep nothing apart: PAUSE stops all classes of a cable together".into(),
+            "virtual lanes do not prevent deadlock with PAUSE, which stops all classes of a link together".into(),
             "use flow_control = \"pfc\" or \"credits\"",
         );
     }
@@ -210,7 +210,8 @@ fn survey(plan: &Plan, findings: &mut Findings) {
 /// How much of the tables changes after a fault.
 fn changes(plan: &Plan, findings: &mut Findings) {
     if plan.spec.routes.lanes() > 1 && !plan.spec.route_changes.is_empty() {
-        let message = "sources keep the lanes of the start when tables change: from then on lanes may close circles";
+        let message =
+            "sources keep their initial virtual lanes when the tables change, so dependency cycles may form afterwards";
         findings.add(Severity::Note, "network.routing", message.into(), "");
     }
     let mut before = &plan.spec.routes;
@@ -221,11 +222,11 @@ fn changes(plan: &Plan, findings: &mut Findings) {
         let all = plan.spec.graph.nodes.len() - change.routes.hosts();
         let when = match change.last() {
             last if last == change.at => format!("at {last}"),
-            last => format!("from {} to {last}, each when it has learned of it,", change.at),
+            last => format!("from {} to {last}, as each learns of the change,", change.at),
         };
         let entries_of = all * change.routes.hosts();
         let message =
-            format!("{when} {switches} of {all} switches change {entries} of {entries_of} entries of their tables");
+            format!("{when} {switches} of {all} switches change {entries} of {entries_of} forwarding entries");
         findings.add(Severity::Note, "network.routes", message, "");
         before = &change.routes;
     }

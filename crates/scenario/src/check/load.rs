@@ -6,19 +6,26 @@ use super::{Findings, Severity};
 use crate::plan::Plan;
 use fabric::workload::Destination;
 use std::collections::BTreeMap;
-use units::Time;
+use units::{Time, grouped};
 
 /// Overloaded links told one by one.
 const TOLD: usize = 5;
+
+/// What to do about one.
+const REMEDY: &str = "reduce the load, or expect the queue to grow until flow or congestion control slows the senders";
 
 pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     overload(plan, walker, findings);
     let Some(shares) = steady_shares(plan, walker) else {
         if plan.spec.flows.len() > MOST_FLOWS {
-            let message = format!("{} flows: fair shares are computed up to {MOST_FLOWS}", plan.spec.flows.len());
+            let message = format!(
+                "fair shares are not computed: {} flows, the limit is {}",
+                grouped(plan.spec.flows.len() as u64),
+                grouped(MOST_FLOWS as u64)
+            );
             findings.add(Severity::Note, "workloads", message, "");
         } else if is_untold(plan, walker) {
-            let message = "no fair shares: what two arbitration tables with a limit give depends on who waits when";
+            let message = "fair shares are not computed: with two arbitration tables and a limit they depend on the arrival order";
             findings.add(Severity::Note, "workloads", message.into(), "");
         }
         return;
@@ -27,12 +34,13 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let (shares, when) = if sized == 0 {
         (shares, "")
     } else if meet(plan, &shares) {
-        (shares, " while all are under way")
+        (shares, " while all flows are active")
     } else {
         // How long they last is a result of the run, and so is what they leave to the others.
-        let message = format!("{sized} flows with a size come and go: what is fair is computed after the run");
+        let message =
+            format!("{} flows are finite; their fair shares are computed after the run", grouped(sized as u64));
         findings.add(Severity::Note, "workloads", message, "");
-        (lasting_shares(plan, walker).unwrap_or_default(), " without the flows that come and go")
+        (lasting_shares(plan, walker).unwrap_or_default(), " (finite flows excluded)")
     };
     let mut by_workload: BTreeMap<u32, Vec<&FairShare>> = BTreeMap::new();
     for share in &shares {
@@ -45,11 +53,12 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         let open = shares.iter().any(|share| share.most > share.throughput);
         let worst = shares.iter().min_by(|a, b| a.throughput.total_cmp(&b.throughput));
         let bottleneck = worst.and_then(|share| share.bottleneck.as_ref());
-        let because = bottleneck.map_or("all it offers".into(), |link| format!("bottleneck: {link}"));
+        let because = bottleneck.map_or("equals its demand".into(), |link| format!("bottleneck: {link}"));
         let amount = if most - least < 1.0 { show(least) } else { format!("{} to {}", show(least), show(most)) };
         let whose = if shares.len() == 1 { String::new() } else { format!(" for each of {} flows", shares.len()) };
         // Two links may weigh two classes the other way round.
-        let because = if open { "links weigh its class differently: all of this is fair".into() } else { because };
+        let because =
+            if open { "links weigh its class differently; any split in this range is fair".into() } else { because };
         let message = format!("fair share: {amount}{whose}{when} ({because})");
         findings.add(Severity::Note, format!("workload {name}"), message, "");
     }
@@ -109,11 +118,12 @@ fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     }
     over.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (ratio, link, load, capacity) in over.iter().take(TOLD) {
-        let message = format!("offered {} of {}: {:.0} %", show(*load), show(*capacity), ratio * 100.0);
-        findings.add(Severity::Warning, format!("link {link}"), message, "its queue grows as long as this lasts");
+        let message =
+            format!("offered load {} exceeds the capacity {} ({:.0} %)", show(*load), show(*capacity), ratio * 100.0);
+        findings.add(Severity::Warning, format!("link {link}"), message, REMEDY);
     }
     if over.len() > TOLD {
-        let message = format!("{} more links are offered more than they carry", over.len() - TOLD);
+        let message = format!("{} more links are overloaded", over.len() - TOLD);
         findings.add(Severity::Warning, "links", message, "");
     }
 }

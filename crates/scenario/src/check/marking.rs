@@ -22,7 +22,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
                 findings.add(
                     Severity::Warning,
                     format!("switches[{number}].congestion_point class {}", spec.name),
-                    format!("may mark a flow that meets no other: {why}"),
+                    format!("may mark a flow that shares no link: {why}"),
                     remedy,
                 );
             }
@@ -37,7 +37,7 @@ fn alone(kind: &SwitchSpec, class: usize, lossless: bool, frame: u32) -> Option<
     let level = point.levels(room, !held_by_inputs)?.root;
     let bytes = |bytes: u32| Bytes::new(u64::from(bytes));
     if level < frame {
-        let why = format!("a queue of {} is congested, and one waiting frame has {}", bytes(level), bytes(frame));
+        let why = format!("the threshold of {} is below one frame of {}", bytes(level), bytes(frame));
         return Some((why, format!("raise `queue` to {} or more", bytes(room.max(frame)))));
     }
     let in_frames = matches!(kind.flow_control, FlowControl::Credits(credits) if matches!(credits.give_back, CreditReturn::Frame { .. }));
@@ -45,12 +45,12 @@ fn alone(kind: &SwitchSpec, class: usize, lossless: bool, frame: u32) -> Option<
         return None;
     }
     if !held_by_inputs {
-        let why = "credit frames slow the last hop, and its queue behind the crossbar fills".to_owned();
+        let why = "credit frames slow the last hop, and the queue behind the crossbar fills up".to_owned();
         return Some((why, "use another `queueing`, or `give_back = \"signal\"`".to_owned()));
     }
     (level < room).then(|| {
         let why = format!(
-            "credit frames slow the last hop, its queue creeps up to the {} of an input, and {} are congested",
+            "credit frames slow the last hop, so its queue can grow to the {} of an input buffer, above the threshold of {}",
             bytes(room),
             bytes(level)
         );

@@ -130,11 +130,11 @@ fn reachable(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) -> bool 
     }
     for (workload, (count, error)) in &wrong {
         let name = plan.workload_names.get(*workload as usize).map_or("?", String::as_str);
-        let several = if *count > 1 { format!(" ({count} flows of it in all)") } else { String::new() };
+        let several = if *count > 1 { format!(" ({count} flows in total)") } else { String::new() };
         findings.add(
             Severity::Error,
             format!("workload {name}"),
-            format!("a flow never arrives: {error}{several}"),
+            format!("a flow cannot reach its destination: {error}{several}"),
             "",
         );
     }
@@ -152,7 +152,7 @@ fn timing(plan: &Plan, findings: &mut Findings) {
     }
     for (workload, count) in late {
         let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
-        let message = format!("{count} of its flows start after the run's end at {end}");
+        let message = format!("{count} flows start after the run ends at {end}");
         findings.add(
             Severity::Warning,
             format!("workload {name}"),
@@ -161,24 +161,22 @@ fn timing(plan: &Plan, findings: &mut Findings) {
         );
     }
     for (number, fault) in plan.spec.faults.iter().enumerate().filter(|(_, fault)| fault.down >= end) {
-        let message = format!("cable {} fails at {}, after the run's end at {end}", fault.cable, fault.down);
+        let cable = &plan.spec.graph.cables[fault.cable as usize];
+        let name = |node: fabric::graph::NodeId| plan.spec.graph.nodes[node.0 as usize].name.as_str();
+        let message =
+            format!("{} - {} fails at {}, after the run ends at {end}", name(cable.a), name(cable.b), fault.down);
         findings.add(
             Severity::Warning,
-            format!("fault {number}"),
+            format!("faults[{number}]"),
             message,
-            "let it fail earlier, or lengthen run.duration",
+            "set an earlier `down`, or lengthen run.duration",
         );
     }
     for change in plan.spec.route_changes.iter().filter(|change| change.last() >= end) {
-        let message = format!("tables change at {}, after the run's end at {end}", change.last());
-        findings.add(
-            Severity::Warning,
-            "network.reroutes",
-            message,
-            "let them change earlier, or lengthen run.duration",
-        );
+        let message = format!("the forwarding tables change at {}, after the run ends at {end}", change.last());
+        findings.add(Severity::Warning, "network.reroutes", message, "change them earlier, or lengthen run.duration");
     }
     if plan.spec.flows.is_empty() {
-        findings.add(Severity::Warning, "workloads", "nobody sends anything".into(), "add [[workloads]]");
+        findings.add(Severity::Warning, "workloads", "there is no traffic".into(), "add [[workloads]]");
     }
 }

@@ -81,7 +81,7 @@ impl<'a> Walker<'a> {
         let choice = routes.ports(switch, to);
         match choice.get(pick(entropy, routes.salt(switch), choice.len())) {
             Some(&port) => self.walk(routes, (switch, port), to, entropy),
-            None => Err(format!("{} knows no way to {}", self.name(switch), self.name(self.host(to)))),
+            None => Err(format!("{} has no route to {}", self.name(switch), self.name(self.host(to)))),
         }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Walker<'a> {
         let mut hops = Vec::with_capacity(8);
         loop {
             let Some(end) = self.peer(at, port) else {
-                return Err(format!("{} knows no way to {}", self.name(at), self.name(target)));
+                return Err(format!("{} has no route to {}", self.name(at), self.name(target)));
             };
             hops.push((at, port));
             at = end.peer;
@@ -105,16 +105,16 @@ impl<'a> Walker<'a> {
                 return Ok(hops);
             }
             if self.graph.nodes[at.0 as usize].role == Role::Host {
-                return Err(format!("frames for {} end at host {}", self.name(target), self.name(at)));
+                return Err(format!("frames for {} arrive at host {}", self.name(target), self.name(at)));
             }
             // A path without a repetition is no longer than the nodes there are.
             if hops.len() > self.graph.nodes.len() {
-                return Err(format!("frames for {} come back to {} for ever", self.name(target), self.name(at)));
+                return Err(format!("frames for {} loop through {}", self.name(target), self.name(at)));
             }
             let choice = routes.ports(at, to);
             match choice.get(pick(entropy, routes.salt(at), choice.len())) {
                 Some(&next) => port = next,
-                None => return Err(format!("{} knows no way to {}", self.name(at), self.name(target))),
+                None => return Err(format!("{} has no route to {}", self.name(at), self.name(target))),
             }
         }
     }

@@ -48,8 +48,8 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         findings.add(
             Severity::Warning,
             format!("{section} class {name}"),
-            format!("may starve at {place}{more}: classes that go before it offer all that the link carries"),
-            "share the link by weight: see `egress`",
+            format!("may starve at {place}{more}: classes of higher priority offer the whole capacity of the link"),
+            "share the link by weight (see `egress`)",
         );
     }
 }

@@ -52,13 +52,13 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         };
     }
     told.extend(open.map(|(since, circle)| (format!("from {since} on"), circle)));
-    let (severity, help) = match holds_back(plan) {
-        true => (Severity::Warning, "frames that may not be dropped can deadlock there, if enough of them come"),
+    let (severity, danger) = match holds_back(plan) {
+        true => (Severity::Warning, "; lossless frames may deadlock there"),
         false => (Severity::Note, ""),
     };
     for (when, circle) in told.into_iter().take(TOLD) {
-        let message = format!("{when}, while switches have different tables, frames can run in a circle: {circle}");
-        findings.add(severity, "network.reconverge", message, help);
+        let message = format!("{when}, while switches have different tables, frames can loop: {circle}{danger}");
+        findings.add(severity, "network.reconverge", message, "");
     }
 }
 

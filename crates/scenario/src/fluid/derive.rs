@@ -150,7 +150,7 @@ fn times(part: f64, text: String) -> String {
 /// If its protocol has no fluid model, or no flow of it passes a congestion point of its kind.
 pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let no = |message: String, help: &str| Err(NoFluid { message, help: help.into() });
-    let stated = "or describe the loop in a section [fluid]: `tailback reference` lists its keys";
+    let stated = "or describe the loop in a section [fluid] (`tailback reference` lists its keys)";
     let protocols: Vec<Option<Section<'_>>> = (0..plan.workload_names.len())
         .map(|number| Section::first(plan, [format!("workloads[{number}].protocol"), "protocol".into()]))
         .collect();
@@ -162,7 +162,7 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
         let names: BTreeSet<&str> = all.filter_map(protocol).map(|section| section.text("name")).collect();
         let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
         let message = match &names[..] {
-            [] => "nobody sends, so there is no loop to analyse".to_owned(),
+            [] => "there is no traffic, so there is no loop to analyse".to_owned(),
             [name] => format!("the protocol {name} has no fluid model"),
             _ => format!("none of the protocols {} has a fluid model", names.join(", ")),
         };
@@ -189,7 +189,7 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
             );
             return no(message, &format!("choose placed = \"outputs\", {stated}"));
         }
-        let message = format!("no flow of `{}` passes a congestion point that it listens to", source.text("name"));
+        let message = format!("no flow of `{}` passes a congestion point whose notices it uses", source.text("name"));
         return no(message, &format!("add [congestion_point] name = \"{}\", {stated}", source.text("name")));
     };
     let point = network.switch(bottleneck.node).and_then(|(kind, _)| points[kind].as_ref());
@@ -199,8 +199,8 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let mut sections = workloads.iter().filter_map(|&workload| protocols[workload as usize].as_ref());
     if let Some(other) = sections.find(|other| other.path != source.path && other.values() != own) {
         let message =
-            format!("`{}` and `{}` differ, and their flows meet at {}", source.path, other.path, bottleneck.link);
-        return no(message, &format!("a fluid model has equal sources: give them one protocol, {stated}"));
+            format!("`{}` and `{}` differ, but their flows share {}", source.path, other.path, bottleneck.link);
+        return no(message, &format!("a fluid model has identical sources; give them the same protocol, {stated}"));
     }
     let maker = Maker { plan, network, source, point, bottleneck };
     Ok(maker.derived(model))
@@ -244,7 +244,7 @@ impl Maker<'_> {
             );
             put("delay", mean(Loop::whole), from);
         } else {
-            unknown.push(("delay", "a notice finds no way back to its source".into()));
+            unknown.push(("delay", "notices have no route back to the source".into()));
         }
         put("frame", frame, "the frames of the flows".into());
         if let Some((room, from)) = self.network.room(&self.bottleneck) {
@@ -325,7 +325,7 @@ impl Maker<'_> {
         match workloads.iter().find(comes_and_goes) {
             Some(&workload) => {
                 let name = &self.plan.workload_names[workload as usize];
-                Err(format!("the flows of workload `{name}` come and go, so their number is not one"))
+                Err(format!("the flows of workload `{name}` come and go, so their number varies"))
             }
             None => Ok(at_once(self.plan, flows)),
         }
@@ -399,7 +399,8 @@ impl FluidPlan {
     pub fn of(plan: &Plan) -> Result<FluidPlan, NoFluid> {
         let derived = derive(plan)?;
         if let Some((name, reason)) = derived.unknown.first() {
-            let message = format!("`{name}` of the fluid model does not follow from the scenario: {reason}");
+            let message =
+                format!("the fluid model needs `{name}`, which cannot be derived from the scenario: {reason}");
             let help = format!("add [fluid] with model = \"{}\" and {name} = ...", derived.model);
             return Err(NoFluid { message, help });
         }
@@ -416,9 +417,12 @@ impl FluidPlan {
         }
         if let Err(error) = model.check() {
             let wrong = |origin: &&Origin| matches!(error, Error::BadParameter { name, .. } if name == origin.name);
-            let from = origins.iter().find(wrong).map_or_else(String::new, |origin| format!("; it is {}", origin.from));
-            let message = format!("the scenario makes no fluid model: {error}{from}");
-            return Err(NoFluid { message, help: "change it, or give another value in [fluid]".into() });
+            let from = origins
+                .iter()
+                .find(wrong)
+                .map_or_else(String::new, |origin| format!("; it comes from {}", origin.from));
+            let message = format!("the fluid model is not valid: {error}{from}");
+            return Err(NoFluid { message, help: "change it, or set another value in [fluid]".into() });
         }
         Ok(FluidPlan {
             model,

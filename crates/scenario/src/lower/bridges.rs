@@ -29,7 +29,7 @@ fn address(gathered: &mut Gathered<'_>, node: &Node, key: &str) -> Option<Addres
         .collect();
     let address = octets.and_then(|octets| <[u8; 6]>::try_from(octets).ok()).map(Address);
     if address.is_none() {
-        let message = format!("`{text}` is no address");
+        let message = format!("`{text}` is not an address");
         gathered.refuse(node.place_of(key), message, "write six octets, such as \"02-00-00-00-00-01\"");
     }
     address
@@ -45,8 +45,8 @@ pub(crate) fn identify(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph, 
             false => None,
         };
         if let Some(group) = first.filter(|first| first.is_group()) {
-            let message = format!("{group} is the address of a group, not of a bridge");
-            gathered.refuse(entry.place_of("address"), message, "let its first octet be even");
+            let message = format!("{group} is a group address, not the address of a bridge");
+            gathered.refuse(entry.place_of("address"), message, "make its first octet even");
             return None;
         }
         let first = first.map(|Address([a, b, c, d, e, f])| u64::from_be_bytes([0, 0, a, b, c, d, e, f]));
@@ -66,7 +66,7 @@ pub(crate) fn identify(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph, 
         if let Some(other) = known.insert(address, switch) {
             let name = |node: NodeId| graph.nodes[node.0 as usize].name.as_str();
             let message = format!("{} and {} have the same address", name(other), name(switch));
-            let help = "give each an address of its own: several names of one entry count up from it";
+            let help = "give each bridge its own address; several names of one entry are numbered from it";
             gathered.refuse(node.place_of("bridges"), message, help);
             return None;
         }
@@ -82,20 +82,20 @@ pub(crate) fn services(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph) 
         let group = match (entry.count("isid"), entry.has("group")) {
             (Some(_), true) | (None, false) => {
                 let help = "keep `isid` for a service of SPBM, or `group` for a group of SPBV";
-                gathered.refuse(entry.place, "a service has either an `isid` or a `group`", help);
+                gathered.refuse(entry.place, "a service needs either an `isid` or a `group`", help);
                 return None;
             }
             (Some(service), false) if service == u64::from(CONTROL_SERVICE) => {
-                let help = "choose another: RFC 6329 section 4.4 reserves it";
-                gathered.refuse(entry.place_of("isid"), "service 4095 is the bridges' own", help);
+                let help = "choose another number (RFC 6329 section 4.4)";
+                gathered.refuse(entry.place_of("isid"), "service 4095 is reserved for the bridges", help);
                 return None;
             }
             (Some(service), false) => Group::Service(service as u32),
             (None, true) => {
                 let address = address(gathered, entry, "group")?;
                 if !address.is_group() {
-                    let message = format!("{address} is no group");
-                    gathered.refuse(entry.place_of("group"), message, "let its first octet be odd");
+                    let message = format!("{address} is not a group address");
+                    gathered.refuse(entry.place_of("group"), message, "make its first octet odd");
                     return None;
                 }
                 Group::Address(address)
@@ -103,8 +103,12 @@ pub(crate) fn services(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph) 
         };
         let (tree, trees) = (entry.count("tree")? as u8, node.count("trees")? as u8);
         if tree >= trees {
-            let message = format!("tree {tree} of {trees}");
-            gathered.refuse(entry.place_of("tree"), message, "trees are numbered from 0; raise network.trees");
+            let message = format!("there is no tree {tree}; there are {trees}");
+            gathered.refuse(
+                entry.place_of("tree"),
+                message,
+                "trees are numbered from 0; choose another, or raise network.trees",
+            );
             return None;
         }
         let mut bridges = |key: &str| {

@@ -117,7 +117,7 @@ impl<'a> Rules<'a> {
             let paused = |&class: &u32| self.treatment(class as usize, control) == Treatment::Paused;
             if !classes.iter().any(paused) {
                 for key in ["xoff", "xon", "headroom"].into_iter().filter(|key| entry.given(key)) {
-                    let message = format!("`{key}` does nothing for classes whose senders are never told to stop");
+                    let message = format!("`{key}` has no effect for classes without flow control");
                     gathered.refuse(entry.place_of(key), message, "remove it, or make the class lossless");
                     good = false;
                 }
@@ -131,8 +131,8 @@ impl<'a> Rules<'a> {
                     continue;
                 }
                 let name = &self.classes[class].name;
-                let help = "add an entry of `buffers` for it, or one without `classes` for all";
-                gathered.refuse(device.place_of("buffers"), format!("there is no buffer for class `{name}`"), help);
+                let help = "add an entry of `buffers` for it, or one without `classes` for all classes";
+                gathered.refuse(device.place_of("buffers"), format!("class `{name}` has no buffer"), help);
                 good = false;
                 continue;
             };
@@ -193,8 +193,10 @@ impl<'a> Rules<'a> {
                 let needed = worst.map(|worst| worst.above_threshold()).unwrap_or_default();
                 let Some(xoff) = capacity.get().checked_sub(needed.get()).map(Bytes::new) else {
                     let arithmetic = worst.map(|worst| worst.to_string()).unwrap_or_default();
-                    let message = format!("a buffer of {capacity} has no room for a lossless class");
-                    let help = format!("{needed} arrive after XOFF: {arithmetic}; give more, or set `xoff` yourself");
+                    let message = format!("a buffer of {capacity} is too small for a lossless class");
+                    let help = format!(
+                        "{needed} can arrive after XOFF ({arithmetic}); increase the capacity, or set `xoff` explicitly"
+                    );
                     gathered.refuse(entry.place_of("capacity"), message, help);
                     return None;
                 };
@@ -210,7 +212,7 @@ impl<'a> Rules<'a> {
         let mut good = true;
         if xoff >= capacity {
             let message = format!("xoff of {xoff} leaves no headroom in a buffer of {capacity}");
-            gathered.refuse(entry.place_of("xoff"), message, "lower xoff, or enlarge capacity");
+            gathered.refuse(entry.place_of("xoff"), message, "lower xoff, or increase capacity");
             good = false;
         }
         if xon > xoff {
@@ -243,14 +245,18 @@ fn capacity(gathered: &mut Gathered<'_>, entry: &Node, control: FlowControl) -> 
     let (wanted, other) = if slots { ("frames", "capacity") } else { ("capacity", "frames") };
     if entry.given(other) {
         let message =
-            format!("`{other}` does nothing here: a credit is {}", if slots { "a frame" } else { "not a frame" });
+            format!("`{other}` has no effect here: a credit is {}", if slots { "a frame" } else { "not a frame" });
         gathered.refuse(entry.place_of(other), message, format!("use `{wanted}`"));
         return None;
     }
     let found = if slots { entry.count("frames").map(Bytes::new) } else { entry.size("capacity") };
     if found.is_none() && !entry.given(wanted) {
         let example = if slots { "frames = 4" } else { "capacity = \"200KB\"" };
-        gathered.refuse(entry.place, format!("`{}` has no `{wanted}`", entry.path), format!("add `{example}`, say"));
+        gathered.refuse(
+            entry.place,
+            format!("`{}` has no `{wanted}`", entry.path),
+            format!("add it, for example `{example}`"),
+        );
     }
     found
 }

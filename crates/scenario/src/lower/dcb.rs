@@ -18,7 +18,11 @@ pub(super) fn dcb(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) -> Op
     let exchange = root.table("dcbx");
     if entries.is_empty() {
         if let Some(node) = exchange {
-            gathered.refuse(node.place, "[dcbx] does nothing without [[dcb]]", "add [[dcb]]: what the core configures");
+            gathered.refuse(
+                node.place,
+                "[dcbx] has no effect without [[dcb]]",
+                "add [[dcb]] with the settings of the core switches",
+            );
             return None;
         }
         return (!root.given("dcb") && !root.given("dcbx")).then_some(None);
@@ -42,7 +46,11 @@ pub(super) fn dcb(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) -> Op
         (plan.spread, plan.apply) = (node.time("spread")?, node.flag("apply")?);
         for (key, span) in [("interval", plan.timers.interval), ("fast_interval", plan.timers.fast_interval)] {
             if span < Span::from_secs(1) {
-                gathered.refuse(node.place_of(key), format!("`{key}` below a second"), "LLDP counts in seconds");
+                gathered.refuse(
+                    node.place_of(key),
+                    format!("`{key}` is below one second"),
+                    "give whole seconds, as LLDP does",
+                );
                 return None;
             }
         }
@@ -103,8 +111,8 @@ fn ets(gathered: &mut Gathered<'_>, node: &Node) -> Option<EtsTable> {
     let mut table = Settings::default().ets.table;
     let entries = node.tables("ets");
     if entries.len() > 8 {
-        let message = format!("{} traffic classes, and there are at most 8", entries.len());
-        gathered.refuse(node.place_of("ets"), message, "put priorities together");
+        let message = format!("{} traffic classes; the limit is 8", entries.len());
+        gathered.refuse(node.place_of("ets"), message, "put several priorities in one class");
         return None;
     }
     let mut seen: [Option<Place>; 8] = [None; 8];
@@ -113,7 +121,7 @@ fn ets(gathered: &mut Gathered<'_>, node: &Node) -> Option<EtsTable> {
         for (priority, place) in entry.counts("priorities")? {
             let priority = priority as usize & 7;
             if let Some(before) = seen[priority].replace(place) {
-                let problem = Problem::new(place, format!("priority {priority} is in two classes"), "leave it in one");
+                let problem = Problem::new(place, format!("priority {priority} is in two classes"), "keep it in one");
                 gathered.problems.push(problem.and(before, "the first"));
                 return None;
             }
@@ -127,7 +135,7 @@ fn ets(gathered: &mut Gathered<'_>, node: &Node) -> Option<EtsTable> {
         }
     }
     if shared && sum != 100 {
-        let message = format!("the shares make {sum} %");
+        let message = format!("the shares add up to {sum} %");
         gathered.refuse(node.place_of("ets"), message, MAKE_ALL);
         return None;
     }
@@ -149,7 +157,7 @@ fn applications(gathered: &mut Gathered<'_>, node: &Node) -> Option<Applications
     }
     let table = Applications::new(entries);
     if table.is_none() {
-        gathered.refuse(node.place_of("applications"), "more applications than a TLV holds", "there can be 168");
+        gathered.refuse(node.place_of("applications"), "too many applications for one TLV", "give at most 168");
     }
     table
 }
@@ -175,7 +183,11 @@ pub(super) fn apply(
     let exchange = exchange(graph, plan, seed);
     if !exchange.settled {
         let place = root.table("dcbx").map_or(root.place, |node| node.place_of("apply"));
-        gathered.refuse(place, "the agents never agree, so there is nothing to apply", "see `tailback dcbx`");
+        gathered.refuse(
+            place,
+            "the DCBX agents do not converge, so there are no settings to apply",
+            "run `tailback dcbx` to see why",
+        );
         return None;
     }
     let lossless = exchange.ports().fold(0, |paused, port| paused | port.operating.pfc.value);
@@ -183,10 +195,10 @@ pub(super) fn apply(
     for (number, (class, node)) in classes.iter_mut().zip(root.tables("classes")).enumerate() {
         let lossless = lossless >> number & 1 == 1;
         if node.given("lossless") && class.lossless != lossless {
-            let state = if lossless { "paused" } else { "paused at no port" };
+            let state = if lossless { "on" } else { "off at every port" };
             let message =
-                format!("class `{}` says otherwise: priority {number} is {state} by the exchange", class.name);
-            gathered.refuse(node.place_of("lossless"), message, "remove it, or configure [[dcb]] accordingly");
+                format!("this contradicts DCBX: PFC for priority {number} of class `{}` is {state}", class.name);
+            gathered.refuse(node.place_of("lossless"), message, "remove it, or change [[dcb]]");
             good = false;
         }
         class.lossless = lossless;
@@ -232,7 +244,7 @@ impl Applied {
                 let Some(table) = table else { continue };
                 let entry = root.tables(section).get(kind);
                 if let Some(entry) = entry.filter(|entry| entry.given("egress") || entry.given("vl_arbitration")) {
-                    let message = "it says how classes share, and so does the exchange that is applied";
+                    let message = "`egress` conflicts with the bandwidth shares that DCBX applies";
                     gathered.refuse(entry.place, message, "remove `egress`, or set dcbx.apply = false");
                     return None;
                 }
@@ -248,7 +260,7 @@ impl Applied {
 }
 
 /// What to do about percentages that do not make a hundred.
-pub(super) const MAKE_ALL: &str = "they must make 100 % (IEEE 802.1Qaz)";
+pub(super) const MAKE_ALL: &str = "the shares must add up to 100 % (IEEE 802.1Qaz)";
 
 /// Shares in percent as quanta of deficit round robin: the smallest share has a turn of a largest frame.
 pub(super) fn quanta(percentages: &[Option<u8>], turn: Bytes) -> Vec<Option<Bytes>> {

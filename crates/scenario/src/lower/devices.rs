@@ -32,7 +32,7 @@ pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<(Vec<C
         let (Some(name), Some(lossless)) = (node.text("name"), node.flag("lossless")) else { continue };
         let place = node.place_of("name");
         if let Some(before) = first.insert(name.clone(), place) {
-            let problem = Problem::new(place, format!("two classes are called `{name}`"), "give each its own name");
+            let problem = Problem::new(place, format!("two classes are named `{name}`"), "give each its own name");
             gathered.problems.push(problem.and(before, "the first"));
             return None;
         }
@@ -43,8 +43,8 @@ pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<(Vec<C
         classes.push(ClassSpec { name, lossless });
     }
     if classes.is_empty() || classes.len() > MAX_CLASSES {
-        let message = format!("{} classes", classes.len());
-        gathered.refuse(root.place_of("classes"), message, format!("there must be 1 to {MAX_CLASSES}"));
+        let message = format!("there are {} classes", classes.len());
+        gathered.refuse(root.place_of("classes"), message, format!("give 1 to {MAX_CLASSES} classes"));
         return None;
     }
     (classes.len() == nodes.len()).then_some((classes, layered))
@@ -82,15 +82,15 @@ fn claim(
         .collect();
     for (entry, members) in entries.iter().zip(&members) {
         if members.is_empty() && !mine.is_empty() {
-            let message = format!("no {what} is of this kind: later entries take all that it matches");
-            gathered.refuse(entry.place_of("match"), message, "put the general entry before the special ones");
+            let message = format!("this entry applies to no {what}: later entries match all of them");
+            gathered.refuse(entry.place_of("match"), message, "put the general entry before the specific ones");
             good = false;
         }
     }
     if let Some(orphan) = mine.iter().find(|&&node| kind_of[node as usize] == u32::MAX) {
         let message = format!("no entry of [[{section}]] matches {what} `{}`", name(orphan));
         let place = entries.last().map_or(super::super::Place { source: 0, start: 0, end: 0 }, |entry| entry.place);
-        gathered.refuse(place, message, format!("add a first entry [[{section}]] without `match`, for all the others"));
+        gathered.refuse(place, message, format!("add a first entry [[{section}]] without `match` for all others"));
         good = false;
     }
     for kind in &mut kind_of {
@@ -155,14 +155,14 @@ fn switch(
     };
     let shared = node.text("buffer")? == "shared";
     if shared && queueing != Queueing::Output {
-        let message = "a shared memory is read by all outputs: it goes with output queueing only";
+        let message = "a shared buffer works only with output queueing";
         let problem =
             Problem::new(node.place_of("buffer"), message, "choose buffer = \"static\" or queueing = \"output\"");
-        gathered.problems.push(problem.and(node.place_of("queueing"), "queues at the inputs"));
+        gathered.problems.push(problem.and(node.place_of("queueing"), "input queueing"));
         return None;
     }
     if shared && matches!(flow_control, FlowControl::Credits(_)) {
-        let message = "credits promise fixed room, which a shared buffer cannot";
+        let message = "credits need reserved buffer space, which a shared buffer does not have";
         gathered.refuse(node.place_of("buffer"), message, "choose buffer = \"static\" or flow_control = \"pfc\"");
         return None;
     }
@@ -225,8 +225,8 @@ fn congestion_point(
         && !notifies
         && !reliable
     {
-        let message = format!("`{key}` does nothing: this switch sends no notices and no receipts");
-        gathered.refuse(node.place_of(key), message, "remove it, or choose a congestion point that notifies");
+        let message = format!("`{key}` has no effect: this switch sends no notices and no receipts");
+        gathered.refuse(node.place_of(key), message, "remove it, or choose a congestion point that sends notices");
         return None;
     }
     let sample_dropped = node.flag("sample_dropped")?;
@@ -263,18 +263,26 @@ fn adapter(
     let mut buffer = Vec::new();
     if slow || credits {
         if !node.given("buffers") {
-            let help = "add buffers = { capacity = \"200KB\" }, say";
-            gathered.refuse(node.place, "an adapter that does not consume at once needs room for what waits", help);
+            let help = "add, for example, buffers = { capacity = \"200KB\" }";
+            gathered.refuse(node.place, "an adapter with limited `service` needs a receive buffer", help);
             return None;
         }
         buffer = rules.buffers(gathered, node, flow_control, false, members)?;
     } else if node.given("buffers") {
         let help = "remove them, or limit `service`";
-        gathered.refuse(node.place_of("buffers"), "it consumes at once, so its buffers do nothing", help);
+        gathered.refuse(
+            node.place_of("buffers"),
+            "the adapter consumes frames at once, so its buffers have no effect",
+            help,
+        );
         return None;
     } else if flow_control != FlowControl::None {
         let help = "remove it, or limit `service`";
-        gathered.refuse(node.place_of("flow_control"), "it consumes at once, so its flow control never acts", help);
+        gathered.refuse(
+            node.place_of("flow_control"),
+            "the adapter consumes frames at once, so its flow control never acts",
+            help,
+        );
         return None;
     }
     let mut service_changes = Vec::new();
@@ -314,8 +322,9 @@ fn pause(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<
         }
     };
     if refresh_before >= quanta {
-        let message = format!("a pause of {quanta} quanta cannot be renewed {refresh_before} quanta before its end");
-        gathered.refuse(node.place_of("refresh_before"), message, "give less than `quanta`");
+        let message =
+            format!("a pause of {quanta} quanta cannot be refreshed {refresh_before} quanta before it expires");
+        gathered.refuse(node.place_of("refresh_before"), message, "give a value below `quanta`");
         return None;
     }
     let holds = match node.names("holds") {
@@ -346,8 +355,8 @@ fn mixed(gathered: &mut Gathered<'_>, entry: &Node, rules: &Rules<'_>, classes: 
     if kept.is_empty() || dropped.is_empty() {
         return Some(());
     }
-    let message = format!("lossless {} and lossy {} are in one group", kept.join(", "), dropped.join(", "));
-    let help = "give lossless and lossy classes groups of their own (IEEE 802.1Qaz)";
+    let message = format!("lossless {} and lossy {} are in the same group", kept.join(", "), dropped.join(", "));
+    let help = "put lossless and lossy classes in separate groups (IEEE 802.1Qaz)";
     gathered.refuse(entry.place_of("classes"), message, help);
     None
 }
@@ -365,14 +374,14 @@ fn percentages(gathered: &mut Gathered<'_>, node: &Node, entries: &[Node]) -> Op
     let weighted = |entry: &&Node| entry.text("share").as_deref() == Some("weighted");
     if let Some(other) = entries.iter().find(weighted) {
         let key = ["share", "quantum"].into_iter().find(|key| other.given(key)).unwrap_or("classes");
-        let message = "this group has a quantum, others have a share in percent";
-        let help = "give all groups a percentage or all a quantum; strict groups have neither";
+        let message = "this group has a quantum, but others have a share in percent";
+        let help = "give every group a percentage, or every group a quantum; strict groups have neither";
         gathered.refuse(other.place_of(key), message, help);
         return None;
     }
     let sum: u16 = all.iter().flatten().map(|&share| u16::from(share)).sum();
     if sum != 100 {
-        gathered.refuse(node.place_of("egress"), format!("the shares make {sum} %"), MAKE_ALL);
+        gathered.refuse(node.place_of("egress"), format!("the shares add up to {sum} %"), MAKE_ALL);
         return None;
     }
     Some(all)
@@ -394,8 +403,8 @@ fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option
         let classes = class_bits(gathered, rules, &entry.names("classes")?, entry)?;
         if classes & taken != 0 {
             let class = (classes & taken).trailing_zeros();
-            let message = format!("class `{}` is in two groups", rules.class_names.name(class));
-            gathered.refuse(entry.place_of("classes"), message, "leave it in one");
+            let message = format!("class `{}` is in two egress groups", rules.class_names.name(class));
+            gathered.refuse(entry.place_of("classes"), message, "keep it in one");
             return None;
         }
         taken |= classes;
@@ -413,7 +422,7 @@ fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option
     }
     if let Some(class) = (0..rules.class_names.len() as u32).find(|class| taken >> class & 1 == 0) {
         let message = format!("class `{}` is in no egress group", rules.class_names.name(class));
-        gathered.refuse(node.place_of("egress"), message, "every class must be in one group");
+        gathered.refuse(node.place_of("egress"), message, "put every class in one group");
         return None;
     }
     Some(Egress::Groups(groups))
@@ -422,7 +431,7 @@ fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option
 fn vl_arbitration(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<VlArbitration> {
     let place = node.place_of("vl_arbitration");
     if node.given("egress") {
-        let message = "`egress` and `vl_arbitration` both say which class is next";
+        let message = "`egress` and `vl_arbitration` both choose the next class";
         let problem = Problem::new(place, message, "remove one of them");
         gathered.problems.push(problem.and(node.place_of("egress"), "the other"));
         return None;
@@ -436,12 +445,16 @@ fn vl_arbitration(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -
         let mut mine = entries().filter(|entry| u32::from(entry.class) == class).peekable();
         let name = rules.class_names.name(class);
         if mine.peek().is_none() {
-            let message = format!("class `{name}` is in neither table and would never send");
-            gathered.refuse(place, message, format!("add {{ class = \"{name}\", weight = 4 }} to `low`, say"));
+            let message = format!("class `{name}` is in neither table and never sends");
+            gathered.refuse(
+                place,
+                message,
+                format!("add it, for example {{ class = \"{name}\", weight = 4 }} in `low`"),
+            );
             good = false;
         } else if mine.all(|entry| entry.weight == 0) {
-            let message = format!("class `{name}` has weight 0 in every entry and would never send");
-            gathered.refuse(place, message, "an entry of weight 0 is skipped: give it some in one of them");
+            let message = format!("class `{name}` has weight 0 in every entry and never sends");
+            gathered.refuse(place, message, "entries of weight 0 are skipped; give one of them a weight above 0");
             good = false;
         }
     }
@@ -452,8 +465,8 @@ fn vl_arbitration(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -
 fn vl_table(gathered: &mut Gathered<'_>, node: &Node, name: &str, rules: &Rules<'_>) -> Option<Vec<VlEntry>> {
     let nodes = node.tables(name);
     if let Some(beyond) = nodes.get(MAX_VL_ENTRIES) {
-        let message = format!("`{name}` has {} entries, and a table holds {MAX_VL_ENTRIES}", nodes.len());
-        gathered.refuse(beyond.place, message, "remove this one and those after it");
+        let message = format!("`{name}` has {} entries; the limit is {MAX_VL_ENTRIES}", nodes.len());
+        gathered.refuse(beyond.place, message, "remove this entry and those after it");
         return None;
     }
     let mut entries = Vec::new();

@@ -64,10 +64,14 @@ fn variants(gathered: &mut Gathered<'_>, root: &Node) -> Vec<String> {
         // `--variant` and an axis take a name as a shell gives it, without spaces and quotes around it.
         if name.is_empty() || name.trim().trim_matches('"') != name {
             let message = "the name of a variant is empty, or has a space or a quote at its beginning or end";
-            gathered.refuse(node.place_of("name"), message, "write the name without it");
+            gathered.refuse(node.place_of("name"), message, "remove it");
         }
         if names.contains(&name) {
-            gathered.refuse(node.place_of("name"), format!("a second variant `{name}`"), "give each its own name");
+            gathered.refuse(
+                node.place_of("name"),
+                format!("a second variant is named `{name}`"),
+                "give each its own name",
+            );
         }
         names.push(name);
         named_set(gathered, node);
@@ -79,7 +83,7 @@ fn variants(gathered: &mut Gathered<'_>, root: &Node) -> Vec<String> {
 fn named_set(gathered: &mut Gathered<'_>, node: &Node) -> Option<ChoiceOption> {
     let (label, item) = (node.text("name")?, node.any("set")?);
     let Data::Table(changes) = &item.data else {
-        let message = format!("this is {}, not a table", item.data.describe());
+        let message = format!("expected a table, found {}", item.data.describe());
         gathered.refuse(item.place, message, "write { \"path\" = value }");
         return None;
     };
@@ -117,7 +121,7 @@ impl Reader<'_> {
         match &item.data {
             Data::Table(table) => self.limits(gathered, table, "", &mut within),
             data => {
-                let message = format!("this is {}, not a table", data.describe());
+                let message = format!("expected a table, found {}", data.describe());
                 gathered.refuse(item.place, message, "write { variant = [\"a\", \"b\"] }");
             }
         }
@@ -162,7 +166,7 @@ impl Reader<'_> {
         let number = Names::new("quantity", all.iter().map(String::as_str)).one(gathered, name, place)?;
         let number = number as usize;
         if self.quantities[number].text("metric").as_deref() == Some("outcome") {
-            gathered.refuse(place, "an outcome is no number", "name a quantity that is one");
+            gathered.refuse(place, "an outcome is not a number", "name a quantity that is a number");
             return None;
         }
         Some(number)
@@ -176,7 +180,7 @@ impl Reader<'_> {
                 let values = match &item.data {
                     Data::List(values) if values.len() > 1 => values.as_slice(),
                     _ => {
-                        gathered.refuse(item.place, "a choice is between two values at least", "write [value, value]");
+                        gathered.refuse(item.place, "a choice needs at least two values", "write [value, value]");
                         return None;
                     }
                 };
@@ -191,7 +195,7 @@ impl Reader<'_> {
                 options.iter().map(|option| named_set(gathered, option)).collect::<Option<Vec<_>>>()?
             }
             _ => {
-                let message = format!("`{}` needs `path` with `values`, or two `options` at least", node.path);
+                let message = format!("`{}` needs `path` with `values`, or at least two `options`", node.path);
                 gathered.refuse(node.place, message, "write the key and its values, or named sets of changes");
                 return None;
             }
@@ -210,8 +214,8 @@ impl Reader<'_> {
                 let values = self.axis(gathered, axis, node.place_of("along"))?;
                 let count = within.of(axis).map_or(values.len(), <[String]>::len);
                 if count < 2 && !bounded {
-                    let message = format!("a trend along one value of `{axis}`");
-                    gathered.refuse(node.place_of("along"), message, "it takes two at least");
+                    let message = format!("the trend covers only one value of `{axis}`");
+                    gathered.refuse(node.place_of("along"), message, "give at least two values");
                 }
             }
             None if !bounded => {
@@ -292,7 +296,7 @@ fn groups(
 ) -> Vec<Group> {
     let Some(item) = node.any(key) else { return Vec::new() };
     let Data::Table(table) = &item.data else {
-        let message = format!("this is {}, not a table", item.data.describe());
+        let message = format!("expected a table, found {}", item.data.describe());
         gathered.refuse(item.place, message, "write { name = \"pattern\" }");
         return Vec::new();
     };
@@ -327,7 +331,7 @@ fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph, 
     let mut found = Vec::new();
     for (text, place) in names {
         let Some((from, to)) = text.split_once("->") else {
-            gathered.refuse(*place, format!("`{text}` is no link"), "write the two nodes: \"leaf0->spine1\"");
+            gathered.refuse(*place, format!("`{text}` is not a link"), "write the two nodes: \"leaf0->spine1\"");
             return None;
         };
         let mut end = |end: &str| nodes.select(gathered, &[(end.trim().to_owned(), *place)], *place);
@@ -344,7 +348,7 @@ fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph, 
             }
         }
         if found.len() == before {
-            gathered.refuse(*place, format!("`{text}` matches no link"), "no cable joins the two");
+            gathered.refuse(*place, format!("`{text}` matches no link"), "name two nodes that a cable connects");
             return None;
         }
     }

@@ -35,15 +35,15 @@ pub(super) fn template(
     let (reaction, acknowledged) = reaction(gathered, protocol)?;
     if acknowledged && acknowledge.is_none() {
         let name = protocol.text("name").unwrap_or_default();
-        let message = format!("{name} learns of congestion by acknowledgements");
+        let message = format!("{name} needs acknowledgements");
         let problem = Problem::new(protocol.place_of("name"), message, "add acknowledge = {} to the workload");
-        gathered.problems.push(problem.and(entry.place, "nobody acknowledges this workload"));
+        gathered.problems.push(problem.and(entry.place, "this workload has no acknowledgements"));
         return None;
     }
     if reaction.allowance().window.is_some() && acknowledge.is_none() {
-        let help = "add acknowledge = {} to the workload, or leave the window out";
+        let help = "add acknowledge = {} to the workload, or remove the window";
         let problem = Problem::new(protocol.place_of("window"), "a window needs acknowledgements", help);
-        gathered.problems.push(problem.and(entry.place, "nobody acknowledges this workload"));
+        gathered.problems.push(problem.and(entry.place, "this workload has no acknowledgements"));
         return None;
     }
     let probe = probe(gathered, subject, entry, &reaction, class_number.unwrap_or(0));
@@ -88,8 +88,8 @@ fn probe(
         return (!entry.given("probe")).then(|| usual.map(spec));
     };
     let Some(usual) = usual else {
-        let message = "`probe` does nothing: its congestion control sends none";
-        gathered.refuse(entry.place_of("probe"), message, "remove it, or choose one that does");
+        let message = "`probe` has no effect: the congestion control sends no probes";
+        gathered.refuse(entry.place_of("probe"), message, "remove it, or choose a protocol that sends probes");
         return None;
     };
     let mut class_of = |key: &'static str, default: u8| match node.text(key) {
@@ -111,7 +111,7 @@ pub(super) fn order(gathered: &mut Gathered<'_>, entry: &Node, start: Time, stop
     if stop.is_some_and(|stop| stop <= start) {
         let key = if entry.given("stop") { "stop" } else { "start" };
         let problem =
-            Problem::new(entry.place_of(key), "it stops before it starts", "swap the times, or leave `stop` out");
+            Problem::new(entry.place_of(key), "it stops before it starts", "swap the times, or remove `stop`");
         gathered.problems.push(match key {
             "stop" if entry.given("start") => problem.and(entry.place_of("start"), "it starts"),
             _ => problem,
@@ -157,7 +157,7 @@ pub(super) fn pattern(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Patte
         }
         for key in ["gaps", "jitter", "backlog", "overflow", "rate_spread"] {
             if entry.given(key) {
-                let message = format!("`{key}` does nothing for a source without a rate");
+                let message = format!("`{key}` has no effect for a source without a rate");
                 gathered.refuse(entry.place_of(key), message, "add `rate`, or remove it");
                 return None;
             }
@@ -172,7 +172,7 @@ pub(super) fn pattern(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Patte
     if entry.given("overflow") && !entry.has("backlog") {
         gathered.refuse(
             entry.place_of("overflow"),
-            "`overflow` does nothing with a backlog without end",
+            "`overflow` has no effect with an unlimited backlog",
             "add `backlog`",
         );
         return None;
@@ -193,7 +193,7 @@ pub(super) fn activity(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Acti
         (None, None) if entry.given("on") || entry.given("off") => return None,
         (None, None) => {
             if let Some(key) = ["lengths", "discard_when_off"].into_iter().find(|key| entry.given(key)) {
-                let message = format!("`{key}` does nothing for a source that is always on");
+                let message = format!("`{key}` has no effect for a source that is always on");
                 gathered.refuse(entry.place_of(key), message, "add `on` and `off`, or remove it");
                 return None;
             }
@@ -201,17 +201,21 @@ pub(super) fn activity(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Acti
         }
         _ if entry.given("on") && entry.given("off") => return None,
         (Some(_), None) => {
-            gathered.refuse(entry.place_of("on"), "bursts without silences", "add `off`");
+            gathered.refuse(entry.place_of("on"), "`on` is given without `off`", "add `off`");
             return None;
         }
         (None, Some(_)) => {
-            gathered.refuse(entry.place_of("off"), "silences without bursts", "add `on`");
+            gathered.refuse(entry.place_of("off"), "`off` is given without `on`", "add `on`");
             return None;
         }
     };
     for (key, span) in [("on", on), ("off", off)] {
         if span == Span::ZERO {
-            gathered.refuse(entry.place_of(key), "a burst or silence of no length", "give a time above zero");
+            gathered.refuse(
+                entry.place_of(key),
+                "the duration of a burst or silence is zero",
+                "give a time above zero",
+            );
             return None;
         }
     }

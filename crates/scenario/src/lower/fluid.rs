@@ -17,8 +17,8 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
     let derived = derive(plan).and_then(|derived| match derived.model == named {
         true => Ok(derived),
         false => Err(NoFluid {
-            message: format!("the equations of the scenario's own protocol are `{}`, not `{named}`", derived.model),
-            help: "choose that model".into(),
+            message: format!("the fluid model of the scenario's protocol is `{}`, not `{named}`", derived.model),
+            help: "choose that model, or remove `model`".into(),
         }),
     });
     let mut model = match named.as_str() {
@@ -54,10 +54,10 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
         let about = if let Error::BadParameter { name, .. } = &error { *name } else { "fluid" };
         let wrong = |origin: &&Origin| origin.name == about && !node.given(about);
         if let (Some(origin), Ok(_)) = (origins.iter().find(wrong), &derived) {
-            let message = format!("the scenario makes no fluid model: {error}; it is {}", origin.from);
-            return Some(Err(NoFluid { message, help: format!("change it, or give another `{about}` in [fluid]") }));
+            let message = format!("the fluid model is not valid: {error}; it comes from {}", origin.from);
+            return Some(Err(NoFluid { message, help: format!("change it, or set another `{about}` in [fluid]") }));
         }
-        gathered.refuse(place, format!("`{about}` makes no fluid model"), message);
+        gathered.refuse(place, format!("`{about}` is not valid in the fluid model"), message);
         return None;
     }
     let stated = node.table("stated").map_or_else(Stated::default, |stated| {
@@ -81,7 +81,11 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
         _ => node.time("duration")?.as_secs_f64(),
     };
     if duration == 0.0 {
-        gathered.refuse(node.place_of("duration"), "a trajectory of no time", "give a duration above zero");
+        gathered.refuse(
+            node.place_of("duration"),
+            "the duration of the trajectory is zero",
+            "give a duration above zero",
+        );
         return None;
     }
     let (left_out, bottleneck) = match derived {

@@ -82,7 +82,7 @@ impl<'a> Names<'a> {
         }
         // Whoever counts on 183 senders should not get 24 of them.
         if let Some(Unmatched { first, missing, all }) = pattern.unmatched(found.iter().map(|&n| self.name(n))) {
-            let message = format!("`{text}` names {} `{first}`, which does not exist", self.what);
+            let message = format!("`{text}` includes {} `{first}`, which does not exist", self.what);
             let help = format!("{missing} of its {all} names do not exist; {}", self.known());
             gathered.refuse(place, message, help);
             return None;
@@ -103,7 +103,7 @@ impl<'a> Names<'a> {
 
     fn known(&self) -> String {
         match self.all.as_slice() {
-            [] => format!("there is no {} at all", self.what),
+            [] => format!("the scenario has no {}", self.what),
             [only] => format!("the only one is {only}"),
             few if few.len() <= 8 => format!("there are {}", few.join(", ")),
             [first, second, .., last] => format!("there are {first}, {second}, ... {last}"),

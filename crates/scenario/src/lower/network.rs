@@ -15,7 +15,7 @@ use fabric::routing::{Routes, Routing, link_cost};
 use fabric::spec::{Multipath, RouteChange};
 use fabric::topology::{self, Links, TopologyError};
 use std::collections::BTreeMap;
-use units::Bytes;
+use units::{Bytes, grouped};
 
 /// A graph, its routes and its framing.
 pub(crate) struct Network {
@@ -44,7 +44,7 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
     let mut fits = true;
     for (what, count, limit) in sizes {
         if count > limit {
-            let message = format!("the network would have {count} {what}; {limit} are the most");
+            let message = format!("the network would have {} {what}; the limit is {}", grouped(count), grouped(limit));
             gathered.refuse(node.place_of("topology"), message, "reduce its parameters");
             fits = false;
         }
@@ -105,16 +105,17 @@ fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {
         (Some(name), true) => {
             let problem = Problem::new(
                 node.place_of("nodes"),
-                "nodes are written out although a topology is named",
-                "keep one of the two: `topology` with its numbers, or `nodes` and `links`",
+                "both `topology` and `nodes` are given",
+                "keep one of the two: `topology` with its parameters, or `nodes` and `links`",
             );
-            let label = format!("the topology \"{name}\" makes its own nodes");
+            let label = format!("the topology \"{name}\" creates its own nodes");
             gathered.problems.push(problem.and(node.place_of("topology"), label));
             None
         }
         (Some(_), false) if node.given("links") => {
-            let help = "to change a cable of the topology use `cables`; to draw your own, write out `nodes` too";
-            gathered.refuse(node.place_of("links"), "links are written out although a topology is named", help);
+            let help =
+                "to change a cable of the topology, use `cables`; to define your own network, list `nodes` and `links`";
+            gathered.refuse(node.place_of("links"), "both `topology` and `links` are given", help);
             None
         }
         (Some(name), false) => {
@@ -125,7 +126,7 @@ fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {
         (None, true) => written_out(gathered, node, link?),
         (None, false) if node.given("topology") => None,
         (None, false) => {
-            let help = "name a topology, such as topology = \"single-switch\", or write out [[network.nodes]] and [[network.links]]";
+            let help = "name a topology, such as topology = \"single-switch\", or list [[network.nodes]] and [[network.links]]";
             gathered.refuse(node.place, "the network has neither a topology nor nodes", help);
             None
         }
@@ -165,7 +166,7 @@ fn named(gathered: &mut Gathered<'_>, node: &Node, name: &str, links: Links) -> 
             links,
         ),
         other => {
-            gathered.refuse(node.place_of("topology"), format!("\"{other}\" cannot be drawn yet"), "");
+            gathered.refuse(node.place_of("topology"), format!("the topology \"{other}\" is not supported"), "");
             return None;
         }
     };
@@ -212,7 +213,7 @@ fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Opti
             };
             for name in names {
                 if let Some(first) = places.get(&name) {
-                    let problem = Problem::new(*place, format!("two nodes are called `{name}`"), "rename one of them");
+                    let problem = Problem::new(*place, format!("two nodes are named `{name}`"), "rename one of them");
                     gathered.problems.push(problem.and(*first, "the first"));
                     good = false;
                 } else {
@@ -241,8 +242,8 @@ fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Opti
     for (node, &count) in nodes.iter().zip(&cables) {
         if node.role == Role::Host && count != 1 {
             let place = places.get(&node.name).copied().unwrap_or(Place { source: 0, start: 0, end: 0 });
-            let message = format!("host `{}` has {count} cables and must have exactly one", node.name);
-            gathered.refuse(place, message, "cable it to one switch, or make it a switch if it is meant to forward");
+            let message = format!("host `{}` has {count} cables, but must have exactly one", node.name);
+            gathered.refuse(place, message, "connect it to one switch, or make it a switch if it forwards");
             good = false;
         }
     }
@@ -260,11 +261,11 @@ fn join(gathered: &mut Gathered<'_>, entry: &Node, names: &Names<'_>, link: Link
     let count = entry.count("count")?;
     let most = topology::MAX_CABLES as u128;
     if left.len() as u128 * right.len() as u128 * u128::from(count) + graph.cables.len() as u128 > most {
-        gathered.refuse(entry.place_of("between"), "too many cables", format!("{most} are the most"));
+        gathered.refuse(entry.place_of("between"), "too many cables", format!("the limit is {most}"));
         return None;
     }
     if left == right && left.len() == 1 {
-        gathered.refuse(b.1, format!("a cable joins `{}` to itself", names.name(left[0])), "name another node");
+        gathered.refuse(b.1, format!("a cable connects `{}` to itself", names.name(left[0])), "name another node");
         return None;
     }
     let both: std::collections::BTreeSet<u32> = left.iter().copied().filter(|end| right.contains(end)).collect();
@@ -298,8 +299,8 @@ fn change_cables(gathered: &mut Gathered<'_>, node: &Node, graph: &mut Graph) ->
             Some([both]) => Some(*both),
             Some([one, other]) => Some(link_cost(*one, *other)),
             Some(more) => {
-                let message = format!("{} metrics for a cable of two ends", more.len());
-                gathered.refuse(entry.place_of("metric"), message, "give one, or one for each end");
+                let message = format!("{} metrics are given, but a cable has two ends", more.len());
+                gathered.refuse(entry.place_of("metric"), message, "give one metric, or one for each end");
                 good = false;
                 None
             }
@@ -333,7 +334,7 @@ pub(crate) fn cables_between(gathered: &mut Gathered<'_>, entry: &Node, graph: &
     }
     if chosen.is_empty() {
         let most = met.values().max().copied().unwrap_or(0);
-        let message = format!("there is no cable number {which} between them");
+        let message = format!("there is no cable {which} between them");
         gathered.refuse(entry.place_of("which"), message, format!("there are {most}, numbered from 0"));
         return None;
     }
@@ -359,7 +360,7 @@ pub(crate) fn cables_of_pair(
     let matching = (0..).zip(&graph.cables).filter(|(_, cable)| joins(cable.a, cable.b) || joins(cable.b, cable.a));
     let found: Vec<u32> = matching.map(|(number, _)| number).collect();
     if found.is_empty() {
-        gathered.refuse(place, format!("no cable joins `{}` and `{}`", a.0, b.0), "name two neighbours");
+        gathered.refuse(place, format!("no cable connects `{}` and `{}`", a.0, b.0), "name two neighbours");
         return None;
     }
     Some(found)

@@ -10,7 +10,7 @@ use fabric::graph::{Graph, NodeId};
 use fabric::routing::{Bridges, Routes, Routing};
 use fabric::spec::{Fault, RouteChange};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Span, Time};
+use units::{Span, Time, grouped};
 
 /// The most link-state PDUs over all ends of cables in a conversation: some seconds.
 const MOST_FLOODED: usize = 1 << 20;
@@ -40,12 +40,12 @@ pub(crate) fn after_faults(
     let (repair, anew) = (node.time("local_repair"), node.time("reconverge"));
     if routing.is_none() && node.has("reconverge") {
         let help = "give `reroutes`, or choose another routing";
-        gathered.refuse(node.place_of("reconverge"), "explicit tables are not computed anew", help);
+        gathered.refuse(node.place_of("reconverge"), "explicit tables cannot be recomputed", help);
         return None;
     }
     for key in ["local_repair", "reconverge"] {
         if node.has(key) && node.given("reroutes") {
-            let message = format!("both `{key}` and `reroutes` say what tables come later");
+            let message = format!("both `{key}` and `reroutes` change the tables");
             gathered.refuse(node.place_of(key), message, "keep one of them");
             return None;
         }
@@ -53,8 +53,8 @@ pub(crate) fn after_faults(
     if let (Some(repair), Some(anew)) = (repair, anew)
         && repair >= anew
     {
-        let help = "let it be shorter than `reconverge`, or leave it out";
-        gathered.refuse(node.place_of("local_repair"), "by then all switches have new tables", help);
+        let help = "make it shorter than `reconverge`, or remove it";
+        gathered.refuse(node.place_of("local_repair"), "all switches have new tables by then", help);
         return None;
     }
     let given = Given { node, graph, routing, first, faults, tables: Tables::new(graph) };
@@ -94,8 +94,8 @@ impl Given<'_> {
             Some(Routing::Spb { bridges, .. }) => bridges.clone(),
             Some(Routing::Shortest | Routing::UpDown { .. }) => Bridges::plain(self.graph),
             _ => {
-                let message = "with this routing switches do not compute their tables each for itself";
-                let help = "state a time, or choose routing = \"shortest\", \"up-down\" or \"spb\"";
+                let message = "with this routing, switches do not compute their own tables";
+                let help = "give a time, or choose routing = \"shortest\", \"up-down\" or \"spb\"";
                 gathered.refuse(self.node.place_of("reconverge"), message, help);
                 return None;
             }
@@ -103,8 +103,12 @@ impl Given<'_> {
         let switches = self.graph.switches().len();
         let flooded = switches.saturating_mul(2 * spb::trunks(self.graph).len());
         if flooded > MOST_FLOODED {
-            let message = format!("IS-IS would flood up to {flooded} link-state PDUs; {MOST_FLOODED} are the most");
-            let help = "reduce the network, or state a time";
+            let message = format!(
+                "IS-IS would flood up to {} link-state PDUs; the limit is {}",
+                grouped(flooded as u64),
+                grouped(MOST_FLOODED as u64)
+            );
+            let help = "reduce the network, or give a time";
             gathered.refuse(self.node.place_of("reconverge"), message, help);
             return None;
         }
@@ -112,8 +116,8 @@ impl Given<'_> {
         let (detection, computation) = (isis.time("detection")?, isis.time("computation")?);
         let timers = Timers { generation: isis.time("generation")?, ..Timers::default() };
         let Some(news) = spb::follow(self.graph, &bridges, self.faults, timers, detection) else {
-            let help = "state a time";
-            gathered.refuse(self.node.place_of("reconverge"), "IS-IS never comes to rest on this network", help);
+            let help = "give a time instead";
+            gathered.refuse(self.node.place_of("reconverge"), "IS-IS does not converge on this network", help);
             return None;
         };
         self.explain(gathered, &news, computation);
@@ -138,11 +142,11 @@ impl Given<'_> {
         });
         let mut value = told.collect::<Vec<_>>().join(", ");
         match news.len() {
-            0 => value.push_str("nobody learns anything"),
+            0 => value.push_str("no switch learns of it"),
             count if count > TOLD => value.push_str(&format!(", and {} more", count - TOLD)),
             _ => {}
         }
-        let source = Source::Default("measured: what IS-IS bridges on these cables say to each other, and computation");
+        let source = Source::Default("simulated: IS-IS convergence on this network, plus computation");
         gathered.entries.push(Entry { path: format!("{}.isis.learned", self.node.path), value, source });
     }
 

@@ -10,7 +10,7 @@ use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use fabric::routing::{Bridges, Routes, Routing, centre};
 use fabric::spec::RouteChange;
 use std::collections::BTreeMap;
-use units::Time;
+use units::{Time, grouped};
 
 /// The most spanning trees: IEEE 802.1Q has 64 instances beside the common one.
 const MOST_TREES: usize = 64;
@@ -38,14 +38,16 @@ pub(crate) fn routing(
     let weighs = ["spb", "spanning-tree", "multiple-spanning-tree"].contains(&name.as_str());
     if let (false, Some((_, place))) = (weighs, metrics.values().next()) {
         let help = "remove it, or choose routing = \"spb\" or a spanning tree";
-        gathered.refuse(*place, format!("`metric` does nothing with routing = \"{name}\": hops count"), help);
+        gathered.refuse(*place, format!("`metric` has no effect with routing = \"{name}\", which counts hops"), help);
         return None;
     }
     let hosts = graph.hosts().len();
     let pairs = hosts.saturating_mul(graph.nodes.len() - hosts);
     if ["lash", "dfsssp"].contains(&name.as_str()) && pairs > MOST_PATHS {
-        let message = format!("{name} looks at every path, and there are {pairs} pairs of switch and host");
-        let help = format!("{MOST_PATHS} are the most: reduce the network, or choose routing = \"up-down\"");
+        let message =
+            format!("{name} computes every path, and there are {} pairs of switch and host", grouped(pairs as u64));
+        let help =
+            format!("the limit is {}; reduce the network, or choose routing = \"up-down\"", grouped(MOST_PATHS as u64));
         gathered.refuse(node.place_of("routing"), message, help);
         return None;
     }
@@ -68,7 +70,7 @@ pub(crate) fn routing(
             let roots = roots(gathered, node, graph, |switches| switches.iter().take(1).copied().collect())?;
             if roots.len() > 1 {
                 let help = "name one switch, or choose routing = \"multiple-spanning-tree\"";
-                gathered.refuse(node.place_of("roots"), format!("{} roots of one tree", roots.len()), help);
+                gathered.refuse(node.place_of("roots"), format!("{} roots are given for one tree", roots.len()), help);
                 return None;
             }
             Routing::SpanningTrees { roots, bridges: bridges() }
@@ -80,7 +82,7 @@ pub(crate) fn routing(
                 switches.iter().copied().filter(|switch| layer(switch) == top).take(MOST_TREES).collect()
             })?;
             if roots.len() > MOST_TREES {
-                let message = format!("{} roots; {MOST_TREES} are the most", roots.len());
+                let message = format!("{} roots are given; the limit is {MOST_TREES}", roots.len());
                 gathered.refuse(node.place_of("roots"), message, "name fewer switches");
                 return None;
             }
@@ -119,15 +121,15 @@ pub(crate) fn routes(
     let tables = Tables::new(graph);
     if routing.is_none() && !node.given("routes") {
         let help = "add [[network.routes]], or choose routing = \"shortest\"";
-        gathered.refuse(node.place_of("routing"), "explicit routing without a single route", help);
+        gathered.refuse(node.place_of("routing"), "explicit routing has no routes", help);
     }
     let mut first = compute(gathered, node, graph, routing, &[])?;
     // From one root every switch can be reached; from several perhaps not.
     if matches!(routing, Some(Routing::UpDown { roots }) if roots.len() > 1) {
         let unreached = first.survey(graph).unreached;
         if unreached > 0 {
-            let message = format!("{unreached} pairs of hosts would have to go up again after going down");
-            gathered.refuse(node.place_of("roots"), message, "name one root: from there every switch can be reached");
+            let message = format!("{unreached} pairs of hosts have no path that goes up first and then only down");
+            gathered.refuse(node.place_of("roots"), message, "name a single root; every switch can be reached from it");
             return None;
         }
     }
@@ -143,7 +145,7 @@ pub(crate) fn routes(
         }
         if routing.is_none() && entry.has("avoid") {
             let help = "give `routes`, or choose routing = \"shortest\"";
-            gathered.refuse(entry.place_of("avoid"), "`avoid` does nothing with explicit routing", help);
+            gathered.refuse(entry.place_of("avoid"), "`avoid` has no effect with explicit routing", help);
             good = false;
         }
         let mut later = compute(gathered, node, graph, routing, &down)?;
@@ -212,11 +214,11 @@ impl Tables<'_> {
         match (&via, &ports) {
             (None, None) if entry.given("via") || entry.given("ports") => return None,
             (None, None) => {
-                gathered.refuse(entry.place, "a route without a next hop", "add `via` or `ports`");
+                gathered.refuse(entry.place, "the route has no next hop", "add `via` or `ports`");
                 return None;
             }
             (Some(_), Some(_)) => {
-                gathered.refuse(entry.place_of("ports"), "both `via` and `ports` say where to go", "keep one of them");
+                gathered.refuse(entry.place_of("ports"), "both `via` and `ports` give a next hop", "keep one of them");
                 return None;
             }
             _ => {}

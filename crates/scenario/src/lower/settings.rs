@@ -13,7 +13,7 @@ use crate::value::{read, written};
 use fabric::graph::Graph;
 use fabric::spec::Fault;
 use std::collections::BTreeSet;
-use units::{Span, Time};
+use units::{Span, Time, grouped};
 
 /// Sampling instants that a run may have: what is kept of each, and the time to look at all of a network, add up.
 pub const MOST_SAMPLES: u64 = 10_000_000;
@@ -28,27 +28,33 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
     let inspect_every = node.time("inspect_every")?;
     let mut good = true;
     if duration == Span::ZERO {
-        gathered.refuse(node.place_of("duration"), "a run of no time", "give a duration above zero");
+        gathered.refuse(node.place_of("duration"), "the duration is zero", "give a duration above zero");
         good = false;
     } else if warm_up >= duration {
-        let message = format!("the warm-up of {warm_up} leaves nothing of a run of {duration}");
+        let message = format!("the warm-up of {warm_up} covers the whole run of {duration}");
         let problem = Problem::new(node.place_of("warm_up"), message, "shorten warm_up, or lengthen duration");
         gathered.problems.push(problem.and(node.place_of("duration"), "the duration"));
         good = false;
     }
     if inspect_every == Span::ZERO {
-        gathered.refuse(node.place_of("inspect_every"), "an inspection at every instant", "give a span above zero");
+        gathered.refuse(
+            node.place_of("inspect_every"),
+            "the interval between inspections is zero",
+            "give a time above zero",
+        );
         good = false;
     } else if let inspections @ MOST_INSPECTIONS.. = duration.as_picos() / inspect_every.as_picos() {
-        let message =
-            format!("an inspection every {inspect_every} of a run of {duration} would be {inspections} inspections");
+        let message = format!(
+            "an inspection every {inspect_every} in a run of {duration} makes {} inspections",
+            grouped(inspections)
+        );
         let least = Span::from_picos(duration.as_picos().div_ceil(MOST_INSPECTIONS - 1));
         gathered.refuse(node.place_of("inspect_every"), message, format!("give {least} or more"));
         good = false;
     }
     let quick = node.time("quick");
     if quick.is_some_and(|quick| quick <= warm_up) {
-        let problem = Problem::new(node.place_of("quick"), "a short form that ends in the warm-up", "lengthen quick");
+        let problem = Problem::new(node.place_of("quick"), "the short form ends within the warm-up", "lengthen quick");
         gathered.problems.push(problem.and(node.place_of("warm_up"), "the warm-up"));
         good = false;
     }
@@ -92,7 +98,7 @@ pub(crate) fn probes(
     let throughput_window = part(gathered, "throughput_window", 100);
     for (key, span) in [("sample_every", sample_every), ("throughput_window", throughput_window)] {
         if span == Span::ZERO {
-            gathered.refuse(node.place_of(key), "a span of no time", "give a span above zero");
+            gathered.refuse(node.place_of(key), "the interval is zero", "give a time above zero");
             return None;
         }
     }
@@ -101,8 +107,8 @@ pub(crate) fn probes(
         let least = Span::from_picos(run.duration.as_picos().div_ceil(MOST_SAMPLES));
         let problem = Problem::new(
             node.place_of("sample_every"),
-            format!("a sample every {sample_every} of a run of {} would be {samples} samples", run.duration),
-            format!("give {least} or more: a run may have {MOST_SAMPLES} samples"),
+            format!("a sample every {sample_every} in a run of {} makes {} samples", run.duration, grouped(samples)),
+            format!("give {least} or more; the limit is {} samples", grouped(MOST_SAMPLES)),
         );
         gathered.problems.push(problem);
         return None;
@@ -160,8 +166,8 @@ pub(crate) fn sweep(gathered: &mut Gathered<'_>, root: &Node) -> Vec<Axis> {
     match &item.data {
         Data::Table(table) => axes_of(gathered, table, "", &mut axes),
         data => {
-            let message = format!("this is {}, not a table", data.describe());
-            gathered.refuse(item.place, message, "write [sweep] and below it path = [value, value]");
+            let message = format!("expected a table, found {}", data.describe());
+            gathered.refuse(item.place, message, "write [sweep] and, below it, path = [value, value]");
         }
     }
     axes
@@ -174,7 +180,7 @@ fn axes_of(gathered: &mut Gathered<'_>, table: &Table, above: &str, axes: &mut V
             Data::Table(inner) => axes_of(gathered, inner, &path, axes),
             Data::List(values) if !values.is_empty() => axes.extend(axis(gathered, path, entry.key, values)),
             data => {
-                let message = format!("`{path}` takes a list of values, this is {}", data.describe());
+                let message = format!("`{path}` takes a list of values, found {}", data.describe());
                 gathered.refuse(entry.item.place, message, "write [value, value], at least one");
             }
         }

@@ -96,7 +96,7 @@ impl Finder<'_> {
 
     fn direction(&self, gathered: &mut Gathered<'_>, text: &str, place: Place, receiving: bool) -> Option<Vec<u32>> {
         let Some((from, to)) = text.split_once("->") else {
-            let message = format!("`{text}` is no direction of a link");
+            let message = format!("`{text}` is not a link");
             gathered.refuse(place, message, "write sender and receiver, such as \"sw0->h1\"");
             return None;
         };
@@ -120,7 +120,7 @@ impl Finder<'_> {
             }
         }
         if found.is_empty() {
-            gathered.refuse(place, format!("no cable leads `{text}`"), "name two neighbours, such as \"sw0->h1\"");
+            gathered.refuse(place, format!("there is no link `{text}`"), "name two neighbours, such as \"sw0->h1\"");
             return None;
         }
         Some(found)

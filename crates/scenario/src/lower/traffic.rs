@@ -12,7 +12,7 @@ use fabric::graph::HostId;
 use fabric::workload::{self, Arrivals, Destination, FlowSize, FlowSpec, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use units::{Bytes, Rate, Span, Stream, Time};
+use units::{Bytes, Rate, Span, Stream, Time, grouped};
 
 /// All flows, with their names.
 #[derive(Default)]
@@ -68,7 +68,7 @@ fn workload_names(gathered: &mut Gathered<'_>, entries: &[Node]) -> Vec<String> 
         let Some(name) = entry.text("name") else { continue };
         let place = entry.place_of("name");
         if let Some(first) = taken.insert(name.clone(), place) {
-            let problem = Problem::new(place, format!("two workloads are called `{name}`"), "give each its own name");
+            let problem = Problem::new(place, format!("two workloads are named `{name}`"), "give each its own name");
             gathered.problems.push(problem.and(first, "the first"));
         }
     }
@@ -137,8 +137,12 @@ type Made = Vec<(FlowSpec, Option<String>)>;
 
 impl Work<'_> {
     fn too_many(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
-        let message = format!("this workload would have about {count} flows; there is room for {}", self.room);
-        gathered.refuse(self.entry.place_of("kind"), message, "name fewer hosts, or let flows arrive less often");
+        let message = format!(
+            "this workload would have about {} flows; at most {} more are possible",
+            grouped(count),
+            grouped(self.room)
+        );
+        gathered.refuse(self.entry.place_of("kind"), message, "name fewer hosts, or reduce the arrival rate");
         None
     }
 
@@ -177,8 +181,8 @@ impl Work<'_> {
                 let (senders, receivers) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
                 let (senders, receivers) = (senders?, receivers?);
                 let [receiver] = receivers[..] else {
-                    let message = format!("an incast has one receiver, this names {}", receivers.len());
-                    gathered.refuse(entry.place_of("to"), message, "name one host, or make one workload for each");
+                    let message = format!("an incast has one receiver, but `to` names {}", receivers.len());
+                    gathered.refuse(entry.place_of("to"), message, "name one host, or write one workload per receiver");
                     return None;
                 };
                 self.fits(gathered, senders.len() as u64)?;
@@ -209,7 +213,7 @@ impl Work<'_> {
 
     fn several(&self, gathered: &mut Gathered<'_>, hosts: &[HostId]) -> Option<()> {
         if hosts.len() < 2 {
-            gathered.refuse(self.entry.place_of("hosts"), "one host alone has nobody to send to", "name at least two");
+            gathered.refuse(self.entry.place_of("hosts"), "a single host has no destination", "name at least two");
             return None;
         }
         Some(())
@@ -226,7 +230,7 @@ impl Work<'_> {
         let mut flows: Vec<FlowSpec> = if self.entry.text("pairing")? == "in-order" {
             if from.len() != to.len() {
                 let message = format!("{} senders cannot be paired with {} receivers", from.len(), to.len());
-                gathered.refuse(self.entry.place_of("pairing"), message, "name as many of each");
+                gathered.refuse(self.entry.place_of("pairing"), message, "name as many receivers as senders");
                 return None;
             }
             self.fits(gathered, from.len() as u64)?;
@@ -237,7 +241,7 @@ impl Work<'_> {
             pairs.filter(|(source, target)| source != target).map(flow).collect()
         };
         if flows.is_empty() {
-            gathered.refuse(self.entry.place_of("to"), "its destination is its source", "name another host");
+            gathered.refuse(self.entry.place_of("to"), "the destination is the source", "name another host");
             return None;
         }
         self.spread(gathered, &mut flows)?;
@@ -253,7 +257,7 @@ impl Work<'_> {
             flow.start += Span::from_picos(wait) + stream.span_between(Span::ZERO, jitter);
         }
         if let Some(late) = flows.iter().find(|flow| flow.stop.is_some_and(|stop| stop <= flow.start)) {
-            let message = format!("the last flows would start, at {}, after they stop", late.start);
+            let message = format!("the last flow would start at {}, after `stop`", late.start);
             gathered.refuse(self.entry.place_of("stagger"), message, "give a smaller `stagger`, or a later `stop`");
             return None;
         }
@@ -283,7 +287,7 @@ impl Work<'_> {
             if others.is_empty() {
                 gathered.refuse(
                     self.entry.place_of("to"),
-                    "a sender has nobody to send to but itself",
+                    "a sender has no destination but itself",
                     "name other hosts",
                 );
                 return None;
@@ -299,7 +303,7 @@ impl Work<'_> {
         let (from, to) = (from?, to?);
         let (size, mean) = self.flow_size()?;
         if from.len() == 1 && from == to {
-            gathered.refuse(entry.place_of("to"), "its destination is its source", "name another host");
+            gathered.refuse(entry.place_of("to"), "the destination is the source", "name another host");
             return None;
         }
         let mean_gap = match (entry.time("mean_gap"), entry.number("load")) {
@@ -312,14 +316,14 @@ impl Work<'_> {
             (None, Some(load)) => self.gap_for(load, mean, template.frame, &from),
             (None, None) if entry.given("mean_gap") || entry.given("load") => return None,
             (None, None) => {
-                gathered.refuse(entry.place, "nothing says how often flows arrive", "add `load = 0.5` or `mean_gap`");
+                gathered.refuse(entry.place, "the arrival rate is missing", "add `load = 0.5` or `mean_gap`");
                 return None;
             }
         };
         let key = if entry.has("load") { "load" } else { "mean_gap" };
         if mean_gap == Span::ZERO || mean_gap > crate::key::LONGEST {
-            let message = "flows would arrive all at once or never";
-            gathered.refuse(entry.place_of(key), message, "give a mean gap or a load above zero, and not absurd");
+            let message = "the arrival rate is zero or infinite";
+            gathered.refuse(entry.place_of(key), message, "give a finite mean gap or load above zero");
             return None;
         }
         let until = template.stop.unwrap_or(Time::ZERO + self.subject.run.duration);
@@ -387,7 +391,7 @@ impl Work<'_> {
         let (source, target) = (host(gathered, "from"), host(gathered, "to"));
         let (source, target) = (source?, target?);
         if source == target {
-            gathered.refuse(entry.place_of("to"), "its destination is its source", "name another host");
+            gathered.refuse(entry.place_of("to"), "the destination is the source", "name another host");
             return None;
         }
         let class = match entry.text("class") {

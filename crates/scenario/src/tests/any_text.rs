@@ -283,10 +283,10 @@ fn absurd_sizes_are_refused_in_words() {
     for (network, words) in [
         ("topology = \"fat-tree\"\nk = 62\n", "routes"),
         ("topology = \"torus\"\ndims = [1000, 1000, 1000]\n", "1000000000 hosts"),
-        ("topology = \"single-switch\"\nhosts = 1000\n[[workloads]]\nkind = \"all-to-all\"\n", "999000 flows"),
+        ("topology = \"single-switch\"\nhosts = 1000\n[[workloads]]\nkind = \"all-to-all\"\n", "999,000 flows"),
         (
             "topology = \"single-switch\"\nhosts = 4\n[[workloads]]\nkind = \"poisson-flows\"\nmean_gap = \"1ns\"\nflow_size = \"1KB\"\n",
-            "1000000000 flows",
+            "1,000,000,000 flows",
         ),
         ("[[network.nodes]]\nnames = \"h{0..99999999}\"\nrole = \"host\"\n", "100000000 names"),
     ] {

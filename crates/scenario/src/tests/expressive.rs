@@ -388,7 +388,7 @@ fn presets_are_defaults_that_keys_which_are_given_replace() {
     assert_eq!(of(&of_qcn, "protocol.byte_reset").0, "\"50KB\"");
     // Where there are none, it is refused, and so is one that is not there.
     let wrong = |overrides: &[&str]| load(overrides).map(drop).unwrap_err().to_string();
-    assert!(wrong(&["protocol.name=qcn"]).contains("`preset` does nothing with name = \"qcn\""));
+    assert!(wrong(&["protocol.name=qcn"]).contains("`preset` has no effect with name = \"qcn\""));
     let unknown = wrong(&["protocol.preset=run-3"]);
     assert!(unknown.contains("run-3") && unknown.contains("run-1"), "{unknown}");
 }

@@ -55,7 +55,7 @@ fn refused(from: &str, to: &str, (line, column): (usize, usize), words: &str) {
 #[test]
 fn lossless_and_lossy_classes_do_not_share_a_group() {
     let both = "egress = [{ classes = [\"a\", \"b\"] }]\n[[classes]]\nname = \"a\"\n[[classes]]\nname = \"b\"\nlossless = false\n[[workloads]]";
-    refused("[[workloads]]", both, (8, 23), "lossless a and lossy b are in one group");
+    refused("[[workloads]]", both, (8, 23), "lossless a and lossy b are in the same group");
     let apart = both.replace("{ classes = [\"a\", \"b\"] }", "{ classes = \"a\" }, { classes = \"b\" }");
     let control = "flow_control = \"pfc\"\nbuffers";
     assert_eq!(complaints(&SOUND.replace("[[workloads]]", &apart).replace("buffers", control), &[]), []);
@@ -68,9 +68,9 @@ fn shares_in_percent_make_a_hundred() {
     };
     let share = |a: &str, b: &str| with(&format!("{{ classes = \"a\", {a} }}, {{ classes = \"b\", {b} }}"));
     let wrong = |a: &str, b: &str, at: usize, words: &str| refused("[[workloads]]", &share(a, b), (8, at), words);
-    wrong("share = \"40%\"", "share = \"50%\"", 10, "the shares make 90 % / they must make 100 %");
-    wrong("share = \"40%\"", "quantum = \"3KB\"", 72, "this group has a quantum, others have a share in percent");
-    wrong("share = \"40%\", quantum = \"3KB\"", "share = \"60%\"", 43, "`quantum` does nothing with share = \"40%\"");
+    wrong("share = \"40%\"", "share = \"50%\"", 10, "the shares add up to 90 % / the shares must add up to 100 %");
+    wrong("share = \"40%\"", "quantum = \"3KB\"", 72, "this group has a quantum, but others have a share in percent");
+    wrong("share = \"40%\", quantum = \"3KB\"", "share = \"60%\"", 43, "`quantum` has no effect with share = \"40%\"");
     wrong("share = \"0%\"", "share = \"100%\"", 36, "give a whole percentage from 1% to 100%");
     wrong("share = \"strct\"", "share = \"100%\"", 36, "did you mean \"strict\"?");
     let fine = share("share = \"strict\"", "share = \"100%\"");
@@ -98,14 +98,14 @@ fn one_mistake_each() {
     refused("hosts = 3", "hsots = 3", (4, 1), "did you mean `hosts`?");
     refused("[run]\n", "[run]\ncheckpoint = \"1us\"\n", (14, 1), "it was renamed to `inspect_every`");
     refused("hosts = 3", "hosts = 0", (4, 9), "give at least 1");
-    refused("hosts = 3", "hosts = \"three\"", (4, 9), "not a whole number");
-    refused("hosts = 3", "hosts = 3\nk = 4", (5, 1), "does nothing with topology = \"single-switch\"");
+    refused("hosts = 3", "hosts = \"three\"", (4, 9), "expected a whole number, found text");
+    refused("hosts = 3", "hosts = 3\nk = 4", (5, 1), "has no effect with topology = \"single-switch\"");
     refused("single-switch", "single_switch", (3, 12), "did you mean \"single-switch\"?");
     refused("10Gb/s", "10ms", (5, 17), "is a time");
     refused("10Gb/s", "10Gb/ss", (5, 17), "is not a unit");
     refused("10Gb/s", "0b/s", (5, 17), "out of range");
-    refused("\"1us\"", "1", (5, 37), "has no unit");
-    refused("capacity = \"100KB\"", "capacity = \"1KB\"", (7, 24), "arrive after XOFF");
+    refused("\"1us\"", "1", (5, 37), "unit is missing");
+    refused("capacity = \"100KB\"", "capacity = \"1KB\"", (7, 24), "can arrive after XOFF");
     refused("capacity = \"100KB\"", "xoff = \"1KB\"", (7, 11), "has no `capacity`");
     refused("\"100KB\"", "\"100KB\", xoff = \"50KB\", xon = \"60KB\"", (7, 54), "lower xon to 50KB or raise xoff");
     // 11000 B of headroom: 2 x 1520 B, a pause frame, 2 us at 10 Gb/s, and 1499 B.
@@ -113,35 +113,35 @@ fn one_mistake_each() {
     refused("\"100KB\"", "\"100KB\", xon = \"99KB\"", (7, 39), " or raise capacity to 1");
     refused("\"100KB\"", "\"100KB\", xoff = \"100KB\"", (7, 40), "leaves no headroom");
     refused("[[switches]]", "[[switches]]\nmatch = \"leaf*\"", (7, 9), "matches no switch");
-    refused("[[switches]]", "[[switches]]\nqueueing = \"output\"\nspeedup = 2", (8, 1), "does nothing with queueing");
+    refused("[[switches]]", "[[switches]]\nqueueing = \"output\"\nspeedup = 2", (8, 1), "has no effect with queueing");
     refused(
         "[[switches]]",
         "[[switches]]\nbuffer = \"shared\"\nshared_size = \"1MB\"\nqueueing = \"combined\"\noutput_buffer = \"9KB\"",
         (7, 10),
-        "output queueing only",
+        "only with output queueing",
     );
     refused("to = \"h2\"", "to = \"h3\"", (12, 6), "there are h0, h1, h2");
-    refused("from = \"h0\"", "from = \"h{0..190}\"", (11, 8), "`h{0..190}` names host `h3`, which does not exist");
+    refused("from = \"h0\"", "from = \"h{0..190}\"", (11, 8), "`h{0..190}` includes host `h3`, which does not exist");
     refused(
         "from = \"h0\"",
         "from = \"h{0..190}\"",
         (11, 8),
         "188 of its 191 names do not exist; there are h0, h1, h2",
     );
-    refused("to = \"h2\"", "to = \"h0\"", (12, 6), "its destination is its source");
+    refused("to = \"h2\"", "to = \"h0\"", (12, 6), "the destination is the source");
     refused("to = \"h2\"", "to = \"h2\"\nstart = \"2us\"\nstop = \"1us\"", (14, 8), "stops before it starts");
     refused("to = \"h2\"", "to = \"h2\"\nclass = \"dta\"", (13, 9), "did you mean `data`?");
     refused("kind = \"greedy\"", "kind = \"grredy\"", (10, 8), "did you mean \"greedy\"?");
     refused("kind = \"greedy\"", "kind = \"paced\"", (8, 1), "has no `rate`");
-    refused("duration = \"1ms\"", "duration = \"0s\"", (14, 12), "no time");
-    refused("duration = \"1ms\"", "duration = \"1ms\"\nwarm_up = \"1ms\"", (15, 11), "leaves nothing");
+    refused("duration = \"1ms\"", "duration = \"0s\"", (14, 12), "the duration is zero");
+    refused("duration = \"1ms\"", "duration = \"1ms\"\nwarm_up = \"1ms\"", (15, 11), "covers the whole run");
     refused("schema_version = 1", "schema_version = 2", (1, 18), "out of range");
-    refused("[run]", "[[faults]]\nbetween = [\"h0\", \"h1\"]\ndown = \"1us\"\n[run]", (14, 11), "no cable joins");
+    refused("[run]", "[[faults]]\nbetween = [\"h0\", \"h1\"]\ndown = \"1us\"\n[run]", (14, 11), "no cable connects");
     refused(
         "[run]",
         "[[network.nodes]]\nnames = \"x\"\nrole = \"host\"\n[run]",
         (13, 1),
-        "although a topology is named",
+        "both `topology` and `nodes` are given",
     );
     refused("[run]", "[sweep]\n\"run.sed\" = [1]\n[run]", (14, 1), "did you mean `seed`?");
     refused(
@@ -150,7 +150,7 @@ fn one_mistake_each() {
         (15, 6),
         "did you mean `w`?",
     );
-    refused("[run]", "[[expectations]]\nmetric = \"throughput\"\nvalue = 5\n[run]", (15, 9), "has no unit");
+    refused("[run]", "[[expectations]]\nmetric = \"throughput\"\nvalue = 5\n[run]", (15, 9), "unit is missing");
     refused("[run]", "[protocol]\nwindow = \"9KB\"\n[run]", (14, 10), "needs acknowledgements");
     refused("[run]", "[[adapters]]\nflow_control = \"pfc\"\n[run]", (14, 16), "never acts");
     refused("[run]", "[[classes]]\nname = \"a\"\n[[classes]]\nname = \"a\"\n[run]", (16, 8), "two classes");
@@ -167,12 +167,12 @@ fn mistakes_of_expectations() {
     unmeasured(&between("[\"0.5ms\", \"1.5ms\"]"), (2, 21), "lengthen run.duration");
     unmeasured(&between("[\"0.5ms\", \"0.2ms\"]"), (2, 21), "write the earlier time first");
     unmeasured(&between("[\"0.5ms\", \"500us\"]"), (2, 21), "write the earlier time first");
-    unmeasured(&between("[\"0.5ms\"]"), (2, 11), "a beginning and an end, this list has 1");
-    unmeasured(&between("[\"0.5ms\", 1]"), (2, 21), "has no unit");
+    unmeasured(&between("[\"0.5ms\"]"), (2, 11), "a beginning and an end, but this list has 1");
+    unmeasured(&between("[\"0.5ms\", 1]"), (2, 21), "unit is missing");
     unmeasured(&between("\"1ms\""), (2, 11), "write a list of two times");
     for metric in ["outcome", "completion-time"] {
         let text = format!("metric = \"{metric}\"\nbetween = [\"0s\", \"1us\"]");
-        unmeasured(&text, (2, 1), &format!("`between` does nothing with metric = \"{metric}\""));
+        unmeasured(&text, (2, 1), &format!("`between` has no effect with metric = \"{metric}\""));
     }
     let link = |of: &str| format!("metric = \"utilisation\"\nof = \"{of}\"");
     unmeasured("metric = \"utilisation\"", (0, 1), "has no `of`");
@@ -183,7 +183,7 @@ fn mistakes_of_expectations() {
     unmeasured("metric = \"queue\"\nstatistic = \"sum\"", (2, 13), "choose one of");
     unmeasured("metric = \"throughput\"\nover = \"ww\"", (2, 8), "did you mean `w`?");
     unmeasured("metric = \"throughput\"\nover = \"w\"\nvalue = \"1Gb/s\"", (3, 9), "write a number");
-    unmeasured("metric = \"fairness\"\nover = \"w\"", (2, 1), "does nothing with metric = \"fairness\"");
+    unmeasured("metric = \"fairness\"\nover = \"w\"", (2, 1), "has no effect with metric = \"fairness\"");
     unmeasured("metric = \"fairness\"\nop = \"<\"", (2, 6), "add `value = ...`");
     unmeasured("metric = \"fairness\"\ntolerance = 0.1", (2, 13), "add `value = ...`");
     unmeasured("metric = \"paused\"\nof = \"h0->sw0\"\nquiet = \"1ms\"", (3, 1), "choose metric = \"pause-phase\"");
@@ -201,7 +201,7 @@ fn mistakes_in_arbitration_tables() {
         refused("[[switches]]", &format!("[[switches]]\nvl_arbitration = {tables}"), (7, column), words);
     };
     lanes("{ high_limit = 3 }", 18, "class `data` is in neither table");
-    lanes("{ low = [] }", 18, "add { class = \"data\", weight = 4 } to `low`");
+    lanes("{ low = [] }", 18, "for example { class = \"data\", weight = 4 } in `low`");
     lanes("{ low = { class = \"data\", weight = 0 } }", 18, "weight 0 in every entry");
     lanes("{ low = { class = \"dta\", weight = 4 } }", 36, "did you mean `data`?");
     lanes("{ low = { class = \"data\", weight = 256 } }", 53, "out of range");
@@ -211,7 +211,7 @@ fn mistakes_in_arbitration_tables() {
     lanes("{ lo = [] }", 20, "did you mean `low`?");
     lanes("4", 18, "a table");
     let entries = vec!["{ class = \"data\", weight = 4 }"; 65].join(", ");
-    lanes(&format!("{{ low = [{entries}] }}"), 27 + 64 * 32, "has 65 entries, and a table holds 64");
+    lanes(&format!("{{ low = [{entries}] }}"), 27 + 64 * 32, "has 65 entries; the limit is 64");
     let both = "{ low = { class = \"data\", weight = 4 } }\negress = { classes = \"data\" }";
     lanes(both, 18, "remove one of them");
     let adapter = "[[adapters]]\nvl_arbitration = { high = { class = \"dat\", weight = 4 } }\n[run]";
@@ -267,8 +267,8 @@ fn overrides_change_values_and_their_mistakes_point_at_them() {
     assert_eq!((wrong("run.duration=5GB").file, wrong("run.duration=5GB").column), ("--set".into(), 14));
     assert_eq!(wrong("run.durashun=5ms").help, "did you mean `duration`?");
     assert!(wrong("switches[3].pipeline=1us").help.contains("it has 1"));
-    assert!(wrong("workloads[x].frame=1KB").message.contains("no entry called `x`"));
-    assert!(wrong("nonsense").help.contains("path=value"));
+    assert!(wrong("workloads[x].frame=1KB").message.contains("no entry named `x`"));
+    assert!(wrong("nonsense").help.contains("PATH=VALUE"));
 }
 
 #[test]

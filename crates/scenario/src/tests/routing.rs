@@ -71,7 +71,7 @@ fn what_goes_outside_the_lanes_is_judged_too() {
         assert!(found.iter().any(|message| message.contains(words)), "{words}: {found:#?}");
     };
     // Nobody uses it yet; then acknowledgements do; then notices, which come from the switches.
-    told(&text, &[], "no flows of this scenario close it");
+    told(&text, &[], "no flows of this scenario close the cycle");
     told(&text.replace("acknowledge = {}", "acknowledge = { class = \"control\" }"), &[], "in class control");
     let notices = ["congestion_point.name=qcn", "protocol.name=qcn", "switches[0].notice_class=control"];
     told(&text, &notices, "in class control");
@@ -166,7 +166,8 @@ fn tables_follow_failing_cables_where_and_when_it_is_learned() {
     let learned = told.entries.iter().find(|entry| entry.path == "network.isis.learned").expect("an entry");
     assert!(learned.value.starts_with("sw0 at 100us, sw1 at 100us, sw"), "{learned:?}");
     let found = check(&told);
-    let told = |finding: &Finding| finding.message.contains("from 100us to 10") && finding.message.contains("learned");
+    let told =
+        |finding: &Finding| finding.message.contains("from 100us to 10") && finding.message.contains("as each learns");
     assert!(found.iter().any(told), "{found:#?}");
 }
 
@@ -174,7 +175,7 @@ fn tables_follow_failing_cables_where_and_when_it_is_learned() {
 fn lanes_that_are_not_dealt_again_are_told() {
     let told = |routing: &str| {
         let plan = plan(&[&format!("network.routing={routing}"), "network.reconverge=50us", ONE_FAULT]);
-        check(&plan).iter().any(|finding| finding.message.contains("keep the lanes of the start"))
+        check(&plan).iter().any(|finding| finding.message.contains("keep their initial virtual lanes"))
     };
     assert!(told("lash") && told("dfsssp") && !told("up-down"));
 }
@@ -199,38 +200,42 @@ fn local_repair_comes_before_what_is_learned() {
 #[test]
 fn what_makes_no_sense_is_refused_with_the_reason() {
     let cables = "network.cables=[{ between = [\"sw0\", \"sw1\"], metric = [1] }]";
-    refused(RING, &[cables], "hops count");
+    refused(RING, &[cables], "which counts hops");
     let three = "network.cables=[{ between = [\"sw0\", \"sw1\"], metric = [1, 2, 3] }]";
     refused(RING, &["network.routing=spb", three], "3 metrics");
-    refused(RING, &["network.routing=spanning-tree", "network.roots=sw*"], "5 roots of one tree");
+    refused(RING, &["network.routing=spanning-tree", "network.roots=sw*"], "5 roots are given for one tree");
     refused(RING, &["network.routing=up-down", "network.roots=sw9"], "there is no switch");
-    refused(RING, &["network.routing=up-down", "network.roots=[\"sw0\", \"sw2\"]"], "name one root");
+    refused(RING, &["network.routing=up-down", "network.roots=[\"sw0\", \"sw2\"]"], "name a single root");
     refused(RING, &["network.roots=sw0"], "roots");
     refused(RING, &["network.routing=spb", "network.trees=17"], "16");
-    refused(RING, &["workloads[0].tree=0"], "tree 0 of 0");
+    refused(RING, &["workloads[0].tree=0"], "there is no tree 0: the routing does not use trees");
     refused(RING, &["network.routing=spb", "network.local_repair=1us"], "local_repair");
-    refused(RING, &["network.local_repair=9us", "network.reconverge=9us"], "by then");
+    refused(RING, &["network.local_repair=9us", "network.reconverge=9us"], "all switches have new tables by then");
     for routing in ["lash", "spanning-tree"] {
-        refused(RING, &[&format!("network.routing={routing}"), "network.reconverge=isis"], "each for itself");
+        refused(
+            RING,
+            &[&format!("network.routing={routing}"), "network.reconverge=isis"],
+            "do not compute their own tables",
+        );
     }
     refused(RING, &["network.reconverge=is-is"], "did you mean \"isis\"");
     refused(RING, &["network.reconverge=5 parsecs"], "parsecs");
-    refused(RING, &["network.reconverge=9us", "network.isis.detection=1us"], "does nothing with reconverge = \"9us\"");
-    refused(RING, &["network.isis.detection=1us"], "does nothing without `reconverge`");
+    refused(RING, &["network.reconverge=9us", "network.isis.detection=1us"], "has no effect with reconverge = \"9us\"");
+    refused(RING, &["network.isis.detection=1us"], "has no effect without `reconverge`");
     let wide = ["network.switches=1000", "network.hosts_per_switch=1", "network.reconverge=isis"];
-    refused(&RING.replace("all-to-all", "permutation"), &wide, "are the most");
+    refused(&RING.replace("all-to-all", "permutation"), &wide, "the limit is");
     let bridges = |text: &str| format!("network.bridges=[{text}]");
     let service = |text: &str| format!("network.services=[{text}]");
     for (set, words) in [
-        (bridges("{ names = \"sw*\", address = \"02-00-00\" }"), "is no address"),
-        (bridges("{ names = \"sw*\", address = \"+2-00-00-00-00-00\" }"), "is no address"),
-        (bridges("{ names = \"sw*\", address = \"01-00-00-00-00-00\" }"), "the address of a group"),
+        (bridges("{ names = \"sw*\", address = \"02-00-00\" }"), "is not an address"),
+        (bridges("{ names = \"sw*\", address = \"+2-00-00-00-00-00\" }"), "is not an address"),
+        (bridges("{ names = \"sw*\", address = \"01-00-00-00-00-00\" }"), "is a group address"),
         (bridges("{ names = \"sw0\", address = \"00-00-00-00-00-04\" }"), "have the same address"),
         (service("{ transmit = \"sw0\" }"), "either an `isid` or a `group`"),
         (service("{ isid = 1, group = \"03-00-00-00-00-01\", transmit = \"sw0\" }"), "either an `isid` or a `group`"),
-        (service("{ isid = 4095, transmit = \"sw0\" }"), "the bridges' own"),
-        (service("{ group = \"02-00-00-00-00-01\", transmit = \"sw0\" }"), "is no group"),
-        (service("{ isid = 1, tree = 15, transmit = \"sw0\" }"), "tree 15 of 2"),
+        (service("{ isid = 4095, transmit = \"sw0\" }"), "reserved for the bridges"),
+        (service("{ group = \"02-00-00-00-00-01\", transmit = \"sw0\" }"), "is not a group address"),
+        (service("{ isid = 1, tree = 15, transmit = \"sw0\" }"), "there is no tree 15; there are 2"),
         (service("{ isid = 1, transmit = \"h0\" }"), "there is no switch"),
     ] {
         refused(RING, &["network.routing=spb", "network.trees=2", &set], words);
@@ -239,11 +244,11 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     let later = "network.reroutes=[{ at = \"1us\" }]";
     refused(RING, &["network.reconverge=9us", later], "keep one");
     let random = RING.replace("all-to-all", "uniform-random");
-    refused(&random, &["network.routing=lash"], "each frame to another host");
+    refused(&random, &["network.routing=lash"], "sends to many hosts");
     let many = (0..5).map(|n| format!("[[classes]]\nname = \"c{n}\"\n")).collect::<String>();
-    refused(&RING.replace("[run]", &format!("{many}[run]")), &["network.routing=lash"], "10 classes in all");
+    refused(&RING.replace("[run]", &format!("{many}[run]")), &["network.routing=lash"], "10 classes in total");
     let wide = ["network.routing=lash", "network.switches=600", "network.hosts_per_switch=20"];
-    refused(RING, &wide, "looks at every path");
+    refused(RING, &wide, "computes every path");
     let written = "network.routes=[{ at = \"*\", to = \"*\", ports = [0] }]";
-    refused(RING, &["network.routing=explicit", written, "network.reconverge=1us"], "not computed anew");
+    refused(RING, &["network.routing=explicit", written, "network.reconverge=1us"], "cannot be recomputed");
 }

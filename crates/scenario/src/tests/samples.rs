@@ -111,26 +111,29 @@ fn a_check_finds_what_there_is_to_find() {
     let has = |findings: &[Finding], text: &str| findings.iter().any(|finding| finding.message.contains(text));
 
     let ring = look("ring-deadlock.toml", &[]);
-    assert!(has(&ring, "the routes can deadlock: sw0 -> sw1 -> sw2 -> sw3 -> sw0"), "{ring:?}");
+    assert!(has(&ring, "can deadlock: buffer dependency cycle sw0 -> sw1 -> sw2 -> sw3 -> sw0"), "{ring:?}");
     let victim = look("victim.toml", &[]);
     assert_eq!(worst(&victim), Some(Severity::Note), "{victim:?}");
     assert!(has(&victim, "9.87 Gb/s"), "{victim:?}");
     // 2 x 12160 + 672 + 10000 + 2 x 18944 + 6144 bits, and 1499 B.
-    assert!(has(&victim, "hardware may need 11377B above XOFF at sw0 and 6 more ports"), "{victim:?}");
+    assert!(has(&victim, "allow needs up to 11377B of headroom at sw0 and 6 more ports"), "{victim:?}");
     let tight = look("victim.toml", &["switches.buffers.xoff=145KB"]);
     assert!(has(&tight, "may lose frames: capacity 150KB - xoff 145KB = 5KB"), "{tight:?}");
     assert_eq!(tight[0].severity, Severity::Error);
     assert!(tight[0].remedy.contains("xoff = \""), "{tight:?}");
     // A frame of 1500 B and its overhead take 23.75 quanta.
     let late = look("victim.toml", &["switches.pause.refresh_before=23"]);
-    assert!(has(&late, "renewed 23 quanta before its end"), "{late:?}");
+    assert!(has(&late, "refreshed 23 quanta before it expires"), "{late:?}");
     assert_eq!((late[0].severity, late[0].remedy.as_str()), (Severity::Error, "set refresh_before = 24 or more"));
     assert_eq!(worst(&look("victim.toml", &["switches.pause.refresh_before=24"])), Some(Severity::Note));
     // 150 KB - 50 KB, of which the trunk needs 9623 B for a stop that arrives: 1412 quanta may pass before the next.
     let room = ["switches.buffers.xoff=50KB", "switches.buffers.xon=40KB", "network.link.bit_error_rate=1e-9"];
     let damaging = |refresh: &str| look("victim.toml", &[&room[..], &[refresh]].concat());
     let lost = damaging("switches.pause.refresh_before=64122");
-    assert!(has(&lost, "is lost to bit errors may lose data: the next one is sent 1413 quanta later"), "{lost:?}");
+    assert!(
+        has(&lost, "bit errors may cause loss: if an XOFF is damaged, the next one follows 1413 quanta later"),
+        "{lost:?}"
+    );
     assert!(lost[0].remedy.contains("set refresh_before = 64123"), "{lost:?}");
     assert_eq!(worst(&damaging("switches.pause.refresh_before=64123")), Some(Severity::Note));
     // The default waits 32768 quanta, 2097152 B, which no lower xoff makes room for: a remedy must be one.
@@ -148,7 +151,7 @@ fn a_check_finds_what_there_is_to_find() {
     assert_eq!(worst(&lowered), Some(Severity::Note), "{lowered:?}");
     let paper = |variant: &str| look("../papers/dcb-2010/table1.toml", &[&format!("variant={variant}")]);
     let strict = paper("strict priority");
-    assert!(has(&strict, "may starve at sw0 -> h8: classes that go before it offer all"), "{strict:?}");
+    assert!(has(&strict, "may starve at sw0 -> h8: classes of higher priority offer the whole capacity"), "{strict:?}");
     assert!(strict.iter().filter(|finding| finding.message.contains("may starve")).count() == 7, "{strict:?}");
     assert!(!has(&paper("groups"), "may starve"));
     // One port of them chooses otherwise.
@@ -160,7 +163,7 @@ fn a_check_finds_what_there_is_to_find() {
     let port = plan.spec.graph.ports()[sw0.0 as usize].iter().position(|end| h8(end.peer)).expect("a cable") as u16;
     let egress = Some(fabric::spec::Egress::Strict);
     plan.spec.ports.push(fabric::spec::PortSpec { node: sw0, port, pfc: u8::MAX, egress });
-    assert!(has(&check(&plan), "may starve at sw0 -> h8: classes that go before it offer all"));
+    assert!(has(&check(&plan), "may starve at sw0 -> h8: classes of higher priority offer the whole capacity"));
     let credits = look("infiniband-credits.toml", &[]);
     assert!(has(&credits, "of the round trip"), "{credits:?}");
     // 2 x 1 us at 40 Gb/s: both ends of the trunk cut through; hosts do not, and their cables are slower.
@@ -168,11 +171,11 @@ fn a_check_finds_what_there_is_to_find() {
     assert!(has(&look("victim.toml", &cut), "19623B needed at sw0 and 1 more port"));
     // A tag of ECM makes frames of 1500 B 16 B longer, and with the overhead that is 12288 bits.
     let tagged = look("incast.toml", &["protocol={ name = \"ecm\" }", "congestion_point={ name = \"ecm\" }"]);
-    assert!(has(&tagged, "headroom suffices") && has(&tagged, "+ 12288 (sender's last frame)"), "{tagged:?}");
+    assert!(has(&tagged, "enough headroom") && has(&tagged, "+ 12,288 (sender's last frame)"), "{tagged:?}");
     let late = look("../crates/tailback/src/cli/starter.toml", &["run.duration=900us", "run.warm_up=0s"]);
-    assert!(has(&late, "start after the run's end"), "{late:?}");
+    assert!(has(&late, "start after the run ends"), "{late:?}");
     let astray = look("ring-deadlock.toml", &["network.routes=[{ at = \"sw0\", to = \"h*\", via = \"sw1\" }]"]);
-    assert!(has(&astray, "a flow never arrives: sw1 knows no way to h2"), "{astray:?}");
+    assert!(has(&astray, "a flow cannot reach its destination: sw1 has no route to h2"), "{astray:?}");
 }
 
 #[test]
@@ -227,10 +230,10 @@ fn a_pause_that_runs_out_is_told_from_too_little_room() {
         plan.unwrap_or_else(|errors| panic!("{errors}"))
     };
     let late = plan(&[]);
-    assert!(check(&late)[0].message.contains("runs out if the PFC frame waits"), "{:?}", check(&late));
+    assert!(check(&late)[0].message.contains("but the PFC frame may wait"), "{:?}", check(&late));
     let (report, _) = run(&late, Span::from_millis(5));
     let Outcome::LossInLosslessClass(loss) = report.outcome else { panic!("{:?}", report.outcome) };
-    assert!(loss.to_string().contains("ran out before it was renewed"), "{loss}");
+    assert!(loss.to_string().contains("the pause expired"), "{loss}");
     // As late as the check allows.
     let (report, _) = run(&plan(&["switches[0].pause.refresh_before=24".into()]), Span::from_millis(5));
     assert_eq!(report.outcome, Outcome::Finished);

@@ -21,7 +21,7 @@ pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String>
     let mut wanted = Vec::new();
     for text in texts {
         let Some((from, to)) = text.split_once("->") else {
-            return Err(format!("`{text}` is no direction of a link; write sender and receiver, such as 'sw0->h1'"));
+            return Err(format!("`{text}` is not a link; write sender and receiver, such as 'sw0->h1'"));
         };
         let pattern = |name: &str| Pattern::parse(name.trim()).map_err(|reason| format!("`{text}`: {reason}"));
         let (from, to) = (pattern(from)?, pattern(to)?);
@@ -57,7 +57,7 @@ pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String>
         }
     }
     match wanted.iter().find(|(_, _, _, used)| !used) {
-        Some((text, ..)) => Err(format!("no cable leads `{text}`; {}", some(graph))),
+        Some((text, ..)) => Err(format!("there is no link `{text}`; {}", some(graph))),
         None => Ok(found),
     }
 }

@@ -266,6 +266,6 @@ fn links_are_named_by_their_ends() {
     assert_eq!(names("sw0->h{0..1}"), Ok(vec!["sw0->h0".into(), "sw0->h1".into()]));
     assert_eq!(names("h?->*").map(|it| it.len()), Ok(3));
     assert!(names("sw0").is_err_and(|reason| reason.contains("such as 'sw0->h1'")));
-    assert!(names("h0->h1").is_err_and(|reason| reason.contains("no cable leads") && reason.contains("sw0->h")));
+    assert!(names("h0->h1").is_err_and(|reason| reason.contains("there is no link") && reason.contains("sw0->h")));
     assert!(names("h{5..1}->*").is_err());
 }

@@ -183,7 +183,7 @@ fn packets_run_without_a_fluid_model() {
             "protocol.name=none",
             "[fluid] in line 31 has no `sources`, and it does not follow from the scenario: the protocol",
         ),
-        ("protocol.gi=0", "increase_gain is 0: it must be finite and above zero; it is protocol.gi (--set)"),
+        ("protocol.gi=0", "increase_gain is 0: it must be finite and above zero; it comes from protocol.gi (--set)"),
     ] {
         let no = plan(&section, &[change]).fluid.expect("a section").expect_err("no model");
         assert!(no.message.contains(expected), "{no}");

@@ -7,8 +7,8 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 const CODES: &str = "\
-Exit codes: 0 success, 1 the system refused, 2 bad input, 3 loss in a lossless class, 4 deadlock or stall, 5 limit reached, \
-6 not as expected, 130 interrupted.";
+Exit codes: 0 success, 1 system failure, 2 bad input, 3 loss in a lossless class, 4 deadlock or stall, 5 limit reached, \
+6 disagreement with an expectation, 130 interrupted.";
 
 /// A laboratory for congestion in lossless networks.
 #[derive(Debug, Parser)]
@@ -21,35 +21,35 @@ pub struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a scenario and record it
+    /// Run a scenario and record the results
     Run(Run),
-    /// Say what can be known of a scenario without running it
+    /// Check a scenario for problems without running it
     Check(Check),
-    /// Say what a scenario's routing makes of its network, or export its tables
+    /// Summarize a scenario's routing, or export its forwarding tables
     Routes(Routes),
-    /// Let the DCBX agents of a scenario's network agree, or be one on a real interface
+    /// Simulate DCBX in a scenario's network, or run an agent on a real interface
     Dcbx(Dcbx),
-    /// Let a scenario's switches find each other by IS-IS, or be one on real interfaces
+    /// Simulate IS-IS between a scenario's switches, or run a bridge on real interfaces
     Spb(Spb),
-    /// Print the whole plan: every value, and where it came from
+    /// Print every value of the plan and where it comes from
     Explain(Scenario),
-    /// Run a scenario several ways and put them side by side
+    /// Run a scenario with several values of a key and compare the results
     Compare(Compare),
-    /// Run a scenario over a grid of values and several seeds
+    /// Run a scenario over a grid of values and seeds
     Sweep(Sweep),
-    /// Run a paper's figures again and judge them against the paper
+    /// Reproduce a paper's figures and compare the results with the paper
     Reproduce(Reproduce),
-    /// Say whether a scenario's congestion control holds its queue, by theory
+    /// Analyse the stability of a scenario's congestion control with a fluid model
     Stability(Stability),
-    /// Write the frames of links as a capture that Wireshark reads
+    /// Capture the frames of links to a pcapng file for Wireshark
     Pcap(Pcap),
-    /// Write results as one HTML file to look at and to send
+    /// Write results as a single HTML file
     Report(Report),
-    /// Draw the pictures of a recorded run
+    /// Plot a recorded run
     Plot(Plot),
     /// Find the first difference between two recorded runs
     Diff(Diff),
-    /// Write the tables of a recorded run as CSV
+    /// Export the tables of a recorded run as CSV
     Csv(Csv),
     /// List the congestion control protocols and congestion points, or the parameters of one
     Protocols(Protocols),
@@ -61,7 +61,7 @@ pub enum Command {
     Reference,
     /// Print the tables and columns of results (docs/results.md)
     Tables,
-    /// Write a commented scenario to start from
+    /// Write a commented scenario as a starting point
     Init(Init),
     /// Print completions for a shell
     Completions(Completions),
@@ -93,40 +93,40 @@ pub struct Scenario {
 pub struct Run {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// Threads to use at most [default: all cores, or fewer if the network is small]; the result does not depend on it
+    /// Most threads to use [default: all cores, or fewer if the network is small]; results do not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
     /// Run one of the scenario's variants [default: the scenario as it stands]
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// Another seed than the scenario's
+    /// Use this seed instead of the scenario's
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Results directory [default: results/NAME, or the next free NAME-2, NAME-3, ...]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Replace the result at --out once the new one is whole; files of yours in it stay
+    /// Replace the results at --out when the new ones are complete; your own files there are kept
     #[arg(long)]
     pub overwrite: bool,
-    /// Measure, but record nothing
+    /// Print the summary, but record nothing
     #[arg(long, conflicts_with_all = ["out", "overwrite", "plot", "csv", "report"])]
     pub no_record: bool,
-    /// Also draw the pictures, into the results directory
+    /// Also write plots to the results directory
     #[arg(long)]
     pub plot: bool,
-    /// Also write the tables as CSV, into the results directory
+    /// Also write the tables as CSV to the results directory
     #[arg(long)]
     pub csv: bool,
-    /// Also capture the frames of links, such as 'sw0->h1' or 'leaf*->spine?', into the results directory
+    /// Also capture the frames of links, such as 'sw0->h1' or 'leaf*->spine?', in the results directory
     #[arg(long, value_name = "LINK", conflicts_with = "no_record")]
     pub pcap: Vec<String>,
-    /// Also write report.html, into the results directory
+    /// Also write report.html to the results directory
     #[arg(long)]
     pub report: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors (and the JSON)
+    /// Print only errors (and the JSON)
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
@@ -136,7 +136,7 @@ pub struct Run {
 /// How long a command may take.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TimeLimit {
-    /// End after so many seconds by the clock on the wall
+    /// End after this many seconds of wall-clock time
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
 }
@@ -158,11 +158,11 @@ pub struct Check {
 pub struct Routes {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// Write the network or its tables to standard output: as one of the files of an InfiniBand subnet manager, or as
+    /// Write the network or its forwarding tables to standard output, as a file of an InfiniBand subnet manager or as
     /// filtering databases of bridges
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Of several trees the one to write, from 0
+    /// The tree to write, numbered from 0
     #[arg(long, default_value_t = 0, requires = "format")]
     pub tree: u8,
     /// Print the summary as JSON
@@ -175,31 +175,31 @@ pub struct Routes {
 /// `spb`
 #[derive(Args, Debug)]
 pub struct Spb {
-    /// The scenario file (TOML) whose switches find each other
+    /// The scenario file (TOML)
     #[arg(required_unless_present = "interface")]
     pub file: Option<PathBuf>,
     /// Override a value, such as network.k=4
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "file")]
     pub set: Vec<String>,
-    /// Be a real bridge on this interface instead, until interrupted; may be given several times; takes root
+    /// Run a bridge on this real interface instead, until interrupted; repeatable; requires root
     #[arg(long, value_name = "IF", conflicts_with = "file")]
     pub interface: Vec<String>,
-    /// Its identifier, such as 0200.0000.0001 [default: the address of its first interface]
+    /// The bridge's system ID, such as 0200.0000.0001 [default: the address of its first interface]
     #[arg(long, value_name = "ID", requires = "interface", conflicts_with = "file", value_parser = octets::<6>)]
     pub system: Option<[u8; 6]>,
-    /// The area that it and its neighbours are in
+    /// The IS-IS area of the bridge and its neighbours
     #[arg(long, value_name = "AREA", requires = "interface", conflicts_with = "file", default_value = "49.0001", value_parser = octets::<3>)]
     pub area: [u8; 3],
-    /// What each of its links costs: 2000 at 10 Gb/s
+    /// The metric of each of its links; 2000 stands for 10 Gb/s
     #[arg(long, requires = "interface", conflicts_with = "file", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=0xFF_FFFE))]
     pub metric: u32,
-    /// The IPv4 address of an interface, in the order of the interfaces: routers there may be neighbours too
+    /// The IPv4 address of an interface, in the order of the interfaces; needed for neighbours that are routers
     #[arg(long, value_name = "ADDRESS", requires = "interface", conflicts_with = "file")]
     pub ipv4: Vec<Ipv4Addr>,
-    /// End after so many seconds
+    /// End after this many seconds
     #[arg(long, value_name = "SECONDS", requires = "interface", conflicts_with = "file", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub seconds: Option<u64>,
-    /// Print as JSON: what the switches found, or the state of the bridge, a line whenever it changes
+    /// Print JSON: the result, or with --interface the state of the bridge, one line per change
     #[arg(long)]
     pub json: bool,
 }
@@ -210,29 +210,29 @@ fn octets<const COUNT: usize>(text: &str) -> Result<[u8; COUNT], String> {
     let octet = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).ok();
     let pairs = digits.chunks(2).filter(|pair| pair.iter().all(char::is_ascii_hexdigit));
     let octets: Vec<u8> = pairs.filter_map(octet).collect();
-    let wrong = || format!("{COUNT} octets are {} hexadecimal digits, with dots between them", 2 * COUNT);
+    let wrong = || format!("give {COUNT} octets as {} hexadecimal digits; dots between them are optional", 2 * COUNT);
     if digits.len() == 2 * COUNT { octets.try_into().map_err(|_| wrong()) } else { Err(wrong()) }
 }
 
 /// `dcbx`
 #[derive(Args, Debug)]
 pub struct Dcbx {
-    /// The scenario file (TOML) whose [[dcb]] is exchanged
+    /// The scenario file (TOML) with [[dcb]] entries
     #[arg(required_unless_present = "interface")]
     pub file: Option<PathBuf>,
     /// Override a value, such as dcb[0].pfc=[3,4]
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "file")]
     pub set: Vec<String>,
-    /// Be a real agent on this interface instead, until interrupted; takes root
+    /// Run an agent on this real interface instead, until interrupted; requires root
     #[arg(long, value_name = "IF")]
     pub interface: Option<String>,
-    /// With a file, speak as this node of it; without, willing and with nothing configured
+    /// The node of the scenario whose settings the agent uses; without a scenario it is willing and has no settings
     #[arg(long, value_name = "NODE", requires = "file", requires = "interface")]
     pub node: Option<String>,
-    /// End after so many seconds
+    /// End after this many seconds
     #[arg(long, value_name = "SECONDS", requires = "interface", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub seconds: Option<u64>,
-    /// Print as JSON: the state of every port, or of the interface, a line whenever it changes
+    /// Print JSON: the state of every port, or with --interface of the interface, one line per change
     #[arg(long)]
     pub json: bool,
 }
@@ -240,30 +240,30 @@ pub struct Dcbx {
 /// Tables for other programs and for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// The network, as ibnetdiscover prints it: what ibsim reads
+    /// The network as ibnetdiscover prints it; read by ibsim
     Ibnetdiscover,
-    /// The network, as opensm leaves it in opensm-subnet.lst: what ibdmchk -s reads
+    /// The network as opensm writes it to opensm-subnet.lst; read by ibdmchk -s
     Subnet,
-    /// The tables, as opensm leaves them in opensm.fdbs: what ibdmchk -f reads
+    /// The tables as opensm writes them to opensm.fdbs; read by ibdmchk -f
     Fdbs,
-    /// The tables, as opensm leaves them in opensm-lfts.dump: what opensm -R file -U reads
+    /// The tables as opensm writes them to opensm-lfts.dump; read by opensm -R file -U
     Lfts,
-    /// The local identifiers, as opensm keeps them in guid2lid
+    /// The local identifiers as opensm writes them to guid2lid
     Guid2lid,
-    /// The service level of every pair: what ibdmchk -c reads
+    /// The service level of every pair; read by ibdmchk -c
     PathSl,
-    /// The lane of every service level: what ibdmchk -d reads
+    /// The virtual lane of every service level; read by ibdmchk -d
     Sl2vl,
-    /// What bridges of shortest path bridging forward by address, with the groups of services
+    /// Filtering databases of SPBM bridges (by address), with the groups of services
     Spbm,
-    /// What they forward by VLAN, with the groups of addresses
+    /// Filtering databases of SPBV bridges (by VLAN), with the groups of addresses
     Spbv,
 }
 
 /// `protocols`
 #[derive(Args, Debug)]
 pub struct Protocols {
-    /// One of them, to see its parameters
+    /// List the parameters of this protocol or congestion point
     pub name: Option<String>,
 }
 
@@ -276,19 +276,19 @@ pub struct Compare {
     /// Protocols to compare, such as none,qcn
     #[arg(long, value_delimiter = ',', value_name = "A,B,...")]
     pub protocols: Vec<String>,
-    /// Any other key to compare values of, such as switches[0].buffers[0].xoff=50KB,100KB
+    /// Any other key and the values to compare, such as switches[0].buffers[0].xoff=50KB,100KB
     #[arg(long, value_name = "PATH=A,B,...")]
     pub vary: Option<String>,
-    /// Directory for the results and the picture [default: results/NAME-compared, or the next free one]
+    /// Directory for the results and the plot [default: results/NAME-compared, or the next free name]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Replace older results there; files of yours in them stay
+    /// Replace older results there; your own files are kept
     #[arg(long)]
     pub overwrite: bool,
-    /// Threads to use at most [default: all cores, or fewer if the network is small]
+    /// Most threads to use [default: all cores, or fewer if the network is small]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Also write report.html, into that directory
+    /// Also write report.html to that directory
     #[arg(long)]
     pub report: bool,
     /// Print the table as JSON
@@ -301,13 +301,13 @@ pub struct Compare {
 pub struct Sweep {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// An axis of the grid; may be given several times; replaces the scenario's own [sweep]
+    /// An axis of the grid; repeatable; replaces the scenario's [sweep]
     #[arg(long, value_name = "PATH=A,B,...")]
     pub axis: Vec<String>,
     /// Seeds per cell [default: the scenario's replications]
     #[arg(long)]
     pub replications: Option<u32>,
-    /// Directory of the sweep; an unfinished one goes on [default: results/NAME-sweep]
+    /// Directory of the sweep; an unfinished sweep there is resumed [default: results/NAME-sweep]
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Runs at a time [default: all cores]
@@ -316,7 +316,7 @@ pub struct Sweep {
     /// Make only every N-th run, from the I-th on, and no table: one task of a batch system
     #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json"])]
     pub part: Option<study::Part>,
-    /// Also write report.html, into that directory
+    /// Also write report.html to that directory
     #[arg(long)]
     pub report: bool,
     /// Print the table as JSON
@@ -327,24 +327,24 @@ pub struct Sweep {
 /// `reproduce`
 #[derive(Args, Debug)]
 pub struct Reproduce {
-    /// PAPER or PAPER/FIGURE; without it, the list
+    /// PAPER or PAPER/FIGURE [default: list all figures]
     pub what: Option<String>,
     /// The folder with the papers
     #[arg(long, default_value = "papers")]
     pub papers: PathBuf,
-    /// Directory for results and pictures
+    /// Directory for results and plots
     #[arg(long, default_value = "results/papers")]
     pub out: PathBuf,
     /// Seeds per figure [default: the figure's own]
     #[arg(long)]
     pub replications: Option<u32>,
-    /// Whether to judge again with the other values of what a paper leaves open
+    /// Whether to repeat the runs with the other plausible values of parameters that a paper does not state
     #[arg(long, value_name = "WHICH", default_value = "all")]
     pub choices: Choices,
-    /// A short form: one seed, no choices, and as long as the figure's run.quick
+    /// A short form: one seed, no choices, and the duration of the figure's run.quick
     #[arg(long, conflicts_with_all = ["replications", "choices"])]
     pub quick: bool,
-    /// Override a value of every figure
+    /// Override a value in every figure
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Runs at a time [default: all cores]
@@ -353,7 +353,7 @@ pub struct Reproduce {
     /// Make only every N-th run of each figure, from the I-th on, and no verdicts: one task of a batch system
     #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json"], requires = "what")]
     pub part: Option<study::Part>,
-    /// Also write report.html, into that directory
+    /// Also write report.html to that directory
     #[arg(long)]
     pub report: bool,
     /// Print the verdicts as JSON
@@ -375,25 +375,25 @@ pub enum Choices {
 pub struct Stability {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// An axis of a stability map, given twice: a key of [fluid] and its range, such as delay=50us..300us
+    /// An axis of the stability map: a key of [fluid] and its range, such as delay=50us..300us; give it twice
     #[arg(long, value_name = "KEY=FROM..TO")]
     pub map: Vec<String>,
     /// Points along each axis of the map
     #[arg(long, default_value_t = 1000, value_name = "COUNT")]
     pub points: usize,
-    /// Also integrate the equations and draw queue and rate over time
+    /// Also integrate the equations and plot queue and rate over time
     #[arg(long)]
     pub trajectory: bool,
-    /// Also run the scenario's packets, draw them over the fluid and measure how often they swing
+    /// Also run the packet simulation, plot it over the fluid model and measure its oscillation
     #[arg(long)]
     pub packets: bool,
-    /// Directory for the pictures [default: results/NAME-stability]
+    /// Directory for the plots [default: results/NAME-stability]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Threads to use [default: all cores]; the result does not depend on it
+    /// Threads to use [default: all cores]; results do not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Also write report.html, into that directory
+    /// Also write report.html to that directory
     #[arg(long)]
     pub report: bool,
     /// Print everything as JSON
@@ -404,30 +404,30 @@ pub struct Stability {
 /// `pcap`
 #[derive(Args, Debug)]
 pub struct Pcap {
-    /// A scenario file, or a results directory, whose run is made again and must come out the same
+    /// A scenario file, or a results directory whose run is repeated (its fingerprint must match)
     pub what: PathBuf,
-    /// Directions of links, such as 'sw0->h1' or 'leaf*->spine?'
+    /// Links to capture, each in one direction, such as 'sw0->h1' or 'leaf*->spine?'
     #[arg(required = true, value_name = "LINK")]
     pub links: Vec<String>,
-    /// The file, - for standard output [default: NAME.pcapng]
+    /// The file to write; - for standard output [default: NAME.pcapng]
     #[arg(long, short)]
     pub out: Option<PathBuf>,
-    /// Replace an older file there
+    /// Replace an existing file
     #[arg(long)]
     pub overwrite: bool,
-    /// Read the files that a results directory without copies of them names, wherever they are
+    /// For results without copies of their input files: read the files that the manifest names, wherever they are
     #[arg(long)]
     pub inputs: bool,
     /// Override a value of the scenario
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Another seed than the scenario's
+    /// Use this seed instead of the scenario's
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Threads to use at most [default: all cores, or fewer if the network is small]; the result does not depend on it
+    /// Most threads to use [default: all cores, or fewer if the network is small]; results do not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
@@ -439,13 +439,13 @@ pub struct Pcap {
 pub struct Report {
     /// A directory that run, compare, sweep, reproduce or stability wrote
     pub results: PathBuf,
-    /// The file to write, - for standard output [default: RESULTS/report.html]
+    /// The file to write; - for standard output [default: RESULTS/report.html]
     #[arg(long, short)]
     pub out: Option<PathBuf>,
-    /// Replace a file there that is not a report by tailback
+    /// Replace the file even if tailback did not write it
     #[arg(long)]
     pub overwrite: bool,
-    /// What the data of the report may take; beyond it rows are joined over time, sums and extremes kept
+    /// The most data the report may hold; beyond it, samples are merged over time (sums and extremes are kept)
     #[arg(long, value_name = "SIZE", default_value = "15MB")]
     pub size: units::Bytes,
 }
@@ -455,10 +455,10 @@ pub struct Report {
 pub struct Plot {
     /// A results directory
     pub results: PathBuf,
-    /// Where to put the pictures [default: RESULTS/plots]
+    /// Directory for the plots [default: RESULTS/plots]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Replace files there that are not pictures by tailback
+    /// Replace files there even if tailback did not write them
     #[arg(long)]
     pub overwrite: bool,
 }
@@ -466,9 +466,9 @@ pub struct Plot {
 /// `diff`
 #[derive(Args, Debug)]
 pub struct Diff {
-    /// One results directory
+    /// The first results directory
     pub a: PathBuf,
-    /// The other
+    /// The second results directory
     pub b: PathBuf,
 }
 
@@ -477,10 +477,10 @@ pub struct Diff {
 pub struct Csv {
     /// A results directory
     pub results: PathBuf,
-    /// Where to put the files [default: RESULTS/csv]
+    /// Directory for the files [default: RESULTS/csv]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Replace files there that are not tables by tailback
+    /// Replace files there even if tailback did not write them
     #[arg(long)]
     pub overwrite: bool,
 }

@@ -12,6 +12,7 @@ use scenario::{Plan, load};
 use std::path::PathBuf;
 use study::capture::{Capture, choose};
 use study::{Captured, Options, StudyError, cores, execute, load_recorded, slug};
+use units::grouped;
 
 /// The capture that links stand for; none without links.
 pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Option<Capture>, Exit> {
@@ -29,9 +30,12 @@ pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Op
 
 /// Says what was captured.
 pub fn note(captured: &Captured) {
-    console::note(&format!("{} frames in {}", captured.frames, captured.file.display()));
+    console::note(&format!("{} frames captured in {}", grouped(captured.frames), captured.file.display()));
     if captured.too_short > 0 {
-        let text = format!("{} frames are left out: nothing of their kind is that short", captured.too_short);
+        let text = format!(
+            "{} frames were left out: they are shorter than the headers of their kind",
+            grouped(captured.too_short)
+        );
         console::note(&text);
     }
 }
@@ -47,7 +51,7 @@ pub fn pcap(arguments: &Pcap) -> Exit {
     };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.pcapng", slug(&plan.name))));
     if is_replaced(&out) && !arguments.overwrite {
-        console::error(&format!("{} is there already; --overwrite replaces it", out.display()));
+        console::error(&format!("{} already exists; --overwrite replaces it", out.display()));
         return Exit::BadInput;
     }
     let capture = match chosen(&plan, &arguments.links, Some(out.clone())) {
@@ -78,7 +82,7 @@ pub fn pcap(arguments: &Pcap) -> Exit {
     let now = execution.report.fingerprint;
     if let Some(manifest) = recorded.filter(|manifest| manifest.fingerprint != now) {
         console::error(&format!(
-            "{}: the run came out differently, {now:016x} where {:016x} is recorded (by version {}); \
+            "{}: the repeated run differs: fingerprint {now:016x}, recorded {:016x} (by version {}); \
              run the scenario itself instead",
             arguments.what.display(),
             manifest.fingerprint,
@@ -92,7 +96,7 @@ pub fn pcap(arguments: &Pcap) -> Exit {
     }
     if !arguments.quiet {
         if execution.report.outcome != fabric::Outcome::Finished {
-            console::note(&format!("the run ended with {}", execution.measures.outcome));
+            console::note(&format!("the run ended with outcome {}", execution.measures.outcome));
         }
         execution.captured.iter().for_each(note);
     }
@@ -111,7 +115,7 @@ fn planned(arguments: &Pcap) -> Result<(Plan, Option<Manifest>), Exit> {
         Exit::BadInput
     };
     if !arguments.set.is_empty() || arguments.seed.is_some() {
-        return Err(refuse("--set and --seed change a scenario; recorded results are run again as they were"));
+        return Err(refuse("--set and --seed work on scenario files only; a recorded run is repeated unchanged"));
     }
     let results = Results::open(what).map_err(|error| {
         console::error(&error.to_string());
@@ -120,7 +124,7 @@ fn planned(arguments: &Pcap) -> Result<(Plan, Option<Manifest>), Exit> {
     let overrides: Vec<String> = match results.manifest.plan["overrides"].as_array() {
         Some(texts) => texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect(),
         None => {
-            return Err(refuse("it was recorded by a version that did not keep overrides; run the scenario itself"));
+            return Err(refuse("it was recorded by a version that did not store overrides; run the scenario itself"));
         }
     };
     let plan = load_recorded(&results, &overrides, arguments.inputs).map_err(|errors| console::problems(&errors))?;

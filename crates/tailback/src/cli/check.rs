@@ -43,7 +43,7 @@ pub fn check(arguments: &Check) -> Exit {
             console::print(&text);
         }
         if findings.is_empty() {
-            console::print("nothing to say against it\n");
+            console::print("no findings\n");
         }
     }
     if serious { Exit::BadInput } else { Exit::Success }

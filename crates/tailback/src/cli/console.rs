@@ -66,19 +66,6 @@ pub fn doubtful(text: &str) -> String {
     if plain_output() { text.to_owned() } else { format!("\u{1b}[1;33m{text}\u{1b}[0m") }
 }
 
-/// A count with its thousands apart.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Says what is wrong.
 pub fn error(text: &str) {
     let mark = if colored() { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
@@ -98,9 +85,7 @@ pub fn note(text: &str) {
 
 /// Says that files cannot be compared with hashes, since there are none.
 pub fn unverified(what: &str) {
-    note(&format!(
-        "{what}: written without hashes by an earlier version; whether its files were changed since cannot be told"
-    ));
+    note(&format!("{what}: written by an earlier version without hashes; changes to its files cannot be detected"));
 }
 
 /// A table with aligned columns; numbers to the right if they look like numbers.
@@ -166,7 +151,7 @@ pub fn with_interval(value: f64, summary: &Summary, shown: impl Fn(f64) -> Strin
 }
 
 /// What the brackets of [`with_interval`] mean.
-pub const CUT: &str = "[low, high] is the interval itself where it is cut at a bound of the quantity";
+pub const CUT: &str = "[low, high] is an interval that was cut at a bound of the quantity";
 
 /// A number with a prefix and a unit.
 pub fn scaled(value: f64, unit: &str, base: f64) -> String {
@@ -214,7 +199,7 @@ impl RunProgress {
         let part = seen.now.as_picos() as f64 / self.until.as_picos().max(1) as f64;
         let elapsed = self.start.elapsed().as_secs_f64();
         let speed = seen.hops as f64 / elapsed.max(1e-9) / 1e6;
-        let message = format!("simulated {}, {speed:.1} million hops/s", seconds(seen.now.as_secs_f64()));
+        let message = format!("simulated {}, {speed:.1} M hops/s", seconds(seen.now.as_secs_f64()));
         if let Some(bar) = &self.bar {
             bar.set_message(message);
             bar.set_position((part * 1000.0) as u64);

@@ -10,6 +10,7 @@ use discovery::dcbx::{Event, Exchange, Port, history};
 use fabric::graph::{Graph, NodeId};
 use scenario::Plan;
 use serde_json::{Value, json};
+use units::grouped;
 use wire::lldp::ieee::{EtsTable, Selection};
 
 /// `tailback dcbx`
@@ -55,7 +56,7 @@ fn configured(plan: Option<&Plan>, node: Option<&str>) -> Result<(Settings, Time
     let Some(plan) = plan else { return Ok((Settings::default(), Timers::default())) };
     let Some(dcb) = &plan.dcb else { return Err(unconfigured()) };
     let Some(node) = node else {
-        console::error("which node of the scenario is the interface? add --node, such as --node spine0");
+        console::error("--interface with a scenario needs the name of a node; add --node, such as --node spine0");
         return Err(Exit::BadInput);
     };
     let settings = plan.spec.graph.find(node).and_then(|node| dcb.settings.get(node.0 as usize));
@@ -99,9 +100,9 @@ fn as_text(graph: &Graph, exchange: &Exchange) -> String {
     text.push_str("\n* learned from the peer\n");
     let (time, frames) = (exchange.converged, exchange.frames);
     if exchange.settled {
-        text.push_str(&format!("converged {time} after the last start, with {frames} frames\n"));
+        text.push_str(&format!("converged {time} after the last node started, with {} frames\n", grouped(frames)));
     } else {
-        text.push_str("never came to rest\n");
+        text.push_str("did not converge\n");
     }
     for port in exchange.ports() {
         for finding in &port.findings {
@@ -140,14 +141,14 @@ fn later(graph: &Graph, steps: &[Exchange]) -> String {
         let what: Vec<String> = step.events.iter().map(|&it| event(graph, it)).collect();
         let after = format!("{}{}", step.converged, if step.settled { "" } else { "..." });
         let wrong = step.ports().map(|port| port.findings.len()).sum::<usize>().to_string();
-        let frames = step.frames.to_string();
+        let frames = grouped(step.frames);
         vec![when, what.join(", "), format!("{} of {ports}", step.changed), after, frames, wrong]
     };
     let rows: Vec<Vec<String>> = steps.iter().skip(1).map(row).collect();
     let head = ["at", "event", "ports changed", "converged after", "frames", "mismatches"];
-    let mut text = format!("\nlater, in the time of the run\n{}", console::table(&head, &rows));
+    let mut text = format!("\nevents during the run\n{}", console::table(&head, &rows));
     if steps.iter().any(|step| !step.settled) {
-        text.push_str("... not known to be at rest when the next event came, or never\n");
+        text.push_str("... not yet converged when the next event came, or never converged\n");
     }
     for (before, step) in steps.iter().zip(&steps[1..]) {
         let when = step.at.map_or(String::new(), |at| at.to_string());

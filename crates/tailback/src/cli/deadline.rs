@@ -33,7 +33,7 @@ pub fn start(seconds: Option<f64>) -> Result<(), Exit> {
         None => None,
         Some(Ok(limit)) => Some(limit),
         Some(Err(_)) => {
-            console::error("--time-limit: give a number of seconds, zero or more");
+            console::error("--time-limit: give a number of seconds, 0 or more");
             return Err(Exit::BadInput);
         }
     };
@@ -61,8 +61,8 @@ pub fn start(seconds: Option<f64>) -> Result<(), Exit> {
 /// Ends the program before it has done anything.
 fn end(limit: Duration) -> ! {
     console::error(&format!(
-        "the time limit of {} s was reached before anything was run\n  allow more time, or make the network or its \
-         workloads smaller",
+        "the time limit of {} s was reached before the run started\n  allow more time, or reduce the network or its \
+         workloads",
         limit.as_secs_f64()
     ));
     std::process::exit(i32::from(Exit::Limit.code()))

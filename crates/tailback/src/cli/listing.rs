@@ -20,9 +20,9 @@ pub fn protocols(arguments: &Protocols) -> Exit {
         let rows = |all: &mut dyn Iterator<Item = Entry>| -> Vec<Vec<String>> {
             all.map(|(name, summary, ..)| vec![name.to_owned(), summary.to_owned()]).collect()
         };
-        let mut text = console::table(&["protocol", "what sources do"], &rows(&mut sources.into_iter()));
+        let mut text = console::table(&["protocol", "behaviour of sources"], &rows(&mut sources.into_iter()));
         text.push('\n');
-        text.push_str(&console::table(&["congestion point", "what switches do"], &rows(&mut points.into_iter())));
+        text.push_str(&console::table(&["congestion point", "behaviour of switches"], &rows(&mut points.into_iter())));
         text.push_str("\n'tailback protocols NAME' lists the parameters of one.\n");
         console::print(&text);
         return Exit::Success;
@@ -37,7 +37,7 @@ pub fn protocols(arguments: &Protocols) -> Exit {
         let names = sources.chain(points).map(|(known, ..)| known);
         let near = names.min_by_key(|known| strsim::damerau_levenshtein(known, name));
         let hint = near.map(|near| format!("\n  did you mean {near}?")).unwrap_or_default();
-        console::error(&format!("there is no protocol or congestion point {name}{hint}"));
+        console::error(&format!("there is no protocol or congestion point `{name}`{hint}"));
         return Exit::BadInput;
     }
     console::print(&text);
@@ -68,7 +68,7 @@ fn parameter_table(name: &str, summary: &str, (parameters, presets): Tables, sec
         vec![parameter.name.to_owned(), default.to_owned(), meaning, source.to_owned()]
     };
     let rows: Vec<Vec<String>> = parameters.iter().map(row).collect();
-    let table = console::table(&["parameter", "default", "what it means", "where the default comes from"], &rows);
+    let table = console::table(&["parameter", "default", "meaning", "source of the default"], &rows);
     let mut text = format!("{section} name = \"{name}\": {summary}\n\n{table}\n");
     for preset in presets {
         text.push_str(&format!("preset = \"{}\": {}\n", preset.name, preset.meaning));
@@ -99,7 +99,7 @@ pub fn topologies() -> Exit {
         }
         text.push('\n');
     }
-    text.push_str("Write [network] with topology = \"NAME\", the numbers, and link = { rate = ..., latency = ... }.\n");
+    text.push_str("Write a section [network] with topology = \"NAME\", its parameters, and link = { rate = ..., latency = ... }.\n");
     console::print(&text);
     Exit::Success
 }
@@ -135,12 +135,12 @@ pub fn init(arguments: &Init) -> Exit {
             Exit::Success
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            console::error(&format!("{} is there already\n  name another file: tailback init FILE", path.display()));
+            console::error(&format!("{} already exists\n  name another file: tailback init FILE", path.display()));
             Exit::BadInput
         }
         Err(error) => {
             console::error(&format!(
-                "cannot write {}: {error}\n  name a file in a folder that is there",
+                "cannot write {}: {error}\n  name a file in an existing directory",
                 path.display()
             ));
             Exit::Failure

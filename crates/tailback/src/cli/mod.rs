@@ -38,7 +38,7 @@ fn heed_interrupt() {
         if INTERRUPT.swap(true, Ordering::Relaxed) || deadline::is_setting_up() {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
-        console::note("\ninterrupted: ending cleanly (once more to end at once)");
+        console::note("\ninterrupted: finishing (press Ctrl-C again to stop at once)");
     });
 }
 

@@ -11,6 +11,7 @@ use fabric::graph::Graph;
 use fabric::routing::{Bridges, Routing, Survey, dependency_cycle};
 use scenario::Plan;
 use serde_json::json;
+use units::grouped;
 
 /// `tailback routes`
 pub fn routes(arguments: &Arguments) -> Exit {
@@ -55,10 +56,10 @@ type Maker = fn(&Graph, &Bridges, u8, &[Service]) -> Result<Databases, String>;
 
 fn filtering(plan: &Plan, maker: Maker, tree: u8) -> Result<String, String> {
     let Some(Routing::Spb { bridges, trees }) = &plan.routing else {
-        return Err("only bridges of shortest path bridging have these tables: set network.routing=spb".into());
+        return Err("only shortest path bridging has filtering databases; add --set network.routing=spb".into());
     };
     if tree >= *trees {
-        return Err(format!("there is no tree {tree}: there are {trees}, numbered from 0"));
+        return Err(format!("there is no tree {tree}; there are {trees}, numbered from 0"));
     }
     let graph = &plan.spec.graph;
     let databases = maker(graph, bridges, tree, &plan.services)?;
@@ -125,19 +126,19 @@ fn as_json(survey: &Survey, circle: bool) -> serde_json::Value {
 
 fn as_text(survey: &Survey, circle: bool) -> String {
     let lines = [
-        ("pairs of hosts on different switches", survey.pairs.to_string()),
-        ("of them without a path", survey.unreached.to_string()),
-        ("cables between switches", survey.trunks.to_string()),
-        ("of them in use", survey.used.to_string()),
-        ("cables on a path, mean", format!("{:.4}", survey.hops)),
-        ("on a shortest path", format!("{:.4}", survey.shortest)),
-        ("ratio of the two", format!("{:.4}", mean_stretch(survey))),
-        ("ratio of the worst pair", format!("{:.4}", survey.stretch)),
-        ("longest path", survey.longest.to_string()),
-        ("pairs over a direction of a cable, mean", format!("{:.2}", survey.load.0)),
-        ("the most", format!("{:.2}", survey.load.1)),
-        ("trees the source chooses among", survey.trees.to_string()),
-        ("lanes", survey.lanes.to_string()),
+        ("pairs of hosts on different switches", grouped(survey.pairs)),
+        ("pairs without a path", grouped(survey.unreached)),
+        ("links between switches", grouped(survey.trunks.into())),
+        ("links in use", grouped(survey.used.into())),
+        ("hops between switches, mean", format!("{:.4}", survey.hops)),
+        ("hops on shortest paths, mean", format!("{:.4}", survey.shortest)),
+        ("path length / shortest, mean", format!("{:.4}", mean_stretch(survey))),
+        ("path length / shortest, worst pair", format!("{:.4}", survey.stretch)),
+        ("hops on the longest path", survey.longest.to_string()),
+        ("pairs per link direction, mean", format!("{:.2}", survey.load.0)),
+        ("pairs per link direction, max", format!("{:.2}", survey.load.1)),
+        ("trees", survey.trees.to_string()),
+        ("virtual lanes", survey.lanes.to_string()),
         ("lossless traffic can deadlock", if circle { "yes".into() } else { "no".into() }),
     ];
     lines.iter().map(|(what, value)| format!("{what:<42}{value}\n")).collect()

@@ -15,6 +15,7 @@ use study::{
     Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, cores, execute_with,
     judge, judgement_record, run_record, symbol, usual_place,
 };
+use units::grouped;
 
 /// Failed cables that a summary names.
 const MOST_CABLES: usize = 8;
@@ -46,7 +47,7 @@ pub fn run(arguments: &Run) -> Exit {
     };
     if plan.run.replications > 1 && !arguments.quiet {
         let text = format!(
-            "run makes one run, of seed {}; 'tailback sweep' makes all {} replications",
+            "this is one run with seed {}; 'tailback sweep' runs all {} replications",
             plan.run.seed, plan.run.replications
         );
         console::note(&text);
@@ -100,7 +101,7 @@ pub fn run(arguments: &Run) -> Exit {
             execution.captured.iter().for_each(capture::note);
         }
         if let Some(error) = &execution.lacking {
-            console::error(&format!("{error}\n  the tables are whole and kept in {}", out.display()));
+            console::error(&format!("{error}\n  the tables are complete and were kept in {}", out.display()));
             return Exit::refusal(error);
         }
         if arguments.report && !arguments.quiet {
@@ -171,6 +172,7 @@ pub fn shown(unit: Unit, value: f64) -> String {
         Unit::Size => console::scaled(value, "B", 1000.0),
         Unit::Time => console::seconds(value),
         Unit::Number => format!("{value:.4}"),
+        Unit::Count if (0.0..1e15).contains(&value) => grouped(value.round() as u64),
         Unit::Count => format!("{value:.0}"),
         Unit::Outcome => String::new(),
     }
@@ -178,13 +180,13 @@ pub fn shown(unit: Unit, value: f64) -> String {
 
 /// A deadlock with its flows by name.
 fn circle(plan: &Plan, deadlock: &fabric::Deadlock) -> String {
-    let mut text = "deadlock: each of these waits for the next, and the last for the first\n".to_owned();
+    let mut text = "deadlock: each queue waits for the next one, and the last for the first\n".to_owned();
     for fabric::Waiting { node, input, output, class, flows } in &deadlock.cycle {
         let name = |flow: &u32| plan.flow_names.get(*flow as usize).map_or("?", String::as_str);
         let flows: Vec<&str> = flows.iter().map(name).collect();
         let class = plan.spec.classes.get(usize::from(*class)).map_or("?", |class| class.name.as_str());
         let flows = flows.join(", ");
-        text.push_str(&format!("  {node}: in by port {input}, out by port {output}, class {class}, flows {flows}\n"));
+        text.push_str(&format!("  {node}: ingress port {input}, egress port {output}, class {class}, flows {flows}\n"));
     }
     text
 }
@@ -193,14 +195,14 @@ fn circle(plan: &Plan, deadlock: &fabric::Deadlock) -> String {
 fn outcome_words(outcome: &str, totals: &fabric::Totals) -> String {
     let count = |frames: u64, what: &str| {
         let plural = if frames == 1 { "" } else { "s" };
-        (frames > 0).then(|| format!("{} frame{plural} {what}", console::grouped(frames)))
+        (frames > 0).then(|| format!("{} frame{plural} {what}", grouped(frames)))
     };
     let again = totals.requeued_frames;
     let dropped = count(totals.dropped_frames, "dropped").map(|text| match again {
         0 => text,
-        _ => format!("{text} ({} of them sent again)", console::grouped(again)),
+        _ => format!("{text} ({} of them retransmitted)", grouped(again)),
     });
-    let losses: Vec<String> = dropped.into_iter().chain(count(totals.lost_frames, "lost on cables")).collect();
+    let losses: Vec<String> = dropped.into_iter().chain(count(totals.lost_frames, "lost on links")).collect();
     if outcome != "finished" || losses.is_empty() {
         return outcome.to_owned();
     }
@@ -219,7 +221,7 @@ fn failed_cables(plan: &Plan, end: units::Time) -> Option<String> {
     let failed: Vec<String> = plan.spec.faults.iter().filter(|fault| fault.down < end).map(fault).collect();
     let more =
         if failed.len() > MOST_CABLES { format!(" and {} more", failed.len() - MOST_CABLES) } else { String::new() };
-    (!failed.is_empty()).then(|| format!("failed cables: {}{more}", failed[..failed.len().min(MOST_CABLES)].join(", ")))
+    (!failed.is_empty()).then(|| format!("failed links: {}{more}", failed[..failed.len().min(MOST_CABLES)].join(", ")))
 }
 
 fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> String {
@@ -237,19 +239,19 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     });
     let speed = totals.hops as f64 / execution.wall.as_secs_f64().max(1e-9) / 1e6;
     text.push_str(&format!(
-        "simulated {} in {}: {} frames over a cable ({speed:.1} million/s), fingerprint {:016x}\n",
+        "simulated {} in {}: {} hops ({speed:.1} M hops/s), fingerprint {:016x}\n",
         console::seconds(report.now.as_secs_f64()),
         console::seconds(execution.wall.as_secs_f64()),
-        totals.hops,
+        grouped(totals.hops),
         report.fingerprint,
     ));
     text.push_str(&format!(
-        "delivered {}, dropped {} frames, lost on cables {}, pause frames {}, credit frames {}\n\n",
+        "delivered {}; {} frames dropped, {} lost on links, {} pause frames, {} credit frames\n\n",
         console::scaled(totals.delivered_bytes as f64, "B", 1000.0),
-        totals.dropped_frames,
-        totals.lost_frames,
-        totals.pause_frames,
-        totals.credit_frames,
+        grouped(totals.dropped_frames),
+        grouped(totals.lost_frames),
+        grouped(totals.pause_frames),
+        grouped(totals.credit_frames),
     ));
     if let Some(failed) = failed_cables(plan, report.now) {
         text.truncate(text.trim_end().len());
@@ -262,14 +264,17 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         .map(|line| {
             let of =
                 |pick: fn((f64, f64, f64)) -> f64| line.throughput.map(|t| console::rate(pick(t))).unwrap_or_default();
-            let mut done =
-                if line.completed.1 > 0 { format!("{}/{}", line.completed.0, line.completed.1) } else { String::new() };
+            let mut done = if line.completed.1 > 0 {
+                format!("{}/{}", grouped(line.completed.0 as u64), grouped(line.completed.1 as u64))
+            } else {
+                String::new()
+            };
             if line.never > 0 {
-                done.push_str(&format!(" ({} never will)", line.never));
+                done.push_str(&format!(" ({} cannot)", line.never));
             }
             vec![
                 line.name.clone(),
-                line.flows.to_string(),
+                grouped(line.flows as u64),
                 of(|t| t.0),
                 of(|t| t.1),
                 of(|t| t.2),
@@ -279,7 +284,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
             ]
         })
         .collect();
-    let head = ["workload", "flows", "mean rate", "least", "most", "Jain", "completed", "mean time"];
+    let head = ["workload", "flows", "mean rate", "min", "max", "Jain", "completed", "mean time"];
     text.push_str(&console::table(&head, &rows));
     if !judgements.is_empty() {
         text.push('\n');
@@ -318,7 +323,7 @@ pub fn found(judgement: &Judgement) -> String {
         }
         Some(summary) => shown(summary.mean),
         None if judgement.expectation.metric == Metric::Outcome => ended(&judgement.outcomes),
-        None => "nothing".into(),
+        None => "no value".into(),
     }
 }
 
@@ -333,5 +338,5 @@ pub fn judgement_table(judgements: &[Judgement]) -> String {
             vec![judgement.expectation.name.clone(), expected, measured, judgement.verdict.word().into(), source]
         })
         .collect();
-    console::table(&["what", "expected", "measured", "verdict", "stated in"], &rows)
+    console::table(&["quantity", "expected", "measured", "verdict", "source"], &rows)
 }

@@ -11,6 +11,7 @@ use fabric::graph::Graph;
 use fabric::routing::{Bridges, Routing};
 use scenario::memory::{self, Need};
 use serde_json::{Value, json};
+use units::grouped;
 
 /// `tailback spb`
 pub fn spb(arguments: &Arguments) -> Exit {
@@ -57,22 +58,22 @@ fn as_text(graph: &Graph, found: &Discovery) -> String {
         let when = step.at.map_or("start".to_owned(), |at| at.to_string());
         let down = cables(graph, &step.down).join(", ");
         let tables = match (step.settled, wrong(graph, step)) {
-            (false, _) => "never came to rest".to_owned(),
-            (true, wrong) if wrong.is_empty() => "as the graph says".to_owned(),
-            (true, wrong) => format!("otherwise at {}", wrong.join(", ")),
+            (false, _) => "did not converge".to_owned(),
+            (true, wrong) if wrong.is_empty() => "correct".to_owned(),
+            (true, wrong) => format!("wrong at {}", wrong.join(", ")),
         };
         let up = format!("{} of {}", step.adjacencies.len(), found.trunks);
-        vec![when, down, up, step.converged.to_string(), step.frames.to_string(), tables]
+        vec![when, down, up, step.converged.to_string(), grouped(step.frames), tables]
     };
     let rows: Vec<Vec<String>> = found.steps.iter().map(row).collect();
     let mut text =
-        console::table(&["event", "cables down", "adjacencies", "converged after", "frames", "tables"], &rows);
+        console::table(&["event", "links down", "adjacencies", "converged after", "frames", "tables"], &rows);
     let tree = |(number, tree): (usize, &discovery::spb::Usage)| {
         vec![number.to_string(), tree.cables.to_string(), tree.busiest.to_string()]
     };
     let rows: Vec<Vec<String>> = found.trees.iter().enumerate().map(tree).collect();
     text.push('\n');
-    text.push_str(&console::table(&["tree", "cables used", "most paths over one direction"], &rows));
+    text.push_str(&console::table(&["tree", "links used", "paths on the busiest link direction"], &rows));
     text
 }
 

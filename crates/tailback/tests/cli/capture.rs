@@ -42,8 +42,9 @@ fn tshark_with(capture: &Path, fields: &[&str], ours: bool) -> Option<Vec<Vec<St
 /// The number of frames that a note speaks of.
 fn told(err: &str) -> usize {
     let words: Vec<&str> = err.split_whitespace().collect();
-    let place = words.windows(3).position(|it| it[1..] == ["frames", "in"]).unwrap_or_else(|| panic!("no note: {err}"));
-    words[place].parse().expect("a number")
+    let place =
+        words.windows(3).position(|it| it[1..] == ["frames", "captured"]).unwrap_or_else(|| panic!("no note: {err}"));
+    words[place].replace(',', "").parse().expect("a number")
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn help_names_every_command_and_exit_code() {
     let listed = said.out.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
     let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, COMMANDS, "the tests know all commands");
-    for code in ["0 success", "1 the", "2 bad", "3 loss", "4 deadlock", "5", "6 not", "130 interrupted"] {
+    for code in ["0 success", "1 system", "2 bad", "3 loss", "4 deadlock", "5", "6 dis", "130 interrupted"] {
         assert!(said.out.contains(code), "{code}");
     }
 }

@@ -45,7 +45,7 @@ fn diff_compares_what_was_recorded_and_says_what_was_not() {
     run("fewer", "probes.record=[\"flows\", \"links\"]");
     run("rarer", "probes.sample_every=30us");
     let said = scratch.run(&["diff", "a", "fewer"]).ends(0);
-    assert!(said.out.contains("only the first has recorded it: queues, occupancy, rates"), "{}", said.out);
+    assert!(said.out.contains("only the first run recorded it): queues, occupancy, rates"), "{}", said.out);
     // The fingerprint is that of the run, which is the same: what was recorded of it is not.
     let said = scratch.run(&["diff", "a", "rarer"]).ends(6);
     assert!(said.out.contains("both runs have the fingerprint"), "{}", said.out);
@@ -65,12 +65,12 @@ fn a_damaged_table_ends_every_command_that_reads_it_with_2() {
     std::fs::write(&path, octets).expect("there is room");
     for command in [&["csv", "r", "--out", "csv"][..], &["plot", "r", "--out", "plots"], &["diff", "r", "whole"]] {
         let said = scratch.run(command).ends(2);
-        assert!(said.err.contains("r/links.parquet is not as the run wrote it"), "{}", said.err);
+        assert!(said.err.contains("r/links.parquet has changed since the run wrote it"), "{}", said.err);
     }
     let manifest = std::fs::read_to_string(scratch.path("r/manifest.json")).expect("a manifest");
     scratch.file("r/manifest.json", manifest.replacen("\"made_frames\": ", "\"made_frames\": 1", 1));
     let said = scratch.run(&["csv", "r", "--out", "csv"]).ends(2);
-    assert!(said.err.contains("r/manifest.json is not as the run wrote it"), "{}", said.err);
+    assert!(said.err.contains("r/manifest.json has changed since the run wrote it"), "{}", said.err);
 }
 
 /// Files beside the tables are verified as well: a report says nothing that the run did not write.
@@ -82,7 +82,7 @@ fn a_damaged_file_beside_the_tables_ends_a_report_with_2() {
     for damaged in [network.replacen('1', "2", 1), String::from("{"), String::new()] {
         scratch.file("r/network.json", damaged);
         let said = scratch.run(&["report", "r", "-o", "r.html"]).ends(2);
-        assert!(said.err.contains("r/network.json is not as the run wrote it"), "{}", said.err);
+        assert!(said.err.contains("r/network.json has changed since the run wrote it"), "{}", said.err);
         assert!(!scratch.path("r.html").exists());
     }
 }

@@ -62,7 +62,7 @@ fn a_directory_without_permission_is_named() {
         println!("this user may write anywhere: the permission was not tried");
         said.ends(0);
     } else {
-        assert!(said.ends(1).err.contains("write elsewhere with --out"));
+        assert!(said.ends(1).err.contains("choose another place with --out"));
         assert_eq!(scratch.names("locked"), ["old"]);
     }
 }
@@ -115,7 +115,7 @@ fn a_run_under_way_is_left_alone_and_both_results_are_kept() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     let said = said.ends(0);
-    assert!(said.err.contains("another run to the same place is under way, in r.partial-"), "{}", said.err);
+    assert!(said.err.contains("another run is writing to the same place, in r.partial-"), "{}", said.err);
     assert!(still_there, "it still has its tables");
     scratch.run(&["run", "a.toml", "-q", "--out", "r", "--overwrite"]).ends(0);
     assert_eq!(scratch.names(""), ["a.toml", "r"]);

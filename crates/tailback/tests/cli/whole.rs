@@ -99,7 +99,7 @@ fn a_full_disk_leaves_no_file_cut_short() {
     // The tables of a run outlive its CSV.
     let duration = "--set run.duration=20ms --set probes.sample_every=20us";
     let said = short_of_room(&scratch, 256, &format!("run a.toml {duration} --out big --csv")).ends(1);
-    assert!(said.err.contains("the tables are whole and kept in big"), "{}", said.err);
+    assert!(said.err.contains("the tables are complete and were kept in big"), "{}", said.err);
     is_whole(&scratch.path("big"), &["plan.toml.txt"]);
     assert!(!scratch.path("big/csv").exists());
 }

@@ -93,7 +93,7 @@ fn a_table_that_is_cut_missing_or_of_another_run_is_named() {
     // The manifest of another run, too.
     std::fs::copy(other.join("manifest.json"), result.join("manifest.json")).expect("there is room");
     let error = verified(&result).expect_err("not its own");
-    assert!(error.to_string().contains("is not as the run wrote it"), "{error}");
+    assert!(error.to_string().contains("has changed since the run wrote it"), "{error}");
 }
 
 #[test]

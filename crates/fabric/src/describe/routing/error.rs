@@ -65,24 +65,24 @@ impl fmt::Display for RouteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotASwitch { node } => {
-                write!(f, "node number {} is no switch; give routes to switches only, hosts do not forward", node.0)
+                write!(f, "node {} is not a switch; give routes to switches only, hosts do not forward", node.0)
             }
             Self::NoSuchHost { host, hosts } => {
-                write!(f, "there is no host number {}; the network has {hosts}, numbered from 0", host.0)
+                write!(f, "there is no host {}; the network has {hosts}, numbered from 0", host.0)
             }
             Self::NoSuchPort { switch, port, ports } => write!(
                 f,
-                "node number {} has no port {port}; it has {ports}, numbered from 0 in the order of its cables",
+                "node {} has no port {port}; it has {ports}, numbered from 0 in the order of its cables",
                 switch.0
             ),
             Self::NoRoute { at, to } => {
-                write!(f, "\"{at}\" knows no way to \"{to}\"; add a route or repair the cables between them")
+                write!(f, "\"{at}\" has no route to \"{to}\"; add a route, or connect them")
             }
             Self::Loop { at, to } => {
-                write!(f, "frames for \"{to}\" come back to \"{at}\" for ever; correct the tables on that path")
+                write!(f, "frames for \"{to}\" loop through \"{at}\"; correct the tables on that path")
             }
             Self::WrongHost { at, to } => {
-                write!(f, "frames for \"{to}\" end at host \"{at}\"; correct the table of the switch before it")
+                write!(f, "frames for \"{to}\" arrive at host \"{at}\"; correct the table of the switch before it")
             }
             Self::TooManyGroups { switch } => write!(
                 f,
@@ -90,7 +90,10 @@ impl fmt::Display for RouteError {
                 switch.0
             ),
             Self::TooManyLanes { lanes } => {
-                write!(f, "{lanes} lanes do not suffice to keep this network free of circles; use up*/down* routing")
+                write!(
+                    f,
+                    "{lanes} virtual lanes are too few to break all dependency cycles of this network; use up*/down* routing"
+                )
             }
         }
     }
@@ -105,6 +108,6 @@ mod tests {
     #[test]
     fn a_message_names_the_place() {
         let error = RouteError::NoRoute { at: "sw3".into(), to: "h7".into() };
-        assert!(error.to_string().starts_with("\"sw3\" knows no way to \"h7\"; "));
+        assert!(error.to_string().starts_with("\"sw3\" has no route to \"h7\";  "));
     }
 }

@@ -77,7 +77,7 @@ impl fmt::Display for TopologyError {
                 global_links + 1
             ),
             Self::TooLarge { topology, what, count, limit } => {
-                write!(f, "{topology}: there would be {count} {what}; reduce its parameters, {limit} are the most")
+                write!(f, "{topology}: it would have {count} {what}, the limit is {limit}; reduce its parameters")
             }
             Self::Graph(error) => error.fmt(f),
         }

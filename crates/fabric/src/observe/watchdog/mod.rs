@@ -51,10 +51,10 @@ pub struct Deadlock {
 
 impl std::fmt::Display for Deadlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "deadlock: each of these waits for the next, and the last for the first")?;
+        write!(f, "deadlock: each queue waits for the next one, and the last for the first")?;
         for waiting in &self.cycle {
             let Waiting { node, input, output, class, flows } = waiting;
-            write!(f, "\n  {node}: in by port {input}, out by port {output}, class {class}, flows {flows:?}")?;
+            write!(f, "\n  {node}: ingress port {input}, egress port {output}, class {class}, flows {flows:?}")?;
         }
         Ok(())
     }
@@ -95,11 +95,11 @@ pub struct Stall {
 
 impl std::fmt::Display for Stall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "stalled: {} lossless frames wait in switches and nothing can move them", self.frames)?;
+        write!(f, "stalled: {} lossless frames are stuck in switches", units::grouped(self.frames))?;
         for StallRoot { node, output, peer, cause } in &self.roots {
             let cause = match cause {
-                StallCause::DeadReceiver => "the receiver consumes nothing",
-                StallCause::FailedCable => "the cable has failed and no route changes",
+                StallCause::DeadReceiver => "the receiver consumes no frames",
+                StallCause::FailedCable => "the link has failed and no route changes",
             };
             write!(f, "\n  {node} port {output} to {peer}: {cause}")?;
         }

@@ -83,7 +83,7 @@ fn send_all(interface: &Interface, agent: &mut Agent, start: Instant) {
 fn summary(agent: &Agent, interface: &Interface, at: Time) -> String {
     let (it, arrived) = (agent.counters(), interface.arrived());
     format!(
-        "{:9.3} s  sent {}, received {}, refused {}; {} frames read, {} dropped before they could be\n",
+        "{:9.3} s  sent {}, received {}, rejected {}; {} frames read, {} dropped unread\n",
         at.as_secs_f64(),
         it.sent,
         it.received,

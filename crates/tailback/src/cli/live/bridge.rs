@@ -24,7 +24,9 @@ pub fn speak(arguments: &Arguments) -> Exit {
         return Exit::BadInput;
     }
     if arguments.ipv4.len() > names.len() {
-        console::error("there are more addresses than interfaces: one --ipv4 for each --interface, in their order");
+        console::error(
+            "there are more addresses than interfaces; give one --ipv4 for each --interface, in the same order",
+        );
         return Exit::BadInput;
     }
     let mut interfaces = Vec::new();

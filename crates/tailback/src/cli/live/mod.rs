@@ -27,7 +27,7 @@ mod elsewhere {
     use control::{Settings, Timers};
 
     fn refuse() -> Exit {
-        console::error("raw sockets of an interface are for Linux only");
+        console::error("--interface works on Linux only");
         Exit::Failure
     }
 
@@ -62,7 +62,11 @@ mod linux {
         Interface::open(name, kinds).map_err(|problem| {
             console::error(&format!("{name}: {problem}"));
             let denied = problem.kind() == std::io::ErrorKind::PermissionDenied;
-            console::note(if denied { "a raw socket takes root, or CAP_NET_RAW" } else { "'ip link' lists them" });
+            console::note(if denied {
+                "run it as root, or with CAP_NET_RAW"
+            } else {
+                "'ip link' lists the interfaces"
+            });
             if denied { Exit::Failure } else { Exit::BadInput }
         })
     }

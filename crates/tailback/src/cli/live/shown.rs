@@ -169,8 +169,8 @@ pub fn summary(system: &System, interfaces: &[Interface], at: Time) -> String {
     let read: u64 = interfaces.iter().map(|it| it.arrived().read).sum();
     let dropped: u64 = interfaces.iter().map(|it| it.arrived().dropped).sum();
     format!(
-        "{:9.3} s  sent {hellos} hellos, {link_states} link states, {numbers} sequence numbers; received {}, refused {}, \
-         unfitting {}; {read} frames read, {dropped} dropped before they could be\n",
+        "{:9.3} s  sent {hellos} hellos, {link_states} link states, {numbers} sequence numbers; received {}, rejected {}, \
+         unfitting {}; {read} frames read, {dropped} dropped unread\n",
         at.as_secs_f64(),
         it.received,
         it.refused + it.malformed,

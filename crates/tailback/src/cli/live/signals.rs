@@ -22,7 +22,7 @@ pub fn heed() {
             if INTERRUPT.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(Exit::Interrupted.code()));
             }
-            console::note("\ninterrupted: taking leave (once more to end at once)");
+            console::note("\ninterrupted: sending shutdown frames (interrupt again to stop at once)");
         }
     });
 }
