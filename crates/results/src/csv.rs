@@ -18,17 +18,21 @@ use std::path::{Path, PathBuf};
 /// whole, new or old.
 ///
 /// # Errors
-/// If a table cannot be read or a file not be written, or if one is there that is not ours and not to be overwritten.
+/// If a table cannot be read or a file not be written. If one is there that is not ours and not to be overwritten,
+/// nothing is written.
 pub fn export_csv(results: &Results, directory: &Path, overwrite: bool) -> Result<Vec<PathBuf>, ResultsError> {
-    std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
-    let mut written = Vec::new();
+    let path_of = |table: &Table| directory.join(format!("{}.csv", table.name));
     let columns = directory.join("columns.csv");
+    // All names before the first file: a refusal leaves the directory as it was.
     Kind::Csv(COLUMNS).may_go_to(&columns, overwrite)?;
-    fill_file(&columns, |file| Ok(write_columns(file, &results.tables())?))?;
-    written.push(columns);
     for table in results.tables() {
-        let path = directory.join(format!("{}.csv", table.name));
-        Kind::Csv(&header(table)).may_go_to(&path, overwrite)?;
+        Kind::Csv(&header(table)).may_go_to(&path_of(table), overwrite)?;
+    }
+    std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
+    fill_file(&columns, |file| Ok(write_columns(file, &results.tables())?))?;
+    let mut written = vec![columns];
+    for table in results.tables() {
+        let path = path_of(table);
         fill_file(&path, |file| write_table(results, table, file))?;
         written.push(path);
     }

@@ -259,15 +259,24 @@ impl Drawing<'_> {
 /// Draws everything a result has to show as `NAME.svg` and `NAME.png` into a directory. Returns the files written.
 ///
 /// # Errors
-/// If a table cannot be read or a file not be written, or if one is there that is not ours and not to be overwritten.
+/// If a table cannot be read or a file not be written. If one is there that is not ours and not to be overwritten,
+/// nothing is written.
 pub fn write_plots(results: &Results, directory: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, ResultsError> {
-    std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
-    let mut written = Vec::new();
+    let path_of = |kind: Picture, ending: &str| directory.join(format!("{}.{ending}", kind.name()));
+    let mut drawn = Vec::new();
     for kind in Picture::ALL {
         let Some(chart) = picture(results, kind, options)? else { continue };
-        let canvas = chart.draw();
+        // All names before the first file: a refusal leaves the directory as it was.
+        for ending in ["svg", "png"] {
+            Kind::Picture.may_go_to(&path_of(kind, ending), options.overwrite)?;
+        }
+        drawn.push((kind, chart.draw()));
+    }
+    std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
+    let mut written = Vec::new();
+    for (kind, canvas) in drawn {
         let mut write = |ending: &str, contents: &[u8]| {
-            let path = directory.join(format!("{}.{ending}", kind.name()));
+            let path = path_of(kind, ending);
             Kind::Picture.write(&path, options.overwrite, contents)?;
             written.push(path);
             Ok(())

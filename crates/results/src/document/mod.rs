@@ -90,7 +90,7 @@ pub trait Document: Serialize + DeserializeOwned {
         let changed = |reason: String| ResultsError::Changed { path: path.to_owned(), reason };
         let hashed = is_hashed(text);
         if hashed == Some(false) {
-            return Err(changed("its SHA-256 is not the one it states: it was damaged or edited".into()));
+            return Err(changed("its SHA-256 differs from the one it states: it was damaged or edited".into()));
         }
         let value: Value = serde_json::from_str(text).map_err(|error| changed(format!("it is damaged: {error}")))?;
         match value["format"].as_str() {

@@ -88,7 +88,7 @@ pub fn pcap(arguments: &Pcap) -> Exit {
             manifest.fingerprint,
             on_one_line(&manifest.version),
         ));
-        return Exit::Failure;
+        return Exit::Disagreement;
     }
     let exit = outcome(&plan, &execution);
     if let Some(Err(source)) = execution.capture_file.map(OutputFile::commit) {

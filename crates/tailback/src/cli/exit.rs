@@ -3,6 +3,7 @@
 use super::console;
 use fabric::Outcome;
 use results::ResultsError;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -10,9 +11,10 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: all went well.
     Success,
-    /// 1: the system refused something: a disk, a directory.
+    /// 1: the system failed: a full disk, no permission. The same command may succeed later or elsewhere.
     Failure,
-    /// 2: the input is wrong; nothing was run.
+    /// 2: the input is wrong, and another command or other files mend it: arguments, a scenario, a path that names
+    /// nothing or the wrong thing, a place that is taken.
     BadInput,
     /// 3: a frame of a lossless class was dropped.
     Loss,
@@ -41,21 +43,33 @@ impl Exit {
         }
     }
 
-    /// How results that cannot be read or written end the program: a place that was named wrongly is bad input.
+    /// How a file that cannot be read or written ends the program: a path that names nothing, or the wrong thing, is bad
+    /// input; the rest is the system's.
+    pub fn of_io(error: &std::io::Error) -> Exit {
+        match error.kind() {
+            _ if files::is_strange(error) => Exit::BadInput,
+            ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::AlreadyExists
+            | ErrorKind::DirectoryNotEmpty
+            | ErrorKind::InvalidFilename
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidData => Exit::BadInput,
+            _ => Exit::Failure,
+        }
+    }
+
+    /// How results that cannot be read or written end the program.
     pub fn refusal(error: &ResultsError) -> Exit {
         match error {
-            ResultsError::Io { doing: "open", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                Exit::BadInput
-            }
-            ResultsError::Io { source, .. } if files::is_strange(source) => Exit::BadInput,
+            ResultsError::Io { source, .. } => Exit::of_io(source),
             ResultsError::Table { doing: "read", .. } => Exit::BadInput,
             ResultsError::TooMuch { .. } => Exit::Limit,
-            ResultsError::Io { .. }
-            | ResultsError::Table { .. }
+            ResultsError::Table { .. } | ResultsError::NotMoved { .. } => Exit::Failure,
+            ResultsError::Exists { .. }
             | ResultsError::Appeared { .. }
             | ResultsError::InTheWay { .. }
-            | ResultsError::NotMoved { .. } => Exit::Failure,
-            ResultsError::Exists { .. }
             | ResultsError::NotWhole { .. }
             | ResultsError::Foreign { .. }
             | ResultsError::NotOurs { .. }

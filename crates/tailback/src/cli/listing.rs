@@ -143,7 +143,7 @@ pub fn init(arguments: &Init) -> Exit {
                 "cannot write {}: {error}\n  name a file in an existing directory",
                 path.display()
             ));
-            Exit::Failure
+            Exit::of_io(&error)
         }
     }
 }

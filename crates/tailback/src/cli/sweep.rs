@@ -27,7 +27,7 @@ pub fn say(error: &GridError) -> Exit {
         }
         GridError::Io { source, .. } => {
             console::error(&error.to_string());
-            if files::is_strange(source) { Exit::BadInput } else { Exit::Failure }
+            Exit::of_io(source)
         }
         GridError::Interrupted { .. } => {
             console::note(&error.to_string());

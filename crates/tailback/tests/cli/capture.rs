@@ -165,6 +165,6 @@ fn a_capture_needs_a_place() {
     let scratch = Scratch::new("pcap-place");
     scratch.file("small.toml", SOUND);
     scratch.run(&["run", "small.toml", "--no-record", "--pcap", "sw0->h0"]).ends(2);
-    let said = scratch.run(&["pcap", "small.toml", "sw0->h0", "-o", "nowhere/x.pcapng"]).ends(1);
+    let said = scratch.run(&["pcap", "small.toml", "sw0->h0", "-o", "nowhere/x.pcapng"]).ends(2);
     snapshot("pcap-nowhere", &said.err);
 }

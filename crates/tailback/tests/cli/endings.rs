@@ -11,9 +11,55 @@ fn success_is_0() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn what_the_system_refuses_is_1() {
     let scratch = Scratch::new("exit-1");
-    scratch.file("a.toml", SOUND).file("plain", "").run(&["run", "a.toml", "--out", "plain/r"]).ends(1);
+    scratch.file("a.toml", SOUND);
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let said = scratch.command(&["run", "a.toml", "--no-record"]).stdout(full).output().expect("the program starts");
+    Said::new(&said).ends(1);
+}
+
+/// Whatever another command, or other files, would mend is 2, for every command alike.
+#[test]
+fn what_another_command_mends_is_2() {
+    let scratch = Scratch::new("exit-table");
+    scratch.file("a.toml", SOUND).file("plain", "mine").file("folder/mine", "").file("bad.toml", "= 1");
+    scratch.run(&["run", "a.toml", "-q", "--out", "r"]).ends(0);
+    // What reads results: nothing there, a file, a directory that holds none.
+    for place in ["missing", "plain", "folder"] {
+        for command in [&["diff", place, "r"][..], &["diff", "r", place], &["csv", place], &["plot", place]] {
+            scratch.run(command).ends(2);
+        }
+        scratch.run(&["report", place]).ends(2);
+    }
+    scratch.run(&["pcap", "missing", "sw0->h2"]).ends(2);
+    scratch.run(&["pcap", "folder", "sw0->h2"]).ends(2);
+    // What reads a scenario.
+    for scenario in ["missing", "bad.toml", "folder"] {
+        for command in ["run", "check", "explain", "routes", "dcbx", "spb", "sweep", "stability"] {
+            scratch.run(&[command, scenario]).ends(2);
+        }
+        scratch.run(&["compare", scenario, "--vary", "run.seed=1,2"]).ends(2);
+    }
+    // Places that are taken, that lie in a file, and names that no file can have.
+    let long = "x".repeat(300);
+    for out in ["r", "plain", "folder", "plain/r", &long] {
+        scratch.run(&["run", "a.toml", "-q", "--out", out]).ends(2);
+    }
+    for out in ["plain", "plain/c", &long] {
+        scratch.run(&["csv", "r", "--out", out]).ends(2);
+        scratch.run(&["plot", "r", "--out", out]).ends(2);
+        scratch.run(&["sweep", "a.toml", "--axis", "run.seed=1", "--out", out]).ends(2);
+        scratch.run(&["compare", "a.toml", "--vary", "run.seed=1,2", "--out", out]).ends(2);
+    }
+    for file in ["plain", "plain/x", "folder", "missing/x", &long] {
+        scratch.run(&["report", "r", "-o", file]).ends(2);
+        scratch.run(&["pcap", "a.toml", "sw0->h2", "-q", "-o", file]).ends(2);
+        scratch.run(&["init", file]).ends(2);
+    }
+    assert_eq!(scratch.names(""), ["a.toml", "bad.toml", "folder", "plain", "r"], "nothing was made");
+    assert_eq!(scratch.names("folder"), ["mine"]);
 }
 
 #[test]

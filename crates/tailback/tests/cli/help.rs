@@ -116,5 +116,5 @@ fn init_writes_a_scenario_that_runs_and_never_overwrites() {
     scratch.run(&["init"]).ends(2).matches("init-again");
     assert_eq!(std::fs::read_to_string(scratch.path("scenario.toml")).expect("it is there"), "mine");
     scratch.run(&["init", "other.toml"]).ends(0);
-    scratch.run(&["init", "no/such/folder.toml"]).ends(1).matches("init-nowhere");
+    scratch.run(&["init", "no/such/folder.toml"]).ends(2).matches("init-nowhere");
 }

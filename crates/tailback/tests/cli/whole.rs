@@ -104,6 +104,29 @@ fn a_full_disk_leaves_no_file_cut_short() {
     assert!(!scratch.path("big/csv").exists());
 }
 
+/// One file that is not ours, whichever of them: no other file is written.
+#[test]
+fn a_refusal_leaves_the_directory_as_it_was() {
+    let scratch = Scratch::new("whole-refusal");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "-q", "--out", "r"]).ends(0);
+    scratch.scenario("bcn-stability.toml");
+    let stability: &[&str] = &["stability", "bcn-stability.toml", "--trajectory", "--out"];
+    for (command, name) in [
+        (&["csv", "r", "--out"][..], "rates.csv"),
+        (&["csv", "r", "--out"], "columns.csv"),
+        (&["plot", "r", "--out"], "pauses.png"),
+        (&["plot", "r", "--out"], "throughput.svg"),
+        (stability, "fluid-rate.png"),
+        (stability, "stability.json"),
+    ] {
+        let place = format!("{}-{name}", command[0]);
+        put(&scratch, &[&format!("{place}/{name}")]);
+        scratch.run(&[command, &[&place]].concat()).ends(2);
+        assert_eq!(scratch.names(&place), [name]);
+        assert_eq!(read(&scratch.path(&format!("{place}/{name}"))), b"precious");
+    }
+}
+
 #[test]
 fn files_that_are_not_ours_are_replaced_only_when_told_to() {
     let scratch = Scratch::new("whole-foreign");

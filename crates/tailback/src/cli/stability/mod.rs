@@ -15,6 +15,7 @@ use json::as_json;
 use render::figure::write_canvas;
 use render::report::packed_integers;
 use results::document::{Document, Stability as StabilityDocument};
+use results::{Kind, REPORT_FILE, ResultsError};
 use scenario::fluid::FluidPlan;
 use serde_json::json;
 use std::path::Path;
@@ -28,12 +29,14 @@ pub fn stability(arguments: &Stability) -> Exit {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
+    // What is wrong with the model is wrong with the scenario.
+    let refuse = |error: &dyn std::fmt::Display| {
+        console::error(&format!("{}: {error}", arguments.scenario.file.display()));
+        Exit::BadInput
+    };
     let fluid = match plan.fluid.clone().unwrap_or_else(|| FluidPlan::of(&plan)) {
         Ok(fluid) => fluid,
-        Err(no) => {
-            console::error(&format!("{}: {no}", arguments.scenario.file.display()));
-            return Exit::BadInput;
-        }
+        Err(no) => return refuse(&no),
     };
     let fluid = &fluid;
     let axes: Result<Vec<MapAxis>, _> = arguments.map.iter().map(|text| MapAxis::parse(&fluid.model, text)).collect();
@@ -48,23 +51,25 @@ pub fn stability(arguments: &Stability) -> Exit {
             return Exit::BadInput;
         }
         Err(error) => {
-            console::error(&error.to_string());
+            console::error(&format!("--map: {error}"));
             return Exit::BadInput;
         }
     };
+    let place = Path::new("results").join(format!("{}-stability", slug(&plan.name)));
+    let out = arguments.out.clone().unwrap_or(place);
+    if let Err(error) = may_write(arguments, &out) {
+        return Unwritten::from(error).say();
+    }
     let analysis = match analyse(fluid) {
         Ok(analysis) => analysis,
-        Err(error) => {
-            console::error(&error.to_string());
-            return Exit::BadInput;
-        }
+        Err(error) => return refuse(&error),
     };
     let threads = arguments.threads.unwrap_or_else(cores);
     let computed = axes.map(|axes| Map::compute(&fluid.model, axes, arguments.points, threads));
     let map = match computed.transpose() {
         Ok(map) => map,
         Err(error) => {
-            console::error(&error.to_string());
+            console::error(&format!("--map: {error}"));
             return Exit::BadInput;
         }
     };
@@ -80,20 +85,14 @@ pub fn stability(arguments: &Stability) -> Exit {
                 pictures.extend(charts.map(|(name, chart)| (name, chart.draw())));
                 course = Some(drawn);
             }
-            Err(error) => {
-                console::error(&error.to_string());
-                return Exit::BadInput;
-            }
+            Err(error) => return refuse(&error),
         }
     }
     let mut overlay = None;
     if arguments.packets {
         match Overlay::run(&plan, fluid, &analysis, arguments.threads.unwrap_or_else(cores), arguments.json) {
             Ok(both) => overlay = Some(both),
-            Err(message) => {
-                console::error(&message);
-                return Exit::BadInput;
-            }
+            Err(message) => return refuse(&message),
         }
     }
     if let Some(both) = &overlay {
@@ -110,8 +109,6 @@ pub fn stability(arguments: &Stability) -> Exit {
         console::print(&as_text(fluid, &analysis, map.as_ref()));
         console::print(&overlay.map_or_else(String::new, |both| both.text(&analysis)));
     }
-    let place = Path::new("results").join(format!("{}-stability", slug(&plan.name)));
-    let out = arguments.out.clone().unwrap_or(place);
     if let Err(error) = pictures.iter().try_for_each(|(name, canvas)| write_canvas(canvas, &out, name)) {
         return Unwritten::from(error).say();
     }
@@ -125,6 +122,28 @@ pub fn stability(arguments: &Stability) -> Exit {
         }
     }
     report::also(arguments.report, &out, Exit::Success)
+}
+
+/// Whether everything that is asked for may be written there, before anything is: a refusal leaves the directory as it was.
+fn may_write(arguments: &Stability, out: &Path) -> Result<(), ResultsError> {
+    let asked: [(bool, &[&str]); 3] = [
+        (!arguments.map.is_empty(), &["map"]),
+        (arguments.trajectory, &["fluid-queue", "fluid-rate"]),
+        (arguments.packets, &["overlay-queue", "overlay-rate", "overlay-spectrum"]),
+    ];
+    let names: Vec<&str> = asked.iter().filter(|(asked, _)| *asked).flat_map(|(_, names)| *names).copied().collect();
+    for name in &names {
+        for ending in ["svg", "png"] {
+            Kind::Picture.may_go_to(&out.join(format!("{name}.{ending}")), false)?;
+        }
+    }
+    if arguments.report {
+        Kind::Report.may_go_to(&out.join(REPORT_FILE), false)?;
+    }
+    if !names.is_empty() || arguments.report {
+        StabilityDocument::may_go_to(out)?;
+    }
+    Ok(())
 }
 
 /// Everything `--json` prints, and the map and the course themselves.
