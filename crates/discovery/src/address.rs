@@ -1,9 +1,9 @@
-//! Addresses of simulated ports.
+//! MAC addresses of simulated ports.
 
 use fabric::graph::NodeId;
 use wire::Address;
 
-/// The address of a port: locally administered, then the node's number and its port's.
+/// Returns the address of a port: a locally administered prefix, the node's number and the port's number.
 #[must_use]
 pub fn address(node: NodeId, port: u16) -> Address {
     let [_, a, b, c] = node.0.to_be_bytes();

@@ -1,4 +1,4 @@
-//! Frames on cables, and nodes that want to be asked at a time: what agents and bridges speak over before packets run.
+//! Frames in flight and timers of nodes, for control protocols that run before packets do.
 
 use fabric::graph::LinkSpec;
 use std::collections::BTreeSet;
@@ -6,10 +6,10 @@ use units::{Bytes, Span, Time, Wire};
 
 /// Preamble, check sequence and gap of a frame (802.3).
 const OVERHEAD: u64 = 24;
-/// What has not come to rest by then never will.
+/// Time limit for convergence. A network that has not converged by then is considered unstable.
 pub(crate) const PATIENCE: Span = Span::from_secs(3600);
 
-/// A frame on its way.
+/// A frame in flight.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Flight {
     at: Time,
@@ -20,7 +20,7 @@ pub(crate) struct Flight {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// All that is on its way, and all that is wished for.
+/// All frames in flight and all pending timers.
 pub(crate) struct Post {
     under_way: BTreeSet<Flight>,
     wishes: BTreeSet<(Time, u32)>,
@@ -34,18 +34,18 @@ impl Post {
         Post { under_way: BTreeSet::new(), wishes: BTreeSet::new(), wish_of: vec![None; nodes], sent: 0 }
     }
 
-    /// When something is next to be done.
+    /// Returns the time of the next arrival or timer.
     pub(crate) fn next(&self) -> Option<Time> {
         let arrival = self.under_way.first().map(|flight| flight.at);
         arrival.into_iter().chain(self.wishes.first().map(|&(at, _)| at)).min()
     }
 
-    /// A frame that has arrived by then.
+    /// Removes and returns a frame that has arrived by `now`.
     pub(crate) fn arrived(&mut self, now: Time) -> Option<Flight> {
         if self.under_way.first()?.at <= now { self.under_way.pop_first() } else { None }
     }
 
-    /// A node that wanted to be asked by then.
+    /// Removes and returns a node whose timer has expired by `now`.
     pub(crate) fn due(&mut self, now: Time) -> Option<u32> {
         let &(_, node) = self.wishes.first().filter(|&&(at, _)| at <= now)?;
         self.wishes.pop_first();
@@ -61,13 +61,13 @@ impl Post {
         self.under_way.insert(Flight { at, node, port, number, bytes: bytes.to_vec() });
     }
 
-    /// What is on its way to a port never arrives.
+    /// Drops all frames in flight to a port.
     pub(crate) fn lose(&mut self, (node, port): (u32, u16)) {
         self.under_way.retain(|flight| (flight.node, flight.port) != (node, port));
     }
 
-    /// When a node wants to be asked, in place of what it wanted before; not before `soonest`, so that time goes on
-    /// whatever it wishes.
+    /// Sets or clears the timer of a node, replacing the previous one. The timer expires no earlier than `soonest`, so
+    /// that time always advances.
     pub(crate) fn wish(&mut self, node: u32, at: Option<Time>, soonest: Time) {
         if let Some(old) = self.wish_of[node as usize].take() {
             self.wishes.remove(&(old, node));

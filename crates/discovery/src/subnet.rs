@@ -1,10 +1,12 @@
-//! A network and its routes as the files of an InfiniBand subnet manager: opensm, ibsim and ibdmchk read them.
+//! Export of a network and its routes as the files of an InfiniBand subnet manager, which opensm, ibsim and ibdmchk
+//! read.
 //!
-//! Hosts are channel adapters of one port, switches are switches. Node n has local identifier n + 1 and, behind a
-//! locally administered prefix, 256 (n + 1) as its GUID; the port of an adapter has the next one, as ibsim deals them
-//! out. Port n is port n + 1, because port 0 of a switch is its own. Lanes
-//! are service levels, and a service level is the virtual lane of the same number everywhere. A table has one port per
-//! identifier: of several equal ports the one by the remainder of the identifier, of several trees the one asked for.
+//! Hosts become channel adapters with one port; switches remain switches. Node n has local identifier n + 1 and, behind
+//! a locally administered prefix, the GUID 256 (n + 1); the port of an adapter has the next GUID, as ibsim assigns
+//! them. Port n becomes port n + 1, because port 0 of a switch is its management port. Lanes are service levels, and
+//! each service level maps to the virtual lane of the same number everywhere. A forwarding table has one port per
+//! identifier: of several equal ports, the identifier modulo their number selects one; of several trees, the requested
+//! one is used.
 
 use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use fabric::routing::Routes;
@@ -17,26 +19,26 @@ const MOST_PORTS: usize = 254;
 /// Locally administered, so that no vendor has it.
 const PREFIX: u64 = 0x0200_0000_0000_0000;
 
-/// What can be written.
+/// A file that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum File {
     /// The network, as ibnetdiscover prints it and ibsim reads it.
     Ibnetdiscover,
     /// The network, as opensm-subnet.lst.
     Subnet,
-    /// The tables, as opensm.fdbs.
+    /// The forwarding tables, as opensm.fdbs.
     Fdbs,
-    /// The tables, as opensm-lfts.dump.
+    /// The forwarding tables, as opensm-lfts.dump.
     Lfts,
     /// The local identifiers, as opensm caches them.
     Guid2lid,
-    /// For each adapter and destination the service level.
+    /// The service level for each adapter and destination.
     PathSl,
-    /// For each switch, input and output the lane of each service level.
+    /// The lane of each service level for each switch, input and output.
     Sl2vl,
 }
 
-/// A network that can be written.
+/// A network that can be exported.
 #[derive(Debug)]
 pub struct Subnet<'a> {
     graph: &'a Graph,
@@ -47,10 +49,11 @@ pub struct Subnet<'a> {
 }
 
 impl<'a> Subnet<'a> {
-    /// Reads a graph once.
+    /// Prepares a graph and its routes for export.
     ///
     /// # Errors
-    /// More nodes or ports than an InfiniBand subnet has, or a tree that is not there.
+    /// Returns an error if there are more nodes or ports than an InfiniBand subnet supports, or if the tree does not
+    /// exist.
     pub fn new(graph: &'a Graph, routes: &'a Routes, tree: u8) -> Result<Subnet<'a>, String> {
         let ports = graph.ports();
         if graph.nodes.len() > LAST_LID {
@@ -76,7 +79,7 @@ impl<'a> Subnet<'a> {
         Ok(Subnet { graph, routes, tree: usize::from(tree), hosts: graph.hosts(), ports })
     }
 
-    /// The text of one file.
+    /// Returns the contents of a file.
     #[must_use]
     pub fn file(&self, file: File) -> String {
         let mut text = String::new();
@@ -121,7 +124,7 @@ impl<'a> Subnet<'a> {
         self.nodes().filter(|&node| self.is_switch(node))
     }
 
-    /// The port of a switch toward a host, as InfiniBand numbers it.
+    /// Returns the port of a switch toward a host, numbered as in InfiniBand.
     fn port(&self, switch: NodeId, host: HostId) -> Option<u16> {
         let ports = self.routes.ports(switch, host);
         let node = self.hosts[host.0 as usize];

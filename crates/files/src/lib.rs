@@ -1,12 +1,13 @@
-//! Files: reading those that strangers name, writing whole ones, and printing what they say.
+//! Safe reading, atomic writing and safe printing of files.
 //!
-//! This crate knows nothing of networks. [`output`] writes a file or directory so that it is there whole or not at all;
-//! [`text`] makes names from elsewhere safe to print; the functions here read files that a person or another file names.
+//! This crate knows nothing about networks. [`output`] writes files and directories atomically; [`text`] makes
+//! untrusted names safe to print; the functions in this module read files that are named by a user or by another file.
 //!
-//! A name may come from a stranger: a scenario names its base and its distributions, a results directory may hold links.
-//! So only regular files are read, never more of them than a stated size, and nothing waits for a pipe that nobody writes
-//! to. [`inside`] keeps to a directory: neither `..` nor a symbolic link leads out of it. What Tailback itself names in a
-//! directory of results is neither written nor read through a link: [`plain`] and [`no_links`].
+//! File names are untrusted: a scenario names its base and its distributions, and a results directory may contain
+//! links. Only regular files are therefore read, only up to a stated size, and opening a pipe without a writer never
+//! blocks. [`inside`] confines a name to a directory: neither `..` nor a symbolic link can escape it. Files that
+//! Tailback itself names in a results directory are neither written nor read through links: see [`plain`] and
+//! [`no_links`].
 
 pub mod output;
 pub mod text;
@@ -15,13 +16,13 @@ use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The largest scenario, `paper.toml` or file of a distribution that is read.
+/// Maximum size in bytes of a scenario, a `paper.toml` or a distribution file.
 pub const LARGEST_SCENARIO: u64 = 16 << 20;
 
-/// The largest file of JSON or of text among results that is read; tables are read in parts and may be larger.
+/// Maximum size in bytes of a JSON or text file among results. Tables are read in parts and may be larger.
 pub const LARGEST_RESULT: u64 = 256 << 20;
 
-/// Why something is refused that the system would allow.
+/// The reason for refusing a file that the system would allow.
 #[derive(Debug)]
 struct Strange(String);
 
@@ -33,13 +34,14 @@ impl std::fmt::Display for Strange {
 
 impl std::error::Error for Strange {}
 
-/// Whether something was refused for what it is: a link, a pipe, a device, or a path that leads elsewhere.
+/// Returns whether an error means that a file was refused for its type or location: a link, a pipe, a device, or a path
+/// that leads out of its directory.
 #[must_use]
 pub fn is_strange(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Strange>())
 }
 
-/// What a file is that is not regular.
+/// Returns the name of the type of a file that is not regular.
 fn kind_of(found: FileType) -> &'static str {
     #[cfg(unix)]
     {
@@ -69,10 +71,11 @@ fn regular(found: FileType) -> io::Result<()> {
     Err(io::Error::new(kind, Strange(format!("it is {}, not a regular file", kind_of(found)))))
 }
 
-/// What is at a path whose last name Tailback chose: a regular file or nothing.
+/// Returns the metadata of a regular file whose last path component was chosen by Tailback, or `None` if it does not
+/// exist.
 ///
 /// # Errors
-/// If anything else is there, a symbolic link among it, or the system refuses.
+/// Returns an error if the path is anything else, including a symbolic link, or if the system call fails.
 pub fn plain(path: &Path) -> io::Result<Option<Metadata>> {
     match std::fs::symlink_metadata(path) {
         Ok(found) => regular(found.file_type()).map(|()| Some(found)),
@@ -81,11 +84,11 @@ pub fn plain(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Whether folders inside a folder are folders, as far as they are there: none of them a symbolic link. Their names are
-/// Tailback's; the folder around them is named by a person and may be a link.
+/// Checks that the directories on a path inside a folder, as far as they exist, are directories and not symbolic links.
+/// Their names are chosen by Tailback; the folder itself is named by a user and may be a link.
 ///
 /// # Errors
-/// If one is something else, or the system refuses.
+/// Returns an error if one of them is not a directory, or if the system call fails.
 pub fn no_links(folder: &Path, inside: impl AsRef<Path>) -> io::Result<()> {
     let mut path = folder.to_owned();
     for part in inside.as_ref().components() {
@@ -107,10 +110,10 @@ fn kind_of_any(found: FileType) -> &'static str {
     if found.is_file() { "a file" } else { kind_of(found) }
 }
 
-/// Opens a regular file for reading and refuses everything else, without waiting for anybody.
+/// Opens a regular file for reading. Never blocks; refuses all other types of files.
 ///
 /// # Errors
-/// If it is not there, may not be read or is no regular file.
+/// Returns an error if the file does not exist, is not readable or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     regular(std::fs::metadata(path)?.file_type())?;
     let mut options = OpenOptions::new();
@@ -126,27 +129,27 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// All of a regular file that has no more than so many bytes.
+/// Reads a whole regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`], and if it is larger.
+/// Returns the errors of [`open`], and an error if the file is larger.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     bounded(open(path)?, most)
 }
 
-/// The same as text in UTF-8.
+/// Reads a whole regular file of at most `most` bytes as UTF-8 text.
 ///
 /// # Errors
-/// As [`read`], and if it is something else.
+/// Returns the errors of [`read`], and an error if the file is not valid UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     text(read(path, most)?)
 }
 
-/// A file that a person has named on the command line: also what the shell has opened for the program, `/dev/stdin` and
-/// the `/dev/fd/N` of a process substitution. Those may be pipes.
+/// Reads a file named on the command line. In addition to regular files, it accepts files opened by the shell, which
+/// may be pipes: `/dev/stdin`, and the `/dev/fd/N` of a process substitution.
 ///
 /// # Errors
-/// As [`read_text`].
+/// Returns the errors of [`read_text`].
 pub fn read_given(path: &Path, most: u64) -> io::Result<String> {
     let opened = path == Path::new("/dev/stdin") || path.parent() == Some(Path::new("/dev/fd"));
     if !opened {
@@ -182,11 +185,11 @@ fn text(octets: Vec<u8>) -> io::Result<String> {
     String::from_utf8(octets).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// The path of something in a folder, if it really is there: the name neither climbs out of the folder nor leads out of it
-/// by symbolic links. The folder itself may be a link.
+/// Returns the path of a file in a folder after checking that neither the name nor a symbolic link leads out of the
+/// folder. The folder itself may be a link.
 ///
 /// # Errors
-/// If it is outside, or not there.
+/// Returns an error if the file is outside the folder or does not exist.
 pub fn inside(folder: &Path, name: impl AsRef<Path>) -> io::Result<PathBuf> {
     let outside = || {
         let text = format!("it points outside {}; only files inside that directory are read", folder.display());
@@ -202,15 +205,15 @@ pub fn inside(folder: &Path, name: impl AsRef<Path>) -> io::Result<PathBuf> {
     if real.starts_with(here.canonicalize()?) { Ok(path) } else { Err(outside()) }
 }
 
-/// The text of a file in a folder that is a result or belongs to one.
+/// Reads a text file in a folder of results.
 ///
 /// # Errors
-/// As [`inside`] and [`read_text`].
+/// Returns the errors of [`inside`] and [`read_text`].
 pub fn read_inside(folder: &Path, name: impl AsRef<Path>) -> io::Result<String> {
     read_text(&inside(folder, name)?, LARGEST_RESULT)
 }
 
-/// Whether something is not there, as opposed to being there and refused.
+/// Returns whether the error means that a file does not exist, as opposed to a file that was refused.
 #[must_use]
 pub fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)

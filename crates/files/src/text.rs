@@ -1,12 +1,12 @@
-//! Text that comes from files, on its way to a terminal or a spreadsheet.
+//! Escaping of text from files for terminals and spreadsheets.
 //!
-//! A terminal obeys control characters, and shows text in another order where Unicode says so; a spreadsheet takes a cell
-//! for a formula. Names of scenarios and results may hold either.
+//! A terminal interprets control characters and Unicode's directional formatting; a spreadsheet may interpret a cell as
+//! a formula. Names of scenarios and results may contain either.
 
 use std::borrow::Cow;
 
-/// Whether a terminal would obey a character instead of showing it: control characters, and what changes the direction of
-/// text, ends a line or shows nothing.
+/// Returns whether a terminal would interpret a character instead of showing it: control characters, and characters
+/// that change the direction of text, end a line or are invisible.
 #[must_use]
 pub fn is_control(letter: char) -> bool {
     letter.is_control()
@@ -14,13 +14,14 @@ pub fn is_control(letter: char) -> bool {
         || matches!(letter, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text with control characters as JSON escapes them, `\u001b`; on one line.
+/// Escapes all control characters as JSON does (`\u001b`), including line breaks and tabs.
 #[must_use]
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_control)
 }
 
-/// The same with its lines and tabs. In JSON it changes only what stands in strings, and not their meaning.
+/// Escapes control characters except line breaks and tabs. In JSON, this changes only the spelling of strings, not
+/// their meaning.
 #[must_use]
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| is_control(letter) && !matches!(letter, '\n' | '\t'))
@@ -42,9 +43,9 @@ fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A text as a cell of CSV. One that a spreadsheet would take for a formula, for it begins with `=`, `+`, `-`, `@`, a tab or
-/// a carriage return and is no number, gets an apostrophe before it. Control characters are escaped as for a terminal, which
-/// may well be where the file is looked at. Quotes stand where commas, quotes and lines need them.
+/// Formats text as a CSV cell. Text that a spreadsheet would interpret as a formula (it begins with `=`, `+`, `-`, `@`,
+/// a tab or a carriage return and is not a number) is prefixed with an apostrophe. Control characters are escaped as
+/// for a terminal, because CSV files are often viewed in one. Cells with commas, quotes or line breaks are quoted.
 #[must_use]
 pub fn csv_cell(text: &str) -> Cow<'_, str> {
     let starts = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);

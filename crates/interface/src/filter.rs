@@ -1,49 +1,50 @@
-//! Which frames a raw socket hears: programs of the classic Berkeley packet filter, which the kernel runs on each frame.
+//! Selection of the frames that a raw socket receives, as classic Berkeley packet filter programs, which the kernel
+//! runs on each frame.
 //!
-//! Neither LLDP (802.1AB) nor IS-IS over LLC has a VLAN tag: their protocol entities sit below the functions that add and
-//! remove tags, so a frame with one, a priority tag included, is somebody else's whatever is behind the tag. Linux takes the
-//! tag out of the octets before a socket sees them, and only the filter can still tell.
+//! Neither LLDP (802.1AB) nor IS-IS over LLC uses VLAN tags: their protocol entities sit below the functions that add
+//! and remove tags. A tagged frame, including a priority-tagged one, therefore belongs to another entity, whatever
+//! follows the tag. Linux removes the tag from the frame before a socket receives it, so only the filter can see it.
 
 use socket2::SockFilter;
 
-/// Frames that an interface is opened for.
+/// A kind of frame to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// LLDP, by its type.
+    /// LLDP frames, selected by EtherType.
     Lldp,
     /// Point-to-point hellos of IS-IS.
     IsIsHellos,
-    /// All other PDUs of IS-IS.
+    /// All other IS-IS PDUs.
     IsIsOthers,
 }
 
-/// Beyond the octets of a frame: what the kernel knows of it (`SKF_AD_OFF`).
+/// Offset of the kernel's metadata of a frame (`SKF_AD_OFF`).
 const KNOWN: u32 = 0xFFFF_F000;
-/// Whether it came from elsewhere, and to whom (`SKF_AD_PKTTYPE`).
+/// Direction and destination type of a frame (`SKF_AD_PKTTYPE`).
 const DIRECTION: u32 = KNOWN + 4;
-/// It is on its way out (`PACKET_OUTGOING`).
+/// Packet type of outgoing frames (`PACKET_OUTGOING`).
 const OUTGOING: u32 = 4;
-/// Whether it had a VLAN tag (`SKF_AD_VLAN_TAG_PRESENT`).
+/// Presence of a VLAN tag (`SKF_AD_VLAN_TAG_PRESENT`).
 const TAGGED: u32 = KNOWN + 48;
 
-/// Where a frame has its type, or its length.
+/// Offset of the type or length field.
 const TYPE_AT: u32 = 12;
 const LLDP: u32 = 0x88CC;
 const LARGEST_LENGTH: u32 = 1500;
-/// Where the two service access points of LLC stand, both FE for IS-IS.
+/// Offset of the two service access points of LLC; both are FE for IS-IS.
 const LLC_AT: u32 = 14;
 const ISO: u32 = 0xFEFE;
-/// Where a PDU of IS-IS has its type, behind three octets of LLC: five bits, 17 for a hello between two.
+/// Offset of the PDU type of IS-IS, behind three octets of LLC: five bits, 17 for a point-to-point hello.
 const PDU_TYPE_AT: u32 = 21;
 const PDU_TYPE: u32 = 31;
 const HELLO: u32 = 17;
 
-/// One step of a program. A load beyond the end of a frame refuses it.
+/// One step of a program. A load beyond the end of a frame rejects the frame.
 enum Step {
     Octet(u32),
     Pair(u32),
     And(u32),
-    /// Goes on if it is this, refuses otherwise.
+    /// Continues if the loaded value equals this one; rejects the frame otherwise.
     Is(u32),
     IsNot(u32),
     AtMost(u32),
@@ -62,7 +63,7 @@ impl Wanted {
         steps
     }
 
-    /// The program: all steps, then a return of everything, then a return of nothing.
+    /// Returns the program: all steps, then the instruction that accepts the frame, then the one that rejects it.
     pub(super) fn program(self) -> Vec<SockFilter> {
         let steps = self.steps();
         let count = steps.len();
@@ -81,7 +82,7 @@ impl Wanted {
     }
 }
 
-/// Refuses whatever comes to it.
+/// Returns the instruction that rejects every frame.
 pub(super) fn nothing() -> SockFilter {
     SockFilter::new(0x06, 0, 0, 0)
 }

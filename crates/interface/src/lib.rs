@@ -1,7 +1,7 @@
-//! Raw sockets for the frames of a protocol on a real interface. Linux only, and it takes CAP_NET_RAW.
+//! Raw sockets for control protocols on real network interfaces. Linux only; requires CAP_NET_RAW.
 //!
-//! Frames of different kinds wait in queues of their own, so that a flood of one kind does not push out the others. They are
-//! handed over in the order in which they came. On other systems this crate is empty.
+//! Each kind of frame has its own queue, so that a flood of one kind does not displace the others. Frames are delivered
+//! in order of arrival. On other systems this crate is empty.
 
 #![cfg(target_os = "linux")]
 
@@ -24,14 +24,15 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 use wire::Address;
 
-/// Octets that may wait in a queue, as the kernel counts them (it takes twice as many): tens of thousands of short frames.
+/// Capacity of a receive queue in octets, as passed to the kernel, which doubles it: tens of thousands of short frames.
 const WAITING: usize = 16 << 20;
-/// Octets of a frame that are read.
+/// Maximum number of octets read from a frame.
 const LONGEST: usize = 2048;
-/// Stands for frames of all types (`ETH_P_ALL` of Linux). Sockets of one type hear a frame only after its tag is forgotten.
+/// Selects frames of all types (`ETH_P_ALL` of Linux). A socket bound to one type receives a frame only after its tag
+/// is lost.
 const EVERY_TYPE: u16 = 3;
 
-/// An interface that frames are sent on and received from.
+/// A network interface that sends and receives frames.
 #[derive(Debug)]
 pub struct Interface {
     name: String,
@@ -39,33 +40,33 @@ pub struct Interface {
     queues: Vec<Queue>,
 }
 
-/// Frames of one kind that wait to be read.
+/// The receive queue of one kind of frame.
 #[derive(Debug)]
 struct Queue {
     socket: OwnedFd,
-    /// Room for a frame, and for what the kernel says of it.
+    /// Buffer for a frame and its control data.
     buffer: Box<[u8]>,
     said: Vec<u8>,
-    /// When the frame in the buffer came, and its length there.
+    /// Arrival time and length of the frame in the buffer.
     head: Option<(TimeSpec, usize)>,
     read: u64,
     dropped: u64,
 }
 
-/// Frames that came to an interface.
+/// Counters of received frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrived {
     /// Frames read.
     pub read: u64,
-    /// Frames that the kernel dropped because too many waited, as far as is known: it is told with the next frame.
+    /// Frames that the kernel dropped because a queue was full. The kernel reports them with the next frame.
     pub dropped: u64,
 }
 
 impl Interface {
-    /// Opens an interface by name, with a queue for each kind of frames.
+    /// Opens an interface by name, with a receive queue for each kind of frame.
     ///
     /// # Errors
-    /// If there is none of that name, or the system refuses.
+    /// Returns an error if there is no such interface, or if a system call fails.
     pub fn open(name: &str, kinds: &[Wanted]) -> io::Result<Interface> {
         let mut links = getifaddrs().map_err(io::Error::from)?.filter(|it| it.interface_name == name);
         let link = links.find_map(|it| it.address?.as_link_addr().copied());
@@ -76,26 +77,26 @@ impl Interface {
         Ok(Interface { name: name.to_owned(), address, queues })
     }
 
-    /// Its address.
+    /// Returns the MAC address of the interface.
     #[must_use]
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Its name.
+    /// Returns the name of the interface.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is switched on and there is somebody at the far end.
+    /// Returns whether the interface is enabled and its link is up.
     #[must_use]
     pub fn is_up(&self) -> bool {
         let mut links = getifaddrs().into_iter().flatten().filter(|it| it.interface_name == self.name);
         links.any(|it| it.flags.contains(InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING))
     }
 
-    /// What has come so far.
+    /// Returns the counters of frames received so far.
     #[must_use]
     pub fn arrived(&self) -> Arrived {
         let sum = |of: fn(&Queue) -> u64| self.queues.iter().map(of).sum();
@@ -105,17 +106,17 @@ impl Interface {
     /// Sends a frame.
     ///
     /// # Errors
-    /// If the system refuses, such as when the link is down.
+    /// Returns an error if the system call fails, for example because the link is down.
     pub fn send(&self, frame: &[u8]) -> io::Result<()> {
         let queue = self.queues.first().ok_or(io::ErrorKind::NotConnected)?;
         net::send(&queue.socket, frame, SendFlags::empty())?;
         Ok(())
     }
 
-    /// Hands over frames that are there already, at most so many, in the order in which they came.
+    /// Passes at most `most` waiting frames to a function, in order of arrival. Does not block.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns an error if a system call fails.
     pub fn take(&mut self, most: usize, mut frame: impl FnMut(&[u8])) -> io::Result<()> {
         for _ in 0..most {
             // Until a round finds nothing new: what came to a queue while another was read may be the earlier.
@@ -129,7 +130,7 @@ impl Interface {
         Ok(())
     }
 
-    /// Reads a frame from every queue of which none was read, and says whether there was any.
+    /// Reads a frame from each queue whose buffer is empty. Returns whether a frame was read.
     fn fill(&mut self) -> io::Result<bool> {
         let mut any = false;
         for queue in self.queues.iter_mut().filter(|queue| queue.head.is_none()) {
@@ -138,7 +139,7 @@ impl Interface {
         Ok(any)
     }
 
-    /// Whether a frame was read and not handed over yet.
+    /// Returns whether a frame was read but not yet delivered.
     fn has_read(&self) -> bool {
         self.queues.iter().any(|queue| queue.head.is_some())
     }
@@ -167,7 +168,7 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Reads a frame if there is one.
+    /// Reads a frame if one is waiting.
     fn fill(&mut self) -> io::Result<bool> {
         use nix::errno::Errno::{EAGAIN, EINTR, ENETDOWN};
         let mut slices = [IoSliceMut::new(&mut self.buffer)];
@@ -192,10 +193,10 @@ impl Queue {
     }
 }
 
-/// Waits for a frame at any of several interfaces, at most so long.
+/// Waits until a frame arrives at one of the interfaces, for at most `patience`.
 ///
 /// # Errors
-/// If the system refuses.
+/// Returns an error if a system call fails.
 pub fn wait(interfaces: &[Interface], patience: Duration) -> io::Result<()> {
     if interfaces.iter().any(Interface::has_read) {
         return Ok(());

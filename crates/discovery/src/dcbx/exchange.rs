@@ -1,4 +1,4 @@
-//! The loop: frames on cables, agents that want to be asked, cables that fail, settings that change, and an end.
+//! The event loop of DCBX: frames, timers of agents, link failures, changes of settings, and convergence.
 
 use super::{DcbPlan, LinkDown};
 use crate::address;
@@ -12,67 +12,67 @@ use units::{Span, Stream, Time};
 /// One end of a cable after the exchange.
 #[derive(Clone, Debug)]
 pub struct Port {
-    /// Its node.
+    /// The node.
     pub node: NodeId,
-    /// Its number on that node.
+    /// The port's number on its node.
     pub number: u16,
     /// The node at the far end.
     pub peer: NodeId,
-    /// What it operates on.
+    /// Operational settings.
     pub operating: Operating,
-    /// What does not fit.
+    /// Mismatches found.
     pub findings: Vec<Finding>,
-    /// Its node learns from the far end and passes it on.
+    /// Whether the node learns its settings from the far end and propagates them.
     pub source: bool,
 }
 
-/// Something that happens to agents that are at rest or not.
+/// An event that agents react to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A cable fails, by its position.
+    /// A cable failed, given by its index.
     Down(u32),
-    /// It works again.
+    /// A cable was restored, given by its index.
     Up(u32),
-    /// A node is configured anew.
+    /// A node was reconfigured.
     Configured(NodeId),
 }
 
-/// What agents came to.
+/// The result of an exchange between agents.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// When in the run it began; `None` is before it.
+    /// When the exchange began in simulated time; `None` before the run.
     pub at: Option<Time>,
-    /// What happened then.
+    /// Events that caused it.
     pub events: Vec<Event>,
-    /// Both ends of every cable, cable by cable.
+    /// Both ends of every cable, by cable.
     pub cables: Vec<[Port; 2]>,
-    /// From the start of the last node, or from the event, to the last change; none if nothing changed after it.
+    /// Time from the start of the last node, or from the event, to the last change; zero if nothing changed after it.
     pub converged: Span,
-    /// From the start of the first node, or from the event, to the last change.
+    /// Time from the start of the first node, or from the event, to the last change.
     pub last_change: Span,
-    /// Whether it came to rest, before anything else happened.
+    /// Whether the agents converged before the next event.
     pub settled: bool,
     /// Frames sent up to the last change.
     pub frames: u64,
-    /// Ports that operated on something else for a while, or do now; of the start, none.
+    /// Ports whose operational settings changed, even if only temporarily; zero for the start.
     pub changed: usize,
 }
 
 impl Exchange {
-    /// All ends with the node and the peer.
+    /// Returns the ports at both ends of all cables.
     pub fn ports(&self) -> impl Iterator<Item = &Port> {
         self.cables.iter().flatten()
     }
 }
 
-/// Lets the agents speak until nothing has changed for longer than everybody needs to say everything again.
+/// Runs the agents until nothing has changed for longer than a full refresh takes.
 #[must_use]
 pub fn exchange(graph: &Graph, plan: &DcbPlan, seed: u64) -> Exchange {
     World::new(graph, plan, seed).start().1
 }
 
-/// The same, and then what comes of cables that fail and of settings that change. The run, whose times these are, begins
-/// when the agents have come to rest.
+/// Runs the agents as [`exchange`] does, then through all link failures and changes of settings. The run, in whose time
+/// these are given, begins after the agents have converged.
 #[must_use]
 pub fn history(graph: &Graph, plan: &DcbPlan, faults: &[Fault], seed: u64) -> Vec<Exchange> {
     let (mut world, first) = World::new(graph, plan, seed).start();
@@ -105,10 +105,10 @@ struct World<'a> {
     bridges: Vec<Bridge>,
     starts: Vec<Time>,
     post: Post,
-    /// Cables that have failed.
+    /// Failed cables.
     down: BTreeSet<u32>,
     now: Time,
-    /// When what is measured began: the last node started, or something happened.
+    /// Start of the measurement: the start of the last node, or an event.
     since: Time,
     last_change: Time,
     sent_until_change: u64,
@@ -147,7 +147,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// From the start of all nodes until they are at rest.
+    /// Runs the agents from the start of all nodes until they converge.
     fn start(mut self) -> (World<'a>, Exchange) {
         let settled = self.run(self.plan.timers.interval + Span::from_secs(1), None);
         let first = self.starts.iter().copied().min().unwrap_or(Time::ZERO);
@@ -155,7 +155,7 @@ impl<'a> World<'a> {
         (self, outcome)
     }
 
-    /// What happens at an instant, and what comes of it until the next.
+    /// Applies the events of one instant and runs the agents until the next events.
     fn step(&mut self, at: Time, now: Time, events: &[(Event, Option<Settings>)], until: Option<Time>) -> Exchange {
         (self.now, self.since, self.last_change) = (now, now, now);
         (self.post.sent, self.sent_until_change) = (0, 0);
@@ -203,8 +203,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Goes on until nothing has changed for so long, and then to `until`, if that is given. Returns whether it came to
-    /// rest.
+    /// Runs until nothing has changed for `quiet`, and then to `until` if given. Returns whether the agents converged.
     fn run(&mut self, quiet: Span, until: Option<Time>) -> bool {
         let mut touched = BTreeSet::new();
         let limit = self.since + PATIENCE;
@@ -233,7 +232,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends what a node has to say.
+    /// Sends the pending frames of a node.
     fn speak(&mut self, node: u32, now: Time) {
         let mut buffer = [0; LARGEST_FRAME];
         while let Some((port, length)) = self.bridges[node as usize].poll_transmit(now, &mut buffer) {

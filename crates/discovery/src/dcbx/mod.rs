@@ -1,7 +1,7 @@
-//! Agents of Data Center Bridging at every port of a network, before anything else moves.
+//! Data Center Bridging agents at every port of a network, before any data is sent.
 //!
-//! LLDP works in seconds and data in nanoseconds, so the exchange has a loop of its own: real frames, the cables'
-//! latencies and rates, simulated time, until nothing changes any more.
+//! LLDP operates in seconds and data in nanoseconds, so the exchange has its own event loop: real frames, the cables'
+//! latencies and rates, and simulated time, until the agents converge.
 
 mod exchange;
 
@@ -11,29 +11,29 @@ use control::{Settings, Timers};
 use fabric::graph::NodeId;
 use units::{Span, Time};
 
-/// What is configured at the nodes of a network, and how their agents speak.
+/// Configuration of the nodes of a network and of their agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DcbPlan {
     /// Settings by node.
     pub settings: Vec<Settings>,
     /// Timers of all agents.
     pub timers: Timers,
-    /// Nodes start at random within that time.
+    /// Interval within which nodes start at random.
     pub spread: Span,
-    /// A run takes its classes and shares from the exchange.
+    /// Whether a run takes its classes and shares from the exchange.
     pub apply: bool,
-    /// What a node is configured with later, by the time of the run.
+    /// Later changes of a node's settings, in the time of the run.
     pub changes: Vec<(Time, NodeId, Settings)>,
-    /// What an agent does when its link fails.
+    /// Reaction of an agent to a link failure.
     pub link_down: LinkDown,
 }
 
-/// What an agent does with what it heard when its link fails. When the link is up again, it starts anew in any case.
+/// Treatment of received settings when a link fails. After the link is restored, the agent starts over in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkDown {
-    /// Forgets it, as lldpad's DCBX does.
+    /// Discards them, as lldpad's DCBX does.
     #[default]
     Forget,
-    /// Believes it for its time to live, as 802.1AB's receive machine does.
+    /// Keeps them for their time to live, as the receive machine of 802.1AB does.
     Keep,
 }

@@ -1,9 +1,9 @@
-//! The filtering databases that follow from shortest path bridging: as addresses (SPBM) or as VLANs (SPBV), with the groups
-//! of a scenario's services (RFC 6329, sections 4 to 6).
+//! Filtering databases of shortest path bridging: by address (SPBM) or by VLAN (SPBV), with the groups of a scenario's
+//! services (RFC 6329, sections 4 to 6).
 //!
-//! A bridge's address is the lower 48 bits of its identifier, its SPSourceID the lower 20. Base VLANs begin at 100. With
-//! SPBV every bridge has a VLAN of its own in every tree: the base VLAN and its number among the bridges, from 1; the base
-//! VLAN of the next tree follows.
+//! A bridge's address is the lower 48 bits of its identifier, its SPSourceID the lower 20. Base VLANs begin at 100.
+//! With SPBV, every bridge has its own VLAN in every tree: the base VLAN plus the bridge's number, counted from 1. The
+//! base VLAN of the next tree follows.
 
 use super::system_id;
 use fabric::graph::{Graph, NodeId};
@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use wire::Address;
 use wire::spbm::group_address;
 
-/// Base VLAN of the first tree, as in RFC 6329's examples.
+/// Base VLAN of the first tree, as in the examples of RFC 6329.
 pub const FIRST_VLAN: u16 = 100;
-/// The last VLAN there is (802.1Q, table 9-2).
+/// The highest VLAN identifier (802.1Q, table 9-2).
 const LAST_VLAN: usize = 4094;
 
-/// What the members of a service share.
+/// The identifier of a multicast group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// A service of SPBM, by its I-SID.
@@ -26,46 +26,46 @@ pub enum Group {
     Address(Address),
 }
 
-/// Who sends to a group and who receives.
+/// A multicast service: its senders and receivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// What they share.
+    /// The group.
     pub group: Group,
-    /// The tree that it goes by, from 0.
+    /// Index of the tree that carries the service, from 0.
     pub tree: u8,
-    /// Bridges that say T of it.
+    /// Bridges that announce the service with the T (transmit) bit.
     pub transmit: Vec<NodeId>,
-    /// Bridges that say R of it.
+    /// Bridges that announce the service with the R (receive) bit.
     pub receive: Vec<NodeId>,
 }
 
-/// Where a frame must come from.
+/// The required ingress of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Input {
-    /// From anywhere.
+    /// Any port.
     Any,
-    /// From the bridge itself: it is the root of the tree.
+    /// The bridge itself, as the root of the tree.
     Own,
-    /// From that port, counted from 1.
+    /// This port, numbered from 1.
     Port(u16),
 }
 
-/// A row of a filtering database.
+/// An entry of a filtering database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Whether it is for a group.
+    /// Whether the entry is for a group.
     pub group: bool,
-    /// Where the frame must come from.
+    /// Required ingress of a frame.
     pub input: Input,
-    /// Its destination; `None` stands for all.
+    /// Destination address; `None` matches all.
     pub address: Option<Address>,
-    /// Its VLAN.
+    /// VLAN of the frame.
     pub vlan: u16,
-    /// Where it goes, ports counted from 1.
+    /// Egress ports, numbered from 1.
     pub outputs: Vec<u16>,
 }
 
-/// The databases of all bridges, by bridge. Rows are in the order of kind, VLAN and address.
+/// The filtering databases of all bridges, by bridge. Entries are sorted by kind, VLAN and address.
 pub type Databases = BTreeMap<NodeId, Vec<Entry>>;
 
 fn address(identifier: u64) -> Address {
@@ -82,13 +82,14 @@ fn in_order(mut databases: Databases) -> Databases {
     databases
 }
 
-/// What SPBM forwards in a tree, counted from 0: every bridge's address, and the groups of services.
+/// Returns the SPBM filtering databases of a tree, counted from 0: the addresses of all bridges, and the groups of
+/// services.
 ///
 /// # Errors
-/// Two bridges with the same SPSourceID, or one with none, where a service needs it.
+/// Returns an error if a service needs SPSourceIDs and two bridges have the same one or a bridge has none.
 ///
 /// # Panics
-/// If the graph is one that [`Graph::validate`] refuses, or there is no such tree.
+/// If the graph is one that [`Graph::validate`] refuses, or if the tree does not exist.
 pub fn spbm(graph: &Graph, bridges: &Bridges, tree: u8, services: &[Service]) -> Result<Databases, String> {
     let identifier = |node: NodeId| bridges.identifiers[node.0 as usize];
     let source = |node: NodeId| identifier(node) as u32 & 0xF_FFFF;
@@ -124,7 +125,7 @@ pub fn spbm(graph: &Graph, bridges: &Bridges, tree: u8, services: &[Service]) ->
     Ok(in_order(databases))
 }
 
-/// That group addresses tell all bridges apart.
+/// Checks that group addresses distinguish all bridges.
 fn unique(graph: &Graph, all: &[NodeId], source: impl Fn(NodeId) -> u32) -> Result<(), String> {
     let name = |node: NodeId| graph.nodes[node.0 as usize].name.as_str();
     let mut known: BTreeMap<u32, NodeId> = BTreeMap::new();
@@ -140,11 +141,11 @@ fn unique(graph: &Graph, all: &[NodeId], source: impl Fn(NodeId) -> u32) -> Resu
     Ok(())
 }
 
-/// What SPBV forwards in a tree, counted from 0: every other bridge's VLAN, and in it the groups. A bridge's own VLAN
-/// never comes from elsewhere and has no row.
+/// Returns the SPBV filtering databases of a tree, counted from 0: the VLANs of all other bridges, with their groups.
+/// Frames of a bridge's own VLAN never arrive from elsewhere, so it has no entry.
 ///
 /// # Errors
-/// More VLANs than there are.
+/// Returns an error if there are not enough VLANs.
 ///
 /// # Panics
 /// As [`spbm`].

@@ -1,7 +1,7 @@
-//! Bridges of shortest path bridging at every switch of a network: they find each other by IS-IS, and find out what fails.
+//! Shortest path bridging at every switch of a network: bridges discover each other, and failures, by IS-IS.
 //!
-//! IS-IS works in milliseconds and seconds, data in nanoseconds: as with DCBX the conversation has a loop of its own, with
-//! real frames, the cables' latencies and rates, and simulated time. Each failure comes to a network at rest.
+//! IS-IS operates in milliseconds and seconds, data in nanoseconds. As with DCBX, the protocol has its own event loop,
+//! with real frames, the cables' latencies and rates, and simulated time. Each failure occurs in a converged network.
 
 mod filtering;
 mod world;
@@ -17,49 +17,50 @@ use units::{Span, Time};
 use wire::isis::SystemId;
 use world::World;
 
-/// Trees of shortest path bridging.
+/// Number of trees of shortest path bridging.
 pub const TREES: u8 = 16;
 
-/// From one event until the network is at rest.
+/// Convergence after one event.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// When cables fail or come back in a run; `None` for the start of all switches.
+    /// When cables fail or are restored in a run; `None` for the start of all switches.
     pub at: Option<Time>,
-    /// Cables that are down from then on, by their positions.
+    /// Indices of the cables that are down from then on.
     pub down: Vec<u32>,
-    /// From the event to the last change of any switch's database.
+    /// Time from the event to the last change of any switch's database.
     pub converged: Span,
-    /// Frames sent by then, hellos included.
+    /// Frames sent by then, including hellos.
     pub frames: u64,
-    /// Whether it came to rest.
+    /// Whether the network converged.
     pub settled: bool,
-    /// Adjacencies that are up at both ends, by the positions of their cables.
+    /// Adjacencies that are up at both ends, by the indices of their cables.
     pub adjacencies: Vec<u32>,
-    /// Switches whose tables, computed from what they learned, are not those computed from the graph.
+    /// Switches whose tables, computed from the learned topology, differ from those computed from the graph.
     pub wrong: Vec<NodeId>,
 }
 
-/// How much of a network a tree uses.
+/// Usage of the network by a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// Cables between switches on a path between hosts.
     pub cables: usize,
-    /// Most pairs of a switch with hosts and another's host whose path goes over one direction of a cable.
+    /// Maximum load of one direction of a cable: the number of pairs of a switch with hosts and a host of another
+    /// switch whose path uses it.
     pub busiest: usize,
 }
 
-/// What bridges found.
+/// The result of a discovery.
 #[derive(Clone, Debug)]
 pub struct Discovery {
-    /// The start, then every failure and return of a cable.
+    /// The start, then every failure and restoration of a cable.
     pub steps: Vec<Step>,
-    /// What each of the sixteen trees uses of the whole network.
+    /// Usage of the whole network by each of the sixteen trees.
     pub trees: Vec<Usage>,
-    /// Cables between switches.
+    /// Number of cables between switches.
     pub trunks: usize,
 }
 
-/// Lets bridges at all switches find each other, then has every cable fail and come back as the scenario says.
+/// Runs bridges at all switches until they converge, then through all failures and restorations of cables.
 ///
 /// # Panics
 /// If the graph is one that [`Graph::validate`] refuses.
@@ -85,19 +86,20 @@ pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Time
     Discovery { steps, trees: usage(graph, &all), trunks: trunks.len() }
 }
 
-/// A switch learned in a run that other cables are down than it knew.
+/// A change in a switch's view of failed cables during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
-    /// When.
+    /// When the switch learned of it.
     pub at: Time,
-    /// Who.
+    /// The switch.
     pub switch: NodeId,
-    /// What it believes to be down from then on, by the positions of cables between switches.
+    /// Indices of the cables between switches that it considers down from then on.
     pub down: Vec<u32>,
 }
 
-/// Who learns what of a run's failures, and when: bridges that are at rest when it begins, whose ports see a failure or a
-/// return of their cable after `detection`. In order of time; `None` if they never come to rest.
+/// Returns when each switch learns of each failure in a run, in order of time. Bridges have converged when the run
+/// begins, and their ports detect a failure or restoration of their cable after `detection`. Returns `None` if the
+/// bridges never converge.
 ///
 /// # Panics
 /// If the graph is one that [`Graph::validate`] refuses.
@@ -136,7 +138,7 @@ pub fn follow(
     Some(news.map(|it| News { at: in_run(it.at), switch: it.switch, down: it.down }).collect())
 }
 
-/// Cables that are down from that moment on, each once however many of its faults overlap.
+/// Returns the cables that are down from that moment on, each once even if several of its faults overlap.
 #[must_use]
 pub fn down_at(faults: &[Fault], at: Time) -> Vec<u32> {
     let lasts = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
@@ -148,7 +150,7 @@ fn routing(bridges: &Bridges) -> Routing {
     Routing::Spb { bridges: bridges.clone(), trees: TREES }
 }
 
-/// Cables between switches.
+/// Returns the cables between switches.
 #[must_use]
 pub fn trunks(graph: &Graph) -> Vec<u32> {
     let is_switch = |node: NodeId| graph.nodes[node.0 as usize].role == Role::Switch;
@@ -157,14 +159,14 @@ pub fn trunks(graph: &Graph) -> Vec<u32> {
     (0..).zip(&graph.cables).filter_map(trunk).collect()
 }
 
-/// A bridge identifier as a system's: the lower 48 bits.
+/// Returns the IS-IS system identifier of a bridge: the lower 48 bits of its identifier.
 fn system_id(identifier: u64) -> SystemId {
     let [_, _, id @ ..] = identifier.to_be_bytes();
     id
 }
 
-/// Switches that would forward otherwise than the graph says. IS-IS speaks of links between bridges alone, so only the
-/// failed cables between switches count: frames to a host whose own cable is down wait at its switch.
+/// Returns the switches whose forwarding differs from that of the graph. IS-IS describes only links between bridges, so
+/// only failed cables between switches count: frames to a host whose own cable is down wait at its switch.
 fn wrong(graph: &Graph, bridges: &Bridges, world: &World, down: &[u32]) -> Vec<NodeId> {
     let down: Vec<u32> = trunks(graph).into_iter().filter(|trunk| down.contains(trunk)).collect();
     let truth = routing(bridges).compute(graph, &down).expect("shortest path bridging has no lanes");
@@ -185,8 +187,8 @@ fn wrong(graph: &Graph, bridges: &Bridges, world: &World, down: &[u32]) -> Vec<N
     wrong
 }
 
-/// A graph as a switch learned it: identifiers and costs as others said them, and which cables nobody or only one end
-/// speaks of.
+/// Returns the identifiers and costs announced in a learned topology, and the cables that are
+/// announced by at most one end.
 fn learned(graph: &Graph, bridges: &Bridges, world: &World, topology: &Topology) -> (Bridges, Vec<u32>) {
     let mut learned = bridges.clone();
     for (node, identifier) in learned.identifiers.iter_mut().enumerate() {
@@ -206,7 +208,7 @@ fn learned(graph: &Graph, bridges: &Bridges, world: &World, topology: &Topology)
     (learned, down)
 }
 
-/// What each tree uses: every path from a switch with hosts to a host of another is walked.
+/// Returns the usage of each tree, computed by walking every path from a switch with hosts to a host of another switch.
 fn usage(graph: &Graph, routes: &Routes) -> Vec<Usage> {
     let (ports, is_trunk) = (graph.ports(), trunks(graph));
     let is_host = |node: NodeId| graph.nodes[node.0 as usize].role == Role::Host;

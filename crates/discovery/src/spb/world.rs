@@ -1,4 +1,4 @@
-//! The loop: frames on cables, bridges that want to be asked, and rest.
+//! The event loop of shortest path bridging: frames, timers of bridges, and convergence.
 
 use super::system_id;
 use crate::address;
@@ -12,23 +12,23 @@ use units::{Span, Time};
 use wire::isis::SystemId;
 use wire::isis::tlv::State;
 
-/// How a network came to rest.
+/// How a network converged.
 pub(super) struct Rest {
     pub(super) converged: Span,
     pub(super) frames: u64,
     pub(super) settled: bool,
 }
 
-/// A cable between switches: its position, and node and circuit at both ends.
+/// A cable between switches: its index, and the node and circuit at both ends.
 struct Trunk {
     cable: u32,
     ends: [(NodeId, u16); 2],
     works: bool,
-    /// What its ends know of it.
+    /// State of the cable as its ends have detected it.
     seen: bool,
 }
 
-/// A switch has learned that other cables are down than it knew.
+/// A change in a switch's view of failed cables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Learned {
     pub(super) at: Time,
@@ -40,14 +40,14 @@ pub(super) struct World<'a> {
     graph: &'a Graph,
     trunks: Vec<Trunk>,
     ids: Vec<SystemId>,
-    /// By node; hosts have none.
+    /// Systems by node; `None` for hosts.
     systems: Vec<Option<System>>,
-    /// For every node and circuit the trunk and the far end.
+    /// Trunk and far end for every node and circuit.
     far: Vec<Vec<(usize, usize)>>,
     post: Post,
     quiet: Span,
     pub(super) now: Time,
-    /// What each node believes to be down, once somebody asks for it.
+    /// Cables that each node considers down, if recorded.
     believed: Option<Vec<Vec<u32>>>,
     learned: Vec<Learned>,
     since: Time,
@@ -104,12 +104,13 @@ impl<'a> World<'a> {
         world
     }
 
-    /// What every switch has learned.
+    /// Returns the topology learned by every switch.
     pub(super) fn topologies(&self) -> impl Iterator<Item = (NodeId, Topology)> + '_ {
         (0..).map(NodeId).zip(&self.systems).filter_map(|(node, system)| Some((node, system.as_ref()?.topology())))
     }
 
-    /// Every cable between switches with the cost that both its ends speak of in a topology; `None` is down.
+    /// Returns every cable between switches with the cost that both its ends announce in a topology; `None` if it is
+    /// down.
     pub(super) fn costs(&self, topology: &Topology) -> Vec<(u32, Option<u32>)> {
         let said = |[near, far]: [(NodeId, u16); 2]| {
             let id = |(node, _): (NodeId, u16)| self.ids[node.0 as usize];
@@ -124,7 +125,7 @@ impl<'a> World<'a> {
         self.costs(topology).into_iter().filter(|(_, cost)| cost.is_none()).map(|(cable, _)| cable).collect()
     }
 
-    /// From now on it is kept what every switch learns, and when.
+    /// Starts recording of learned failures and their times.
     pub(super) fn watch(&mut self) {
         let mut believed = vec![Vec::new(); self.systems.len()];
         for (node, topology) in self.topologies() {
@@ -133,12 +134,12 @@ impl<'a> World<'a> {
         self.believed = Some(believed);
     }
 
-    /// What was learned since [`World::watch`], in order of time.
+    /// Returns the changes learned since [`World::watch`], in order of time.
     pub(super) fn into_learned(self) -> Vec<Learned> {
         self.learned
     }
 
-    /// Keeps what a switch has just learned, if that is asked for.
+    /// Records a change in a switch's view, if recording is on.
     fn note_belief(&mut self, node: u32) {
         let Some(system) = self.systems[node as usize].as_ref().filter(|it| it.changed_at() == self.now) else {
             return;
@@ -154,7 +155,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Whether both ends of a cable know that they are heard.
+    /// Returns whether both ends of a cable have an adjacency that is up.
     pub(super) fn is_up(&self, cable: u32) -> bool {
         let up = |(node, circuit): (NodeId, u16)| {
             let system = self.systems[node.0 as usize].as_ref();
@@ -163,13 +164,13 @@ impl<'a> World<'a> {
         self.trunks.iter().any(|trunk| trunk.cable == cable && trunk.ends.into_iter().all(up))
     }
 
-    /// From now on these cables are down and all others work; their ends see it at once.
+    /// Takes these cables down and restores all others. Their ends detect it at once.
     pub(super) fn fail(&mut self, down: &[u32]) {
         self.cut(down);
         self.see();
     }
 
-    /// From now on these cables are down and all others work; nobody sees it yet.
+    /// Takes these cables down and restores all others. Their ends do not detect it yet.
     pub(super) fn cut(&mut self, down: &[u32]) {
         self.since = self.now;
         self.changed = self.now;
@@ -182,7 +183,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The ends of all cables see whether they work.
+    /// Lets the ends of all cables detect whether their cables work.
     pub(super) fn see(&mut self) {
         for number in 0..self.trunks.len() {
             let works = self.trunks[number].works;
@@ -202,7 +203,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Goes on until just before that time.
+    /// Runs until just before `until`.
     pub(super) fn go_on(&mut self, until: Time) {
         while let Some(now) = self.post.next().filter(|&now| now < until) {
             self.step(now);
@@ -210,7 +211,7 @@ impl<'a> World<'a> {
         self.now = until;
     }
 
-    /// Goes on until nothing has changed for longer than everybody needs to say everything again.
+    /// Runs until nothing has changed for longer than a full refresh takes.
     pub(super) fn come_to_rest(&mut self) -> Rest {
         let limit = self.since + PATIENCE;
         let mut settled = true;
@@ -225,7 +226,7 @@ impl<'a> World<'a> {
         Rest { converged, frames: self.sent_until_change, settled }
     }
 
-    /// All that happens at an instant.
+    /// Processes all events of an instant.
     fn step(&mut self, now: Time) {
         let mut touched = BTreeSet::new();
         self.now = now;
@@ -244,7 +245,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends what a switch has to say.
+    /// Sends the pending frames of a switch.
     fn speak(&mut self, node: u32) {
         let mut buffer = [0; LARGEST_FRAME];
         let Some(system) = &mut self.systems[node as usize] else { return };

@@ -1,38 +1,39 @@
-//! One file that appears whole.
+//! Atomic writing of one file.
 
 use super::unfinished::{create_locked, names, parent, remove_dead_files};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that takes its place when it is committed; dropped before, it leaves what was there. `-` is standard output.
+/// A file that replaces its target when it is committed. If it is dropped before, the target is unchanged. `-` is
+/// standard output.
 ///
-/// Where a person has named the file, a symbolic link is followed: the file it leads to is replaced, not the link. What is
-/// no regular file (a pipe, a device, standard output) is written to directly. Where Tailback has named it, all of these are
-/// refused: whoever made the directory would choose what is written to.
+/// For a path named by a user, symbolic links are followed: the target of the link is replaced, not the link. Anything
+/// that is not a regular file (a pipe, a device, standard output) is written to directly. For a path named by Tailback,
+/// all of these are refused; otherwise the creator of the directory could redirect the output.
 #[derive(Debug)]
 pub struct OutputFile {
     file: File,
-    /// Where it is written, and where it goes; nothing for what is written to directly.
+    /// Temporary path and final path; `None` if the output is written to directly.
     places: Option<(PathBuf, PathBuf)>,
 }
 
-/// Symbolic links that are followed one after the other.
+/// Maximum number of symbolic links that are followed.
 const MOST_LINKS: usize = 40;
 
-/// Whether a path leads to a stream of this process, whatever it is connected to.
+/// Returns whether a path refers to a standard stream of this process, whatever the stream is connected to.
 pub(super) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
         || ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|start| path.starts_with(start))
 }
 
-/// Whether writing to a path would replace a file.
+/// Returns whether writing to a path would replace a file.
 #[must_use]
 pub fn is_replaced(path: &Path) -> bool {
     !is_stream(path) && fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
-/// Opens what is written to directly.
+/// Opens a file that is written to directly.
 fn stream(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|own| path == Path::new(own)) {
@@ -43,7 +44,7 @@ fn stream(path: &Path) -> io::Result<File> {
     File::options().append(true).open(path)
 }
 
-/// Where a path leads, be it there or not.
+/// Resolves the symbolic links of a path, which need not exist.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -60,20 +61,20 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
 }
 
 impl OutputFile {
-    /// Begins a file that will be at `path`, whose last name is Tailback's, and removes what killed processes have left of
-    /// it.
+    /// Begins a file at `path`, whose last component is chosen by Tailback, and removes its unfinished files of killed
+    /// processes.
     ///
     /// # Errors
-    /// If the system refuses, or something other than a regular file is there.
+    /// Returns an error if a system call fails, or if the path exists and is not a regular file.
     pub fn create(path: &Path) -> io::Result<OutputFile> {
         crate::plain(path)?;
         OutputFile::begin(path.to_owned(), |target| remove_dead_files(parent(target), target.file_name()))
     }
 
-    /// The same for a path that a person has named: it may also be a link, a pipe, a device or standard output.
+    /// Begins a file at a path named by a user, which may also be a link, a pipe, a device or standard output.
     ///
     /// # Errors
-    /// If the system refuses, or a directory is there.
+    /// Returns an error if a system call fails, or if the path is a directory.
     pub fn create_given(path: &Path) -> io::Result<OutputFile> {
         let target = if is_stream(path) { path.to_owned() } else { followed(path)? };
         if is_stream(&target) {
@@ -106,10 +107,10 @@ impl OutputFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Puts it into its place once the disk has it.
+    /// Flushes the file to disk and moves it to its final path.
     ///
     /// # Errors
-    /// If the system refuses; what was there stays then.
+    /// Returns an error if a system call fails; the old file, if any, is then unchanged.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         let Some((temporary, target)) = &self.places else { return Ok(()) };
@@ -138,31 +139,32 @@ impl Drop for OutputFile {
     }
 }
 
-/// Writes a whole file whose last name is Tailback's.
+/// Writes a whole file whose last path component is chosen by Tailback.
 ///
 /// # Errors
-/// If the system refuses, or something other than a regular file is there; what was there stays then.
+/// Returns an error if a system call fails, or if the path exists and is not a regular file. The old file, if any, is
+/// then unchanged.
 pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = OutputFile::create(path)?;
     file.write_all(contents.as_ref())?;
     file.commit()
 }
 
-/// Writes a whole file that a person has named.
+/// Writes a whole file at a path named by a user.
 ///
 /// # Errors
-/// If the system refuses; what was there stays then.
+/// Returns an error if a system call fails; the old file, if any, is then unchanged.
 pub fn write_given(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = OutputFile::create_given(path)?;
     file.write_all(contents.as_ref())?;
     file.commit()
 }
 
-/// Writes one of the many files of a directory whose owner has removed what killed processes had left in it: looking for it
-/// before each would take a time that grows with the square of their number.
+/// Writes one of many files of a directory whose unfinished files were already removed. Searching for unfinished files
+/// before each write would take time quadratic in the number of files.
 ///
 /// # Errors
-/// As [`write_file`].
+/// Returns the errors of [`write_file`].
 pub fn write_one_of_many(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
     crate::plain(path)?;
     let mut file = OutputFile::begin(path.to_owned(), |_| {})?;

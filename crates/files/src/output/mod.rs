@@ -1,8 +1,8 @@
-//! Writing to disk so that a file or directory is there whole or not at all.
+//! Atomic writing of files and directories.
 //!
-//! Everything goes to a temporary name beside its place, reaches the disk, and is renamed. A process that is killed leaves
-//! its temporary files; the next one that writes to the same place removes them, if it can tell that nobody writes to
-//! them any more ([`unfinished`]).
+//! Everything is written under a temporary name next to its final path, flushed to disk, and renamed. A killed process
+//! leaves its temporary files behind; the next process that writes to the same path removes them if it can prove that
+//! they have no writer ([`unfinished`]).
 
 mod file;
 pub mod unfinished;

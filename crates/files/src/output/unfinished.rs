@@ -1,12 +1,12 @@
-//! Names of unfinished files and directories, and whether somebody still writes to one.
+//! Names of unfinished files and directories, and detection of their writers.
 //!
-//! What will be `NAME` is written as `NAME.partial-TOKEN-NUMBER`. Its writer holds an exclusive lock of the operating system
-//! on it, or on a file in it, for as long as it lives: the kernel releases the lock however the process ends, and
-//! shares it between containers. Process numbers decide nothing: two containers give the same ones.
+//! The future `NAME` is written as `NAME.partial-TOKEN-NUMBER`. For its whole life, the writer holds an exclusive lock
+//! of the operating system on it, or on a file in it. The kernel releases the lock however the process ends, and the
+//! lock works across containers. Process IDs are not used: two containers may have the same ones.
 //!
-//! A lock says nothing of a process on another machine, where the file system does not pass locks on. So the token stands
-//! for this boot of this kernel and this mount of the file system, for which a lock is certain. Only what carries our own
-//! token, and whose lock is free, is removed; the rest is kept, and its user is told.
+//! A lock does not reveal a process on another machine if the file system does not propagate locks. The token therefore
+//! identifies the current boot of this kernel and the mounted file system, for which a lock is reliable. A file is
+//! removed only if it carries our own token and its lock is free; all others are kept and reported to the user.
 
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 
 const INFIX: &str = ".partial-";
 
-/// Stands for a place for which nothing is certain.
+/// Token of a location for which locks are not known to be reliable.
 const UNCERTAIN: &str = "unknown";
 
-/// The directory that holds a path.
+/// Returns the directory that contains a path.
 pub fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// This boot of this kernel, and the file system that holds a directory, as digits.
+/// Returns digits that identify the current boot of this kernel and the file system of a directory.
 fn token(directory: &Path) -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     match boot.zip(device(directory)) {
@@ -47,7 +47,7 @@ fn device(_: &Path) -> Option<u64> {
     None
 }
 
-/// Whether a path still leads to an open file.
+/// Returns whether a path still refers to an open file.
 #[cfg(unix)]
 fn leads_to(path: &Path, file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -60,10 +60,10 @@ fn leads_to(path: &Path, _: &File) -> bool {
     path.exists()
 }
 
-/// Longer names of places are cut, so that the names of what is unfinished are not too long.
+/// Maximum length of a target's name in the names of its unfinished files; longer names are cut.
 const LONGEST: usize = 200;
 
-/// The name of a place as it begins the names of what is unfinished there.
+/// Returns the prefix that a target's name gives to the names of its unfinished files.
 fn start_of(name: &OsStr) -> OsString {
     if name.len() <= LONGEST {
         return name.to_owned();
@@ -73,7 +73,7 @@ fn start_of(name: &OsStr) -> OsString {
     hash.iter().take(4).fold(start + "-", |text, byte| format!("{text}{byte:02x}")).into()
 }
 
-/// Names for what will be at `place`, from the first on.
+/// Returns candidate names for an unfinished file that will become `place`, in order.
 pub fn names(place: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let mut start = start_of(place.file_name().unwrap_or_default());
     start.push(format!("{INFIX}{}-", token(parent(place))));
@@ -85,7 +85,8 @@ pub fn names(place: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     })
 }
 
-/// Creates a file and locks it; `None` if somebody who cleans up was faster, so that another name is needed.
+/// Creates and locks a file. Returns `None` if a concurrent cleanup removed it before it was locked; the caller then
+/// tries another name.
 pub fn create_locked(path: &Path) -> io::Result<Option<File>> {
     let file = match File::options().write(true).create_new(true).open(path) {
         Ok(file) => file,
@@ -99,18 +100,18 @@ pub fn create_locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// What can be said of something unfinished.
+/// State of the writer of an unfinished file.
 #[derive(Debug)]
 pub enum Writer {
-    /// Nobody writes to it, and nobody can begin to while this lock is held.
+    /// It has no writer, and none can appear while this lock is held.
     Gone(File),
-    /// Somebody writes to it now.
+    /// It has a writer.
     Busy,
-    /// Perhaps somebody does, on another machine.
+    /// It may have a writer on another machine.
     Unknown,
 }
 
-/// Whether somebody writes to something unfinished, by its name and the file that its writer locks.
+/// Returns the state of the writer of an unfinished file or directory. `locked` is the file that the writer locks.
 pub fn writer(unfinished: &Path, locked: &Path) -> Writer {
     let ours = token(parent(unfinished));
     let certain = ours != UNCERTAIN && split(unfinished).is_some_and(|(_, token)| token == ours);
@@ -123,14 +124,15 @@ pub fn writer(unfinished: &Path, locked: &Path) -> Writer {
     }
 }
 
-/// The name of the place of something unfinished, and its token; `None` if its name is not of that form.
+/// Splits the name of an unfinished file into the name of its target and its token; `None` if the name has another
+/// form.
 fn split(path: &Path) -> Option<(&str, &str)> {
     let (place, rest) = path.file_name()?.to_str()?.rsplit_once(INFIX)?;
     let (token, number) = rest.rsplit_once('-').unwrap_or((rest, "0"));
     (!place.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())).then_some((place, token))
 }
 
-/// Everything in a directory whose name says that it is unfinished, by name: of one place, or of all.
+/// Lists unfinished files and directories in a directory, sorted by name: those of one target, or all.
 pub fn found(directory: &Path, of: Option<&OsStr>) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let of = of.map(start_of);
@@ -140,12 +142,12 @@ pub fn found(directory: &Path, of: Option<&OsStr>) -> Vec<PathBuf> {
     found
 }
 
-/// Whether a file is what a killed process has left of another.
+/// Returns whether a path is an unfinished file of a killed process.
 pub fn is_dead(path: &Path) -> bool {
     split(path).is_some() && matches!(writer(path, path), Writer::Gone(_))
 }
 
-/// Removes the unfinished files of killed processes in a directory: of one place, or of all.
+/// Removes the unfinished files of killed processes in a directory: those of one target, or all.
 pub fn remove_dead_files(directory: &Path, of: Option<&OsStr>) {
     for path in found(directory, of) {
         let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
