@@ -1,4 +1,4 @@
-//! Tells results which commit the program was built from, if it was built in a checkout.
+//! Build script: passes the git commit to the crate if it is built in a checkout.
 
 // A build script speaks to cargo by printing.
 #![allow(clippy::disallowed_macros)]
@@ -21,7 +21,8 @@ fn main() {
     }
 }
 
-/// The git directory of the checkout this crate lies in. In a linked worktree `.git` is a file that names it.
+/// Returns the git directory of the checkout that contains this crate. In a linked worktree, `.git` is a file that
+/// names it.
 fn git_directory() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let git = root.join(".git");
@@ -32,7 +33,7 @@ fn git_directory() -> Option<PathBuf> {
     Some(root.join(text.trim().strip_prefix("gitdir: ")?))
 }
 
-/// Where branches are kept: worktrees share one place.
+/// Returns the directory of the branches, which worktrees share.
 fn common(git: &Path) -> PathBuf {
     match fs::read_to_string(git.join("commondir")) {
         Ok(text) => git.join(text.trim()),
@@ -40,7 +41,7 @@ fn common(git: &Path) -> PathBuf {
     }
 }
 
-/// The commit of a branch, from its own file or from the packed list.
+/// Returns the commit of a branch, from its own file or from the packed refs.
 fn resolve(git: &Path, name: &str) -> Option<String> {
     let file = git.join(name);
     println!("cargo::rerun-if-changed={}", file.display());

@@ -1,8 +1,8 @@
-//! The Arrow schema that Parquet files carry, so that readers see each column's unit and meaning.
+//! The Arrow schema embedded in Parquet files, which gives readers the unit and meaning of each column.
 //!
-//! Parquet itself has no place for notes on a column. Arrow has, and readers built on it (pyarrow, pandas, polars) take
-//! them from the key `ARROW:schema`: an Arrow schema message in base64. This writes that message and nothing else of
-//! Arrow, so the Arrow crates are not needed. Numbers below are the slots of `Schema.fbs` and `Message.fbs`.
+//! Parquet has no metadata per column for this. Arrow does, and readers built on it (pyarrow, pandas, polars) take it
+//! from the key `ARROW:schema`: an Arrow schema message in base64. This module writes only that message, so the Arrow
+//! crates are not needed. The numbers below are the slots of `Schema.fbs` and `Message.fbs`.
 
 use fabric::record::schema::{Column, Kind, Table};
 use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, UnionWIPOffset, VOffsetT, WIPOffset};
@@ -10,17 +10,17 @@ use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, UnionWIPOffset, VOf
 type Builder<'b> = FlatBufferBuilder<'b>;
 type Offset = WIPOffset<TableFinishedWIPOffset>;
 
-/// The place of a slot in a flatbuffers table.
+/// Returns the offset of a slot in a flatbuffers table.
 const fn slot(number: VOffsetT) -> VOffsetT {
     4 + 2 * number
 }
 
-/// What a column's notes are called, with what they say.
+/// Returns the metadata of a column as pairs of key and value.
 pub(super) fn notes(column: &Column) -> [(&'static str, &'static str); 2] {
     [("unit", column.unit.symbol()), ("meaning", column.meaning)]
 }
 
-/// The value of the key `ARROW:schema`.
+/// Returns the value of the key `ARROW:schema`.
 pub(super) fn encoded_schema(table: &Table) -> String {
     let mut builder = Builder::new();
     let fields: Vec<Offset> = table.columns.iter().map(|column| field(&mut builder, column)).collect();
@@ -60,7 +60,7 @@ fn field(builder: &mut Builder<'_>, column: &Column) -> Offset {
     builder.end_table(start)
 }
 
-/// Number and table of a column's type in Arrow's union of types.
+/// Returns the type number and the type table of a column in Arrow's union of types.
 fn field_type(builder: &mut Builder<'_>, kind: Kind) -> (u8, WIPOffset<UnionWIPOffset>) {
     let start = builder.start_table();
     let number = match kind {
@@ -93,7 +93,7 @@ fn key_values<'b>(builder: &mut Builder<'b>, pairs: &[(&str, &str)]) -> KeyValue
     builder.create_vector(&entries)
 }
 
-/// Bytes as text, as RFC 4648 has it.
+/// Encodes bytes in base64 (RFC 4648).
 #[must_use]
 pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,9 +1,9 @@
-//! Rows as columns, in memory.
+//! Rows in memory, stored by column.
 
 use fabric::record::schema::{Kind, Table};
 use fabric::record::{Cell, Row};
 
-/// The cells of one column; an empty cell is a default value here and `false` in [`Batch::present`].
+/// The cells of one column. An empty cell has a default value here and is `false` in [`Batch::present`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
     /// See [`Kind::Integer`].
@@ -44,7 +44,7 @@ impl Cells {
         }
     }
 
-    /// Puts a cell last; an empty one leaves a default value. A cell of another kind is a mistake in this program.
+    /// Appends a cell. An empty cell is stored as a default value. Cells of another kind are a programming error.
     fn push(&mut self, cell: Cell<'_>) {
         match (self, cell) {
             (Cells::Integer(values), Cell::Integer(value)) => values.push(value),
@@ -60,10 +60,10 @@ impl Cells {
     }
 }
 
-/// One cell taken out of a batch.
+/// The value of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Empty.
+    /// An empty cell.
     Null,
     /// See [`Kind::Integer`].
     Integer(i64),
@@ -76,7 +76,7 @@ pub enum Value {
 }
 
 impl std::fmt::Display for Value {
-    /// As in CSV, without quotes: an empty cell is nothing at all.
+    /// Formats the value as in CSV, without quotes. An empty cell is the empty string.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Null => Ok(()),
@@ -88,19 +88,19 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Rows of one table as columns.
+/// Rows of one table, stored by column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The table.
     pub table: &'static Table,
-    /// One per column of the table.
+    /// Cells of each column of the table.
     pub columns: Vec<Cells>,
-    /// For each column that may have empty cells which ones are not.
+    /// For each column that may have empty cells, whether each cell is present.
     pub present: Vec<Option<Vec<bool>>>,
 }
 
 impl Batch {
-    /// No rows.
+    /// Creates an empty batch.
     #[must_use]
     pub fn new(table: &'static Table) -> Batch {
         Batch {
@@ -110,19 +110,19 @@ impl Batch {
         }
     }
 
-    /// How many rows there are. A column that was not read has no cells.
+    /// Returns the number of rows. A column that was not read has no cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.columns.iter().map(Cells::len).max().unwrap_or(0)
     }
 
-    /// Whether there are none.
+    /// Returns whether the batch has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Puts the rows of another batch of the same table last.
+    /// Appends the rows of another batch of the same table.
     pub fn append(&mut self, mut other: Batch) {
         for (cells, more) in self.columns.iter_mut().zip(&mut other.columns) {
             match (cells, more) {
@@ -138,13 +138,13 @@ impl Batch {
         }
     }
 
-    /// Takes out all rows, keeping the memory.
+    /// Removes all rows, keeping the allocated memory.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(Cells::clear);
         self.present.iter_mut().flatten().for_each(Vec::clear);
     }
 
-    /// Puts a row last. The row must be of this table.
+    /// Appends a row, which must belong to this table.
     pub fn push<R: Row>(&mut self, row: &R) {
         debug_assert_eq!(R::TABLE.name, self.table.name);
         let mut place = 0;
@@ -157,7 +157,7 @@ impl Batch {
         });
     }
 
-    /// One cell.
+    /// Returns the value of a cell.
     #[must_use]
     pub fn value(&self, row: usize, column: usize) -> Value {
         if self.present[column].as_ref().is_some_and(|present| !present[row]) {
@@ -171,7 +171,7 @@ impl Batch {
         }
     }
 
-    /// A column of integers by name. Empty cells are zero. Nothing for a column of another kind.
+    /// Returns an integer column by name. Empty cells are zero. The slice is empty if the column has another kind.
     #[must_use]
     pub fn integers(&self, name: &str) -> &[i64] {
         match self.table.column(name).map(|place| &self.columns[place]) {
@@ -180,7 +180,7 @@ impl Batch {
         }
     }
 
-    /// A column of reals by name. Empty cells are zero. Nothing for a column of another kind.
+    /// Returns a real column by name. Empty cells are zero. The slice is empty if the column has another kind.
     #[must_use]
     pub fn reals(&self, name: &str) -> &[f64] {
         match self.table.column(name).map(|place| &self.columns[place]) {
@@ -189,7 +189,7 @@ impl Batch {
         }
     }
 
-    /// A column of text by name. Empty cells are empty text. Nothing for a column of another kind.
+    /// Returns a text column by name. Empty cells are empty strings. The slice is empty if the column has another kind.
     #[must_use]
     pub fn texts(&self, name: &str) -> &[String] {
         match self.table.column(name).map(|place| &self.columns[place]) {
@@ -198,7 +198,7 @@ impl Batch {
         }
     }
 
-    /// Whether a cell of that column is not empty.
+    /// Returns whether a cell of the named column is present.
     #[must_use]
     pub fn is_present(&self, row: usize, name: &str) -> bool {
         let column = self.table.column(name).and_then(|place| self.present[place].as_ref());

@@ -1,4 +1,4 @@
-//! Tables as text for everything that does not read Parquet.
+//! Export of tables as CSV.
 
 use super::batch::Value;
 use super::error::ResultsError;
@@ -10,16 +10,16 @@ use files::text::csv_cell;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes every table of a result as `NAME.csv` into a directory, and `columns.csv`, which says what each column means.
+/// Writes every table of a result as `NAME.csv` into a directory, and `columns.csv`, which describes the columns.
 ///
-/// Comma-separated with a header line, an empty cell for an absent value, and quotes where a text needs them; a text that a
-/// spreadsheet would take for a formula has an apostrophe before it ([`csv_cell`]); a float
-/// has as many digits as it takes to read the same value back. Returns the files written. A failure leaves every file
-/// whole, new or old.
+/// Cells are separated by commas under a header line. An absent value is an empty cell, and text is quoted where
+/// needed. Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe ([`csv_cell`]). Floats
+/// have enough digits to be read back exactly. Returns the files written. After a failure, every file is complete,
+/// either new or old.
 ///
 /// # Errors
-/// If a table cannot be read or a file not be written. If one is there that is not ours and not to be overwritten,
-/// nothing is written.
+/// Returns an error if a table cannot be read, if a file cannot be written, or if a file exists that Tailback did not
+/// write and `overwrite` is false; nothing is written in the last case.
 pub fn export_csv(results: &Results, directory: &Path, overwrite: bool) -> Result<Vec<PathBuf>, ResultsError> {
     let path_of = |table: &Table| directory.join(format!("{}.csv", table.name));
     let columns = directory.join("columns.csv");
@@ -39,7 +39,7 @@ pub fn export_csv(results: &Results, directory: &Path, overwrite: bool) -> Resul
     Ok(written)
 }
 
-/// Reading and writing fail differently.
+/// An error of reading or of writing.
 enum Failure {
     Reading(ResultsError),
     Writing(io::Error),
@@ -66,10 +66,10 @@ fn fill_file(
     })
 }
 
-/// The first line of the file that explains the columns.
+/// Header line of the file that describes the columns.
 pub(super) const COLUMNS: &str = "table,column,type,unit,may_be_empty,meaning";
 
-/// The first line of a table.
+/// Returns the header line of a table.
 pub(super) fn header(table: &Table) -> String {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     names.join(",")

@@ -1,4 +1,4 @@
-//! Where two runs differ: in how they ended, in their sums, and in the first row of every table.
+//! Differences between two runs: their outcomes, their totals, and the first differing row of every table.
 
 use super::batch::{Batch, Value};
 use super::error::ResultsError;
@@ -10,24 +10,24 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Settings that differ and are named; of more only the number is told.
+/// Maximum number of differing settings that are listed; of the rest, only the number is reported.
 const MOST_SETTINGS: usize = 8;
 
-/// How two tables differ at the first row at which they do.
+/// The kind of the first difference between two tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Manner {
-    /// A cell.
+    /// A cell differs.
     Cell {
         /// Name of the column.
         column: &'static str,
-        /// In the first result.
+        /// Value in the first result.
         left: Value,
-        /// In the second.
+        /// Value in the second result.
         right: Value,
     },
-    /// The first result has this row and the second has none like it.
+    /// The row exists only in the first result.
     OnlyLeft,
-    /// The second result has this row and the first has none like it.
+    /// The row exists only in the second result.
     OnlyRight,
 }
 
@@ -36,15 +36,15 @@ pub enum Manner {
 pub struct Difference {
     /// Name of the table.
     pub table: &'static str,
-    /// Number of the row, the first is 1. Up to it both have the same rows.
+    /// Number of the row, starting at 1. All rows before it are equal.
     pub row: u64,
-    /// When, in simulated time; `None` in a table that is written at the end.
+    /// Simulated time of the row; `None` in a table that is written at the end.
     pub time: Option<Time>,
-    /// What the row is about: the columns by which the table is ordered, without the time.
+    /// Key of the row: the columns by which the table is sorted, without the time.
     pub entity: Vec<(&'static str, Value)>,
-    /// What ports and flows among them are called.
+    /// Names of the ports and flows in the key.
     pub names: BTreeMap<&'static str, String>,
-    /// How.
+    /// Kind of difference.
     pub manner: Manner,
 }
 
@@ -74,11 +74,11 @@ impl std::fmt::Display for Difference {
 /// A value that differs between two manifests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unlike {
-    /// What it is.
+    /// Name of the value.
     pub what: String,
-    /// In the first result; empty if it is not there.
+    /// Value in the first result; empty if absent.
     pub left: Json,
-    /// In the second.
+    /// Value in the second result; empty if absent.
     pub right: Json,
 }
 
@@ -94,25 +94,25 @@ impl std::fmt::Display for Unlike {
     }
 }
 
-/// Two results side by side.
+/// All differences between two results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differences {
-    /// The fingerprints of both.
+    /// Fingerprints of both results.
     pub fingerprints: (u64, u64),
-    /// Of each table that differs the first row, the earliest first; those without a time last.
+    /// The first differing row of each table that differs, earliest first; tables without a time come last.
     pub tables: Vec<Difference>,
-    /// The outcome and sums that differ.
+    /// Outcome and totals that differ.
     pub sums: Vec<Unlike>,
-    /// Settings of the plan that differ. They explain; they are no difference in results.
+    /// Settings of the plan that differ. They explain differences but do not count as differences of the results.
     pub settings: Vec<Unlike>,
-    /// Tables that only the first has recorded, which cannot be compared.
+    /// Tables recorded only in the first result, which cannot be compared.
     pub only_left: Vec<String>,
-    /// Tables that only the second has recorded.
+    /// Tables recorded only in the second result.
     pub only_right: Vec<String>,
 }
 
 impl Differences {
-    /// Whether all that can be compared is the same.
+    /// Returns whether everything that can be compared is equal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fingerprints.0 == self.fingerprints.1 && self.tables.is_empty() && self.sums.is_empty()
@@ -155,11 +155,11 @@ impl std::fmt::Display for Differences {
     }
 }
 
-/// Compares two results: outcome and sums, and every row of every table that both have. Both are read a row group at a
-/// time. What happened between two samples shows at the later one.
+/// Compares two results: outcome, totals, and every row of every table that both contain. Tables are read one row group
+/// at a time. A difference between two samples appears at the later one.
 ///
 /// # Errors
-/// If a table cannot be read or was changed.
+/// Returns an error if a table cannot be read or was modified.
 pub fn differences(left: &Results, right: &Results) -> Result<Differences, ResultsError> {
     let only = |these: &Results, those: &Results| -> Vec<String> {
         let names = these.tables().into_iter().filter(|table| !those.has(table)).map(|table| table.name.to_owned());
@@ -188,7 +188,7 @@ pub fn differences(left: &Results, right: &Results) -> Result<Differences, Resul
     })
 }
 
-/// What a run came to. Times by the clock, threads and the version of the program are no part of it.
+/// Returns the outcome and totals of a run. Wall time, threads and program version are not included.
 fn sums(manifest: &Manifest) -> BTreeMap<String, Json> {
     let mut sums: BTreeMap<String, Json> =
         manifest.totals.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -200,7 +200,7 @@ fn sums(manifest: &Manifest) -> BTreeMap<String, Json> {
     sums
 }
 
-/// What was asked for, by key.
+/// Returns the settings of the plan, by key.
 fn settings(manifest: &Manifest) -> BTreeMap<String, Json> {
     let entries = manifest.plan["entries"].as_array().into_iter().flatten();
     let entry = |entry: &Json| Some((entry["key"].as_str()?.to_owned(), entry["value"].clone()));
@@ -218,7 +218,7 @@ fn unlike(left: BTreeMap<String, Json>, right: &BTreeMap<String, Json>) -> Vec<U
     all.filter(|unlike| unlike.left != unlike.right).collect()
 }
 
-/// What ports and flows are called.
+/// Returns the names of ports and flows.
 fn names(results: &Results, entity: &[(&'static str, Value)]) -> Result<BTreeMap<&'static str, String>, ResultsError> {
     let mut names = BTreeMap::new();
     for (key, value) in entity {
@@ -239,12 +239,12 @@ fn names(results: &Results, entity: &[(&'static str, Value)]) -> Result<BTreeMap
     Ok(names)
 }
 
-/// The rows of a table one after the other.
+/// A cursor over the rows of a table.
 struct Cursor {
     groups: TableReader,
     batch: Batch,
     row: usize,
-    /// Rows of the groups before this one.
+    /// Rows of the preceding row groups.
     before: u64,
 }
 
@@ -277,7 +277,7 @@ impl Cursor {
         self.batch.value(self.row, column)
     }
 
-    /// The cells by which the table is ordered; they are integers.
+    /// Returns the cells by which the table is sorted; they are integers.
     fn key(&self) -> Vec<i64> {
         let integer = |&column: &usize| match self.value(column) {
             Value::Integer(value) => value,
@@ -299,7 +299,7 @@ impl Cursor {
     }
 }
 
-/// Whether two cells are the same; numbers that are none are.
+/// Returns whether two cells are equal. NaN equals NaN.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Real(one), Value::Real(two)) => one.to_bits() == two.to_bits(),
@@ -307,7 +307,7 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The first row at which two tables differ.
+/// Returns the first row at which two tables differ.
 fn first_unlike(left: &mut Cursor, right: &mut Cursor) -> Result<Option<Difference>, ResultsError> {
     let table = left.batch.table;
     debug_assert!(table.time.is_none_or(|time| table.columns[time].unit == Unit::Picoseconds));

@@ -1,4 +1,4 @@
-//! Writing a results directory: beside its place while the run goes, and into its place whole.
+//! Writing a results directory: next to its final path during the run, then moved into place atomically.
 
 use super::error::ResultsError;
 use super::manifest::{FILE, Manifest};
@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// See the module. Dropped without [`ResultWriter::commit`], it removes what it has written.
+/// A writer of a results directory. If it is dropped without [`ResultWriter::commit`], it removes its files.
 pub struct ResultWriter {
     out: PathBuf,
     taken: Taken,
@@ -24,18 +24,18 @@ pub struct ResultWriter {
     stage: Stage,
 }
 
-/// What to do where something is already.
+/// What to do if the path exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     /// Refuse to run.
     Refuse,
     /// Replace an older result.
     Replace,
-    /// Take the next free name.
+    /// Use the next free name.
     Next,
 }
 
-/// `out`, then `out-2`, `out-3`, ...
+/// Returns `out`, `out-2`, `out-3`, ...
 fn numbered(out: &Path) -> impl Iterator<Item = PathBuf> {
     let name = out.file_name().unwrap_or_default().to_owned();
     let next = move |number: u32| {
@@ -46,7 +46,7 @@ fn numbered(out: &Path) -> impl Iterator<Item = PathBuf> {
     std::iter::once(out.to_owned()).chain((2..).map(next))
 }
 
-/// Whether results may go there.
+/// Checks that results may be written to a path.
 fn check(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
     let path = out.to_owned();
     match fs::symlink_metadata(out) {
@@ -65,29 +65,30 @@ fn check(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
 }
 
 impl ResultWriter {
-    /// Whether a result may go there, without touching anything but what a killed run has moved away.
+    /// Checks that a result may be written to `out`. Changes nothing, except that it restores a result moved away by a
+    /// killed run.
     ///
     /// # Errors
-    /// If something is there already that may not be replaced.
+    /// Returns an error if the path exists and may not be replaced.
     pub fn check(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
         restore(out);
         check(out, overwrite)
     }
 
-    /// Starts a result that will be at `out`. Directories above it are made; what killed runs have left for the same
-    /// place is removed.
+    /// Begins a result that will be moved to `out`. Creates parent directories and removes unfinished results of killed
+    /// runs for the same path.
     ///
     /// # Errors
-    /// If something is there already that may not be replaced, or the system refuses.
+    /// Returns an error if the path exists and may not be replaced, or if a system call fails.
     pub fn create(out: &Path, overwrite: bool, recorder: &RecorderSpec) -> Result<ResultWriter, ResultsError> {
         ResultWriter::new(out, if overwrite { Taken::Replace } else { Taken::Refuse }, recorder)
     }
 
-    /// The same; if something is there when the result is committed, it goes to the first of `out-2`, `out-3`, ... that is
-    /// free.
+    /// Begins a result that will be moved to `out`, or to the first free path of `out-2`, `out-3`, ... if `out` exists
+    /// when the result is committed.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns an error if a system call fails.
     pub fn create_numbered(out: &Path, recorder: &RecorderSpec) -> Result<ResultWriter, ResultsError> {
         ResultWriter::new(out, Taken::Next, recorder)
     }
@@ -115,34 +116,34 @@ impl ResultWriter {
         Ok(ResultWriter { out: out.to_owned(), taken, tables, not_recorded, leftovers, stage })
     }
 
-    /// Unfinished results for the same place that were not removed: of runs that may still be under way.
+    /// Returns the unfinished results for the same path that were kept because their runs may still be active.
     #[must_use]
     pub fn leftovers(&self) -> &[Leftover] {
         &self.leftovers
     }
 
-    /// Where the result is until it is committed.
+    /// Returns the path of the result until it is committed.
     #[must_use]
     pub fn partial(&self) -> PathBuf {
         self.stage.result()
     }
 
-    /// Rows taken so far, of all tables.
+    /// Returns the number of rows written so far, over all tables.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.tables.iter().map(TableWriter::rows).sum()
     }
 
-    /// Bytes written so far, of all tables; the last row group of each is not written yet.
+    /// Returns the number of bytes written so far, over all tables, without the last row group of each.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.tables.iter().map(TableWriter::bytes).sum()
     }
 
-    /// Writes rows of one table, in its order; nothing if the table is not recorded.
+    /// Writes rows of one table, in its order. Does nothing if the table is not recorded.
     ///
     /// # Errors
-    /// If the system refuses. The run may as well end then.
+    /// Returns an error if a system call fails. The run should then stop.
     pub fn write<R: Row>(&mut self, rows: &[R]) -> Result<(), ResultsError> {
         match self.tables.iter_mut().find(|table| table.table().name == R::TABLE.name) {
             Some(table) => table.append(rows),
@@ -150,10 +151,10 @@ impl ResultWriter {
         }
     }
 
-    /// Writes what was drained at an inspection.
+    /// Writes the rows drained at an inspection.
     ///
     /// # Errors
-    /// As [`ResultWriter::write`].
+    /// Returns the errors of [`ResultWriter::write`].
     pub fn append(&mut self, rows: &Rows) -> Result<(), ResultsError> {
         self.write(&rows.flow_samples)?;
         self.write(&rows.links)?;
@@ -166,10 +167,11 @@ impl ResultWriter {
         self.write(&rows.occupancy)
     }
 
-    /// Writes what is left when the run has ended. The flows are the caller's to write: it knows their names.
+    /// Writes the rows that are known only at the end of the run. The caller writes the flows, because it knows their
+    /// names.
     ///
     /// # Errors
-    /// As [`ResultWriter::write`].
+    /// Returns the errors of [`ResultWriter::write`].
     pub fn end(&mut self, ending: &Ending) -> Result<(), ResultsError> {
         self.append(&ending.rows)?;
         self.write(&ending.waits)?;
@@ -180,19 +182,19 @@ impl ResultWriter {
         Ok(())
     }
 
-    /// Puts another file beside the tables, such as the scenario as it was.
+    /// Adds another file next to the tables, such as a copy of the scenario.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns an error if a system call fails.
     pub fn attach(&mut self, name: &str, contents: &[u8]) -> Result<(), ResultsError> {
         let path = self.partial().join(name);
         write_file(&path, contents).map_err(|source| ResultsError::io("write", &path, source))
     }
 
-    /// Ends the tables and writes the manifest: from now on the result can be read where it is.
+    /// Finishes the tables and writes the manifest. From then on, the result can be read at its temporary path.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns an error if a system call fails.
     pub fn finish(mut self, mut manifest: Manifest) -> Result<FinishedResult, ResultsError> {
         manifest.tables.clear();
         for table in std::mem::take(&mut self.tables) {
@@ -205,16 +207,17 @@ impl ResultWriter {
         Ok(finished)
     }
 
-    /// Ends the tables, writes the manifest and moves the directory into its place, which it returns.
+    /// Finishes the tables, writes the manifest and moves the directory to its final path, which is returned.
     ///
     /// # Errors
-    /// If the system refuses, or another result has appeared there. An old result is still there then.
+    /// Returns an error if a system call fails, or if another result has appeared at the path. The old result, if any,
+    /// is then unchanged.
     pub fn commit(self, manifest: Manifest) -> Result<PathBuf, ResultsError> {
         self.finish(manifest)?.commit()
     }
 }
 
-/// A result with all its tables, not yet in its place: what is made from the tables can be put beside them.
+/// A result with complete tables that is not yet at its final path. Files derived from the tables can still be added.
 pub struct FinishedResult {
     out: PathBuf,
     taken: Taken,
@@ -223,16 +226,17 @@ pub struct FinishedResult {
 }
 
 impl FinishedResult {
-    /// Where it is until it is committed.
+    /// Returns the path of the result until it is committed.
     #[must_use]
     pub fn directory(&self) -> PathBuf {
         self.stage.result()
     }
 
-    /// Runs what puts files beside the tables. If it fails, what it has written is removed, and the result is as it was.
+    /// Runs a function that adds files next to the tables. If it fails, its files are removed and the result is
+    /// unchanged.
     ///
     /// # Errors
-    /// As given.
+    /// Returns the errors of the function.
     pub fn add<E>(&mut self, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
         let directory = self.directory();
         let names = || fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -253,10 +257,10 @@ impl FinishedResult {
         write_file(&path, self.manifest.to_text()).map_err(|source| ResultsError::io("write", &path, source))
     }
 
-    /// Lists all files in the manifest and moves the directory into its place, which it returns.
+    /// Lists all files in the manifest and moves the directory to its final path, which is returned.
     ///
     /// # Errors
-    /// As [`ResultWriter::commit`].
+    /// Returns the errors of [`ResultWriter::commit`].
     pub fn commit(mut self) -> Result<PathBuf, ResultsError> {
         self.manifest.files = Some(records(&self.directory(), &self.manifest)?);
         self.write_manifest()?;
@@ -266,7 +270,7 @@ impl FinishedResult {
         Ok(place)
     }
 
-    /// A file of the user's in the result that is to be replaced where the new one has a file too.
+    /// Returns a user's file in the result to be replaced whose path conflicts with a file of the new result.
     fn in_the_way(&self) -> Result<Option<PathBuf>, ResultsError> {
         let Ok(manifest) = Manifest::read(&self.out) else { return Ok(None) };
         let others = others(&self.out, &manifest)?.into_iter();
@@ -275,8 +279,8 @@ impl FinishedResult {
         Ok(files.find(|inside| is_in_the_way(inside, &self.directory())).map(|inside| self.out.join(inside)))
     }
 
-    /// Renames the result. That something is there already is left to the rename to find out: another run may put it there at
-    /// any moment.
+    /// Renames the result. The rename itself detects an existing directory, because another run may create one at any
+    /// moment.
     fn put_in_place(&self) -> Result<PathBuf, ResultsError> {
         let failed = |out: &Path, source| ResultsError::io("move the result into place at", out, source);
         let is_taken = |out: &Path, error: &io::Error| {
@@ -308,7 +312,7 @@ impl FinishedResult {
     }
 }
 
-/// Waits until the disk knows the names in a directory. Where directories cannot be opened there is nothing to wait for.
+/// Flushes the entries of a directory to disk. Does nothing where directories cannot be opened.
 fn sync(directory: &Path) -> Result<(), ResultsError> {
     match File::open(directory) {
         Ok(file) => file.sync_all().or(Ok(())),

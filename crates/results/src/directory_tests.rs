@@ -1,4 +1,4 @@
-//! Directories that appear whole or not at all.
+//! Tests of directories that appear atomically.
 
 use super::super::manifest::tests::sample;
 use super::super::reader::Results;

@@ -1,112 +1,112 @@
-//! What can go wrong with results: what, where, and what to do.
+//! Errors of results: the problem, its location, and the remedy.
 
 use parquet::errors::ParquetError;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// See the module.
+/// An error of writing or reading results.
 #[derive(Debug)]
 pub enum ResultsError {
-    /// There is a result already.
+    /// A result already exists.
     Exists {
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
-    /// There is something else, which is never overwritten.
+    /// The path exists and is not a result; it is never overwritten.
     NotOurs {
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
-    /// There is a manifest of ours, and the files that it lists are not.
+    /// A manifest exists, but the files that it lists are missing or modified.
     NotWhole {
-        /// Where.
+        /// The directory.
         path: PathBuf,
-        /// What is missing or wrong.
+        /// The problem found.
         reason: String,
     },
-    /// There is a file that is not ours to replace.
+    /// A file exists that Tailback did not write and may not replace.
     Foreign {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What should be there.
+        /// The expected kind of file.
         kind: &'static str,
     },
-    /// A file of the user's stands where a result that replaces another has one.
+    /// A user's file conflicts with a file of the new result.
     InTheWay {
-        /// Which.
+        /// The user's file.
         path: PathBuf,
-        /// Where the new result is.
+        /// Path of the new result.
         kept: PathBuf,
     },
-    /// Files of the user's could not be moved from a result that was replaced.
+    /// A user's files could not be moved out of a replaced result.
     NotMoved {
-        /// Where they are.
+        /// Path of the files.
         path: PathBuf,
-        /// Where they were.
+        /// Path of the replaced result.
         out: PathBuf,
     },
-    /// Another run has put its result there in the meantime.
+    /// Another run has created a result at the path in the meantime.
     Appeared {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// Where this run's whole result is now.
+        /// Path of the complete result of this run.
         kept: PathBuf,
     },
-    /// The system refused.
+    /// A system call failed.
     Io {
-        /// What was being done, as in "write".
+        /// The operation, such as "write".
         doing: &'static str,
-        /// To what.
+        /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// A table could not be written or read.
     Table {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A directory that should hold results does not.
+    /// A directory does not contain results.
     NotResults {
-        /// Where.
+        /// The directory.
         path: PathBuf,
-        /// What is missing or wrong.
+        /// The problem found.
         reason: String,
     },
-    /// A file of a result is not as it was written.
+    /// A file of a result was modified since it was written.
     Changed {
         /// The file.
         path: PathBuf,
-        /// What tells.
+        /// The evidence.
         reason: String,
     },
-    /// Results of a later version of this program.
+    /// The results were written by a later version of this program.
     Newer {
-        /// Where.
+        /// The directory.
         path: PathBuf,
-        /// Its schema version.
+        /// Schema version of the results.
         found: u64,
     },
-    /// The run has recorded twice what it may before it came to an inspection.
+    /// The run recorded more than twice its limit before the next inspection.
     TooMuch {
-        /// Where it recorded; nothing is left of it.
+        /// Path of the recording, which was removed.
         path: PathBuf,
-        /// The rows it may record.
+        /// Maximum number of rows.
         max_rows: u64,
-        /// The bytes it may record.
+        /// Maximum number of bytes.
         max_bytes: u64,
     },
-    /// The run has not recorded that table.
+    /// The run did not record the table.
     NoTable {
-        /// Where.
+        /// The results directory.
         path: PathBuf,
-        /// Its name.
+        /// Name of the table.
         table: String,
-        /// What there is instead.
+        /// Names of the recorded tables.
         there_are: Vec<String>,
     },
 }
@@ -118,7 +118,7 @@ impl ResultsError {
         ResultsError::Io { doing, path: path.to_owned(), source }
     }
 
-    /// Wraps an error of the Parquet library; a system error inside it stays one.
+    /// Wraps an error of the Parquet library. A system error inside it is unwrapped.
     pub(crate) fn parquet(doing: &'static str, path: &Path, error: ParquetError) -> ResultsError {
         let reason = error.to_string();
         if let ParquetError::External(inner) = error
@@ -129,7 +129,7 @@ impl ResultsError {
         ResultsError::Table { doing, path: path.to_owned(), reason }
     }
 
-    /// Whether the disk was full.
+    /// Returns whether the disk was full.
     #[must_use]
     pub fn is_full_disk(&self) -> bool {
         matches!(self, ResultsError::Io { source, .. } if full(source))
@@ -140,7 +140,7 @@ fn full(source: &io::Error) -> bool {
     matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// What to do about a system error.
+/// Returns the suggested remedy for a system error.
 #[must_use]
 pub fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {

@@ -1,26 +1,26 @@
-//! Hashes of the files of a result: they are computed as a file is written and compared before it is read.
+//! Hashes of the files of a result, computed while a file is written and verified before it is read.
 //!
-//! SHA-256 by the name that `sha256sum` prints, led by `sha256:`. A hash finds what a disk, a copy or an editor has
-//! changed. It is no signature: whoever changes a file on purpose can change the hash as well.
+//! A hash is `sha256:` followed by the SHA-256 digest as `sha256sum` prints it. It detects changes by a disk, a copy or
+//! an editor. It is not a signature: anyone who modifies a file deliberately can also replace the hash.
 
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Seek, Write};
 
-/// As hashes are written down.
+/// Formats a digest.
 fn shown(digest: Sha256) -> String {
     digest.finalize().iter().fold(String::from("sha256:"), |text, octet| text + &format!("{octet:02x}"))
 }
 
-/// The hash of bytes.
+/// Returns the hash of a byte slice.
 #[must_use]
 pub fn hash_of(bytes: &[u8]) -> String {
     shown(Sha256::new_with_prefix(bytes))
 }
 
-/// The hash of a file from its start, and its length. The file is at its start again afterwards.
+/// Returns the hash and the length of a whole file, and rewinds the file.
 ///
 /// # Errors
-/// If it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn hash_of_file(file: &mut (impl Read + Seek)) -> io::Result<(String, u64)> {
     file.rewind()?;
     let mut sink = Hashing::new(io::sink());
@@ -37,23 +37,23 @@ pub fn hash_of_file(file: &mut (impl Read + Seek)) -> io::Result<(String, u64)> 
     Ok((sink.hash(), sink.bytes()))
 }
 
-/// What the line of a document that states its own hash begins with.
+/// Prefix of the line in which a document states its own hash.
 const HASH_LINE: &str = "  \"hash\": \"";
 
-/// Pretty JSON with a second line that states the hash of all the others.
+/// Adds to pretty-printed JSON a second line with the hash of all other lines.
 pub(crate) fn with_hash(text: &str) -> String {
     let hash = format!("{HASH_LINE}{}\",\n", hash_of(text.as_bytes()));
     text.replacen('\n', &format!("\n{hash}"), 1)
 }
 
-/// Whether a document has the hash that it states; nothing if it states none.
+/// Returns whether the hash stated in a document is correct; `None` if it states none.
 pub(crate) fn is_hashed(text: &str) -> Option<bool> {
     let (first, rest) = text.split_once('\n')?;
     let (hash, rest) = rest.strip_prefix(HASH_LINE)?.split_once('\n')?;
     Some(hash.strip_suffix("\",") == Some(&hash_of(format!("{first}\n{rest}").as_bytes())))
 }
 
-/// Hashes what passes through on its way to a file, so that the file need not be read again.
+/// A writer that hashes data on its way to a file, so that the file need not be read again.
 #[derive(Debug)]
 pub struct Hashing<W> {
     inner: W,
@@ -62,22 +62,22 @@ pub struct Hashing<W> {
 }
 
 impl<W: Write> Hashing<W> {
-    /// Nothing has passed yet.
+    /// Creates a hashing writer around `inner`.
     pub fn new(inner: W) -> Hashing<W> {
         Hashing { inner, digest: Sha256::new(), bytes: 0 }
     }
 
-    /// The file.
+    /// Returns the underlying writer.
     pub fn inner(&self) -> &W {
         &self.inner
     }
 
-    /// How much has passed.
+    /// Returns the number of bytes written.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The hash of what has passed.
+    /// Returns the hash of the bytes written.
     pub fn hash(&self) -> String {
         shown(self.digest.clone())
     }

@@ -1,10 +1,10 @@
-//! Results on disk: one directory per run, whole or not there at all.
+//! Results on disk: one directory per run, written atomically.
 //!
-//! A directory holds `manifest.json`, which says what was run and how it ended, and one Parquet file per table of
-//! [`fabric::record::schema`]. It is written beside its final place as the run goes and moved there whole by
-//! [`ResultWriter::commit`]; a run that is killed leaves the old result, if there was one, untouched. Reading goes row
-//! group by row group, so that neither direction needs the memory of a whole table. The manifest has the hash of every
-//! table and of itself; both are compared before anything is read.
+//! A directory contains `manifest.json`, which describes the run and its outcome, and one Parquet file per table of
+//! [`fabric::record::schema`]. It is written next to its final path during the run and moved into place by
+//! [`ResultWriter::commit`]; a killed run leaves the old result, if any, unchanged. Tables are written and read one row
+//! group at a time, so that no table must fit in memory. The manifest contains the hash of every table and of itself;
+//! both are verified before reading.
 
 mod arrow;
 mod batch;

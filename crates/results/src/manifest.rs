@@ -1,4 +1,4 @@
-//! What was run and how it went: `manifest.json`, the last file that is written and the first that is read.
+//! `manifest.json`: the description of a run and its outcome. It is written last and read first.
 
 use super::error::ResultsError;
 use super::hash::{hash_of_file, is_hashed, with_hash};
@@ -8,40 +8,40 @@ use std::io::{Read, Seek};
 use std::path::Path;
 use units::grouped;
 
-/// Raised when a table or the manifest changes so that an older reader would misread it.
+/// Schema version, incremented when a change of a table or of the manifest would mislead older readers.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// This program's version.
+/// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The commit this program was built from, if that was in a checkout.
+/// The commit this program was built from, if it was built in a checkout.
 pub const COMMIT: Option<&str> = option_env!("TAILBACK_COMMIT");
 
-/// Marks a manifest as ours.
+/// Identifies a manifest of Tailback.
 const FORMAT: &str = "tailback results";
 
-/// Its name in a results directory.
+/// Name of the manifest in a results directory.
 pub(super) const FILE: &str = "manifest.json";
 
-/// A file that the run depended on.
+/// An input file of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its path as it was given.
+    /// Path as given by the user.
     pub path: String,
-    /// Its hash, led by the name of the hash: `sha256:...`.
+    /// Hash, as `sha256:...`.
     pub hash: String,
-    /// Its copy in the results directory, if there is one: older versions kept none.
+    /// Path of its copy in the results directory; `None` in results of older versions, which kept no copies.
     pub copy: Option<String>,
 }
 
-/// How a run ended, as it is written down.
+/// Outcome of a run, as recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeRecord {
     /// `finished`, `deadlock`, `stalled`, `loss`, `limit` or `interrupted`.
     pub kind: String,
-    /// For people: the cycle, or the arithmetic of the missing room, or which limit. Empty if finished.
+    /// Description for humans: the cycle, the calculation of the missing headroom, or the limit. Empty if finished.
     pub text: String,
-    /// The same for programs.
+    /// The same information for programs.
     pub details: Value,
 }
 
@@ -104,24 +104,24 @@ impl From<&Outcome> for OutcomeRecord {
     }
 }
 
-/// A table of the run.
+/// A recorded table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRecord {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Size of its file.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Hash of its file; results of before there were hashes have none.
+    /// Hash of the file; `None` in results of older versions, which had no hashes.
     pub hash: Option<String>,
 }
 
 impl TableRecord {
-    /// Whether a file is the one that was written. Without a hash only its size can tell.
+    /// Verifies that a file is unmodified. Without a hash, only its size is compared.
     ///
     /// # Errors
-    /// If it is another one, or cannot be read.
+    /// Returns an error if the file was modified or cannot be read.
     pub fn verify(&self, path: &Path, file: &mut (impl Read + Seek)) -> Result<(), ResultsError> {
         let (hash, bytes) = hash_of_file(file).map_err(|source| ResultsError::io("read", path, source))?;
         let changed = |reason: String| Err(ResultsError::Changed { path: path.to_owned(), reason });
@@ -139,52 +139,53 @@ impl TableRecord {
 /// Another file of the result.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FileRecord {
-    /// Its path in the results directory, with `/` between folders.
+    /// Path in the results directory, with `/` as separator.
     pub path: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Its hash: `sha256:...`.
+    /// Hash, as `sha256:...`.
     pub hash: String,
 }
 
-/// See the module.
+/// The manifest of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// Version of the program that ran.
+    /// Version of the program.
     pub version: String,
-    /// The commit it was built from, if known.
+    /// The commit the program was built from, if known.
     pub commit: Option<String>,
-    /// What was run, for people.
+    /// Name of the run, for humans.
     pub name: String,
-    /// The plan: the scenario with every default filled in.
+    /// The plan: the scenario with all defaults filled in.
     pub plan: Value,
-    /// Names every random stream.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Files the run depended on.
+    /// Input files.
     pub inputs: Vec<Input>,
-    /// Of the run: the same for the same plan and seed, on any number of threads.
+    /// Fingerprint of the run, which depends only on the plan and the seed, not on the number of threads.
     pub fingerprint: u64,
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: OutcomeRecord,
     /// Simulated time reached, in picoseconds.
     pub simulated: u64,
-    /// Time between two samples, in picoseconds, if there were samples.
+    /// Sampling interval in picoseconds, if samples were taken.
     pub sample_every: Option<u64>,
-    /// How long it took, in seconds.
+    /// Wall time in seconds.
     pub wall_seconds: f64,
-    /// Threads it ran on.
+    /// Number of threads.
     pub threads: usize,
-    /// Frames that crossed a cable.
+    /// Number of hops: frames that crossed a cable.
     pub hops: u64,
-    /// Alarms fired.
+    /// Number of events.
     pub events: u64,
-    /// Sums over the run.
+    /// Totals of the run.
     pub totals: Map<String, Value>,
-    /// What was recorded; filled in when the result is committed.
+    /// Recorded tables; set when the result is committed.
     pub tables: Vec<TableRecord>,
-    /// What was not; filled in when the result is committed.
+    /// Names of the tables that were not recorded; set when the result is committed.
     pub not_recorded: Vec<String>,
-    /// All other files, except the manifest itself; filled in when the result is committed. Earlier versions kept no list.
+    /// All other files except the manifest itself; set when the result is committed. `None` in results of older
+    /// versions.
     pub files: Option<Vec<FileRecord>>,
 }
 
@@ -238,14 +239,14 @@ fn totals_map(totals: &Totals) -> Map<String, Value> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }
 
-/// A fingerprint as it is shown.
+/// Formats a fingerprint in hexadecimal.
 #[must_use]
 pub fn hex(fingerprint: u64) -> String {
     format!("{fingerprint:016x}")
 }
 
 impl Manifest {
-    /// The manifest of a run by this program. Name, plan, seed, inputs, threads and wall time are the caller's to set.
+    /// Creates the manifest of a run of this program. The caller sets name, plan, seed, inputs, threads and wall time.
     #[must_use]
     pub fn of(report: &RunSummary) -> Manifest {
         Manifest {
@@ -270,13 +271,13 @@ impl Manifest {
         }
     }
 
-    /// Packet-hops per second of wall time.
+    /// Returns the hops per second of wall time.
     #[must_use]
     pub fn hops_per_second(&self) -> f64 {
         if self.wall_seconds > 0.0 { self.hops as f64 / self.wall_seconds } else { 0.0 }
     }
 
-    /// As JSON.
+    /// Converts the manifest to JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let inputs: Vec<Value> =
@@ -311,12 +312,12 @@ impl Manifest {
         })
     }
 
-    /// As `manifest.json`: JSON whose second line is the hash of all the others.
+    /// Returns the contents of `manifest.json`: JSON whose second line is the hash of all other lines.
     pub(super) fn to_text(&self) -> String {
         with_hash(&(serde_json::to_string_pretty(&self.to_json()).unwrap_or_default() + "\n"))
     }
 
-    /// Whether its tables have hashes. Results of before there were any are read unverified.
+    /// Returns whether the tables have hashes. Older results have none and are read unverified.
     #[must_use]
     pub fn has_hashes(&self) -> bool {
         self.tables.iter().all(|table| table.hash.is_some())
@@ -325,7 +326,7 @@ impl Manifest {
     /// Reads the manifest of a results directory.
     ///
     /// # Errors
-    /// If there is none, or it is not ours, or of a later version, or was changed.
+    /// Returns an error if there is no manifest, or if it is not one of Tailback, has a later version or was modified.
     pub fn read(directory: &Path) -> Result<Manifest, ResultsError> {
         let not = |reason: String| ResultsError::NotResults { path: directory.to_owned(), reason };
         let path = directory.join(FILE);

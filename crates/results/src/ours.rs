@@ -1,7 +1,8 @@
-//! Which files of a results directory Tailback wrote, and which are its user's.
+//! Ownership of the files in a results directory: Tailback's or the user's.
 //!
-//! Ours are the tables and files that the manifest lists, and what `plot`, `csv` and `report` have put beside them since,
-//! which is known by its name and how it begins. Everything else is the user's, and outlives the result.
+//! Tailback's files are the tables and files listed in the manifest, and files later added by `plot`, `csv` and
+//! `report`, which are recognized by their names and first bytes. All other files are the user's and are kept when a
+//! result is replaced.
 
 use super::csv::{COLUMNS, header};
 use super::error::ResultsError;
@@ -15,23 +16,23 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The report of a result, in its directory.
+/// File name of the report of a result.
 pub const REPORT_FILE: &str = "report.html";
-/// Frames of chosen links, for Wireshark.
+/// File name of the capture of chosen links, for Wireshark.
 pub const CAPTURE_FILE: &str = "capture.pcapng";
-/// The network, for reports.
+/// File name of the network description, for reports.
 pub const NETWORK_FILE: &str = "network.json";
-/// What a scenario expects of its own run, and whether it came true.
+/// File name of the scenario's expectations and the verdicts on them.
 pub const EXPECTATIONS_FILE: &str = "expectations.json";
-/// The folder of pictures.
+/// Name of the folder of plots.
 pub const PLOTS_FOLDER: &str = "plots";
-/// The folder of tables as CSV.
+/// Name of the folder of CSV tables.
 pub const CSV_FOLDER: &str = "csv";
 
-/// Files beside the tables in results whose manifest does not list them.
+/// Files next to the tables in older results whose manifest does not list them.
 const UNLISTED: [&str; 4] = ["plan.toml.txt", NETWORK_FILE, EXPECTATIONS_FILE, CAPTURE_FILE];
 
-/// Everything in a directory and its folders that is no folder, and empty folders, by path.
+/// Returns all files and empty folders below a directory, sorted by path.
 fn walk(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![PathBuf::new()];
@@ -54,7 +55,7 @@ fn walk(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A path as the manifest writes it; `None` for one that no file of ours has.
+/// Returns a path as the manifest spells it; `None` if it cannot be one of Tailback's files.
 fn listed(path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
     parts.map(|parts| parts.join("/"))
@@ -64,7 +65,7 @@ fn hash(path: &Path) -> io::Result<String> {
     hash_of_file(&mut File::open(path)?).map(|(hash, _)| hash)
 }
 
-/// The files of a result that is being put together, for its manifest.
+/// Returns the records of the files of a result, for its manifest.
 pub(super) fn records(directory: &Path, manifest: &Manifest) -> Result<Vec<FileRecord>, ResultsError> {
     let read = || -> io::Result<Vec<FileRecord>> {
         let mut records = Vec::new();
@@ -88,16 +89,16 @@ fn is_table(path: &str, manifest: &Manifest) -> bool {
     path.strip_suffix(".parquet").is_some_and(|name| manifest.tables.iter().any(|table| table.name == name))
 }
 
-/// Whether a file was made from the tables and can be again.
+/// Returns whether a file is derived from the tables and can be recreated.
 fn is_view(path: &str) -> bool {
     path == REPORT_FILE || path.starts_with("plots/") || path.starts_with("csv/")
 }
 
-/// Whether a directory is a result as it was written: every table and file that the manifest lists, except views that were
-/// removed.
+/// Verifies that a directory is an unmodified result: every table and file listed in the manifest, except derived files
+/// that were removed.
 ///
 /// # Errors
-/// If it is not, or cannot be read.
+/// Returns an error if it is not, or if it cannot be read.
 pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), ResultsError> {
     let not = |reason: String| ResultsError::NotWhole { path: directory.to_owned(), reason };
     let size = |path: &str| {
@@ -129,7 +130,7 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
     Ok(())
 }
 
-/// What in a result is its user's, by path inside it.
+/// Returns the paths of the user's files inside a result.
 pub(super) fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<PathBuf>, ResultsError> {
     let ours = |inside: &Path| {
         let Some(path) = listed(inside) else { return false };
@@ -169,14 +170,14 @@ pub(super) fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<PathBu
     Ok(all.into_iter().filter(|path| !ours(path)).collect())
 }
 
-/// Whether something at a path inside a result could not move to the same path inside another one.
+/// Returns whether a path inside one result conflicts with a file at the same path inside another result.
 pub(super) fn is_in_the_way(inside: &Path, result: &Path) -> bool {
     let mut folders = inside.ancestors().skip(1).take_while(|path| *path != Path::new(""));
     let there = |path: &Path| fs::symlink_metadata(result.join(path)).ok();
     folders.any(|path| there(path).is_some_and(|found| !found.is_dir())) || there(inside).is_some()
 }
 
-/// Moves what is its user's from a result that was replaced to the one in its place. Whether it could all be moved.
+/// Moves the user's files from a replaced result to the new one. Returns whether all were moved.
 pub(super) fn settle(replaced: &Path, out: &Path) -> bool {
     let others = Manifest::read(replaced).and_then(|manifest| others(replaced, &manifest));
     let Ok(others) = others else { return false };

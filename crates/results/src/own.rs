@@ -1,8 +1,8 @@
-//! Which files are ours to replace.
+//! Recognition of files that Tailback may replace.
 //!
-//! Without being told to overwrite, a command replaces a file only if the file is one of the same kind that Tailback wrote:
-//! a report, a picture, a table as CSV, a description as JSON. All of these can be made again from results. They are known
-//! by how they begin, so that a copy is known wherever it lies and nothing has to be written down.
+//! Unless told to overwrite, a command replaces a file only if Tailback wrote it and it is of the same kind: a report,
+//! a plot, a CSV table or a JSON description. All of these can be recreated from results. They are recognized by their
+//! first bytes, so that copies are recognized anywhere without a registry.
 
 use super::error::ResultsError;
 use files::output::{is_replaced, write_file, write_given};
@@ -14,31 +14,31 @@ use std::path::Path;
 /// A kind of file.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {
-    /// A report, as HTML.
+    /// An HTML report.
     Report,
-    /// A picture, as SVG or PNG.
+    /// A plot as SVG or PNG.
     Picture,
-    /// A table as CSV, with this first line.
+    /// A CSV table with this header line.
     Csv(&'a str),
-    /// A description as JSON: an object with these keys.
+    /// A JSON description: an object with these keys.
     Json(&'a [&'a str]),
 }
 
-/// A description that is longer than this is not ours.
+/// Maximum size of a JSON description in bytes; larger files are not recognized.
 const MOST_JSON: u64 = 1 << 28;
 
-/// How reports begin.
+/// First bytes of reports.
 pub const REPORT_START: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-";
 
-/// What SVG pictures say in their first element.
+/// Attribute in the first element of SVG plots.
 pub const SVG_LOOK: &str = "font-family=\"Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif\" role=\"img\">";
 
-/// What PNG pictures say in a chunk of text.
+/// Text chunk of PNG plots.
 pub const PNG_SOFTWARE: &[u8] = b"tEXtSoftware\0tailback";
 
 impl Kind<'_> {
-    /// How an error calls it.
+    /// Returns the name used in error messages.
     fn name(self) -> &'static str {
         match self {
             Kind::Report => "a report",
@@ -48,7 +48,7 @@ impl Kind<'_> {
         }
     }
 
-    /// Whether a file is of this kind and ours.
+    /// Returns whether Tailback wrote a file and it is of this kind.
     pub fn wrote(self, path: &Path) -> bool {
         let beginning = |path: &Path| -> Vec<u8> {
             let mut bytes = Vec::new();
@@ -79,20 +79,21 @@ impl Kind<'_> {
         }
     }
 
-    /// Whether a file of this kind may be written there, under a name of ours: if nothing is there, or a file of ours, or a
-    /// file that is to be overwritten.
+    /// Checks that a file of this kind may be written to a path chosen by Tailback: nothing is there, or a replaceable
+    /// file, or `overwrite` is true.
     ///
     /// # Errors
-    /// If something else is there.
+    /// Returns an error if another file is there.
     pub fn may_go_to(self, path: &Path, overwrite: bool) -> Result<(), ResultsError> {
         files::plain(path).map_err(|source| ResultsError::io("write", path, source))?;
         self.may_go_to_given(path, overwrite)
     }
 
-    /// The same for a path that a person has named: what is no regular file is written to, not replaced.
+    /// Checks that a file of this kind may be written to a path named by a user. Anything but a regular file is written
+    /// to, not replaced.
     ///
     /// # Errors
-    /// If something else is there.
+    /// Returns an error if another file is there.
     pub fn may_go_to_given(self, path: &Path, overwrite: bool) -> Result<(), ResultsError> {
         if overwrite || !is_replaced(path) || self.wrote(path) {
             return Ok(());
@@ -100,26 +101,26 @@ impl Kind<'_> {
         Err(ResultsError::Foreign { path: path.to_owned(), kind: self.name() })
     }
 
-    /// Writes a file of this kind to a path that a person has named, if it may go there.
+    /// Writes a file of this kind to a path named by a user.
     ///
     /// # Errors
-    /// If it may not, or the system refuses.
+    /// Returns an error if the file may not be replaced, or if a system call fails.
     pub fn write_given(self, path: &Path, overwrite: bool, contents: impl AsRef<[u8]>) -> Result<(), ResultsError> {
         self.may_go_to_given(path, overwrite)?;
         write_given(path, contents).map_err(|source| ResultsError::io("write", path, source))
     }
 
-    /// Writes a file of this kind under a name of ours, if it may go there.
+    /// Writes a file of this kind to a path chosen by Tailback.
     ///
     /// # Errors
-    /// If it may not, or the system refuses.
+    /// Returns an error if the file may not be replaced, or if a system call fails.
     pub fn write(self, path: &Path, overwrite: bool, contents: impl AsRef<[u8]>) -> Result<(), ResultsError> {
         self.may_go_to(path, overwrite)?;
         write_file(path, contents).map_err(|source| ResultsError::io("write", path, source))
     }
 }
 
-/// Removes the pictures that we drew in a directory and its folders, and folders that are empty then.
+/// Removes the plots written by Tailback from a directory and its folders, and folders that are then empty.
 pub fn remove_pictures(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut paths: Vec<_> = entries.flatten().map(|entry| (entry.path(), entry.file_type())).collect();

@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows that are gathered before they are written as one group: what a table keeps in memory.
+/// Rows per row group; a table keeps up to this many rows in memory.
 pub const ROWS_PER_GROUP: usize = 1 << 16;
 
 fn parquet_schema(table: &Table) -> ParquetResult<Type> {
@@ -70,7 +70,7 @@ fn properties(table: &Table) -> WriterProperties {
     builder.build()
 }
 
-/// Writes one table.
+/// A writer of one table.
 pub struct TableWriter {
     path: PathBuf,
     file: SerializedFileWriter<Hashing<File>>,
@@ -79,10 +79,10 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Starts a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// Returns an error if the file cannot be created.
     pub fn create(path: &Path, table: &'static Table) -> Result<TableWriter, ResultsError> {
         let file = File::create(path).map_err(|source| ResultsError::io("create", path, source))?;
         let file = parquet_schema(table)
@@ -93,28 +93,28 @@ impl TableWriter {
         Ok(TableWriter { path: path.to_owned(), file, batch: Batch::new(table), rows: 0 })
     }
 
-    /// The table it writes.
+    /// Returns the table.
     #[must_use]
     pub fn table(&self) -> &'static Table {
         self.batch.table
     }
 
-    /// Rows taken so far.
+    /// Returns the number of rows appended so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows + self.batch.len() as u64
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.file.bytes_written() as u64
     }
 
-    /// Takes rows of its table, in the order of the table.
+    /// Appends rows of the table, in its order.
     ///
     /// # Errors
-    /// If a full row group cannot be written.
+    /// Returns an error if a full row group cannot be written.
     pub fn append<R: Row>(&mut self, rows: &[R]) -> Result<(), ResultsError> {
         for row in rows {
             self.batch.push(row);
@@ -141,10 +141,10 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Ends the file and waits until the disk has it. Returns what the manifest says of it.
+    /// Finishes the file and flushes it to disk. Returns its record for the manifest.
     ///
     /// # Errors
-    /// If the rest cannot be written.
+    /// Returns an error if the remaining rows cannot be written.
     pub fn finish(mut self) -> Result<TableRecord, ResultsError> {
         self.flush()?;
         self.file.finish().map_err(|error| ResultsError::parquet("write", &self.path, error))?;
@@ -193,30 +193,30 @@ fn write_values<T: DataType>(
     column.close()
 }
 
-/// Reads one table, a row group at a time.
+/// A reader of one table, by row group.
 pub struct TableReader {
     path: PathBuf,
     table: &'static Table,
     file: SerializedFileReader<File>,
     next: usize,
-    /// Which columns are read.
+    /// Whether each column is read.
     wanted: Vec<bool>,
 }
 
 impl TableReader {
-    /// Opens a file and checks that its columns are those of the table.
+    /// Opens a file and checks that its columns match the table.
     ///
     /// # Errors
-    /// If it cannot be read or is of another table.
+    /// Returns an error if the file cannot be read or contains another table.
     pub fn open(path: &Path, table: &'static Table) -> Result<TableReader, ResultsError> {
         let file = files::open(path).map_err(|source| ResultsError::io("open", path, source))?;
         TableReader::of(file, path, table)
     }
 
-    /// The same for a file that must be as its manifest says.
+    /// Opens a file and verifies it against its record in the manifest.
     ///
     /// # Errors
-    /// If it is missing or was changed, too.
+    /// Returns the errors of [`TableReader::open`], and an error if the file is missing or was modified.
     pub fn open_recorded(
         path: &Path,
         table: &'static Table,
@@ -249,14 +249,14 @@ impl TableReader {
         Ok(TableReader { path: path.to_owned(), table, file, next: 0, wanted })
     }
 
-    /// Reads these columns and leaves the others without cells.
+    /// Restricts reading to these columns; the others have no cells.
     #[must_use]
     pub fn only(mut self, columns: &[&str]) -> TableReader {
         self.wanted = self.table.columns.iter().map(|column| columns.contains(&column.name)).collect();
         self
     }
 
-    /// How many rows the file has.
+    /// Returns the number of rows in the file.
     #[must_use]
     pub fn rows(&self) -> u64 {
         u64::try_from(self.file.metadata().file_metadata().num_rows()).unwrap_or(0)
@@ -309,7 +309,7 @@ impl TableReader {
     }
 }
 
-/// Reads a column and spreads its values over the rows that have one.
+/// Reads a column and assigns its values to the rows in which it is present.
 fn read_values<T: Clone + Default>(
     rows: usize,
     present: &mut Option<Vec<bool>>,

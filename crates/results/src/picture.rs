@@ -1,32 +1,32 @@
-//! The kinds of pictures that a result may hold, and the tables they are drawn from.
+//! The kinds of plots of a result, and the tables they are drawn from.
 
 use fabric::record::schema::{self, Table};
 
-/// A kind of picture.
+/// A kind of plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picture {
-    /// What flows deliver, over a sliding window.
+    /// Throughput of flows, over a sliding window.
     Throughput,
-    /// How busy cables are, over a sliding window.
+    /// Utilisation of cables, over a sliding window.
     Utilisation,
-    /// Bytes waiting for outputs.
+    /// Egress queue lengths in bytes.
     Queues,
-    /// Bytes held that came in by each port.
+    /// Ingress buffer occupancy of each port in bytes.
     Buffers,
-    /// Bytes that flows hold in the buffers of ports.
+    /// Bytes of each flow in the buffers of ports.
     Occupancy,
-    /// The rates flows may send at.
+    /// Sending rates of flows.
     Rates,
-    /// The windows of flows.
+    /// Window sizes of flows.
     Windows,
-    /// Congestion notices that flows have had so far.
+    /// Cumulative congestion notifications of flows.
     Notices,
-    /// When ports had to stand still.
+    /// Times in which ports were paused.
     Pauses,
 }
 
 impl Picture {
-    /// All kinds, in the order in which they are shown.
+    /// All kinds, in display order.
     pub const ALL: [Picture; 9] = [
         Picture::Throughput,
         Picture::Queues,
@@ -39,7 +39,7 @@ impl Picture {
         Picture::Utilisation,
     ];
 
-    /// The name of its files.
+    /// Returns the base name of the plot's files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,13 +55,13 @@ impl Picture {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Picture> {
         Picture::ALL.into_iter().find(|picture| picture.name() == name)
     }
 
-    /// The table it is drawn from.
+    /// Returns the table that the plot is drawn from.
     #[must_use]
     pub const fn table(self) -> &'static Table {
         match self {

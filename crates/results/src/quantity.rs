@@ -1,8 +1,8 @@
-//! What a number measures, read from its unit and shown in one that fits.
+//! Physical quantities, parsed from their units and displayed in a suitable one.
 
 use units::{Bytes, Rate, Span};
 
-/// What an axis measures; values are given in the base unit.
+/// The quantity of an axis. Values are in the base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
     /// Seconds.
@@ -11,14 +11,14 @@ pub enum Quantity {
     Rate,
     /// Bytes.
     Size,
-    /// A part of one, shown in percent.
+    /// A fraction of one, displayed in percent.
     Fraction,
-    /// Anything else, in this unit; may be empty.
+    /// Any other quantity, in this unit, which may be empty.
     Plain(String),
 }
 
 impl Quantity {
-    /// The unit fit to show values up to `most`, and how many base units it holds.
+    /// Returns a unit suitable for values up to `most`, and its size in base units.
     #[must_use]
     pub fn unit(&self, most: f64) -> (String, f64) {
         let ladder: &[(&str, f64)] = match self {
@@ -35,7 +35,7 @@ impl Quantity {
     }
 }
 
-/// The quantity that a value of an axis is written in, and its number; `None` if it is no number.
+/// Parses the value of an axis into its quantity and number; `None` if it is not a number.
 #[must_use]
 pub fn axis_value(text: &str) -> Option<(Quantity, f64)> {
     let text = text.trim_matches('"');

@@ -1,4 +1,4 @@
-//! Reading a results directory.
+//! Reading of a results directory.
 
 use super::batch::Batch;
 use super::error::ResultsError;
@@ -15,9 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug)]
 pub struct Results {
     directory: PathBuf,
-    /// Tables whose hash was compared: once is enough.
+    /// Tables whose hashes were already verified.
     verified: Arc<Mutex<BTreeSet<&'static str>>>,
-    /// What was run and how it went.
+    /// The manifest.
     pub manifest: Manifest,
 }
 
@@ -25,40 +25,40 @@ impl Results {
     /// Opens a results directory.
     ///
     /// # Errors
-    /// If it is none.
+    /// Returns an error if it is not a results directory.
     pub fn open(directory: &Path) -> Result<Results, ResultsError> {
         restore(directory);
         let manifest = Manifest::read(directory)?;
         Ok(Results { directory: directory.to_owned(), verified: Arc::default(), manifest })
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The tables it has.
+    /// Returns the recorded tables.
     #[must_use]
     pub fn tables(&self) -> Vec<&'static Table> {
         self.manifest.tables.iter().filter_map(|table| schema::table(&table.name)).collect()
     }
 
-    /// Whether it has that table.
+    /// Returns whether a table was recorded.
     #[must_use]
     pub fn has(&self, table: &Table) -> bool {
         self.manifest.tables.iter().any(|recorded| recorded.name == table.name)
     }
 
-    /// The hash of a table, if it has one.
+    /// Returns the hash of a table, if it has one.
     pub(super) fn hash(&self, table: &Table) -> Option<&str> {
         self.manifest.tables.iter().find(|recorded| recorded.name == table.name)?.hash.as_deref()
     }
 
-    /// The row groups of a table, one at a time. Before the first reading the file is compared with its hash.
+    /// Returns a reader of a table, by row group. The file's hash is verified before it is first read.
     ///
     /// # Errors
-    /// If the table was not recorded, was changed since, or cannot be read.
+    /// Returns an error if the table was not recorded, was modified, or cannot be read.
     pub fn groups(&self, table: &'static Table) -> Result<TableReader, ResultsError> {
         let Some(record) = self.manifest.tables.iter().find(|recorded| recorded.name == table.name) else {
             return Err(ResultsError::NoTable {
@@ -85,18 +85,18 @@ impl Results {
         Ok(reader)
     }
 
-    /// Compares every table with its hash.
+    /// Verifies the hash of every table.
     ///
     /// # Errors
-    /// If one is missing or was changed.
+    /// Returns an error if a table is missing or was modified.
     pub fn verify(&self) -> Result<(), ResultsError> {
         self.tables().into_iter().try_for_each(|table| self.groups(table).map(|_| ()))
     }
 
-    /// The JSON of a file beside the tables; none, if the manifest lists no such file and none is there.
+    /// Reads a JSON file next to the tables. Returns `None` if the manifest does not list it and it does not exist.
     ///
     /// # Errors
-    /// If it is not as the manifest lists it, or cannot be read.
+    /// Returns an error if the file does not match the manifest or cannot be read.
     pub fn beside(&self, name: &str) -> Result<Option<serde_json::Value>, ResultsError> {
         let path = self.directory.join(name);
         let changed = |reason: &str| Err(ResultsError::Changed { path: path.clone(), reason: reason.to_owned() });
@@ -114,10 +114,10 @@ impl Results {
         serde_json::from_str(&text).map(Some).or_else(|_| changed("it is not JSON"))
     }
 
-    /// A whole table in memory. For tables that grow with simulated time, [`Results::groups`] is the better way.
+    /// Reads a whole table into memory. Prefer [`Results::groups`] for tables that grow with simulated time.
     ///
     /// # Errors
-    /// If the table was not recorded or cannot be read.
+    /// Returns an error if the table was not recorded or cannot be read.
     pub fn read(&self, table: &'static Table) -> Result<Batch, ResultsError> {
         let mut all = Batch::new(table);
         for batch in self.groups(table)? {

@@ -1,9 +1,9 @@
-//! The page that documents every table and column, generated from the one schema.
+//! The reference of all tables and columns, generated from the schema.
 
 use fabric::record::schema::TABLES;
 use std::fmt::Write;
 
-/// docs/results.md.
+/// Returns the contents of docs/results.md.
 #[must_use]
 pub fn reference() -> String {
     let mut text = String::from(

@@ -1,4 +1,4 @@
-//! A run that is recorded as it goes.
+//! Running a simulation while recording it.
 
 use super::directory::ResultWriter;
 use super::error::ResultsError;
@@ -8,19 +8,20 @@ use fabric::{FlowSummary, Limit, Progress, RunLimits, RunSummary, Simulation};
 use std::ops::ControlFlow;
 use units::Time;
 
-/// A run whose rows are all written.
+/// A run whose rows have all been written.
 pub struct Recorded {
-    /// How it went.
+    /// Summary of the run.
     pub report: RunSummary,
-    /// What became of each flow, as it was written.
+    /// Results of each flow, as written.
     pub flows: Vec<FlowRow>,
 }
 
-/// Runs a simulation and writes its tables; the manifest and the commit are the caller's. `names` gives flows names in
-/// order; a flow without one is called after its hosts. `progress` is asked at every inspection.
+/// Runs a simulation and writes its tables. The caller writes the manifest and commits the result. `names` contains the
+/// names of the flows in order; a flow without a name is named after its hosts. `progress` is called at every
+/// inspection.
 ///
 /// # Errors
-/// If a table cannot be written. The run ends at the next inspection then.
+/// Returns an error if a table cannot be written; the run then stops at the next inspection.
 pub fn record_run(
     spec: &NetworkSpec,
     simulation: &mut Simulation<Recorder>,
@@ -54,11 +55,11 @@ pub fn record_run(
     Ok(Recorded { report, flows })
 }
 
-/// Writes what is left when a run has ended, and what became of each flow. `known` gives flows in order their names and
-/// throughputs; a throughput that is not a number was not measured.
+/// Writes the rows that are known only at the end of a run, and the results of each flow. `known` contains the names
+/// and throughputs of the flows in order; a throughput of NaN was not measured.
 ///
 /// # Errors
-/// If a table cannot be written.
+/// Returns an error if a table cannot be written.
 pub fn write_ending(
     spec: &NetworkSpec,
     reports: &[FlowSummary],

@@ -1,9 +1,10 @@
-//! The directory in which a result is put together, beside its place, until it moves there.
+//! The staging directory of a result, next to its final path.
 //!
-//! `OUT.partial-TOKEN-NUMBER` holds a file INCOMPLETE, which its writer keeps locked, and the result itself in `result/`.
-//! When that is whole, it is renamed. An old result is exchanged with it in one step and lies in `replaced/` until what its
-//! user had put there is moved to the new one, and the rest is removed. Where a file system cannot exchange, it moves there first; a process killed between the two renames
-//! leaves it there, and the next writer or reader of `OUT` moves it back.
+//! `OUT.partial-TOKEN-NUMBER` contains a file INCOMPLETE, which the writer keeps locked, and the result itself in
+//! `result/`. When the result is complete, it is renamed. An old result is exchanged with it atomically and stays in
+//! `replaced/` until the user's files have been moved to the new one; the rest is then removed. On a file system that
+//! cannot exchange, the old result is moved to `replaced/` first. If the process is killed between the two renames, the
+//! next writer or reader of `OUT` moves the old result back.
 
 use super::error::ResultsError;
 use super::ours::settle;
@@ -21,15 +22,15 @@ const RESULT: &str = "result";
 /// An old result that is being replaced.
 const REPLACED: &str = "replaced";
 
-/// Something unfinished that was found beside the place of a result and is kept.
+/// An unfinished result that was found next to the path of a result and kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leftover {
-    /// Another run writes there now.
+    /// Another run is writing to it.
     Busy(PathBuf),
-    /// Whether one does cannot be known: it was begun on another machine, before the last start of this one, or by an
-    /// earlier version.
+    /// It may have a writer: it was created on another machine, before the last boot of this one, or by an earlier
+    /// version.
     Unknown(PathBuf),
-    /// A result that was being replaced has files of its user's that could not be moved back.
+    /// A replaced result contains user's files that could not be moved back.
     Replaced(PathBuf),
 }
 
@@ -54,17 +55,17 @@ impl std::fmt::Display for Leftover {
     }
 }
 
-/// See the module. Dropped, it is removed.
+/// A staging directory, which is removed on drop.
 pub(super) struct Stage {
-    /// Where the result should go.
+    /// Final path of the result.
     out: PathBuf,
     path: PathBuf,
-    /// Open, and so locked.
+    /// Kept open, and thereby locked.
     mark: File,
 }
 
 impl Stage {
-    /// A new one beside `out`.
+    /// Creates a staging directory next to `out`.
     pub(super) fn create(out: &Path) -> Result<Stage, ResultsError> {
         for path in unfinished::names(out) {
             match fs::create_dir(&path) {
@@ -95,17 +96,17 @@ impl Stage {
         unreachable!("there are more numbers than directories")
     }
 
-    /// Where the result is put together.
+    /// Returns the path of the result in the staging directory.
     pub(super) fn result(&self) -> PathBuf {
         self.path.join(RESULT)
     }
 
-    /// Moves the result to a place where nothing is.
+    /// Moves the result to a free path.
     pub(super) fn place(&self, out: &Path) -> std::io::Result<()> {
         fs::rename(self.result(), out)
     }
 
-    /// Moves the result to a place and what is there to [`Stage::replaced`].
+    /// Moves the result to a path, and the existing one to [`Stage::replaced`].
     pub(super) fn exchange(&self, out: &Path) -> std::io::Result<()> {
         let replaced = self.replaced();
         // In this order, so that a process killed in between leaves a new result in `replaced` beside the old one.
@@ -123,12 +124,12 @@ impl Stage {
         }
     }
 
-    /// The old result, after an exchange.
+    /// Returns the path of the old result after an exchange.
     pub(super) fn replaced(&self) -> PathBuf {
         self.path.join(REPLACED)
     }
 
-    /// Moves what is its user's from the old result to the new one. Whether it could all be moved.
+    /// Moves the user's files from the old result to the new one. Returns whether all were moved.
     pub(super) fn settle(&self) -> bool {
         settle_in(&self.path, &self.out)
     }
@@ -141,7 +142,7 @@ impl Drop for Stage {
     }
 }
 
-/// Exchanges two directories in one step, where the system can.
+/// Exchanges two directories atomically, where the system supports it.
 #[cfg(target_os = "linux")]
 fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -153,14 +154,15 @@ fn exchange(_: &Path, _: &Path) -> std::io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Moves what is its user's from a replaced result in a stage to `out`. The rest is called `result` then, in one step: a process
-/// killed while it removes that leaves nothing that could hold anything of value.
+/// Moves the user's files from a replaced result in a staging directory to `out`. Then renames the rest to `result`
+/// atomically, so that a process killed during the removal leaves nothing of value behind.
 fn settle_in(path: &Path, out: &Path) -> bool {
     let replaced = path.join(REPLACED);
     settle(&replaced, out) && fs::rename(replaced, path.join(RESULT)).is_ok()
 }
 
-/// Removes a stage, its mark last: killed on the way, it is still known for what it is. Whether it is gone.
+/// Removes a staging directory, its lock file last, so that it stays recognizable if the process is killed. Returns
+/// whether it was removed.
 fn remove(path: &Path, out: &Path) -> bool {
     // Most often one of them is not there. What is there and stays keeps the directory.
     let _ = fs::remove_dir_all(path.join(RESULT));
@@ -174,7 +176,7 @@ fn remove(path: &Path, out: &Path) -> bool {
     fs::remove_dir(path).is_ok()
 }
 
-/// Removes what killed runs to a place have left, and returns what is kept.
+/// Removes staging directories of killed runs for a path, and returns those that are kept.
 pub(super) fn clean(out: &Path) -> Vec<Leftover> {
     let mut kept = Vec::new();
     for path in stages(out) {
@@ -192,7 +194,7 @@ pub(super) fn clean(out: &Path) -> Vec<Leftover> {
     kept
 }
 
-/// Moves an old result back that a killed process had moved away and not replaced.
+/// Restores an old result that a killed process had moved away but not replaced.
 pub(super) fn restore(out: &Path) {
     if fs::symlink_metadata(out).is_ok() {
         return;
@@ -209,7 +211,7 @@ pub(super) fn restore(out: &Path) {
     }
 }
 
-/// Unfinished directories of a place.
+/// Returns the staging directories for a path.
 fn stages(out: &Path) -> Vec<PathBuf> {
     let found = unfinished::found(parent(out), out.file_name());
     let paths = found.into_iter().filter_map(|path| Some(out.with_file_name(path.file_name()?)));

@@ -1,52 +1,52 @@
-//! `compare.json`: one scenario run several ways.
+//! `compare.json`: a comparison of runs of one scenario.
 
 use super::Document;
 use serde::{Deserialize, Serialize};
 
-/// What was compared, and what was measured of each workload.
+/// A comparison: its runs, and the measurements of each workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The name of the scenario.
+    /// Name of the scenario.
     pub name: String,
     /// The key that differs.
     pub key: String,
-    /// The runs, in the order in which they were asked for.
+    /// The runs, in the requested order.
     pub runs: Vec<ComparedRun>,
-    /// A row for each run and workload.
+    /// One row per run and workload.
     pub rows: Vec<ComparisonRow>,
 }
 
-/// One of the runs.
+/// A compared run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComparedRun {
-    /// The value of the key.
+    /// Value of the key.
     pub value: String,
-    /// The folder of its results, in that of the comparison.
+    /// Folder of its results, relative to that of the comparison.
     pub folder: String,
 }
 
-/// What was measured of a workload in one of the runs.
+/// Measurements of a workload in one of the runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonRow {
-    /// The value of the key.
+    /// Value of the key.
     pub value: String,
-    /// The workload.
+    /// Name of the workload.
     pub workload: String,
-    /// How the run ended.
+    /// Outcome of the run.
     pub outcome: String,
-    /// Throughput of its flows on average, in bits per second.
+    /// Mean throughput of the workload's flows, in bits per second.
     pub mean_bits_per_second: Option<f64>,
-    /// Throughput of its slowest flow, in bits per second.
+    /// Throughput of the slowest flow, in bits per second.
     pub least_bits_per_second: Option<f64>,
-    /// Jain's index of the throughputs.
+    /// Jain's fairness index of the throughputs.
     pub jain_index: Option<f64>,
-    /// Completion time of its flows on average, in seconds.
+    /// Mean completion time of the flows, in seconds.
     pub mean_completion_seconds: Option<f64>,
-    /// PAUSE frames of the whole run.
+    /// Number of PAUSE frames in the whole run.
     pub pause_frames: u64,
-    /// Dropped frames of the whole run.
+    /// Number of dropped frames in the whole run.
     pub dropped_frames: u64,
-    /// The fingerprint of the run, in hexadecimal.
+    /// Fingerprint of the run, in hexadecimal.
     pub fingerprint: String,
 }
 

@@ -1,4 +1,4 @@
-//! `verdicts.json`: a figure of a paper, measured and judged.
+//! `verdicts.json`: the measurements of a figure of a paper and the verdicts on it.
 
 use super::{Count, Document, Judgement, SpreadWithInterval};
 use serde::{Deserialize, Serialize};
@@ -7,36 +7,36 @@ use std::collections::BTreeMap;
 /// A figure that was run and judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// The folder of the paper.
+    /// Folder of the paper.
     pub paper: String,
-    /// The name of the figure.
+    /// Name of the figure.
     pub figure: String,
-    /// Its title.
+    /// Title of the figure.
     pub title: String,
     /// The program that ran it.
     pub program: Program,
-    /// How long each run is, as a person writes it.
+    /// Simulated time of each run, as text with a unit.
     pub simulated: String,
-    /// The units of its quantities, by name.
+    /// Units of the quantities, by name.
     pub units: BTreeMap<String, String>,
-    /// The seeds of every cell.
+    /// Seeds of every cell.
     pub seeds: Vec<u64>,
-    /// What was measured, cell by cell.
+    /// Measurements, by cell.
     pub cells: Vec<FigureCell>,
-    /// What the paper leaves open.
+    /// Choices that the paper leaves open.
     pub choices: Vec<Choice>,
-    /// The numbers that the paper states.
+    /// Numbers stated in the paper.
     pub numbers: Vec<NumberFinding>,
-    /// The trends that the paper states.
+    /// Trends stated in the paper.
     pub trends: Vec<TrendFinding>,
-    /// The statements, counted once each.
+    /// Counts of the statements, each counted once.
     pub count: Count,
-    /// Where the results went.
+    /// Path of the results.
     pub results: String,
-    /// The recorded runs, one for each variant.
+    /// Recorded runs, one for each variant.
     #[serde(default)]
     pub runs: Vec<FigureRun>,
-    /// The charts.
+    /// Charts.
     #[serde(default)]
     pub charts: Vec<Chart>,
 }
@@ -48,81 +48,81 @@ impl Document for Figure {
     const KEYS: &'static [&'static str] = &["figure", "cells", "numbers", "trends"];
 }
 
-/// The program that made something.
+/// The program that wrote a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// Its version.
+    /// Version of the program.
     pub version: String,
-    /// The commit it was built from, if that is known.
+    /// The commit it was built from, if known.
     pub commit: Option<String>,
 }
 
 /// One cell of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureCell {
-    /// The values of the axes, by their keys.
+    /// Values of the axes, by key.
     pub values: BTreeMap<String, String>,
-    /// How its runs ended, one by one.
+    /// Outcome of each run.
     pub outcomes: Vec<String>,
-    /// What was measured, by name.
+    /// Measured values, by name.
     pub quantities: BTreeMap<String, Option<SpreadWithInterval>>,
 }
 
-/// Something that the paper leaves open.
+/// A choice that the paper leaves open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// What it is called.
+    /// Name of the choice.
     pub name: String,
     /// The keys that it sets.
     pub path: String,
-    /// What may be chosen; the first is what we take.
+    /// Possible values; the first is the default.
     pub values: Vec<String>,
-    /// Why it is open.
+    /// Why the choice is open.
     pub why: Option<String>,
 }
 
-/// A number that the paper states, in one cell.
+/// A number stated in the paper, for one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberFinding {
     /// The cell.
     pub cell: BTreeMap<String, String>,
-    /// The number, as we read the paper; its verdict is the one under all readings.
+    /// The judgement under the default reading of the paper; its verdict takes all readings into account.
     #[serde(flatten)]
     pub judgement: Judgement,
-    /// How that verdict came about.
+    /// Derivation of the verdict.
     #[serde(flatten)]
     pub ruling: Ruling,
 }
 
-/// A trend that the paper states.
+/// A trend stated in the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrendFinding {
-    /// What it is called.
+    /// Name of the trend.
     pub name: String,
-    /// The unit of the quantity.
+    /// Unit of the quantity.
     pub unit: String,
-    /// How it should go, in a word.
+    /// Expected shape, in one word.
     pub shape: String,
-    /// The bound of above and below, with its unit.
+    /// The bound of `above` and `below`, with its unit.
     pub value: Option<String>,
     /// The axis.
     pub along: Option<String>,
-    /// Part of the largest value of a line that does not count as a step.
+    /// Changes below this fraction of a line's largest value are ignored.
     pub tolerance: f64,
-    /// The cells it is about: values of axes.
+    /// The cells that the trend applies to, as values of axes.
     #[serde(rename = "where")]
     pub within: BTreeMap<String, Vec<String>>,
-    /// How many runs there are.
+    /// Number of runs.
     pub runs: usize,
-    /// How many of them keep it.
+    /// Number of runs that follow the trend.
     pub kept: usize,
     /// The lines along the axis.
     pub lines: Vec<TrendLine>,
-    /// Where it is stated.
+    /// Source of the statement.
     pub source: Option<String>,
     /// The verdict under all readings.
     pub verdict: String,
-    /// How it came about.
+    /// Derivation of the verdict.
     #[serde(flatten)]
     pub ruling: Ruling,
 }
@@ -130,9 +130,9 @@ pub struct TrendFinding {
 /// One line of a trend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrendLine {
-    /// The values of the other axes.
+    /// Values of the other axes.
     pub cell: BTreeMap<String, String>,
-    /// How many seeds keep it.
+    /// Number of seeds that follow the trend.
     pub kept: usize,
     /// The median at each value of the axis.
     pub medians: Vec<TrendMedian>,
@@ -141,23 +141,23 @@ pub struct TrendLine {
 /// A point of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrendMedian {
-    /// The value of the axis.
+    /// Value of the axis.
     pub at: String,
-    /// The median; none if nothing was measured.
+    /// The median; `None` if nothing was measured.
     pub median: Option<f64>,
 }
 
-/// What is made of a number or trend, with all readings of the paper in view.
+/// Derivation of the verdict on a number or trend from all readings of the paper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// The statement it is evidence for.
+    /// The statement that it is evidence for.
     pub statement: String,
-    /// Whether that statement is ours, not the paper's.
+    /// Whether the statement is our own, not the paper's.
     #[serde(default)]
     pub ours: bool,
-    /// Why nothing is determined; none if something is.
+    /// Why the verdict is undetermined; `None` if it is determined.
     pub reason: Option<String>,
-    /// The verdict under our own reading.
+    /// The verdict under the default reading.
     pub verdict_as_we_read_it: String,
     /// The verdict under each other reading.
     pub under_other_choices: Vec<UnderChoice>,
@@ -168,7 +168,7 @@ pub struct Ruling {
 pub struct UnderChoice {
     /// The choice.
     pub choice: String,
-    /// The value that is taken instead of ours.
+    /// The value that replaces the default.
     pub value: String,
     /// The verdict.
     pub verdict: String,
@@ -177,9 +177,9 @@ pub struct UnderChoice {
 /// A recorded run of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FigureRun {
-    /// The variant; empty if there are none.
+    /// The variant; empty if there are no variants.
     pub variant: String,
-    /// The folder of its results, in that of the figure.
+    /// Folder of its results, relative to that of the figure.
     pub folder: String,
 }
 
@@ -189,34 +189,34 @@ pub struct FigureRun {
 pub enum Chart {
     /// Quantities of the cells along an axis.
     Grid {
-        /// Its title.
+        /// Title of the chart.
         title: String,
-        /// The key of the axis.
+        /// Key of the axis.
         along: String,
-        /// The label of the axis.
+        /// Label of the x axis.
         x: String,
-        /// What the lines are.
+        /// Title of the legend.
         legend: Option<String>,
-        /// The label of the quantity.
+        /// Label of the y axis.
         y: String,
-        /// time, rate, size, fraction or plain.
+        /// `time`, `rate`, `size`, `fraction` or `plain`.
         quantity: String,
-        /// Bars rather than lines.
+        /// Whether bars are drawn instead of lines.
         bars: bool,
-        /// Its lines.
+        /// The lines.
         lines: Vec<ChartLine>,
     },
     /// Recorded series over time.
     Time {
-        /// Its title.
+        /// Title of the chart.
         title: String,
-        /// The label of the quantity.
+        /// Label of the y axis.
         y: Option<String>,
-        /// Which picture of a run it is.
+        /// Kind of plot of a run.
         picture: String,
-        /// The sliding window, in picoseconds.
+        /// Sliding window, in picoseconds.
         window_ps: u64,
-        /// What each variant shows.
+        /// The series of each variant.
         variants: Vec<ChartVariant>,
     },
 }
@@ -224,39 +224,39 @@ pub enum Chart {
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChartLine {
-    /// What it is.
+    /// Name of the line.
     pub name: String,
-    /// Its points.
+    /// Points of the line.
     pub points: Vec<ChartPoint>,
 }
 
 /// A point of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChartPoint {
-    /// The value of the axis.
+    /// Value of the axis.
     pub at: String,
-    /// The mean over the seeds.
+    /// Mean over the seeds.
     pub value: f64,
-    /// Its 95 % confidence interval.
+    /// 95 % confidence interval of the mean.
     pub interval: Option<(f64, f64)>,
 }
 
-/// What a chart over time shows of a variant.
+/// The series of a variant in a chart over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChartVariant {
     /// The variant.
     pub variant: String,
-    /// Flows or links that are one line each.
+    /// Groups of flows or links, one line each.
     pub groups: Vec<ChartGroup>,
 }
 
-/// Some flows or ports that a chart shows as one line.
+/// Flows or ports that a chart shows as one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChartGroup {
-    /// What it is called.
+    /// Name of the group.
     pub name: String,
-    /// Ports rather than flows.
+    /// Whether the members are ports instead of flows.
     pub links: bool,
-    /// Flows or ports, as results number them.
+    /// Numbers of the flows or ports in the results.
     pub members: Vec<u32>,
 }

@@ -1,57 +1,57 @@
-//! An expectation and the verdict on it, as `expectations.json` and `verdicts.json` hold them.
+//! An expectation and the verdict on it, as stored in `expectations.json` and `verdicts.json`.
 
 use serde::{Deserialize, Serialize};
 
-/// What several runs with different seeds give.
+/// Statistics over several runs with different seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// How many runs there are.
+    /// Number of runs.
     pub runs: usize,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Half lies below.
+    /// Median.
     pub median: f64,
-    /// A tenth lies below.
+    /// 10th percentile.
     pub p10: f64,
-    /// A tenth lies above.
+    /// 90th percentile.
     pub p90: f64,
 }
 
-/// The same, with the 95 % confidence interval of the mean; absent for a single run.
+/// Statistics with the 95 % confidence interval of the mean, which is absent for a single run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpreadWithInterval {
-    /// The runs.
+    /// The statistics.
     #[serde(flatten)]
     pub spread: Spread,
-    /// Half its width.
+    /// Half the width of the interval.
     pub half_width_95: Option<f64>,
-    /// Its lower end, cut at the bound of the quantity.
+    /// Lower end of the interval, clipped at the bound of the quantity.
     pub low_95: Option<f64>,
-    /// Its upper end, cut at the bound of the quantity.
+    /// Upper end of the interval, clipped at the bound of the quantity.
     pub high_95: Option<f64>,
 }
 
-/// An expectation and what became of it.
+/// An expectation and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// What it is called.
+    /// Name of the expectation.
     pub name: String,
-    /// `=`, `<`, `<=`, `>` or `>=`; none if nothing is expected.
+    /// `=`, `<`, `<=`, `>` or `>=`; `None` if nothing is expected.
     pub comparison: Option<String>,
-    /// What is expected, with its unit.
+    /// Expected value, with its unit.
     pub expected: Option<String>,
-    /// The same as a number in the base unit.
+    /// Expected value in the base unit.
     pub expected_value: Option<f64>,
-    /// By what part of it our median may differ.
+    /// Relative tolerance of the median.
     pub tolerance: Option<f64>,
-    /// The unit of what is measured.
+    /// Unit of the measured quantity.
     pub unit: String,
-    /// What was measured; none of an outcome, or of nothing.
+    /// Measured values; `None` for an outcome, or if nothing was measured.
     pub measured: Option<Spread>,
-    /// How the runs ended.
+    /// Outcomes of the runs.
     pub outcomes: Vec<String>,
     /// The verdict.
     pub verdict: String,
-    /// Where it is stated.
+    /// Source of the expectation.
     pub source: Option<String>,
 }

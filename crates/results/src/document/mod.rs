@@ -1,8 +1,7 @@
-//! Documents: the JSON files of sweeps, comparisons, figures, papers and analyses.
+//! The JSON files of sweeps, comparisons, figures, papers and analyses.
 //!
-//! Each has one definition, which its writer and its readers share, and states its format, its version and the hash of its
-//! own text. A document that was edited or damaged is refused; documents from before there were hashes are read
-//! unverified.
+//! Each document has one definition, shared by its writer and readers, and states its format, its version and its own
+//! hash. Modified or damaged documents are refused; older documents without hashes are read unverified.
 
 mod comparison;
 mod figure;
@@ -35,18 +34,18 @@ use std::path::Path;
 
 /// A kind of document.
 pub trait Document: Serialize + DeserializeOwned {
-    /// What it calls itself.
+    /// Name of the format.
     const FORMAT: &'static str;
-    /// Its version; a reader refuses later ones.
+    /// Version of the format; readers refuse later versions.
     const VERSION: u64;
-    /// Its name in its directory.
+    /// Default file name.
     const FILE: &'static str;
-    /// Keys by which one of before there were formats is known.
+    /// Keys that identify older documents, which state no format.
     const KEYS: &'static [&'static str];
-    /// Whether one without a hash is refused: there never were any.
+    /// Whether documents without a hash are refused, because no version ever wrote them.
     const ALWAYS_HASHED: bool = false;
 
-    /// The document as it lies on the disk.
+    /// Returns the contents of the file.
     #[must_use]
     fn to_text(&self) -> String {
         let mut value = self.to_json();
@@ -55,24 +54,24 @@ pub trait Document: Serialize + DeserializeOwned {
         with_hash(&(serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"))
     }
 
-    /// The document for programs, as `--json` prints it.
+    /// Converts the document to JSON, as printed by `--json`.
     #[must_use]
     fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// Reads the document in a directory, under its usual name; `None` if there is none.
+    /// Reads the document from a directory under its default name. Returns `None` if it does not exist.
     ///
     /// # Errors
-    /// If it was changed or damaged, or is of another kind or a later version.
+    /// Returns an error if the document was modified or damaged, or if it has another format or a later version.
     fn read(directory: &Path) -> Result<Option<Self>, ResultsError> {
         Self::read_named(directory, Self::FILE)
     }
 
-    /// Reads the document of that name in a directory; `None` if there is none.
+    /// Reads the document from a directory under the given name. Returns `None` if it does not exist.
     ///
     /// # Errors
-    /// If it was changed or damaged, or is of another kind or a later version.
+    /// Returns an error if the document was modified or damaged, or if it has another format or a later version.
     fn read_named(directory: &Path, name: impl AsRef<Path>) -> Result<Option<Self>, ResultsError> {
         let path = directory.join(name.as_ref());
         match files::read_inside(directory, name) {
@@ -82,10 +81,10 @@ pub trait Document: Serialize + DeserializeOwned {
         }
     }
 
-    /// Reads a document; `path` is what errors call it.
+    /// Parses a document. `path` is used in error messages.
     ///
     /// # Errors
-    /// As [`Document::read`].
+    /// Returns the errors of [`Document::read`].
     fn from_text(text: &str, path: &Path) -> Result<Self, ResultsError> {
         let changed = |reason: String| ResultsError::Changed { path: path.to_owned(), reason };
         let hashed = is_hashed(text);
@@ -108,18 +107,18 @@ pub trait Document: Serialize + DeserializeOwned {
         serde_json::from_value(value).map_err(|error| changed(format!("it is not a {}: {error}", Self::FORMAT)))
     }
 
-    /// Whether one may be written into a directory: before a long run rather than after it.
+    /// Checks that the document may be written into a directory. Intended to be called before a long run.
     ///
     /// # Errors
-    /// If a file that is not ours is in the way.
+    /// Returns an error if a file exists that may not be replaced.
     fn may_go_to(directory: &Path) -> Result<(), ResultsError> {
         Kind::Json(Self::KEYS).may_go_to(&directory.join(Self::FILE), false)
     }
 
-    /// Writes it into a directory, under its usual name.
+    /// Writes the document into a directory under its default name.
     ///
     /// # Errors
-    /// If a file that is not ours is in the way, or the system refuses.
+    /// Returns an error if a file exists that may not be replaced, or if a system call fails.
     fn write(&self, directory: &Path) -> Result<(), ResultsError> {
         std::fs::create_dir_all(directory).map_err(|error| ResultsError::io("create", directory, error))?;
         Kind::Json(Self::KEYS).write(&directory.join(Self::FILE), false, self.to_text())

@@ -1,4 +1,4 @@
-//! `paper.json` and `summary.json`: a paper, and what it says of its figures together.
+//! `paper.json` and `summary.json`: a paper, and its statements about several figures.
 
 use super::{Document, Spread, UnderChoice};
 use serde::{Deserialize, Serialize};
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 /// A paper whose figures were run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paper {
-    /// Its title.
+    /// Title of the paper.
     pub title: String,
-    /// Who wrote it.
+    /// Authors.
     pub authors: Vec<String>,
-    /// When.
+    /// Year of publication.
     pub year: Option<u64>,
-    /// Where it appeared.
+    /// Publisher.
     pub publisher: Option<String>,
     /// Figures and statements that are not checked.
     pub missing: Vec<MissingPart>,
-    /// Its statements, counted, once all figures were run.
+    /// Counts of the statements; set after all figures were run.
     pub count: Option<Count>,
-    /// Our notes on it, as Markdown.
+    /// Notes on the paper, as Markdown.
     pub notes: String,
 }
 
@@ -29,56 +29,56 @@ impl Document for Paper {
     const KEYS: &'static [&'static str] = &["title", "authors", "missing", "notes"];
 }
 
-/// Something of a paper that is not checked.
+/// A part of a paper that is not checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingPart {
-    /// What.
+    /// Name of the part.
     pub name: String,
-    /// Why not.
+    /// Why it is not checked.
     pub why: String,
 }
 
-/// Statements of a figure or of a paper, counted once each.
+/// Counts of the statements of a figure or of a paper, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Whether the short form was run.
     pub short_form: bool,
-    /// Those of the paper.
+    /// Statements of the paper.
     pub paper: CountPart,
-    /// Those of our own.
+    /// Our own statements.
     pub ours: CountPart,
 }
 
-/// Some statements and the measurements they are judged by.
+/// Counts of statements and of the measurements they are judged by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountPart {
     /// The statements.
     pub statements: Counts,
-    /// Their measurements.
+    /// The measurements.
     pub measurements: Counts,
 }
 
-/// How many of some verdicts there are.
+/// Counts of verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Numbers that agree and trends that do.
+    /// Numbers and trends that agree.
     pub agree: usize,
-    /// Those that disagree.
+    /// Numbers and trends that disagree.
     pub disagree: usize,
     /// All others.
     pub undetermined: usize,
 }
 
-/// What a paper says of its figures together.
+/// Statements of a paper about several figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaperSummary {
-    /// The title of the paper.
+    /// Title of the paper.
     pub title: String,
     /// Whether the short form was run.
     pub short_form: bool,
     /// Tables of variants by figures.
     pub matrices: Vec<MatrixDocument>,
-    /// Its sentences, judged.
+    /// The sentences and their verdicts.
     pub sentences: Vec<SentenceRecord>,
 }
 
@@ -92,11 +92,11 @@ impl Document for PaperSummary {
 /// A table of one quantity: variants by figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MatrixDocument {
-    /// Its title.
+    /// Title of the table.
     pub title: String,
     /// The quantity.
     pub quantity: String,
-    /// Its unit.
+    /// Unit of the quantity.
     pub unit: String,
     /// The columns.
     pub figures: Vec<String>,
@@ -109,48 +109,48 @@ pub struct MatrixDocument {
 pub struct MatrixRow {
     /// The variant.
     pub variant: String,
-    /// What was measured in each figure.
+    /// Measured values, by figure.
     pub cells: Vec<Option<Spread>>,
 }
 
-/// A sentence about several figures, judged.
+/// A sentence about several figures and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentenceRecord {
     /// The variant it is about.
     pub of: String,
     /// The sentence.
     pub says: String,
-    /// How it is judged, in words.
+    /// The criterion, in words.
     pub measure: String,
-    /// Where it stands.
+    /// Source of the sentence.
     pub source: Option<String>,
-    /// The quantity; empty where several criteria say what is measured.
+    /// The quantity; empty if there are several criteria.
     pub quantity: String,
     /// The figures it was judged by.
     pub figures: Vec<String>,
-    /// Several quantities, where the sentence is about all of them.
+    /// Several quantities, if the sentence is about all of them.
     pub criteria: Vec<String>,
-    /// How it is compared: `=`, `<`, `<=`, `>` or `>=`.
+    /// The comparison: `=`, `<`, `<=`, `>` or `>=`.
     pub op: String,
-    /// With what.
+    /// The bound.
     pub value: f64,
-    /// And with what from above, for a sentence with two bounds.
+    /// The upper bound, for a sentence with two bounds.
     pub most: Option<f64>,
-    /// What is expected, for people.
+    /// Expected value, for humans.
     pub expected_text: String,
-    /// What was measured, for people.
+    /// Measured value, for humans.
     pub measured_text: String,
-    /// What was measured.
+    /// Measured values.
     pub measured: Option<Spread>,
-    /// The statement it is evidence for.
+    /// The statement that it is evidence for.
     #[serde(default)]
     pub statement: Option<String>,
     /// The verdict.
     pub verdict: String,
-    /// Why nothing is determined; none if something is.
+    /// Why the verdict is undetermined; `None` if it is determined.
     pub reason: Option<String>,
-    /// The verdict under our own reading.
+    /// The verdict under the default reading.
     pub own_reading: String,
-    /// The readings that lead to another verdict.
+    /// Readings that lead to another verdict.
     pub otherwise: Vec<UnderChoice>,
 }

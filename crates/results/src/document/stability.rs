@@ -1,17 +1,17 @@
-//! `stability.json`: the fluid model of a scenario, analysed.
+//! `stability.json`: the stability analysis of a scenario's fluid model.
 
 use super::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An analysis of stability.
+/// A stability analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stability {
-    /// The name of the scenario.
+    /// Name of the scenario.
     pub name: String,
     /// The model: `bcn` or `qcn`.
     pub model: String,
-    /// All that `stability --json` prints, and the map and the trajectory if they were asked for.
+    /// The output of `stability --json`, and the map and the trajectory if requested.
     #[serde(flatten)]
     pub analysis: Map<String, Value>,
 }

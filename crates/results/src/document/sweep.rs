@@ -5,24 +5,24 @@ use super::{Document, SpreadWithInterval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What was swept: the manifest of a sweep's directory.
+/// The manifest of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// The name of the scenario.
+    /// Name of the scenario.
     pub name: String,
-    /// A hash of the scenario, its overrides and the program: the same runs have the same.
+    /// Hash of the scenario, its overrides and the program, which identifies the set of runs.
     pub identity: String,
-    /// The overrides of every cell, in the order of the axes.
+    /// Overrides of every cell, in the order of the axes.
     pub points: Vec<Vec<String>>,
-    /// The seeds of every cell.
+    /// Seeds of every cell.
     pub seeds: Vec<u64>,
-    /// The units of the scenario's own quantities, by name.
+    /// Units of the scenario's own quantities, by name.
     #[serde(default)]
     pub units: BTreeMap<String, String>,
-    /// Whether the tables are listed once all runs are there; earlier versions listed none.
+    /// Whether the tables are listed after all runs have finished; older versions listed none.
     #[serde(default)]
     pub lists_files: bool,
-    /// The tables, once all runs are there.
+    /// The tables; set after all runs have finished.
     #[serde(default)]
     pub files: Vec<FileRecord>,
 }
@@ -37,35 +37,35 @@ impl Document for Sweep {
 /// One cell of a sweep's table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepCell {
-    /// The values of the axes, by their keys.
+    /// Values of the axes, by key.
     pub values: BTreeMap<String, String>,
-    /// How its runs ended: how many each way.
+    /// Number of runs with each outcome.
     pub outcomes: BTreeMap<String, usize>,
-    /// What was measured, over the seeds, by name.
+    /// Statistics of the measured values over the seeds, by name.
     pub metrics: BTreeMap<String, Option<SpreadWithInterval>>,
 }
 
 /// One finished run of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepRun {
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: String,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Its fingerprint, in hexadecimal.
+    /// Fingerprint, in hexadecimal.
     pub fingerprint: String,
-    /// All its overrides.
+    /// All overrides of the run.
     pub overrides: Vec<String>,
-    /// What was measured, by name.
+    /// Measured values, by name.
     pub values: BTreeMap<String, f64>,
 }
 
 impl Document for SweepRun {
     const FORMAT: &'static str = "tailback run of a sweep";
     const VERSION: u64 = 1;
-    /// Each has a name of its own.
+    /// Each run has its own file name.
     const FILE: &'static str = "";
     const KEYS: &'static [&'static str] = &["outcome", "seed", "fingerprint", "overrides", "values"];
-    /// Runs of earlier versions are made again.
+    /// Runs of earlier versions are repeated.
     const ALWAYS_HASHED: bool = true;
 }
