@@ -30,7 +30,7 @@ pub enum Leftover {
     /// It may have a writer: it was created on another machine, before the last boot of this one, or by an earlier
     /// version.
     Unknown(PathBuf),
-    /// A replaced result contains user's files that could not be moved back.
+    /// A replaced result contains files of the user that could not be moved back.
     Replaced(PathBuf),
 }
 

@@ -1,10 +1,11 @@
-//! Why a frame of a lossless class was lost: what the agents at the two ends of a cable had come to.
+//! Explanation of a loss in a lossless class: the DCBX settings at both ends of a cable.
 
 use discovery::dcbx::{Port, exchange};
 use fabric::LossDetails;
 use scenario::Plan;
 
-/// What DCBX has to do with a loss, if a run took its settings from the exchange and PFC is off at an end of the cable.
+/// Explains how DCBX contributed to a loss, if the run took its settings from the exchange and PFC is off at an end of
+/// the cable.
 #[must_use]
 pub fn blame(plan: &Plan, loss: &LossDetails) -> Option<String> {
     let dcb = plan.dcb.as_ref().filter(|dcb| dcb.apply && !(loss.pauses && loss.obeyed))?;

@@ -1,4 +1,4 @@
-//! A comparison: one scenario run several ways, each run recorded.
+//! Comparison of several recorded runs of one scenario.
 
 use super::execute::cores;
 use super::execute::{Execution, Existing, Options, Recording, StudyError, execute};
@@ -10,7 +10,7 @@ use scenario::{Errors, Plan, load};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// What is to be compared.
+/// A comparison to be made.
 #[derive(Clone, Debug)]
 pub struct CompareStudy {
     /// The scenario.
@@ -19,23 +19,23 @@ pub struct CompareStudy {
     pub overrides: Vec<String>,
     /// The key that differs.
     pub key: String,
-    /// Its values, one for each run.
+    /// The values of the key, one for each run.
     pub values: Vec<String>,
 }
 
-/// Why a comparison was not made.
+/// An error of a comparison.
 #[derive(Debug)]
 pub enum CompareError {
-    /// The scenario is wrong with a value.
+    /// The scenario is invalid with a value.
     Scenario {
         /// The value.
         value: String,
-        /// What is wrong.
+        /// The problems found.
         errors: Errors,
     },
     /// A run failed, or its results could not be written.
     Study(StudyError),
-    /// It was told to stop; what is finished is kept.
+    /// The comparison was interrupted; finished runs are kept.
     Interrupted,
 }
 
@@ -45,38 +45,38 @@ impl From<ResultsError> for CompareError {
     }
 }
 
-/// What happens while a comparison is made.
+/// An event during a comparison.
 #[derive(Debug)]
 pub enum CompareEvent<'a> {
     /// A run begins.
     Start {
-        /// The value of the key.
+        /// Value of the key.
         value: &'a str,
-        /// Its plan.
+        /// Plan of the run.
         plan: &'a Plan,
     },
-    /// It goes on.
+    /// Progress of the current run.
     Progress(Progress),
-    /// It has ended.
+    /// The current run has ended.
     End(&'a Execution),
 }
 
 impl CompareStudy {
-    /// The plan with one of the values.
+    /// Returns the plan for one of the values.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Returns all problems found.
     pub fn plan(&self, value: &str) -> Result<Plan, CompareError> {
         let mut overrides = self.overrides.clone();
         overrides.push(format!("{}={value}", self.key));
         load(&self.file, &overrides).map_err(|errors| CompareError::Scenario { value: value.to_owned(), errors })
     }
 
-    /// The name of the scenario. All plans are loaded: a misspelt value should not cost the time of the others' runs. None
-    /// is kept until it is run: together they may not fit into memory.
+    /// Returns the name of the scenario. Loads all plans, so that a misspelt value is found before any run. Plans are
+    /// not kept, because together they may not fit in memory.
     ///
     /// # Errors
-    /// Everything that is wrong with one of the plans.
+    /// Returns all problems found in the first invalid plan.
     pub fn name(&self) -> Result<String, CompareError> {
         let mut name = String::new();
         for value in &self.values {
@@ -90,10 +90,10 @@ impl CompareStudy {
         Ok(name)
     }
 
-    /// Whether the comparison may go to a directory.
+    /// Checks that the comparison may be written to a directory.
     ///
     /// # Errors
-    /// If there is one already that is not to be overwritten, or something else is in the way.
+    /// Returns an error if a comparison exists and `overwrite` is false, or if another file is in the way.
     pub fn may_go_to(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
         Comparison::may_go_to(out)?;
         if out.join(Comparison::FILE).exists() && !overwrite {
@@ -105,11 +105,11 @@ impl CompareStudy {
         Ok(())
     }
 
-    /// Runs and records all, and writes `compare.json`. An older comparison loses its document first: until all runs are
-    /// there, the directory holds none.
+    /// Runs and records all values, and writes `compare.json`. The document of an older comparison is removed first, so
+    /// that the directory has none until all runs are complete.
     ///
     /// # Errors
-    /// The first thing that went wrong; what was finished is kept.
+    /// Returns the first error; finished runs are kept.
     pub fn run(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! How many statements of a paper agree, each counted once whatever the number of its measurements.
+//! Counting of the statements of a paper, each once regardless of the number of its measurements.
 
 use super::statement::{Counts, Statement};
 use results::document::{self, Count, CountPart};
@@ -18,7 +18,7 @@ fn part<'a>(statements: impl Iterator<Item = &'a Statement> + Clone) -> CountPar
     CountPart { statements: record(Counts::of(statements.map(|one| one.verdict))), measurements: record(measurements) }
 }
 
-/// Counts statements: those of the paper, and ours.
+/// Counts the statements of the paper and our own.
 #[must_use]
 pub fn count_statements(statements: &[Statement], short_form: bool) -> Count {
     let of = |own: bool| part(statements.iter().filter(move |one| one.own == own));

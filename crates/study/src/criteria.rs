@@ -1,15 +1,15 @@
-//! Several criteria together: the places of variants by each, and whether one set of numbers is better than another.
+//! Ranking of variants by several criteria, and comparison of two sets of numbers.
 //!
-//! Numbers of different kinds cannot be added up, and a mean is ruled by the largest of them. Places can: each criterion
-//! puts the variants of every figure in order, and the places are averaged.
+//! Numbers of different quantities cannot be added, and a mean is dominated by the largest of them. Ranks can be
+//! averaged: each criterion ranks the variants of every figure, and the ranks are averaged.
 
 use scenario::{Best, Criterion};
 use std::cmp::Ordering;
 
-/// Two numbers that differ by no more than this part of the larger one are equal.
+/// Relative difference up to which two numbers count as equal.
 const ALIKE: f64 = 0.01;
 
-/// `Less` if the first number is the better one by a criterion.
+/// Returns `Less` if the first number is better by a criterion.
 fn compare(best: Best, a: f64, b: f64) -> Ordering {
     if (a - b).abs() <= ALIKE * a.abs().max(b.abs()) {
         return Ordering::Equal;
@@ -24,7 +24,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The places of some numbers, 1 for the best; equal ones share theirs.
+/// Returns the ranks of numbers, 1 for the best; equal numbers share a rank.
 fn places(best: Best, numbers: &[f64]) -> Vec<f64> {
     let place = |&own: &f64| {
         let count = |order: Ordering| numbers.iter().filter(|&&other| compare(best, other, own) == order).count();
@@ -40,7 +40,7 @@ pub(super) type Ranked<'a> = (&'a Criterion, Vec<Vec<f64>>);
 /// Numbers by criterion, figure and variant.
 pub(super) type Numbers<'a> = Vec<Ranked<'a>>;
 
-/// The mean place of every variant: of the figures by each criterion, and of the criteria. `None` without any number.
+/// Returns the mean rank of every variant over all figures and criteria; `None` if there are no numbers.
 pub(super) fn mean_places(numbers: &Numbers<'_>) -> Option<Vec<f64>> {
     let of_criterion = |(criterion, figures): &Ranked<'_>| {
         let places: Vec<Vec<f64>> = figures.iter().map(|numbers| places(criterion.best, numbers)).collect();
@@ -53,8 +53,8 @@ pub(super) fn mean_places(numbers: &Numbers<'_>) -> Option<Vec<f64>> {
     (0..variants).map(|variant| mean(&criteria.iter().map(|means| means[variant]).collect::<Vec<_>>())).collect()
 }
 
-/// How many variants are better by the second set of numbers than by the first: in more than half of their figures by
-/// each criterion, averaged over the criteria. What is equal counts half.
+/// Returns the number of variants that are better by the second set of numbers than by the first: in more than half of
+/// their figures by each criterion, averaged over the criteria. Ties count half.
 pub(super) fn better(before: &Numbers<'_>, after: &Numbers<'_>) -> Option<f64> {
     let variants = before.first()?.1.first()?.len();
     let wins = |variant: usize| {
@@ -76,8 +76,8 @@ pub(super) fn better(before: &Numbers<'_>, after: &Numbers<'_>) -> Option<f64> {
     Some(counted?.into_iter().filter(|&wins| wins > 0.5).count() as f64)
 }
 
-/// The part of all pairs of variants, in all figures by all criteria, that are not in the reverse order by the second
-/// set of numbers.
+/// Returns the fraction of pairs of variants, in all figures and by all criteria, whose order is not reversed by the
+/// second set of numbers.
 pub(super) fn order_kept(before: &Numbers<'_>, after: &Numbers<'_>) -> Option<f64> {
     let mut kept = Vec::new();
     for ((criterion, before), (_, after)) in before.iter().zip(after) {

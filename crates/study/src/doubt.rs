@@ -1,24 +1,24 @@
-//! Why a verdict is undetermined: seeds that differ, runs without a number, or what a paper leaves open.
+//! Reasons for undetermined verdicts: seeds that differ, runs without a value, or open choices of a paper.
 
 use super::figure::Alternative;
 use super::verdict::{Verdict, nearly_all};
 
-/// What the runs of one reading say of something.
+/// Counts of the runs of one reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Votes {
-    /// How many keep it.
+    /// Runs that meet the expectation.
     pub kept: usize,
-    /// How many have a number at all.
+    /// Runs with a value.
     pub measured: usize,
-    /// Of those, how many only know that it takes longer than was watched.
+    /// Runs with a value that is only a lower bound, because the run ended first.
     pub censored: usize,
-    /// How many there are.
+    /// All runs.
     pub runs: usize,
 }
 
-/// The reason for which nothing is determined, for people; `None` if something is. `own` is the verdict under our own
-/// reading, `flips` are the other readings that lead to another one. Where our own runs already differ, no choice is
-/// named: it is not what the verdict depends on.
+/// Returns the reason for an undetermined verdict, for humans; `None` if the verdict is determined. `own` is the
+/// verdict under the default reading; `flips` are the other readings that lead to another verdict. If the runs of the
+/// default reading already differ, no choice is named, because the verdict does not depend on it.
 #[must_use]
 pub fn doubt(own: Verdict, votes: Votes, flips: &[(&Alternative, Verdict)]) -> Option<String> {
     let Votes { kept, measured, censored, runs } = votes;

@@ -1,4 +1,4 @@
-//! One run of a plan: built, run, measured and, if asked, recorded.
+//! Execution of a plan: building, running, measuring and, optionally, recording.
 
 use super::measure::{Course, Measures, Snapshot, boundaries, instants};
 use super::network::network_json;
@@ -22,96 +22,96 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use units::{Span, Time};
 
-/// Where to record a run.
+/// Destination of a recorded run.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// The results directory.
     pub out: PathBuf,
-    /// What to do if something is there.
+    /// What to do if the directory exists.
     pub existing: Existing,
 }
 
-/// What to do if something is where a result should go.
+/// What to do if the destination of a result exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Refuse to run.
     Refuse,
     /// Replace an older result.
     Replace,
-    /// Take the first of NAME-2, NAME-3, ... that is free when the result is whole.
+    /// Use the first of NAME-2, NAME-3, ... that is free when the result is complete.
     NextName,
 }
 
-/// How to run a plan.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Threads to use at most. More than the machine has cores are of no use, nor more than the network is worth.
+    /// Maximum number of threads. Fewer are used if the machine has fewer cores or the network is too small.
     pub threads: usize,
-    /// Set from outside to end the run, soon and at any instant.
+    /// Set by the caller to stop the run, at any time.
     pub interrupt: &'a AtomicBool,
-    /// Set before `interrupt` if the run is to end because a limit of time by the clock on the wall is reached.
+    /// Set by the caller before `interrupt` if the run stops because its limit of wall time is reached.
     pub time_up: Option<&'a AtomicBool>,
-    /// Whether and where to record.
+    /// Destination of the recording, if any.
     pub record: Option<&'a Recording>,
-    /// Whether and where to capture frames.
+    /// Frames to capture, if any.
     pub capture: Option<&'a Capture>,
 }
 
-/// How many threads can run at a time on this machine.
+/// Returns the number of threads that this machine can run in parallel.
 #[must_use]
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// A recorded run whose tables are whole, before its results are moved into place.
+/// A recorded run whose tables are complete but not yet at their final path.
 #[derive(Debug)]
 pub struct Draft<'a> {
-    /// Where its results are now, ready to be read.
+    /// Temporary path of the results, which can already be read.
     pub directory: &'a Path,
-    /// What was measured.
+    /// Measurements of the run.
     pub measures: &'a Measures,
 }
 
-/// A run that is over.
+/// A completed run.
 #[derive(Debug)]
 pub struct Execution {
-    /// How it went.
+    /// Summary of the run.
     pub report: RunSummary,
-    /// What was measured.
+    /// Measurements of the run.
     pub measures: Measures,
-    /// Time by the clock on the wall, building counted.
+    /// Wall time, including building.
     pub wall: Duration,
-    /// Where it is recorded.
+    /// Path of the recorded results, if any.
     pub recorded: Option<PathBuf>,
-    /// Why what should be put beside the tables is not there.
+    /// Why additional files next to the tables are missing, if they are.
     pub lacking: Option<ResultsError>,
-    /// What was captured.
+    /// The capture, if any.
     pub captured: Option<Captured>,
-    /// The capture, if it is no part of the results: its caller decides whether it takes its place.
+    /// The capture file, if it is not part of the results. The caller decides whether to commit it.
     pub capture_file: Option<OutputFile>,
-    /// Unfinished results that were found beside its place and kept.
+    /// Unfinished results found next to the destination and kept.
     pub leftovers: Vec<Leftover>,
 }
 
 /// A capture that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Where.
+    /// Path of the file.
     pub file: PathBuf,
-    /// Frames in it.
+    /// Number of captured frames.
     pub frames: u64,
-    /// Frames left out because no frame of their medium is that short.
+    /// Number of frames omitted because they are shorter than any frame of their medium.
     pub too_short: u64,
 }
 
-/// Why a run could not be made or recorded.
+/// An error of running or recording a plan.
 #[derive(Debug)]
 pub enum StudyError {
     /// The network cannot be built. Loading a scenario finds this first.
     Build(BuildErrors),
-    /// Its results cannot be written.
+    /// The results cannot be written.
     Results(ResultsError),
-    /// It would record more than it may; why, and what to do.
+    /// The run would exceed its recording limit; contains the reason and the remedy.
     TooMuch(String),
 }
 
@@ -133,7 +133,7 @@ impl From<ResultsError> for StudyError {
     }
 }
 
-/// What a plan wants recorded.
+/// Returns the recorder configuration of a plan.
 #[must_use]
 pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     let probes = &plan.probes;
@@ -166,7 +166,7 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     }
 }
 
-/// Takes the rows of a run as they come: to the results, if there are any, and to what expectations add up.
+/// Passes the rows of a run to the results, if recorded, and to the accumulators of expectations.
 struct Sink<'a> {
     writer: Option<ResultWriter>,
     capture: Option<CaptureFile<'a>>,
@@ -187,7 +187,7 @@ impl Sink<'_> {
         self.watches.iter_mut().for_each(|watch| watch.take(rows));
     }
 
-    /// Whether as much was recorded as may be.
+    /// Returns whether the recording limit is reached.
     fn judge(&mut self, probes: &ProbeSettings) -> ControlFlow<Limit> {
         let judged = self.writer.as_ref().map_or(Ok(ControlFlow::Continue(())), |writer| judge(writer, probes));
         judged.unwrap_or_else(|error| {
@@ -207,7 +207,8 @@ impl Sink<'_> {
     }
 }
 
-/// How long the wires of the ports that expectations are about have been in use, and idle for want of credits.
+/// Returns how long the wires of ports named in expectations were in use, and how long they were idle for lack of
+/// credits.
 fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Span, Span)> {
     let about = plan.expectations.iter().filter(|one| matches!(one.metric, Metric::Utilisation | Metric::Starved));
     let ports = about.flat_map(|expectation| expectation.subjects.ports.iter().copied());
@@ -217,10 +218,11 @@ fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Spa
     ports.map(|port| (port, (sum(Recorder::busy, port), sum(Recorder::starved, port)))).collect()
 }
 
-/// Runs a plan. `progress` is told once when the network is set up, before anything is written, and at every inspection.
+/// Runs a plan. `progress` is called once when the network is built, before anything is written, and at every
+/// inspection.
 ///
 /// # Errors
-/// If the network cannot be built or its results cannot be written.
+/// Returns an error if the network cannot be built or its results cannot be written.
 pub fn execute(
     plan: &Plan,
     options: &Options<'_>,
@@ -229,11 +231,11 @@ pub fn execute(
     execute_with(plan, options, progress, |_| Ok(()))
 }
 
-/// The same; `complete` puts other files beside the tables before the results are moved into place. If it fails, the tables
-/// are kept without them.
+/// Runs a plan as [`execute`] does. `complete` adds files next to the tables before the results are moved into place.
+/// If it fails, the tables are kept without these files.
 ///
 /// # Errors
-/// As [`execute`].
+/// Returns the errors of [`execute`].
 pub fn execute_with(
     plan: &Plan,
     options: &Options<'_>,
@@ -378,7 +380,7 @@ pub fn execute_with(
     Ok(Execution { report, measures, wall: start.elapsed(), recorded, lacking, captured, capture_file, leftovers })
 }
 
-/// What the copy of an input is called among the results.
+/// Returns the name of the copy of an input file in the results.
 fn copy_name(number: usize, path: &str) -> String {
     let plain = |ending: &&str| ending.len() <= 8 && ending.bytes().all(|octet| octet.is_ascii_alphanumeric());
     let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).filter(plain);
@@ -390,7 +392,7 @@ fn kept_input(number: usize, input: &scenario::Input<'_>) -> Input {
     Input { path: input.file.clone(), hash, copy: Some(copy_name(number, &input.file)) }
 }
 
-/// What the results say of their run.
+/// Returns the manifest of a run.
 fn manifest(plan: &Plan, report: &RunSummary, threads: usize, wall: Duration) -> Manifest {
     let entry = |entry: &scenario::Entry| {
         let source = match &entry.source {

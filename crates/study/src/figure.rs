@@ -1,4 +1,5 @@
-//! A figure of a paper: its cells, run as we read the paper and as others might, and a verdict on all it says.
+//! A figure of a paper: its cells, run under the default and other readings of the paper, and the verdicts on its
+//! statements.
 
 use super::doubt::{Votes, doubt};
 use super::grid::{Point, PointResult, quantity_keys};
@@ -7,43 +8,43 @@ use super::trend::{CellRuns, TrendJudgement, judge_trend};
 use super::verdict::{Judgement, Verdict, judge_values};
 use scenario::{OpenChoice, Plan, Trend, Unit};
 
-/// A value of an open choice other than the one we take.
+/// A value of an open choice other than the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
-    /// The name of the choice.
+    /// Name of the choice.
     pub choice: String,
-    /// The value, as a person writes it.
+    /// The value, as written by a user.
     pub value: String,
 }
 
-/// What there is to run for a figure.
+/// The runs of a figure.
 #[derive(Clone, Debug)]
 pub struct FigureStudy {
-    /// All cells under all readings, each once. The first are those of our own reading, in the order of the axes.
+    /// All cells under all readings, each once. The cells of the default reading come first, in the order of the axes.
     pub points: Vec<Point>,
     /// The other readings.
     pub alternatives: Vec<Alternative>,
-    /// For our own reading, and then for each alternative: the point of every cell.
+    /// The point of every cell, for the default reading and then for each alternative.
     layout: Vec<Vec<usize>>,
 }
 
-/// A thing the paper says, and what became of it.
+/// A statement of the paper and its judgement.
 #[derive(Clone, Debug)]
 pub enum Subject {
-    /// A number, in one cell.
+    /// A number in one cell.
     Number {
         /// The cell.
         cell: Vec<(String, String)>,
-        /// What our runs say.
+        /// The judgement of our runs.
         judgement: Box<Judgement>,
     },
     /// A trend over several cells.
     Trend {
-        /// What the paper says.
+        /// The trend stated in the paper.
         trend: Trend,
-        /// What the quantity is given in.
+        /// Unit of the quantity.
         unit: Unit,
-        /// What our runs say.
+        /// The judgement of our runs.
         judgement: TrendJudgement,
     },
 }
@@ -51,7 +52,7 @@ pub enum Subject {
 /// A verdict under all readings.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What the paper says, judged under our own reading.
+    /// The statement of the paper, judged under the default reading.
     pub subject: Subject,
     /// The verdict under each alternative.
     pub under: Vec<Verdict>,
@@ -66,13 +67,13 @@ impl Finding {
         Finding { subject, under, verdict: if steady { own } else { Verdict::Undetermined } }
     }
 
-    /// The alternatives that lead to another verdict, with that verdict.
+    /// Returns the alternatives that lead to another verdict, with that verdict.
     pub fn flips<'a>(&'a self, study: &'a FigureStudy) -> impl Iterator<Item = (&'a Alternative, Verdict)> {
         let own = self.subject.verdict();
         study.alternatives.iter().zip(self.under.iter().copied()).filter(move |(_, verdict)| !own.like(*verdict))
     }
 
-    /// Why nothing is determined; `None` if something is.
+    /// Returns the reason for an undetermined verdict; `None` if it is determined.
     #[must_use]
     pub fn doubt(&self, study: &FigureStudy) -> Option<String> {
         doubt(self.subject.verdict(), self.subject.votes(), &self.flips(study).collect::<Vec<_>>())
@@ -80,7 +81,7 @@ impl Finding {
 }
 
 impl Subject {
-    /// The verdict under our own reading.
+    /// Returns the verdict under the default reading.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self {
@@ -89,7 +90,7 @@ impl Subject {
         }
     }
 
-    /// What our own runs say of it.
+    /// Returns the counts of the runs under the default reading.
     #[must_use]
     pub fn votes(&self) -> Votes {
         match self {
@@ -100,7 +101,7 @@ impl Subject {
         }
     }
 
-    /// What it is called.
+    /// Returns the name of the number or trend.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -109,7 +110,7 @@ impl Subject {
         }
     }
 
-    /// Where the paper says it.
+    /// Returns the source in the paper.
     #[must_use]
     pub fn source(&self) -> Option<&str> {
         match self {
@@ -118,7 +119,7 @@ impl Subject {
         }
     }
 
-    /// The statement it is evidence for, if that has a name.
+    /// Returns the statement that it is evidence for, if it has a name.
     #[must_use]
     pub fn statement(&self) -> Option<&str> {
         match self {
@@ -133,14 +134,14 @@ impl Subject {
 pub struct CellSummary {
     /// The axes and their values.
     pub cell: Vec<(String, String)>,
-    /// How the runs ended.
+    /// Outcomes of the runs.
     pub outcomes: Vec<String>,
-    /// For every expectation what was measured; `None` of nothing.
+    /// Measured values for every expectation; `None` if nothing was measured.
     pub quantities: Vec<Option<Summary>>,
 }
 
 impl FigureStudy {
-    /// The cells of a plan, with or without the values of open choices that we do not take.
+    /// Creates the cells of a plan, with or without alternatives for open choices.
     #[must_use]
     pub fn new(plan: &Plan, with_choices: bool) -> FigureStudy {
         let cells = Point::all(&plan.axes());
@@ -170,20 +171,21 @@ impl FigureStudy {
         FigureStudy { points, alternatives, layout }
     }
 
-    /// The points of our own reading, one per cell.
+    /// Returns the points of the default reading, one per cell.
     #[must_use]
     pub fn own(&self) -> &[usize] {
         self.layout.first().map_or(&[], Vec::as_slice)
     }
 
-    /// The points of one reading, one per cell: our own, also where the figure does not have that alternative.
+    /// Returns the points of one reading, one per cell; those of the default reading if the figure does not have that
+    /// alternative.
     #[must_use]
     pub fn under(&self, alternative: Option<&Alternative>) -> &[usize] {
         let place = alternative.and_then(|one| self.alternatives.iter().position(|known| known == one));
         self.layout.get(place.map_or(0, |place| place + 1)).map_or(&[], Vec::as_slice)
     }
 
-    /// What was measured in every cell, under our own reading.
+    /// Returns the measurements of every cell under the default reading.
     #[must_use]
     pub fn cells(&self, plan: &Plan, results: &[PointResult]) -> Vec<CellSummary> {
         let keys = quantity_keys(&plan.expectations);
@@ -203,7 +205,7 @@ impl FigureStudy {
         self.own().iter().map(row).collect()
     }
 
-    /// Judges all that the figure says: every number in every cell it is stated for, and every trend.
+    /// Judges all statements about the figure: every number in every cell it is stated for, and every trend.
     #[must_use]
     pub fn judge(&self, plan: &Plan, results: &[PointResult]) -> Vec<Finding> {
         let keys = quantity_keys(&plan.expectations);
@@ -246,7 +248,7 @@ impl FigureStudy {
     }
 }
 
-/// The overrides by which a cell follows a reading.
+/// Returns the overrides that apply a reading to a cell.
 fn chosen(choices: &[OpenChoice], reading: &[usize], cell: &Point) -> Vec<String> {
     let cell = cell.cell();
     let each = choices.iter().zip(reading).filter(|(choice, _)| choice.within.holds(&cell));

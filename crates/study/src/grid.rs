@@ -1,7 +1,7 @@
-//! A scenario over a grid of values and several seeds: on all cores, and again only what is not yet done.
+//! Runs of a scenario over a grid of values and several seeds, in parallel and resumable.
 //!
-//! The directory of a sweep holds `sweep.json`, which says what it is a sweep of, and one small file in `points/` for
-//! each finished run, written beside its place and moved there whole. A sweep that was killed finds them and goes on.
+//! The directory of a sweep contains `sweep.json`, which identifies the sweep, and one small file in `points/` for each
+//! finished run, written atomically. A restarted sweep reuses the finished runs.
 
 use super::execute::{Existing, Options, Recording, StudyError, execute};
 use super::measure::{Measures, measured};
@@ -25,24 +25,25 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// One cell of the grid: the values it sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    /// Overrides, `path=value`, that the command's own win over.
+    /// Overrides, `path=value`, with lower precedence than those of the command.
     pub beneath: Vec<String>,
-    /// Overrides, `path=value`, in the order of the axes; they win over the command's.
+    /// Overrides, `path=value`, in the order of the axes, with higher precedence than those of the command.
     pub overrides: Vec<String>,
 }
 
 impl Point {
-    /// Whether the combinations of some axes, with so many seeds, are few enough to be held in memory.
+    /// Checks that all combinations of the axes, with this number of seeds, fit in memory.
     ///
     /// # Errors
-    /// If they are not.
+    /// Returns an error if they do not.
     pub fn fit(axes: &[(String, Vec<String>)], seeds: u32) -> Result<(), GridError> {
         let cells = axes.iter().fold(1, |cells: u64, (_, values)| cells.saturating_mul(values.len() as u64));
         let need = Need::grid(cells, axes.len() as u64, u64::from(seeds));
         need.within(memory::limit()).map_err(|(message, help)| GridError::TooLarge { cells, message, help })
     }
 
-    /// All combinations of the values of some axes, given as (path, values). There may be many: [`Point::fit`].
+    /// Returns all combinations of the values of the axes, given as (path, values). There may be many: see
+    /// [`Point::fit`].
     #[must_use]
     pub fn all(axes: &[(String, Vec<String>)]) -> Vec<Point> {
         let mut points = vec![Point::default()];
@@ -60,7 +61,7 @@ impl Point {
         points
     }
 
-    /// The axes and their values, as a person writes them.
+    /// Returns the axes and their values, as written by a user.
     #[must_use]
     pub fn cell(&self) -> Vec<(String, String)> {
         let pair = |text: &String| {
@@ -69,7 +70,7 @@ impl Point {
         self.overrides.iter().filter_map(pair).collect()
     }
 
-    /// A name for its files that only this cell of that sweep has.
+    /// Returns a file name that is unique to this cell of the sweep.
     fn key(&self, identity: &str) -> String {
         let mut digest = Sha256::new_with_prefix(identity);
         for text in self.beneath.iter().chain(&self.overrides) {
@@ -80,30 +81,30 @@ impl Point {
     }
 }
 
-/// The override that says how many seeds there are.
+/// The override that sets the number of seeds.
 const REPLICATIONS: &str = "run.replications=";
 
-/// What to do with a directory that holds another grid.
+/// What to do with a directory that contains another grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Older {
-    /// Refuse it. The same cells, scenario and program are the same grid.
+    /// Refuse it. Grids are the same if their cells, scenario and program are.
     Keep,
-    /// Replace it. The same scenario and program are the same grid, with more or fewer cells.
+    /// Replace it. Grids are the same if their scenario and program are, even if cells were added or removed.
     Replace,
 }
 
 /// One finished run of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Position of its cell.
+    /// Index of the cell.
     pub point: usize,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: String,
-    /// Its fingerprint.
+    /// Fingerprint of the run.
     pub fingerprint: u64,
-    /// What was measured, by name.
+    /// Measured values, by name.
     pub values: BTreeMap<String, f64>,
 }
 
@@ -112,52 +113,52 @@ pub struct Sample {
 pub struct PointResult {
     /// The cell.
     pub point: Point,
-    /// What is expected of it; flows and nodes are left out.
+    /// Expectations of the cell, without their flows and nodes.
     pub expectations: Vec<Expectation>,
-    /// Its runs, in the order of their seeds.
+    /// Runs of the cell, in the order of their seeds.
     pub samples: Vec<Sample>,
 }
 
-/// Why a sweep cannot go on.
+/// An error of a sweep.
 #[derive(Debug)]
 pub enum GridError {
-    /// The scenario is wrong for some cell.
+    /// The scenario is invalid for a cell.
     Scenario {
-        /// The values of the cell.
+        /// Values of the cell.
         cell: Vec<String>,
-        /// What is wrong.
+        /// The problems found.
         errors: Errors,
     },
-    /// It has too many cells.
+    /// The grid has too many cells.
     TooLarge {
-        /// How many.
+        /// Number of cells.
         cells: u64,
-        /// What they would take.
+        /// The required resources.
         message: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
     /// A run failed.
     Study(StudyError),
-    /// The directory belongs to something else.
+    /// The directory contains something else.
     Occupied {
-        /// Which.
+        /// The directory.
         path: PathBuf,
     },
-    /// The system refused.
+    /// A system call failed.
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It was told to stop; what is finished is kept.
+    /// The sweep was interrupted; finished runs are kept.
     Interrupted {
-        /// Runs finished.
+        /// Number of finished runs.
         done: usize,
-        /// Of how many.
+        /// Number of all runs.
         total: usize,
     },
 }
@@ -188,23 +189,23 @@ impl std::fmt::Display for GridError {
 
 impl std::error::Error for GridError {}
 
-/// A sweep, ready to run.
+/// A sweep that is ready to run.
 pub struct Grid {
     scenario: PathBuf,
     overrides: Vec<String>,
     /// The cells.
     pub points: Vec<Point>,
-    /// The seeds of each cell.
+    /// Seeds of each cell.
     pub seeds: Vec<u64>,
-    /// For every cell what is expected of it.
+    /// Expectations of every cell.
     expectations: Vec<Vec<Expectation>>,
-    /// What a run of the cell that needs the most memory needs.
+    /// Resources of a run of the cell that needs the most memory.
     largest: Need,
-    /// What it is a sweep of, if its directory may hold runs of another one.
+    /// Identity of the sweep, if its directory may contain runs of another one.
     identity: String,
-    /// For every cell where its first seed is recorded, if it is.
+    /// For every cell, the path at which its first seed is recorded, if any.
     records: Vec<Option<PathBuf>>,
-    /// Files of finished runs that were not as they were written.
+    /// Files of finished runs that were found modified.
     repeated: Mutex<Vec<PathBuf>>,
     out: PathBuf,
 }
@@ -214,7 +215,8 @@ fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GridErr
     move |source| GridError::Io { what, path, source }
 }
 
-/// Whether a directory holds more than a sweep that was killed while it claimed it.
+/// Returns whether a directory contains more than the remains of a sweep that was killed while it claimed the
+/// directory.
 fn holds_something(out: &Path) -> bool {
     let ours =
         |name: &str| name == "points" || name.starts_with("sweep.json.partial-") || name.starts_with("sweep.partial-");
@@ -225,12 +227,12 @@ fn holds_something(out: &Path) -> bool {
     })
 }
 
-/// Whether a text describes a sweep.
+/// Returns whether a text describes a sweep.
 fn is_sweep(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|it| it["identity"].is_string() && it["points"].is_array())
 }
 
-/// Removes the finished runs of an earlier sweep, and nothing else that may lie there.
+/// Removes the finished runs of an earlier sweep, but no other files.
 fn remove_points(points: &Path) {
     let Ok(entries) = fs::read_dir(points) else { return };
     let is_point = |name: &str| {
@@ -245,10 +247,11 @@ fn remove_points(points: &Path) {
 }
 
 impl Grid {
-    /// The sweep of a scenario over some cells.
+    /// Prepares the sweep of a scenario over cells.
     ///
     /// # Errors
-    /// If the scenario is wrong for a cell, or the directory holds something else or cannot be made.
+    /// Returns an error if the scenario is invalid for a cell, or if the directory contains something else or cannot be
+    /// created.
     pub fn new(
         scenario: &Path,
         overrides: &[String],
@@ -289,14 +292,14 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Asks for the first seed of a cell to be recorded there; an older result is replaced.
+    /// Requests that the first seed of a cell is recorded at a path; an older result is replaced.
     pub fn record(&mut self, point: usize, out: PathBuf) {
         if let Some(record) = self.records.get_mut(point) {
             *record = Some(out);
         }
     }
 
-    /// All overrides of a cell.
+    /// Returns all overrides of a cell.
     #[must_use]
     pub fn overrides_of(&self, point: usize) -> Vec<String> {
         let Point { beneath, overrides } = &self.points[point];
@@ -308,7 +311,7 @@ impl Grid {
         GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
     }
 
-    /// Makes the directory this sweep's, or finds that it is.
+    /// Claims the directory for this sweep, or finds that it already belongs to it.
     fn claim(&self, plan: &Plan, older: Older) -> Result<String, GridError> {
         let mut digest = Sha256::new();
         for input in plan.inputs() {
@@ -379,7 +382,7 @@ impl Grid {
         write_file(&file, about.to_text()).map_err(io("write", &file))
     }
 
-    /// Files of finished runs that were damaged or edited, and whose runs were made again.
+    /// Returns the files of finished runs that were damaged or modified, and whose runs were repeated.
     #[must_use]
     pub fn repeated(&self) -> Vec<PathBuf> {
         self.repeated.lock().map(|files| files.clone()).unwrap_or_default()
@@ -389,19 +392,20 @@ impl Grid {
         self.out.join("points").join(format!("{}-{seed}.json", self.points[point].key(&self.identity)))
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     #[must_use]
     pub fn total(&self) -> usize {
         self.points.len() * self.seeds.len()
     }
 
-    /// How many runs go on at once on so many threads: no more than memory allows, by the cell that needs the most.
+    /// Returns the number of runs that execute concurrently on `threads` threads, limited by the memory that the
+    /// largest cell needs.
     #[must_use]
     pub fn at_once(&self, threads: usize) -> usize {
         threads.clamp(1, self.total().max(1)).min(self.largest.at_once(memory::limit()))
     }
 
-    /// What to tell of it, if memory allows fewer than there are threads and runs.
+    /// Returns a message if memory allows fewer concurrent runs than there are threads and runs.
     #[must_use]
     pub fn short_of_memory(&self, threads: usize) -> Option<String> {
         let (count, most) = (self.at_once(threads), threads.clamp(1, self.total().max(1)));
@@ -411,15 +415,15 @@ impl Grid {
         (count < most).then_some(text)
     }
 
-    /// All runs: cells in order, of each its seeds.
+    /// Returns all runs as pairs of cell and seed, by cell.
     fn jobs(&self) -> Vec<(usize, u64)> {
         (0..self.points.len()).flat_map(|point| self.seeds.iter().map(move |&seed| (point, seed))).collect()
     }
 
-    /// Makes those runs of a part that are not yet done, and returns how many the part has.
+    /// Executes the unfinished runs of a part, and returns the number of all runs of the part.
     ///
     /// # Errors
-    /// As [`Grid::run`].
+    /// Returns the errors of [`Grid::run`].
     pub fn run_part(
         &self,
         part: Part,
@@ -432,11 +436,11 @@ impl Grid {
         self.finish(&jobs, threads, interrupt, progress).map(|samples| samples.len())
     }
 
-    /// Runs what is not yet done, one run per thread as far as memory allows, and returns all. `progress` is told (done,
-    /// total) after each run.
+    /// Executes all unfinished runs, one per thread as far as memory allows, and returns all results. `progress` is
+    /// called with (done, total) after each run.
     ///
     /// # Errors
-    /// The first thing that went wrong; what was finished is kept.
+    /// Returns the first error; finished runs are kept.
     pub fn run(
         &self,
         threads: usize,
@@ -458,7 +462,7 @@ impl Grid {
         Ok(results)
     }
 
-    /// Makes those of some runs that are not yet done, and returns all of them, in any order.
+    /// Executes the unfinished ones of the given runs, and returns all of them in any order.
     fn finish(
         &self,
         jobs: &[(usize, u64)],
@@ -507,7 +511,7 @@ impl Grid {
         Ok(samples)
     }
 
-    /// One run, from its file if it is done; `None` if it was interrupted.
+    /// Executes one run, or reads its file if it is finished; `None` if it was interrupted.
     fn one(&self, point: usize, seed: u64, interrupt: &AtomicBool) -> Result<Option<Sample>, GridError> {
         let file = self.file(point, seed);
         let record = self.records[point].as_ref().filter(|_| self.seeds.first() == Some(&seed));
@@ -557,7 +561,8 @@ impl Grid {
     }
 }
 
-/// Whether overrides make the same run. How many seeds there are makes a larger sweep, not another run.
+/// Returns whether two sets of overrides define the same run. The number of seeds changes the size of a sweep, not its
+/// runs.
 fn same_runs(some: &[String], others: &[String]) -> bool {
     let of_run = |overrides: &[String]| -> Vec<String> {
         overrides.iter().filter(|text| !text.starts_with(REPLICATIONS)).cloned().collect()
@@ -570,7 +575,7 @@ fn sample_of(run: SweepRun, point: usize) -> Option<Sample> {
     Some(Sample { point, seed: run.seed, outcome: run.outcome, fingerprint, values: run.values })
 }
 
-/// The numbers of a run that a sweep keeps; [`kind_of`] knows what they are by their names.
+/// Returns the values of a run that a sweep keeps; [`kind_of`] derives their kinds from their names.
 fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
     let mut values = BTreeMap::new();
     let mut put = |name: String, value: Option<f64>| {
@@ -592,7 +597,7 @@ fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
     values
 }
 
-/// What a number that a sweep keeps is given in, and the bounds of what it can be; by its name.
+/// Returns the unit and the bounds of a value that a sweep keeps, by its name.
 #[must_use]
 pub fn kind_of(name: &str, expectations: &[Expectation]) -> (Unit, Bounds) {
     let keys = quantity_keys(expectations);
@@ -608,8 +613,8 @@ pub fn kind_of(name: &str, expectations: &[Expectation]) -> (Unit, Bounds) {
     }
 }
 
-/// What the numbers of expectations are called among the values of a sample: by their names, numbered where several
-/// have the same.
+/// Returns the names of the expectations' values in a sample: the expectations' own names, numbered where several are
+/// equal.
 #[must_use]
 pub fn quantity_keys(expectations: &[Expectation]) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
@@ -620,7 +625,7 @@ pub fn quantity_keys(expectations: &[Expectation]) -> Vec<String> {
     keys
 }
 
-/// Which program this is: a build differs from another in its size or its time.
+/// Returns a string that identifies this program: builds differ in size or modification time.
 fn program() -> String {
     let file = std::env::current_exe().and_then(fs::metadata);
     let modified = |file: &fs::Metadata| file.modified().ok();

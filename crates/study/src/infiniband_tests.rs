@@ -1,5 +1,5 @@
-//! The congestion control of InfiniBand with its defaults: it leaves flows alone that meet no other, and a hotspot's link
-//! busy.
+//! Tests of InfiniBand congestion control with its defaults: undisturbed flows are not throttled, and the link of a
+//! hotspot stays busy.
 
 use super::execute::{Options, execute};
 use scenario::{Limits, NoFiles, Plan, check, load_str};

@@ -1,4 +1,4 @@
-//! A figure that has been run and judged, and its document.
+//! A figure that was run and judged, and its document.
 
 use super::count::count_statements;
 use super::figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
@@ -17,39 +17,39 @@ use scenario::{Metric, OpenChoice, Plan, VARIANT};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A figure that has been judged.
+/// A figure that was judged.
 #[derive(Debug)]
 pub struct JudgedFigure {
-    /// Its cells and readings.
+    /// Cells and readings.
     pub study: FigureStudy,
-    /// What was measured, cell by cell.
+    /// Measurements, by cell.
     pub cells: Vec<CellSummary>,
-    /// What the paper says of it, and what became of that.
+    /// Findings on the statements of the paper.
     pub findings: Vec<Finding>,
-    /// What they are evidence for.
+    /// The findings as evidence for statements.
     pub evidence: Vec<Evidence>,
-    /// Its runs.
+    /// Runs of the figure.
     results: Vec<PointResult>,
-    /// All of it for programs; `runs` and `charts` are the caller's to set.
+    /// The document of the figure; the caller sets `runs` and `charts`.
     pub document: Figure,
 }
 
-/// How a figure ended, apart from what the paper says of that.
+/// The overall result of a figure's runs, apart from the paper's statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureEnding {
-    /// Every run ended as it should.
+    /// All runs ended as expected.
     Sound,
     /// A number or trend disagrees with the paper.
     Disagrees,
     /// A run lost frames of a lossless class.
     Loss,
-    /// A run stood still.
+    /// A run deadlocked or stalled.
     Deadlock,
     /// A run reached a limit.
     Limit,
 }
 
-/// A cell in a few words: a variant by its name, a key by the last part of its path.
+/// Abbreviates a cell: variants by name, keys by the last part of their path.
 #[must_use]
 pub fn short_cell(cell: &[(String, String)]) -> String {
     let one = |(axis, value): &(String, String)| match axis.rsplit('.').next() {
@@ -93,13 +93,14 @@ impl JudgedFigure {
         JudgedFigure { study, cells, findings, evidence, results, document }
     }
 
-    /// Its runs, for what is said of several figures.
+    /// Returns the runs of the figure, for statements about several figures.
     #[must_use]
     pub fn runs<'a>(&'a self, name: &'a str) -> FigureRuns<'a> {
         FigureRuns { name, study: &self.study, results: &self.results }
     }
 
-    /// How it ended: a run that lost frames or stood still is no success unless the figure says that it does.
+    /// Returns the overall result. Runs that lost frames, deadlocked or stalled are failures unless the figure expects
+    /// it.
     #[must_use]
     pub fn ending(&self) -> FigureEnding {
         if self.findings.iter().any(|finding| finding.verdict == Verdict::Disagrees) {
@@ -148,7 +149,7 @@ fn choice_record(choice: &OpenChoice) -> Choice {
     }
 }
 
-/// What a finding is evidence for.
+/// Returns a finding as evidence for a statement.
 fn evidence(figure: &str, finding: &Finding) -> Evidence {
     let subject = &finding.subject;
     Evidence::new(figure, subject.name(), subject.source(), subject.statement(), finding.verdict)

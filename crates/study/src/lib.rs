@@ -1,8 +1,8 @@
-//! Runs and what they show: one run, many runs, and the verdict on what was expected.
+//! Execution and evaluation: single runs, grids of runs, and verdicts on expectations.
 //!
-//! [`execute()`] runs a plan and measures it. [`Grid`] runs a scenario over a grid of values and several seeds, on all
-//! cores, and goes on where it was stopped. [`judge`] holds measurements of several seeds against what a paper or a
-//! scenario expects; [`FigureStudy`] does so for all cells of a figure, and under all readings of its paper.
+//! [`execute()`] runs and measures a plan. [`Grid`] runs a scenario over a grid of values and several seeds, in parallel
+//! and resumable. [`judge`] compares measurements of several seeds with the expectations of a paper or a scenario;
+//! [`FigureStudy`] does so for all cells of a figure and all readings of its paper.
 
 mod blame;
 pub mod capture;

@@ -1,4 +1,4 @@
-//! What is measured in a run, defined once: the summary, expectations, sweeps and papers all use these numbers.
+//! Measurements of a run, defined once and used by the summary, expectations, sweeps and papers.
 
 use super::watch::{Slot, Watch};
 use fabric::{FlowSummary, Outcome, RunSummary, Totals};
@@ -10,47 +10,47 @@ use units::{Span, Time};
 /// Measurements of one run.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    /// Per flow: bits per second of frames delivered, overhead not counted, from the later of its start and the end of
-    /// the warm-up to the earliest of its end, its stop and the end of the run. Not a number if that is no time.
-    /// The table flows, the summary, expectations, sweeps and reports all state this number.
+    /// Throughput of each flow in bits per second of delivered frames, excluding overhead, measured from the later of
+    /// its start and the end of the warm-up to the earliest of its end, its stop and the end of the run. NaN if this
+    /// interval is empty. The table `flows`, the summary, expectations, sweeps and reports all use this value.
     pub throughput: Vec<f64>,
-    /// The same with preamble and gap counted for every frame: what the flow takes of its link.
+    /// Throughput of each flow including preamble and gap of every frame: the link capacity it uses.
     pub raw_throughput: Vec<f64>,
-    /// Per flow: bytes delivered in the whole run.
+    /// Bytes of each flow delivered in the whole run.
     pub delivered: Vec<u64>,
-    /// Per flow: seconds from its start to its last byte, if it is finite and completed.
+    /// Completion time of each flow in seconds, from its start to its last byte, if it is finite and completed.
     pub completion: Vec<Option<f64>>,
-    /// Per flow: whether it is finite and can never complete, because a frame was lost that is not sent again.
+    /// Whether each flow is finite and can never complete, because a lost frame is not retransmitted.
     pub never_completes: Vec<bool>,
-    /// Per expectation of the plan: the number it speaks of; `None` if there is none, as for an outcome or a flow that
-    /// never completed.
+    /// Value of each expectation of the plan; `None` if there is none, as for an outcome or a flow that never
+    /// completed.
     pub values: Vec<Option<f64>>,
-    /// Sums of the run.
+    /// Totals of the run.
     pub totals: Totals,
     /// `finished`, `deadlock`, `loss`, `limit` or `interrupted`.
     pub outcome: &'static str,
 }
 
-/// The flows of one workload.
+/// Summary of the flows of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadSummary {
-    /// Its name.
+    /// Name of the workload.
     pub name: String,
-    /// How many flows it has.
+    /// Number of flows.
     pub flows: usize,
-    /// Mean, least and most throughput of a flow, in bits per second.
+    /// Mean, minimum and maximum throughput of a flow, in bits per second.
     pub throughput: Option<(f64, f64, f64)>,
-    /// Jain's index of their throughputs.
+    /// Jain's fairness index of the throughputs.
     pub fairness: Option<f64>,
-    /// How many of its finite flows completed, of how many.
+    /// Number of completed finite flows, and number of finite flows.
     pub completed: (usize, usize),
-    /// How many of the others never can: a frame of theirs was lost and is not sent again.
+    /// Number of finite flows that can never complete, because a lost frame is not retransmitted.
     pub never: usize,
     /// Mean completion time in seconds.
     pub completion: Option<f64>,
 }
 
-/// The word for an outcome.
+/// Returns the name of an outcome.
 #[must_use]
 pub fn outcome_word(outcome: &Outcome) -> &'static str {
     match outcome {
@@ -63,16 +63,16 @@ pub fn outcome_word(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// What there was at one instant of a run.
+/// State of a run at one instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// The instant.
     pub(super) at: Time,
-    /// What had become of each flow; empty at the start.
+    /// State of each flow; empty at the start.
     pub(super) flows: Vec<FlowSummary>,
-    /// Sums so far.
+    /// Totals so far.
     pub(super) totals: Totals,
-    /// How long the wires of ports had been in use, and idle for want of credits, for those an expectation is about.
+    /// How long the wires of ports named in expectations were in use, and how long they were idle for lack of credits.
     pub(super) wires: BTreeMap<u32, (Span, Span)>,
 }
 
@@ -85,21 +85,21 @@ impl Snapshot {
 /// A run to be measured.
 pub(super) struct Course<'a> {
     pub(super) plan: &'a Plan,
-    /// How it went.
+    /// Summary of the run.
     pub(super) report: &'a RunSummary,
-    /// At its start: nothing.
+    /// State at the start: nothing has happened.
     pub(super) start: Snapshot,
-    /// At the instants of [`boundaries`] it reached, in order.
+    /// States at the instants of [`boundaries`] that the run reached, in order.
     pub(super) marks: Vec<Snapshot>,
-    /// At its end.
+    /// State at the end.
     pub(super) end: Snapshot,
-    /// What had become of each flow when it was stopped, for those that were.
+    /// State of each stopped flow at its stop.
     pub(super) stopped: Vec<Option<FlowSummary>>,
-    /// The fair shares, if an expectation is about them and they can be told.
+    /// Fair shares, if an expectation refers to them and they are defined.
     pub(super) fair: Vec<FairPhase>,
 }
 
-/// The instants at which windows begin or end, in order; the start and the end of the run are not among them.
+/// Returns the instants at which windows begin or end, in order, without the start and the end of the run.
 pub(super) fn boundaries(plan: &Plan) -> Vec<Time> {
     let windows = plan.expectations.iter().map(|expectation| expectation.window);
     let all = windows.flat_map(|window| [window.from, window.until]).chain([plan.run.warm_up]);
@@ -107,7 +107,7 @@ pub(super) fn boundaries(plan: &Plan) -> Vec<Time> {
     inner.into_iter().map(|at| Time::ZERO + at).collect()
 }
 
-/// Those instants, and the ones at which flows are stopped: whatever arrives of a flow later is not counted in its
+/// Returns the instants of [`boundaries`] and those at which flows are stopped; later arrivals do not count in a flow's
 /// throughput.
 pub(super) fn instants(plan: &Plan) -> Vec<Time> {
     let end = Time::ZERO + plan.run.duration;
@@ -117,7 +117,7 @@ pub(super) fn instants(plan: &Plan) -> Vec<Time> {
 }
 
 impl Course<'_> {
-    /// How far it came: all the way if it finished, even if nothing happened in the end.
+    /// Returns the simulated time reached: the full duration if the run finished, even if nothing happened at the end.
     pub(super) fn reached(&self) -> Time {
         match self.report.outcome {
             Outcome::Finished | Outcome::Stalled(_) => Time::ZERO + self.plan.run.duration,
@@ -125,7 +125,7 @@ impl Course<'_> {
         }
     }
 
-    /// The window as far as it was lived through, with what there was at its two ends; `None` if nothing of it was.
+    /// Returns the part of a window that the run reached, with the states at its ends; `None` if it is empty.
     fn lived(&self, window: Window) -> Option<(Slot, &Snapshot, &Snapshot)> {
         let slot = Slot::from(window);
         let at = |instant: Time| match instant {
@@ -137,7 +137,8 @@ impl Course<'_> {
         (lived.length() > Span::ZERO).then(|| (lived, at(slot.from), at(slot.until)))
     }
 
-    /// Bits per second of a flow in a window, without and with preamble and gap. Not a number over no time.
+    /// Returns the throughput of a flow in a window in bits per second, without and with preamble and gap. NaN if the
+    /// interval is empty.
     fn throughput(&self, window: Window, flow: usize) -> (f64, f64) {
         let Some((slot, before, after)) = self.lived(window) else { return (f64::NAN, f64::NAN) };
         let (spec, before, mut after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
@@ -156,8 +157,8 @@ impl Course<'_> {
         (rate(bits), rate(bits + around))
     }
 
-    /// The max-min fair share of a flow in a window, over the time in which the flow was there. Not a number over no
-    /// time, or if fair shares cannot be told.
+    /// Returns the max-min fair share of a flow in a window, while the flow was active. NaN if the interval is empty or
+    /// fair shares are undefined.
     fn fair(&self, window: Window, flow: u32) -> f64 {
         let spec = &self.plan.spec.flows[flow as usize];
         let Some((slot, _, _)) = self.lived(window) else { return f64::NAN };
@@ -166,13 +167,13 @@ impl Course<'_> {
         fair_share(&self.fair, slot, flow)
     }
 
-    /// What flows have, and what would be fair, in bits per second; those that were not there are left out.
+    /// Returns the throughputs and the fair shares of flows in bits per second, without inactive flows.
     fn against_fair(&self, window: Window, flows: &[u32]) -> (Vec<f64>, Vec<f64>) {
         let both = |&flow: &u32| (self.throughput(window, flow as usize).0, self.fair(window, flow));
         flows.iter().map(both).filter(|(has, fair)| !has.is_nan() && !fair.is_nan()).unzip()
     }
 
-    /// The number an expectation speaks of. `seen` is what was added up for it on the way.
+    /// Returns the value of an expectation. `seen` contains the values accumulated for it during the run.
     fn value(&self, expectation: &Expectation, seen: &BTreeMap<u32, f64>) -> Option<f64> {
         let window = expectation.window;
         let subjects = &expectation.subjects;
@@ -289,7 +290,7 @@ impl Course<'_> {
     }
 }
 
-/// The mean fair share of a flow over a stretch of time; not a number over no time or if there are no phases.
+/// Returns the mean fair share of a flow in an interval. NaN if the interval is empty or there are no phases.
 pub(super) fn fair_share(phases: &[FairPhase], slot: Slot, flow: u32) -> f64 {
     if phases.is_empty() || slot.length() == Span::ZERO {
         return f64::NAN;
@@ -304,11 +305,11 @@ pub(super) fn fair_share(phases: &[FairPhase], slot: Slot, flow: u32) -> f64 {
     there.map(bits).sum::<f64>() / slot.length().as_secs_f64()
 }
 
-/// Bins of flow sizes to a doubling.
+/// Number of bins of flow sizes per factor of two.
 const BINS: f64 = 4.0;
 
-/// Deviation over mean of the completion times of flows of about the same size, as a mean over bins of a factor of
-/// 2^(1/4), each counting by its flows. The distribution of sizes has no part in it.
+/// Returns the coefficient of variation of the completion times of flows of similar size, averaged over bins of a
+/// factor of 2^(1/4) and weighted by the number of flows. It does not depend on the distribution of sizes.
 fn variation_by_size(plan: &Plan, end: &Snapshot, flows: &[u32]) -> Option<f64> {
     let mut bins: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for &flow in flows {
@@ -326,13 +327,13 @@ fn variation_by_size(plan: &Plan, end: &Snapshot, flows: &[u32]) -> Option<f64> 
     (counted > 0).then(|| parts.sum())
 }
 
-/// Seconds from a finite flow's start to its last byte.
+/// Returns the completion time of a finite flow in seconds, from its start to its last byte.
 fn completion(plan: &Plan, end: &Snapshot, flow: usize) -> Option<f64> {
     end.flow(flow).completed.map(|at| at.saturating_since(plan.spec.flows[flow].start).as_secs_f64())
 }
 
 impl Measures {
-    /// Measures a run from what there was at the ends of windows and what was added up on the way.
+    /// Measures a run from its states at the ends of windows and the values accumulated during the run.
     pub(super) fn new(course: &Course<'_>, watches: Vec<Watch>) -> Measures {
         let (plan, end) = (course.plan, &course.end);
         let usual = Window { from: plan.run.warm_up, until: plan.run.duration };
@@ -356,7 +357,7 @@ impl Measures {
         }
     }
 
-    /// One line per workload.
+    /// Returns one summary per workload.
     #[must_use]
     pub fn workloads(&self, plan: &Plan) -> Vec<WorkloadSummary> {
         let mut lines = Vec::new();
@@ -384,7 +385,7 @@ impl Measures {
     }
 }
 
-/// The number an expectation speaks of, as measured; `None` if there is none.
+/// Returns the measured value of an expectation; `None` if there is none.
 #[must_use]
 pub fn measured(expectation: &Expectation, measures: &Measures) -> Option<f64> {
     measures.values.get(expectation.number).copied().flatten()

@@ -1,4 +1,4 @@
-//! Every metric on a network small enough to be worked out by hand.
+//! Tests of every metric on networks that can be calculated by hand.
 
 use super::execute::{Execution, Existing, Options, Recording, execute};
 use super::measure::measured;

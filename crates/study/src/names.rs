@@ -1,13 +1,13 @@
-//! Names of files and directories, made of titles.
+//! File and directory names derived from titles.
 
 use results::ResultsError;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// The most characters of a name that becomes one of a file or a directory; a file system allows 255 in all.
+/// Maximum length of a name that becomes the name of a file or a directory; file systems allow 255 in all.
 const LONGEST_SLUG: usize = 120;
 
-/// A name that can be a directory.
+/// Converts a name to one that is usable as a directory name.
 #[must_use]
 pub fn slug(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c.to_ascii_lowercase() } else { '-' };
@@ -23,7 +23,7 @@ pub fn slug(name: &str) -> String {
     }
 }
 
-/// A name for files of that title, unlike those of the titles before it.
+/// Returns a file name for a title that differs from those of the titles before it.
 #[must_use]
 pub fn file_name(title: &str, before: &[String]) -> String {
     let mut taken: Vec<String> = Vec::new();
@@ -36,16 +36,17 @@ pub fn file_name(title: &str, before: &[String]) -> String {
     taken.pop().unwrap_or_default()
 }
 
-/// `results/NAME`.
+/// Returns `results/NAME`.
 #[must_use]
 pub fn usual_place(name: &str) -> PathBuf {
     Path::new("results").join(slug(name))
 }
 
-/// Makes the first of `results/NAME`, `results/NAME-2`, ... that is not there: whoever comes second takes the next.
+/// Creates the first directory of `results/NAME`, `results/NAME-2`, ... that does not exist. Safe against concurrent
+/// callers.
 ///
 /// # Errors
-/// If the system refuses.
+/// Returns an error if a system call fails.
 pub fn claim_place(name: &str) -> Result<PathBuf, ResultsError> {
     let base = usual_place(name);
     let failed = |path: &Path| {

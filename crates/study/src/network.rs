@@ -1,5 +1,5 @@
-//! What a run's network was, beside its tables: who is a host and where it stands, which way each flow goes, what a fair
-//! network would give it, and how much room there is. `network.json` in a results directory.
+//! `network.json` in a results directory: the hosts and their positions, the path and fair share of each flow, and the
+//! buffer sizes.
 
 use super::shares::Shares;
 use fabric::graph::Role;
@@ -8,10 +8,10 @@ use scenario::{Plan, flow_paths};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Beyond so many flows ways are not written down.
+/// Maximum number of flows whose paths are written.
 const MOST_FLOWS: usize = 20_000;
 
-/// See the module.
+/// Returns the contents of `network.json`.
 #[must_use]
 pub(super) fn network_json(plan: &Plan, shares: &Shares) -> Value {
     let spec = &plan.spec;
@@ -46,7 +46,7 @@ pub(super) fn network_json(plan: &Plan, shares: &Shares) -> Value {
     })
 }
 
-/// Cables that fail: the ports at both ends as results number them, and from when to when.
+/// Returns the cables that fail: the port numbers at both ends, and the times of failure and restoration.
 fn faults(plan: &Plan) -> Vec<Value> {
     let ports = plan.spec.graph.ports();
     let mut ends: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -57,7 +57,7 @@ fn faults(plan: &Plan) -> Vec<Value> {
     plan.spec.faults.iter().map(fault).collect()
 }
 
-/// The room of every node: its kind, and the kinds.
+/// Returns the buffer kind of every node, and the kinds.
 fn buffers(plan: &Plan) -> Value {
     let spec = &plan.spec;
     let kind = |flow_control: &FlowControl, classes: &[ClassBuffer], shared: Option<u64>| {

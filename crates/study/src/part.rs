@@ -1,9 +1,10 @@
-//! A part of many runs, for batch systems: each task makes one, and whoever comes last gathers.
+//! Division of many runs into parts for batch systems: each task executes one part, and the last one collects the
+//! results.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Every `of`-th run, from the one of this number on. Parts of one whole have all its runs, and none twice.
+/// A part of a set of runs: every `of`-th run, starting with this number. The parts are disjoint and cover all runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     number: usize,
@@ -11,13 +12,13 @@ pub struct Part {
 }
 
 impl Part {
-    /// Part `number` of `of`, counted from 1; `None` if there is no such part.
+    /// Creates part `number` of `of`, counted from 1; `None` if there is no such part.
     #[must_use]
     pub fn new(number: usize, of: usize) -> Option<Part> {
         (1..=of).contains(&number).then_some(Part { number, of })
     }
 
-    /// Whether the run of that place, counted from 0, is in it.
+    /// Returns whether the run with that index, counted from 0, belongs to this part.
     #[must_use]
     pub const fn holds(self, place: usize) -> bool {
         place % self.of == self.number - 1

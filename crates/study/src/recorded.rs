@@ -5,11 +5,11 @@ use results::{Results, hash_of};
 use scenario::{Disk, Errors, FileReader, Plan, load_with, unread};
 use std::path::{Path, PathBuf};
 
-/// The plan of recorded results: from the copies of its files among them, or, if `outside` is allowed, from the files that
-/// the manifest names, wherever they are. The overrides are those of the manifest; the seed is the scenario's.
+/// Loads the plan of recorded results from their copies of its input files or, if `outside` is true, from the original
+/// files named in the manifest. The overrides are those of the manifest; the seed is the scenario's.
 ///
 /// # Errors
-/// Everything that is wrong with it; a file that is not the one that was run is.
+/// Returns all problems found, including input files that differ from those of the run.
 pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> Result<Plan, Errors> {
     let reader = Recorded { results, outside };
     let Some(first) = results.manifest.inputs.first() else {
@@ -19,7 +19,7 @@ pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> 
     load_with(&first.path, overrides, &reader, "run the scenario itself")
 }
 
-/// Reads the files of a recorded run.
+/// A loader of the input files of a recorded run.
 struct Recorded<'a> {
     results: &'a Results,
     outside: bool,

@@ -1,4 +1,4 @@
-//! Judgements and summaries as documents hold them.
+//! Conversion of judgements and summaries to documents.
 
 use super::execute::Execution;
 use super::measure::WorkloadSummary;
@@ -9,7 +9,7 @@ use results::document::{self, RunRecord, Spread, SpreadWithInterval, ThroughputR
 use scenario::{Comparison, Expectation, Expected, Plan};
 use std::collections::BTreeMap;
 
-/// How a comparison is written.
+/// Returns the symbol of a comparison.
 #[must_use]
 pub const fn symbol(comparison: Comparison) -> &'static str {
     match comparison {
@@ -38,7 +38,7 @@ impl From<&Summary> for SpreadWithInterval {
     }
 }
 
-/// A judgement as documents hold it.
+/// Converts a judgement to its document.
 #[must_use]
 pub fn judgement_record(judgement: &Judgement) -> document::Judgement {
     let Expectation { name, expected, comparison, tolerance, source, .. } = &judgement.expectation;
@@ -56,7 +56,7 @@ pub fn judgement_record(judgement: &Judgement) -> document::Judgement {
     }
 }
 
-/// A run in short.
+/// Returns the summary of a run.
 #[must_use]
 pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> RunRecord {
     let report = &execution.report;
@@ -91,7 +91,7 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
     }
 }
 
-/// The units of a plan's quantities, by name.
+/// Returns the units of a plan's quantities, by name.
 pub(crate) fn units_of(plan: &Plan) -> BTreeMap<String, String> {
     let units = plan.expectations.iter().map(|expectation| expectation.unit().word().to_owned());
     super::grid::quantity_keys(&plan.expectations).into_iter().zip(units).collect()

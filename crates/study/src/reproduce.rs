@@ -1,8 +1,8 @@
-//! A paper's figures run again, with a verdict on every number and every trend the paper states.
+//! Reproduction of a paper's figures, with a verdict on every number and trend that the paper states.
 //!
-//! `papers/PAPER/` holds `paper.toml` (title, authors, year), `notes.md`, and one scenario per figure; what the paper
-//! states is that scenario's `[[expectations]]` and `[[trends]]`, each with the place of the sentence, and what it leaves
-//! open its `[[choices]]`. `base*.toml` is what figures share.
+//! `papers/PAPER/` contains `paper.toml` (title, authors, year), `notes.md`, and one scenario per figure. The
+//! statements of the paper are the scenario's `[[expectations]]` and `[[trends]]`, each with its source; open questions
+//! are its `[[choices]]`. Figures share `base*.toml`.
 
 use super::figure::FigureStudy;
 use super::grid::{Grid, GridError, Older, Point};
@@ -17,15 +17,15 @@ use std::sync::atomic::AtomicBool;
 /// A figure of a paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaperFigure {
-    /// The folder of the paper.
+    /// Folder of the paper.
     pub paper: String,
-    /// Its own name.
+    /// Name of the figure.
     pub name: String,
-    /// Its scenario.
+    /// Scenario of the figure.
     pub file: PathBuf,
 }
 
-/// Folders or scenario files of a folder, by name.
+/// Returns the folders or scenario files in a folder, sorted by name.
 fn entries(folder: &Path, want: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, ResultsError> {
     let read = std::fs::read_dir(folder).map_err(|error| ResultsError::io("read", folder, error))?;
     let mut paths: Vec<PathBuf> = read.flatten().map(|entry| entry.path()).filter(|path| want(path)).collect();
@@ -38,10 +38,10 @@ fn stem(path: &Path) -> String {
 }
 
 impl PaperFigure {
-    /// All figures of all papers in a folder.
+    /// Returns all figures of all papers in a folder.
     ///
     /// # Errors
-    /// If the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn all(papers: &Path) -> Result<Vec<PaperFigure>, ResultsError> {
         let mut figures = Vec::new();
         for folder in entries(papers, Path::is_dir)? {
@@ -60,7 +60,8 @@ impl PaperFigure {
         Ok(figures)
     }
 
-    /// Where its results go in a directory. The short form has a place of its own: it must not replace what took hours.
+    /// Returns the directory of its results below `out`. The short form has a separate directory, so that it never
+    /// replaces the results of a full run.
     #[must_use]
     pub fn place(&self, out: &Path, short_form: bool) -> PathBuf {
         let place = if short_form { format!("{}-quick", self.name) } else { self.name.clone() };
@@ -68,46 +69,46 @@ impl PaperFigure {
     }
 }
 
-/// The figure of which a name like `fig4b` is a part.
+/// Returns the figure that a name like `fig4b` is a part of.
 #[must_use]
 pub fn whole_figure(name: &str) -> Option<&str> {
     let whole = name.strip_suffix(|letter: char| letter.is_ascii_lowercase())?;
     whole.ends_with(|last: char| last.is_ascii_digit()).then_some(whole)
 }
 
-/// Whether a folder of results may be written to: nothing on the way to it from the directory that was named is a link.
+/// Checks that a folder of results may be written to: no component between `out` and the folder is a link.
 ///
 /// # Errors
-/// If something is.
+/// Returns an error if one is.
 pub fn own_folder(out: &Path, folder: &Path) -> Result<(), ResultsError> {
     let inside = folder.strip_prefix(out).unwrap_or(folder);
     files::no_links(out, inside).map_err(|error| ResultsError::io("write to", folder, error))
 }
 
-/// How a figure is run.
+/// Options for running a figure.
 #[derive(Clone, Copy, Debug)]
 pub struct FigureOptions<'a> {
-    /// Overrides of all its cells.
+    /// Overrides of all cells.
     pub overrides: &'a [String],
-    /// The short form: one seed, one reading, and as long as the scenario's `run.quick` says.
+    /// Whether to run the short form: one seed, one reading, and the duration of the scenario's `run.quick`.
     pub short_form: bool,
-    /// Seeds of each cell, if not those of the scenario.
+    /// Number of seeds of each cell, if it differs from the scenario's.
     pub replications: Option<u32>,
-    /// Whether the values of open choices that we do not take are run as well.
+    /// Whether to run the alternatives of open choices as well.
     pub choices: bool,
 }
 
-/// A figure, ready to run.
+/// A figure that is ready to run.
 pub struct FigureRunner {
     /// The figure.
     pub figure: PaperFigure,
-    /// Its plan.
+    /// Plan of the figure.
     pub plan: Plan,
-    /// Its runs.
+    /// Runs of the figure.
     pub grid: Grid,
-    /// The runs that are recorded.
+    /// Runs that are recorded.
     pub records: Vec<FigureRecord>,
-    /// Its directory.
+    /// Directory of the figure.
     pub out: PathBuf,
     study: FigureStudy,
     short_form: bool,
@@ -116,30 +117,30 @@ pub struct FigureRunner {
 /// A recorded run of a figure: the first seed of the first cell of a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FigureRecord {
-    /// The cell.
+    /// Index of the cell.
     pub point: usize,
-    /// The folder of the variant's pictures.
+    /// Folder of the variant's plots.
     pub folder: String,
-    /// Where its results go.
+    /// Path of its results.
     pub results: PathBuf,
 }
 
-/// Why a figure was not run.
+/// An error of running a figure.
 #[derive(Debug)]
 pub enum FigureError {
-    /// Its scenario is wrong.
+    /// The scenario is invalid.
     Scenario(Errors),
-    /// Its runs failed.
+    /// The runs failed.
     Grid(GridError),
-    /// Its results cannot be written.
+    /// The results cannot be written.
     Results(ResultsError),
 }
 
 impl FigureRunner {
-    /// Prepares a figure whose results go to that directory.
+    /// Prepares a figure whose results are written to a directory.
     ///
     /// # Errors
-    /// If its scenario is wrong, or the directory holds something else or cannot be made.
+    /// Returns an error if the scenario is invalid, or if the directory contains something else or cannot be created.
     pub fn new(figure: PaperFigure, out: PathBuf, options: &FigureOptions<'_>) -> Result<FigureRunner, FigureError> {
         let mut set = options.overrides.to_vec();
         let replications = if options.short_form { Some(1) } else { options.replications };
@@ -164,10 +165,10 @@ impl FigureRunner {
         Ok(FigureRunner { figure, plan, grid, records, out, study, short_form: options.short_form })
     }
 
-    /// Runs what is not yet done, and judges all of it.
+    /// Executes all unfinished runs and judges the figure.
     ///
     /// # Errors
-    /// The first thing that went wrong; what was finished is kept.
+    /// Returns the first error; finished runs are kept.
     pub fn run(
         &self,
         threads: usize,
@@ -187,16 +188,16 @@ impl FigureRunner {
         Ok(judged)
     }
 
-    /// The plan of a recorded run: a variant may have other flows and links.
+    /// Returns the plan of a recorded run. Its flows and links may differ from those of other variants.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Returns all problems found.
     pub fn plan_of(&self, record: &FigureRecord) -> Result<Plan, FigureError> {
         load(&self.figure.file, &self.grid.overrides_of(record.point)).map_err(FigureError::Scenario)
     }
 }
 
-/// The cells whose first seed is recorded, the first of each variant.
+/// Returns the recorded cells: the first of each variant.
 fn records(study: &FigureStudy, out: &Path) -> Vec<FigureRecord> {
     let mut seen: Vec<String> = Vec::new();
     let mut records = Vec::new();

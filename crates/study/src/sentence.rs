@@ -1,4 +1,4 @@
-//! What a paper says of several figures together, judged seed by seed and under every reading of what is open.
+//! Judgement of a paper's statements about several figures, by seed and under every reading of open choices.
 
 use super::criteria::{Numbers, better, mean_places, order_kept};
 use super::doubt::{Votes, doubt};
@@ -9,27 +9,27 @@ use super::verdict::{Verdict, nearly_all};
 use scenario::{Against, FigureNames, Matrix, OtherQuantity, Sentence, Statistic};
 use std::collections::BTreeSet;
 
-/// A figure that has been run.
+/// A figure that was run.
 #[derive(Clone, Copy, Debug)]
 pub struct FigureRuns<'a> {
-    /// Its name.
+    /// Name of the figure.
     pub name: &'a str,
-    /// Its cells and readings.
+    /// Cells and readings.
     pub study: &'a FigureStudy,
-    /// What came of them.
+    /// Results of the cells.
     pub results: &'a [PointResult],
 }
 
-/// What became of a sentence.
+/// The judgement of a sentence.
 #[derive(Clone, Debug)]
 pub struct SentenceFinding {
     /// The figures it was judged by.
     pub figures: Vec<String>,
-    /// The number, over the seeds; `None` if there is none.
+    /// The measured value over the seeds; `None` if there is none.
     pub measured: Option<Summary>,
-    /// The verdict under our own reading.
+    /// The verdict under the default reading.
     pub own: Verdict,
-    /// What our own runs say of it.
+    /// Counts of the runs under the default reading.
     pub votes: Votes,
     /// The other readings that lead to another verdict, with that verdict.
     pub flips: Vec<(Alternative, Verdict)>,
@@ -38,7 +38,7 @@ pub struct SentenceFinding {
 }
 
 impl SentenceFinding {
-    /// Why nothing is determined; `None` if something is.
+    /// Returns the reason for an undetermined verdict; `None` if it is determined.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
         let flips: Vec<(&Alternative, Verdict)> = self.flips.iter().map(|(one, verdict)| (one, *verdict)).collect();
@@ -49,20 +49,20 @@ impl SentenceFinding {
 /// A table of variants by figures.
 #[derive(Clone, Debug)]
 pub struct MatrixTable {
-    /// Its columns.
+    /// The columns.
     pub figures: Vec<String>,
-    /// Its rows: a variant, and what was measured in each figure.
+    /// The rows: a variant, and its measured values by figure.
     pub rows: Vec<(String, Vec<Option<Summary>>)>,
 }
 
 impl FigureRuns<'_> {
-    /// Whether any of its runs measured that.
+    /// Returns whether any of its runs measured the quantity.
     fn measures(&self, quantity: &str) -> bool {
         let has = |result: &PointResult| result.samples.iter().any(|sample| sample.values.contains_key(quantity));
         self.study.own().iter().any(|&point| has(&self.results[point]))
     }
 
-    /// The number of a variant with a seed, a mean where a figure has further axes.
+    /// Returns the value of a variant with a seed, averaged over any further axes of the figure.
     fn number(&self, reading: &[usize], variant: &str, quantity: &str, seed: u64) -> Option<f64> {
         let of_variant = reading.iter().map(|&point| &self.results[point]);
         let mut numbers = Vec::new();
@@ -74,7 +74,7 @@ impl FigureRuns<'_> {
     }
 }
 
-/// The readings that any figure has.
+/// Returns the readings of all figures.
 fn readings(figures: &[FigureRuns<'_>]) -> Vec<Alternative> {
     let mut all: Vec<Alternative> = Vec::new();
     for alternative in figures.iter().flat_map(|figure| &figure.study.alternatives) {
@@ -94,14 +94,14 @@ struct Case<'s, 'a, 'f> {
     sentence: &'s Sentence,
     figures: &'f [FigureRuns<'a>],
     seed: u64,
-    /// The value of an open choice that is taken, if it is not ours.
+    /// The alternative of an open choice, if it is not the default.
     alternative: Option<&'s Alternative>,
-    /// Another quantity that is read, if it is not the sentence's own.
+    /// Another quantity, if it is not the sentence's own.
     reading: Option<&'s OtherQuantity>,
 }
 
 impl Case<'_, '_, '_> {
-    /// The number of a variant in some figures, all made one.
+    /// Returns the value of a variant, aggregated over figures.
     fn of_figures(&self, names: &FigureNames, variant: &str) -> Option<f64> {
         let own = &self.sentence.quantity;
         let of_figure = |figure: &&FigureRuns<'_>| {
@@ -120,7 +120,7 @@ impl Case<'_, '_, '_> {
         }
     }
 
-    /// The numbers of some variants by every criterion in every figure.
+    /// Returns the values of variants by criterion and figure.
     fn by_criteria(&self, variants: &[&str], alternative: Option<&Alternative>) -> Option<Numbers<'_>> {
         let mut numbers = Vec::new();
         for criterion in &self.sentence.criteria {
@@ -139,7 +139,7 @@ impl Case<'_, '_, '_> {
         Some(numbers)
     }
 
-    /// The numbers of all other variants as we read the paper, and with the value of the choice that is compared.
+    /// Returns the values of all other variants under the default reading, and under the compared alternative.
     fn both_ways(&self) -> Option<(Numbers<'_>, Numbers<'_>)> {
         let (choice, value) = self.sentence.under.clone()?;
         let other = Alternative { choice, value };
@@ -152,7 +152,7 @@ impl Case<'_, '_, '_> {
         Some((self.by_criteria(&variants, None)?, self.by_criteria(&variants, Some(&other))?))
     }
 
-    /// What is compared.
+    /// Returns the value that is compared.
     fn compared(&self) -> Option<f64> {
         let sentence = self.sentence;
         let others = || sentence.over.iter().map(String::as_str).filter(|name| *name != sentence.of);
@@ -184,7 +184,7 @@ impl Case<'_, '_, '_> {
     }
 }
 
-/// Judges a sentence by figures that have been run.
+/// Judges a sentence by figures that were run.
 #[must_use]
 pub fn judge_sentence(sentence: &Sentence, figures: &[FigureRuns<'_>]) -> SentenceFinding {
     let is_about = |figure: &&FigureRuns<'_>| {
@@ -236,7 +236,7 @@ pub fn judge_sentence(sentence: &Sentence, figures: &[FigureRuns<'_>]) -> Senten
     }
 }
 
-/// Fills a table of variants by figures, under our own reading.
+/// Fills a table of variants by figures, under the default reading.
 #[must_use]
 pub fn fill_matrix(matrix: &Matrix, figures: &[FigureRuns<'_>]) -> MatrixTable {
     let about = chosen(figures, &matrix.figures, &matrix.quantity);

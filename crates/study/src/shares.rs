@@ -1,7 +1,7 @@
-//! What would have been fair in a run that is over: max-min among the flows that were under way at the same time.
+//! Fair shares in a completed run: the max-min allocation among the flows that were active at the same time.
 //!
-//! A flow counts from its start until it ended. So a short flow is compared with what the network had for it while it
-//! lasted, and not with a share among flows that it never met.
+//! A flow counts from its start to its end. A short flow is thus compared with the capacity available during its
+//! lifetime, not with a share among flows that it never met.
 
 use fabric::FlowSummary;
 use fabric::record::schema::{self, Table};
@@ -10,7 +10,7 @@ use scenario::{FairPhase, FairShare, Plan, each_fair_phase, fair_shares};
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
-/// Beyond so many flows, added up over the phases of a run, no shares are recorded.
+/// Maximum number of flows, summed over the phases of a run, for which shares are recorded.
 const MOST_WORK: usize = 1_000_000;
 
 /// See [`schema::FAIR_SHARES`].
@@ -18,7 +18,7 @@ const MOST_WORK: usize = 1_000_000;
 pub(super) struct ShareRow {
     time: Time,
     flow: u32,
-    /// Bits per second.
+    /// Fair share in bits per second.
     share: f64,
 }
 
@@ -31,40 +31,40 @@ impl Row for ShareRow {
     }
 }
 
-/// What a flow would have had over the time in which its throughput is measured.
+/// Mean fair share of a flow over the time in which its throughput is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MeanShare {
-    /// Bits per second, overhead not counted.
+    /// Bits per second, excluding overhead.
     pub(super) throughput: f64,
-    /// The link that limited it longest; `None` if what it offered did.
+    /// The link that limited the flow longest; `None` if its offered load did.
     pub(super) bottleneck: Option<String>,
 }
 
-/// See the module.
+/// Fair shares of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shares {
-    /// By flow; `None` where there is no single answer.
+    /// Mean share by flow; `None` where it is not unique.
     pub(super) of_flow: Vec<Option<MeanShare>>,
-    /// Every change of a share.
+    /// All changes of shares.
     pub(super) rows: Vec<ShareRow>,
 }
 
-/// When each flow was no longer under way, as far as that was before the end of the run.
+/// Returns the time at which each flow became inactive, if that was before the end of the run.
 pub(super) fn ended(plan: &Plan, flows: &[FlowSummary]) -> Vec<Option<Time>> {
     let of =
         |(flow, report): (&fabric::workload::FlowSpec, &FlowSummary)| report.ended.into_iter().chain(flow.stop).min();
     plan.spec.flows.iter().zip(flows).map(of).collect()
 }
 
-/// The time over which the throughput of a flow is measured without a window: from the later of its start and the end of
-/// the warm-up to the earliest of its end, its stop and the end of the run.
+/// Returns the interval over which the throughput of a flow is measured without a window: from the later of its start
+/// and the end of the warm-up to the earliest of its end, its stop and the end of the run.
 fn measured(plan: &Plan, flow: usize, report: &FlowSummary, reached: Time) -> (Time, Time) {
     let spec = &plan.spec.flows[flow];
     let from = spec.start.max(Time::ZERO + plan.run.warm_up);
     (from, report.ended.into_iter().chain(spec.stop).fold(reached, Time::min).max(from))
 }
 
-/// What is added up for a flow.
+/// Accumulated share of a flow.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     bits: f64,
@@ -72,8 +72,8 @@ struct Sum {
     limits: BTreeMap<Option<String>, Span>,
 }
 
-/// Shares as if all flows were there at once, for runs with too many phases, such as bursts. Flows with a size have none,
-/// and leave none to the others that could be told.
+/// Returns shares as if all flows were active at once, for runs with too many phases, such as bursts. All shares are
+/// undefined if any flow has a size.
 fn steady(plan: &Plan) -> Shares {
     let mut shares = Shares { of_flow: vec![None; plan.spec.flows.len()], rows: Vec::new() };
     if plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
@@ -89,7 +89,7 @@ fn steady(plan: &Plan) -> Shares {
     shares
 }
 
-/// The shares of a run that came as far as `reached`; nothing if there are too many.
+/// Returns the shares of a run that reached `reached`; empty if there are too many.
 pub(super) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time) -> Shares {
     let mut sums: Vec<Sum> = vec![Sum::default(); flows.len()];
     let mut now: Vec<f64> = vec![0.0; flows.len()];

@@ -1,9 +1,9 @@
 //! Statements of a paper, each counted once.
 //!
-//! A sentence of a paper is often measured more than once: in several cells of a figure, by several measures, in several
-//! figures. Each measurement has its verdict, but they are evidence for one statement, and only statements are counted.
-//! A statement agrees if all its measurements do, disagrees if all do, and is undetermined otherwise: then it holds in
-//! part, or something about it is open.
+//! A sentence of a paper is often measured several times: in several cells of a figure, by several measures, or in
+//! several figures. Each measurement has its own verdict, but all are evidence for one statement, and only statements
+//! are counted. A statement agrees if all its measurements agree, disagrees if all disagree, and is undetermined
+//! otherwise: it then holds partially, or depends on an open choice.
 
 use super::verdict::Verdict;
 
@@ -12,15 +12,16 @@ use super::verdict::Verdict;
 pub struct Evidence {
     /// The statement.
     pub statement: String,
-    /// Whether the statement is ours, not the paper's.
+    /// Whether the statement is our own, not the paper's.
     pub own: bool,
     /// The verdict on this measurement.
     pub verdict: Verdict,
 }
 
 impl Evidence {
-    /// Evidence from a figure. A statement that has no name is known by its source, or, without one, by the figure and
-    /// the name of what is measured. Ours is what a figure beyond the paper says, and what cites us or nobody.
+    /// Creates evidence from a figure. A statement without a name is identified by its source or, without a source, by
+    /// the figure and the name of the measured quantity. A statement is our own if its figure is not in the paper, or
+    /// if its source is ours or missing.
     #[must_use]
     pub fn new(figure: &str, name: &str, source: Option<&str>, statement: Option<&str>, verdict: Verdict) -> Evidence {
         let cites_us = |source: &str| {
@@ -34,12 +35,12 @@ impl Evidence {
     }
 }
 
-/// How many of some verdicts there are.
+/// Counts of verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Numbers that agree and trends that do.
+    /// Numbers and trends that agree.
     pub agree: usize,
-    /// Those that disagree.
+    /// Numbers and trends that disagree.
     pub disagree: usize,
     /// All others.
     pub undetermined: usize,
@@ -60,13 +61,13 @@ impl Counts {
         counts
     }
 
-    /// All of them.
+    /// Returns the total.
     #[must_use]
     pub fn total(self) -> usize {
         self.agree + self.disagree + self.undetermined
     }
 
-    /// The verdict on what they are all evidence for.
+    /// Returns the verdict on the statement that all of them are evidence for.
     #[must_use]
     pub fn together(self) -> Verdict {
         match self.total() {
@@ -78,21 +79,21 @@ impl Counts {
     }
 }
 
-/// A statement, and what became of it.
+/// A statement and its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// What it is known by.
+    /// Name of the statement.
     pub statement: String,
-    /// Whether it is ours, not the paper's.
+    /// Whether the statement is our own, not the paper's.
     pub own: bool,
-    /// Its measurements.
+    /// Counts of its measurements.
     pub measurements: Counts,
-    /// The verdict on it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// The statements that some measurements are evidence for, in the order in which they are first measured. The paper's
-/// and ours stay apart, also if they have the same words.
+/// Groups measurements by statement, in the order in which the statements are first measured. Statements of the paper
+/// and our own are kept apart, even if their texts are equal.
 #[must_use]
 pub fn statements<'a>(evidence: impl IntoIterator<Item = &'a Evidence>) -> Vec<Statement> {
     let mut all: Vec<(&Evidence, Vec<Verdict>)> = Vec::new();

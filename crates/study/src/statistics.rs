@@ -1,37 +1,37 @@
-//! Means, quantiles and confidence intervals of a handful of runs.
+//! Means, quantiles and confidence intervals of small samples.
 
-/// What several runs with different seeds give.
+/// Statistics over several runs with different seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of runs.
     pub count: usize,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
     /// Half the width of the 95 % confidence interval of the mean (Student's t); infinite for a single run.
     pub half_width: f64,
-    /// That interval, less what lies beyond the bounds of the quantity; `None` for a single run.
+    /// The confidence interval, clipped at the bounds of the quantity; `None` for a single run.
     pub interval: Option<Interval>,
-    /// A tenth lies below.
+    /// 10th percentile.
     pub p10: f64,
-    /// Half lies below.
+    /// Median.
     pub median: f64,
-    /// A tenth lies above.
+    /// 90th percentile.
     pub p90: f64,
 }
 
 /// A confidence interval of a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Its lower end.
+    /// Lower end.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end.
     pub high: f64,
-    /// Whether a bound of the quantity is one of its ends.
+    /// Whether it was clipped at a bound of the quantity.
     pub cut: bool,
 }
 
-/// The least and the largest value that a quantity can have. Its mean lies between them as well, so an interval that is cut
-/// there covers it as often as the whole one.
+/// Minimum and maximum possible values of a quantity. Its mean also lies between them, so clipping an interval there
+/// does not change its coverage.
 pub type Bounds = (f64, f64);
 
 /// The 97.5 % quantile of Student's t for 1, 2, ... degrees of freedom.
@@ -50,7 +50,7 @@ fn t_quantile(degrees: usize) -> f64 {
     }
 }
 
-/// The value below which a fraction of the values lies, interpolated; `None` of nothing.
+/// Returns the interpolated quantile of the values; `None` if there are none.
 #[must_use]
 pub fn quantile(values: &[f64], fraction: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
@@ -61,13 +61,13 @@ pub fn quantile(values: &[f64], fraction: f64) -> Option<f64> {
     Some(below + (above - below) * (place - place.floor()))
 }
 
-/// The summary of some values of a quantity that may have any value; `None` of nothing.
+/// Summarises values of an unbounded quantity; `None` if there are none.
 #[must_use]
 pub fn summarise(values: &[f64]) -> Option<Summary> {
     summarise_within(values, (f64::NEG_INFINITY, f64::INFINITY))
 }
 
-/// The summary of some values of a quantity that has bounds; `None` of nothing.
+/// Summarises values of a bounded quantity; `None` if there are none.
 #[must_use]
 pub fn summarise_within(values: &[f64], (least, most): Bounds) -> Option<Summary> {
     let values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();

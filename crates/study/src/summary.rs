@@ -1,4 +1,4 @@
-//! What a paper says of all its figures together: matrices of variants by figures, and sentences with their verdicts.
+//! A paper's statements about several figures: matrices of variants by figures, and sentences with their verdicts.
 
 use super::grid::quantity_keys;
 use super::names::file_name;
@@ -16,43 +16,44 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What there is to sum up.
+/// The statements of a paper about several figures, ready to be judged.
 #[derive(Debug)]
 pub struct SummaryStudy<'a> {
     paper: &'a Paper,
-    /// What each quantity is given in.
+    /// Units of the quantities, by name.
     units: BTreeMap<String, Unit>,
 }
 
-/// A paper, summed up.
+/// The judged statements of a paper about several figures.
 #[derive(Debug)]
 pub struct SummedUp<'a> {
-    /// Its matrices: title, unit and table.
+    /// Matrices: title, unit and table.
     pub matrices: Vec<(&'a str, Unit, MatrixTable)>,
-    /// Its sentences, each with its unit and what became of it.
+    /// Sentences with their units and findings.
     pub sentences: Vec<(&'a Sentence, Unit, SentenceFinding)>,
-    /// What its sentences are evidence for.
+    /// The sentences as evidence for statements.
     pub evidence: Vec<Evidence>,
     /// Whether the short form was run.
     pub short_form: bool,
     paper: &'a Paper,
 }
 
-/// Why a paper cannot be summed up.
+/// An error of summarising a paper.
 #[derive(Debug)]
 pub enum SummaryError {
-    /// A figure is wrong.
+    /// The scenario of a figure is invalid.
     Scenario(Errors),
-    /// Sentences are about quantities or variants that no figure has; each with the place that states it.
+    /// Sentences refer to quantities or variants that no figure has; each entry names its location.
     Wrong(Vec<String>),
 }
 
 impl<'a> SummaryStudy<'a> {
-    /// Finds what no figure has before anything is run; `None` if the paper says nothing of its figures together. Figures
-    /// are given by name and file.
+    /// Checks the references to figures before anything is run. Returns `None` if the paper makes no statements about
+    /// several figures. Figures are given by name and file.
     ///
     /// # Errors
-    /// If a figure is wrong, or a sentence is about something that no figure has.
+    /// Returns an error if the scenario of a figure is invalid, or if a sentence refers to something that no figure
+    /// has.
     pub fn new(
         paper: &'a Paper,
         figures: &[(&str, &Path)],
@@ -118,13 +119,14 @@ impl<'a> SummaryStudy<'a> {
 }
 
 impl SummedUp<'_> {
-    /// Whether a sentence disagrees with our runs.
+    /// Returns whether a sentence disagrees with our runs.
     #[must_use]
     pub fn disagrees(&self) -> bool {
         self.sentences.iter().any(|(_, _, finding)| finding.verdict == Verdict::Disagrees)
     }
 
-    /// For programs. `expected` and `measured` put what a sentence expects and what was measured into words.
+    /// Converts the summary to its document. `expected` and `measured` format the expected and measured values of a
+    /// sentence.
     pub fn document(
         &self,
         expected: impl Fn(&Sentence, Unit) -> String,
@@ -149,7 +151,7 @@ impl SummedUp<'_> {
     /// Writes `summary.json`, `summary.txt` with that text, and a file for every matrix.
     ///
     /// # Errors
-    /// If a file that is not ours is in the way, or the system refuses.
+    /// Returns an error if a file exists that may not be replaced, or if a system call fails.
     pub fn write(&self, out: &Path, document: &PaperSummary, text: &str) -> Result<(), ResultsError> {
         std::fs::create_dir_all(out).map_err(|error| ResultsError::io("create", out, error))?;
         let titles: Vec<String> = self.matrices.iter().map(|(title, ..)| (*title).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! A sweep: a grid of values times several seeds, and the table of what came of it.
+//! Sweeps: a grid of values times several seeds, and the table of its results.
 
 use super::grid::{Grid, GridError, Older, Point, PointResult, kind_of};
 use super::names::slug;
@@ -15,10 +15,10 @@ use std::sync::atomic::AtomicBool;
 /// An axis: a key and its values.
 pub type Axis = (String, Vec<String>);
 
-/// Splits `PATH=A,B,C`. A value that holds a comma cannot be written this way; the scenario's own `[sweep]` can hold it.
+/// Parses `PATH=A,B,C`. Values with commas are possible only in the scenario's own `[sweep]`.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns a description of the problem.
 pub fn parse_axis(text: &str) -> Result<Axis, String> {
     let (path, values) = text.split_once('=').ok_or(format!("'{text}' is not of the form PATH=A,B,..."))?;
     let values: Vec<String> =
@@ -32,29 +32,30 @@ pub fn parse_axis(text: &str) -> Result<Axis, String> {
     Ok((path.trim().to_owned(), values))
 }
 
-/// The first value that is given a second time.
+/// Returns the first value that is given twice.
 #[must_use]
 pub fn given_twice(values: &[String]) -> Option<&str> {
     (1..values.len()).find(|&at| values[..at].contains(&values[at])).map(|at| values[at].as_str())
 }
 
-/// A sweep, ready to run.
+/// A sweep that is ready to run.
 pub struct SweepStudy {
-    /// Its axes.
+    /// Axes of the sweep.
     pub axes: Vec<Axis>,
-    /// Its runs.
+    /// Runs of the sweep.
     pub grid: Grid,
-    /// Its directory.
+    /// Directory of the sweep.
     pub out: PathBuf,
 }
 
 impl SweepStudy {
-    /// The sweep of a scenario that has been loaded from that file with those overrides. Given axes replace those of the
-    /// scenario's `[sweep]`; its variants stay, unless they are given too. The directory is `results/NAME-sweep` if none
-    /// is given.
+    /// Prepares the sweep of a scenario that was loaded from that file with those overrides. Given axes replace those
+    /// of the scenario's `[sweep]`; its variants are kept unless they are given as well. The default directory is
+    /// `results/NAME-sweep`.
     ///
     /// # Errors
-    /// If the scenario is wrong for a cell, or the directory holds something else or cannot be made.
+    /// Returns an error if the scenario is invalid for a cell, or if the directory contains something else or cannot be
+    /// created.
     pub fn new(
         plan: Plan,
         (file, overrides): (&Path, &[String]),
@@ -73,10 +74,10 @@ impl SweepStudy {
         Ok(SweepStudy { axes, grid, out })
     }
 
-    /// Runs what is not yet done and writes the table beside the runs, as JSON and CSV.
+    /// Executes all unfinished runs and writes the table as JSON and CSV.
     ///
     /// # Errors
-    /// The first thing that went wrong; what was finished is kept.
+    /// Returns the first error; finished runs are kept.
     pub fn run(
         &self,
         threads: usize,
@@ -97,43 +98,43 @@ impl SweepStudy {
     }
 }
 
-/// The results of a sweep, cell by cell.
+/// The results of a sweep, by cell.
 #[derive(Clone, Debug)]
 pub struct SweepTable {
-    /// The keys of its axes.
+    /// Keys of the axes.
     pub axes: Vec<String>,
-    /// What was measured.
+    /// Names of the metrics.
     pub metrics: Vec<String>,
-    /// What each metric is given in.
+    /// Units of the metrics.
     pub units: Vec<Unit>,
-    /// Its cells.
+    /// The cells.
     pub rows: Vec<SweepRow>,
 }
 
 /// One cell.
 #[derive(Clone, Debug)]
 pub struct SweepRow {
-    /// The value of every axis.
+    /// Value of every axis.
     pub values: Vec<String>,
-    /// How its runs ended: how many each way.
+    /// Number of runs with each outcome.
     pub outcomes: Vec<(String, usize)>,
-    /// For every metric what the runs gave.
+    /// Statistics of every metric.
     pub summaries: Vec<Option<Summary>>,
 }
 
-/// One metric along an axis, for each combination of the others.
+/// One metric along an axis, for one combination of the other axes.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
-    /// The values of the other axes, or nothing.
+    /// Values of the other axes; empty if there are none.
     pub name: String,
-    /// The value of the axis, and what was measured there; in the order of the axis.
+    /// Value of the axis and measured statistics, in the order of the axis.
     pub points: Vec<(String, Summary)>,
 }
 
 impl SweepRow {
-    /// How its runs ended, in words.
+    /// Returns the outcomes of its runs, in words.
     #[must_use]
     pub fn outcome(&self) -> String {
         let each = |(outcome, count): &(String, usize)| format!("{outcome} {count}");
@@ -142,7 +143,7 @@ impl SweepRow {
 }
 
 impl SweepTable {
-    /// The table of a grid's results.
+    /// Creates the table from the results of a grid.
     #[must_use]
     pub fn new(axes: &[Axis], results: &[PointResult]) -> SweepTable {
         let names: BTreeSet<&String> =
@@ -173,7 +174,7 @@ impl SweepTable {
         SweepTable { axes: axes.iter().map(|(path, _)| path.clone()).collect(), metrics, units, rows }
     }
 
-    /// The cells for programs.
+    /// Converts the cells to their documents.
     #[must_use]
     pub fn cells(&self) -> Vec<SweepCell> {
         let row = |row: &SweepRow| SweepCell {
@@ -189,13 +190,13 @@ impl SweepTable {
         self.rows.iter().map(row).collect()
     }
 
-    /// `table.json`.
+    /// Returns the contents of `table.json`.
     #[must_use]
     pub fn json(&self) -> String {
         format!("{:#}\n", serde_json::to_value(self.cells()).unwrap_or_default())
     }
 
-    /// `table.csv`.
+    /// Returns the contents of `table.csv`.
     #[must_use]
     pub fn csv(&self) -> String {
         let quote = |text: &str| csv_cell(text).into_owned();
@@ -219,7 +220,7 @@ impl SweepTable {
         text
     }
 
-    /// Every metric over the axis of that number.
+    /// Returns the curves of every metric along the axis with that index.
     #[must_use]
     pub fn curves(&self, along: usize) -> Vec<Curve> {
         let mut curves: Vec<Curve> = Vec::new();

@@ -1,8 +1,8 @@
-//! How a quantity goes along an axis of a grid, seed by seed.
+//! Trends of a quantity along an axis of a grid, judged by seed.
 //!
-//! A trend is asked of every seed by itself: the values of one seed in all cells are compared with each other, so that
-//! what differs between seeds does not blur what differs between cells. It is then judged as an inequality is: nine
-//! seeds of ten must keep it, and nine of ten must have a value everywhere for anything to be determined.
+//! A trend is tested for each seed separately: the values of one seed in all cells are compared with each other, so
+//! that differences between seeds do not hide differences between cells. It is then judged as an inequality: nine of
+//! ten seeds must follow it, and nine of ten must have a value in every cell for a verdict.
 
 use super::grid::Sample;
 use super::statistics::quantile;
@@ -14,38 +14,38 @@ use scenario::{Shape, Trend};
 pub struct CellRuns<'a> {
     /// The axes and their values.
     pub cell: Vec<(String, String)>,
-    /// Its runs, one per seed.
+    /// Runs of the cell, one per seed.
     pub samples: &'a [Sample],
 }
 
-/// A quantity along an axis, with the other axes held.
+/// A quantity along an axis, with the other axes fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The axes that are held, and their values.
+    /// The fixed axes and their values.
     pub held: Vec<(String, String)>,
-    /// The values of the axis, and the median over the seeds.
+    /// Values of the axis, with the median over the seeds.
     pub medians: Vec<(String, Option<f64>)>,
-    /// How many seeds keep the trend on this line.
+    /// Number of seeds that follow the trend on this line.
     pub kept: usize,
 }
 
-/// A trend and what became of it.
+/// The judgement of a trend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrendJudgement {
-    /// The lines it was asked of.
+    /// The tested lines.
     pub lines: Vec<Line>,
-    /// How many seeds keep it on all lines.
+    /// Number of seeds that follow the trend on all lines.
     pub kept: usize,
-    /// How many seeds have a value everywhere.
+    /// Number of seeds with a value in every cell.
     pub runs: usize,
-    /// How many seeds there are.
+    /// Number of seeds.
     pub seeds: usize,
     /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Whether values go as they should. `bound` is that of above and below. The tolerance is a fraction of the largest
-/// magnitude among the values.
+/// Returns whether values follow a shape. `bound` is the bound of `above` and `below`. The tolerance is a fraction of
+/// the largest magnitude among the values.
 #[must_use]
 pub fn holds(shape: Shape, values: &[f64], tolerance: f64, bound: f64) -> bool {
     let allowed = tolerance * values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
@@ -73,7 +73,7 @@ pub fn holds(shape: Shape, values: &[f64], tolerance: f64, bound: f64) -> bool {
     }
 }
 
-/// Judges a trend of the quantity of that name by the runs of all cells.
+/// Judges a trend of the named quantity by the runs of all cells.
 #[must_use]
 pub fn judge_trend(trend: &Trend, quantity: &str, cells: &[CellRuns<'_>]) -> TrendJudgement {
     let groups = lines(trend, cells);
@@ -114,16 +114,16 @@ pub fn judge_trend(trend: &Trend, quantity: &str, cells: &[CellRuns<'_>]) -> Tre
     TrendJudgement { lines, kept, runs, seeds: all_seeds, verdict }
 }
 
-/// The value a cell has on the axis of a trend.
+/// Returns the value of a cell on the axis of a trend.
 fn along(trend: &Trend, cell: &CellRuns<'_>) -> String {
     let axis = trend.along.as_deref().unwrap_or_default();
     cell.cell.iter().find(|(name, _)| name == axis).map(|(_, value)| value.clone()).unwrap_or_default()
 }
 
-/// The axes that are held, with their values, and the cells of the line.
+/// The fixed axes with their values, and the cells of the line.
 type Held<'c, 's> = (Vec<(String, String)>, Vec<&'c CellRuns<'s>>);
 
-/// The lines a trend is asked of, each in the order of `where`, or of the axis where that says nothing.
+/// Returns the lines of a trend, each in the order of `where`, or of the axis if `where` does not define it.
 fn lines<'c, 's>(trend: &Trend, cells: &'c [CellRuns<'s>]) -> Vec<Held<'c, 's>> {
     let mut lines: Vec<Held<'_, '_>> = Vec::new();
     for cell in cells.iter().filter(|cell| trend.within.holds(&cell.cell)) {

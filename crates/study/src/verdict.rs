@@ -1,34 +1,34 @@
-//! Several runs compared with what was expected.
+//! Comparison of several runs with an expectation.
 //!
-//! A paper's number is one run; ours are a distribution. An equality agrees when the expected value lies between the
-//! tenth and the ninetieth percentile of our runs, or when our median lies within the stated tolerance of it. A run in
-//! which something takes longer than was watched has no place in that: a percentile counts only if it was measured. An
-//! inequality is a trend: it agrees when at least nine runs of ten keep it, disagrees when at most one in ten does, and is
-//! undetermined in between. Where more than one run in ten has no number at all, because a flow did not complete, say,
-//! nothing is determined: those that have one may be the exception.
+//! A paper's number is one run; ours are a distribution. An equality agrees if the expected value lies between the 10th
+//! and the 90th percentile of our runs, or if our median lies within the stated tolerance of it. Runs that ended before
+//! the measured event have only a lower bound: a percentile counts only if it was measured. An inequality is a trend:
+//! it agrees if at least nine of ten runs meet it, disagrees if at most one of ten does, and is undetermined otherwise.
+//! If more than one run in ten has no value, for example because a flow did not complete, the verdict is undetermined:
+//! the runs with a value may be the exception.
 
 use super::doubt::Votes;
 use super::measure::{Measures, measured};
 use super::statistics::{Summary, summarise};
 use scenario::{Comparison, Expectation, Expected};
 
-/// What several runs say of an expectation.
+/// The verdict of several runs on an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The number is met.
     Agrees,
     /// The number is not met.
     Disagrees,
-    /// The trend is seen.
+    /// The trend is met.
     TrendAgrees,
-    /// It depends on the run, or nothing was measured.
+    /// The runs differ, or nothing was measured.
     Undetermined,
-    /// Nothing was expected: it is only shown.
+    /// Nothing was expected; the value is only reported.
     Measured,
 }
 
 impl Verdict {
-    /// The word for it.
+    /// Returns the name of the verdict.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -40,14 +40,14 @@ impl Verdict {
         }
     }
 
-    /// The verdict that has this word.
+    /// Returns the verdict of that name.
     #[must_use]
     pub fn named(word: &str) -> Option<Verdict> {
         use Verdict::{Agrees, Disagrees, Measured, TrendAgrees, Undetermined};
         [Agrees, Disagrees, TrendAgrees, Undetermined, Measured].into_iter().find(|verdict| verdict.word() == word)
     }
 
-    /// The verdict on something that a share of the runs keeps: nearly all, hardly any, or neither.
+    /// Returns the verdict on a property that `kept` of `runs` runs have: nearly all, hardly any, or neither.
     #[must_use]
     pub fn of_share(kept: usize, runs: usize) -> Verdict {
         match kept as f64 / runs as f64 {
@@ -57,7 +57,7 @@ impl Verdict {
         }
     }
 
-    /// Whether two verdicts come to the same, a number that agrees and a trend that does.
+    /// Returns whether two verdicts are equivalent; an agreeing number is equivalent to an agreeing trend.
     #[must_use]
     pub fn like(self, other: Verdict) -> bool {
         let class = |verdict| match verdict {
@@ -68,27 +68,27 @@ impl Verdict {
     }
 }
 
-/// An expectation and what became of it.
+/// An expectation and its verdict.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// What was expected.
+    /// The expectation.
     pub expectation: Expectation,
-    /// What was measured, over the runs; `None` for an outcome or if there was nothing to measure.
+    /// Measured values over the runs; `None` for an outcome, or if nothing was measured.
     pub summary: Option<Summary>,
-    /// How the runs ended.
+    /// Outcomes of the runs.
     pub outcomes: Vec<String>,
-    /// How many of them keep it.
+    /// Counts of the runs.
     pub votes: Votes,
     /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Whether so many runs of all are enough to speak for them: nine of ten.
+/// Returns whether enough runs have a value: nine of ten.
 pub(super) fn nearly_all(measured: usize, runs: usize) -> bool {
     measured * 10 >= runs * 9
 }
 
-/// Judges one expectation by some runs.
+/// Judges one expectation by runs.
 #[must_use]
 pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
     let outcomes = runs.iter().map(|measures| measures.outcome.to_owned()).collect();
@@ -96,7 +96,7 @@ pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
     judge_values(expectation, &values, outcomes)
 }
 
-/// Judges one expectation by what was measured in some runs and how they ended.
+/// Judges one expectation by the measured values and outcomes of runs.
 #[must_use]
 pub fn judge_values(expectation: &Expectation, values: &[f64], outcomes: Vec<String>) -> Judgement {
     let summary = summarise(values);
@@ -130,7 +130,7 @@ pub fn judge_values(expectation: &Expectation, values: &[f64], outcomes: Vec<Str
     Judgement { expectation: expectation.clone(), summary, outcomes, votes, verdict }
 }
 
-/// Whether our runs agree with a number.
+/// Returns whether the runs agree with an expected number.
 fn equality(expectation: &Expectation, values: &[f64], summary: &Summary, expected: f64) -> Verdict {
     let near = expectation.comparison.holds(summary.median, expected, expectation.tolerance);
     if expectation.outlasts(summary.median) {
@@ -143,7 +143,7 @@ fn equality(expectation: &Expectation, values: &[f64], summary: &Summary, expect
     if within || near { Verdict::Agrees } else { Verdict::Disagrees }
 }
 
-/// The larger of the two runs between which the ninetieth percentile lies.
+/// Returns the larger of the two values between which the 90th percentile lies.
 fn ninetieth(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

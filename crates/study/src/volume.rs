@@ -1,8 +1,8 @@
-//! How much a run may record: estimated before it starts, counted while it goes.
+//! Recording limits of a run: estimated before it starts, enforced while it runs.
 //!
-//! What is sampled is known before: so many instants, ports and flows. The estimate is an upper bound of it, since what
-//! does not change and what stands idle leaves no rows. Pauses, drops, notices and occupancy happen or not; they are
-//! counted as they come, and a run that has recorded more than it may ends at the next inspection.
+//! The volume of samples is known in advance from the numbers of instants, ports and flows. The estimate is an upper
+//! bound, because unchanged and idle values produce no rows. Pauses, drops, notifications and occupancy cannot be
+//! predicted; they are counted as they occur, and a run that exceeds its limit ends at the next inspection.
 
 use congestion::Reaction;
 use fabric::Limit;
@@ -13,31 +13,31 @@ use scenario::{Plan, ProbeSettings};
 use std::ops::ControlFlow;
 use units::{Span, Time};
 
-/// Rows that all recorders of a run together hold before they are written.
+/// Maximum number of rows that all recorders of a run hold before writing.
 pub(crate) const ROWS_HELD: usize = 1 << 18;
 
-/// Bytes that a row takes in its file, about; measured on fat-trees of 1024 hosts.
+/// Approximate bytes per row in its file, measured on fat-trees of 1024 hosts.
 const BYTES: [(&str, u64); 5] = [("flow_samples", 7), ("links", 20), ("starved", 12), ("queues", 6), ("rates", 6)];
 
-/// What a run would record of what is sampled.
+/// Estimated volume of a run's samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
     /// Sampling instants.
     pub samples: u64,
-    /// Ports that are watched.
+    /// Recorded ports.
     pub ports: u64,
-    /// Classes of each.
+    /// Classes of each port.
     pub classes: u64,
     /// Flows.
     pub flows: u64,
-    /// Rows at most, of all sampled tables.
+    /// Maximum number of rows, over all sampled tables.
     pub rows: u64,
-    /// Bytes that so many rows take, about.
+    /// Approximate size of these rows in bytes.
     pub bytes: u64,
 }
 
 impl Volume {
-    /// Of a plan that records that.
+    /// Estimates the volume of a plan with a recorder configuration.
     #[must_use]
     pub fn of(plan: &Plan, recorder: &RecorderSpec) -> Volume {
         let every = recorder.sample_every.unwrap_or(plan.run.duration);
@@ -76,7 +76,7 @@ impl Volume {
         Volume { samples: all, ports, classes, flows, rows, bytes }
     }
 
-    /// Why a run should not record that much, if it should not.
+    /// Returns why the volume exceeds the limits, if it does.
     #[must_use]
     pub fn too_much(&self, probes: &ProbeSettings) -> Option<String> {
         let Volume { samples, ports, classes, flows, rows, bytes } = *self;
@@ -94,8 +94,8 @@ impl Volume {
     }
 }
 
-/// Whether a run that is under way has recorded as much as it may. That is decided at inspections, so that it does not
-/// depend on threads; twice as much is an error, after which no result is left.
+/// Checks whether a run has reached its recording limit. This is decided at inspections, so that it does not depend on
+/// threads. Exceeding twice the limit is an error, and the result is removed.
 pub(super) fn judge(writer: &ResultWriter, probes: &ProbeSettings) -> Result<ControlFlow<Limit>, ResultsError> {
     let (rows, bytes) = (writer.rows(), writer.bytes());
     let (max_rows, max_bytes) = (probes.max_rows, probes.max_size.get());

@@ -1,7 +1,7 @@
-//! What is added up while a run goes on: samples and pauses, as they come, for one expectation each.
+//! Accumulation of samples and pauses during a run, for one expectation each.
 //!
-//! Rows come in the order of their tables and say only what has changed, so a value holds from its row to the next.
-//! What is kept does not grow with the number of rows.
+//! Rows arrive in the order of their tables and contain only changes, so a value holds from its row to the next. Memory
+//! does not grow with the number of rows.
 
 mod backlog;
 mod delivery;
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use total::Total;
 use units::{Span, Time};
 
-/// The window as instants.
+/// A window as instants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) from: Time,
@@ -38,18 +38,18 @@ impl From<Window> for Slot {
 }
 
 impl Slot {
-    /// The part of a stretch of time that lies in it.
+    /// Returns the intersection with an interval.
     pub(super) fn part(self, from: Time, until: Time) -> Slot {
         Slot { from: from.max(self.from), until: until.min(self.until) }
     }
 
-    /// How long it is; nothing if it ends before it begins.
+    /// Returns the length; zero if it ends before it begins.
     pub(super) fn length(self) -> Span {
         self.until.saturating_since(self.from)
     }
 }
 
-/// Bits per second of each flow's own link: what counts where nothing limits the flow.
+/// Returns the rate of each flow's own link in bits per second, which counts where nothing limits the flow.
 fn link_rates(plan: &Plan) -> impl Fn(u32) -> u64 {
     let (hosts, ports) = (plan.spec.graph.hosts(), plan.spec.graph.ports());
     move |flow| {
@@ -59,7 +59,7 @@ fn link_rates(plan: &Plan) -> impl Fn(u32) -> u64 {
     }
 }
 
-/// What one expectation adds up.
+/// An accumulator for one expectation.
 #[derive(Debug)]
 pub(super) enum Watch {
     Nothing,
@@ -101,7 +101,7 @@ impl Watch {
         }
     }
 
-    /// What came of it in a run that reached `end`: a number for every flow or port, by its number, or one alone.
+    /// Returns the values of a run that reached `end`: one for every flow or port, by its number, or a single one.
     pub(super) fn close(self, end: Time) -> BTreeMap<u32, f64> {
         match self {
             Watch::Nothing => BTreeMap::new(),
@@ -116,7 +116,7 @@ impl Watch {
     }
 }
 
-/// What must be recorded for the expectations of a plan.
+/// The tables that the expectations of a plan need.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     pub(super) links: bool,
@@ -176,7 +176,7 @@ impl Needs {
         needs
     }
 
-    /// What to watch when nothing is recorded.
+    /// Returns the recorder configuration for a run that is not recorded.
     pub(super) fn alone(self, sample_every: Span) -> RecorderSpec {
         RecorderSpec {
             sample_every: (self.queues || self.rates || self.deliveries || self.occupancy).then_some(sample_every),

@@ -1,4 +1,4 @@
-//! Simulated frames as Ethernet frames, with their check sequence.
+//! Encoding of simulated frames as Ethernet frames, including the frame check sequence.
 
 use super::{Synthesizer, flow_control};
 use congestion::Reaction;
@@ -8,11 +8,12 @@ use fabric::{Content as Says, Frame, Kind, Notice, Pause};
 use wire::ethernet::{self, Content, ether_type};
 use wire::{Address, Priority, VlanId, Writer, cnm, fcs, mac_control, vlan};
 
-/// Header and VLAN tag.
+/// Length of header and VLAN tag.
 const TAGGED: usize = 14 + vlan::LENGTH;
 
 impl Synthesizer<'_> {
-    /// Writes a frame and returns its length, which is the simulated one; `None` if no tagged frame is that short.
+    /// Writes a frame and returns its length, which is the simulated one; `None` if a tagged frame cannot be that
+    /// short.
     pub(super) fn ethernet(&self, row: &FrameRow, octets: &mut [u8]) -> Option<usize> {
         let length = usize::from(row.frame.len);
         if length < TAGGED + fcs::LENGTH {
@@ -31,7 +32,7 @@ impl Synthesizer<'_> {
         out.finish().ok()
     }
 
-    /// PAUSE or PFC, as the sending device practises it.
+    /// Writes a PAUSE or PFC frame, as configured at the sending device.
     fn pause(&self, row: &FrameRow, pause: Pause, out: &mut Writer) {
         let whole_link = self
             .ports
@@ -52,7 +53,7 @@ impl Synthesizer<'_> {
         control.emit(out);
     }
 
-    /// A congestion notification message from the port that is congested; it quotes nothing of the sampled frame.
+    /// Writes a congestion notification message from the congested port. It does not quote the sampled frame.
     fn notice(&self, frame: &Frame, notice: Notice, length: usize, out: &mut Writer) {
         let Notice { feedback, port, class, offset, growth, .. } = notice;
         let message = cnm::Repr {
@@ -72,8 +73,7 @@ impl Synthesizer<'_> {
         message.emit(out);
     }
 
-    /// Anything that belongs to a flow: our own header, behind a congestion notification tag where the source speaks
-    /// that protocol.
+    /// Writes a frame of a flow: our own header, behind a congestion notification tag if the source uses that protocol.
     fn flow_frame(&self, frame: &Frame, length: usize, out: &mut Writer) {
         let source = self.sender(frame).map_or(super::NOBODY, |host| self.host_address(host));
         let reaction = self.spec.flows.get(frame.flow as usize).map(|flow| &flow.reaction);
@@ -87,7 +87,7 @@ impl Synthesizer<'_> {
         self.header(frame).emit_within((length - fcs::LENGTH).saturating_sub(out.position()), out);
     }
 
-    /// Header and VLAN tag of a frame to a host: its class as the priority, in no VLAN of its own.
+    /// Writes the header and VLAN tag of a frame to a host, with its class as the priority and VLAN identifier 0.
     fn tagged(&self, frame: &Frame, source: Address, next: u16, out: &mut Writer) {
         let tag =
             vlan::Repr { priority: Priority::low_bits(frame.class), vlan: VlanId::default(), ..Default::default() };
@@ -102,7 +102,7 @@ impl Synthesizer<'_> {
     }
 }
 
-/// The identifier of a congestion point: its port's address, and the class.
+/// Returns the identifier of a congestion point: its port's address and the class.
 fn point(Address([a, b, c, d, e, f]): Address, class: u8) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, 0, class])
 }

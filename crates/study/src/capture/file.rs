@@ -1,4 +1,4 @@
-//! A capture on disk, written as the run goes.
+//! A capture file, written during the run.
 
 use super::{Capture, Medium, Record, Synthesizer, medium};
 use fabric::record::FrameRow;
@@ -9,27 +9,27 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use wire::pcapng::{self, Interface, LinkType, Resolution};
 
-/// A file that takes frames. It is whole after [`CaptureFile::finish`], and in its place once that is committed.
+/// A file of captured frames. It is complete after [`CaptureFile::finish`], and at its final path after the commit.
 pub struct CaptureFile<'a> {
     path: PathBuf,
     file: BufWriter<OutputFile>,
     synthesizer: Synthesizer<'a>,
-    /// By port its interface.
+    /// Interface by port.
     interfaces: Vec<Option<u32>>,
     resolution: Resolution,
     octets: Vec<u8>,
     block: Vec<u8>,
     /// Frames written.
     pub frames: u64,
-    /// Frames left out because nothing of their medium is that short.
+    /// Frames omitted because they are shorter than any frame of their medium.
     pub too_short: u64,
 }
 
 impl<'a> CaptureFile<'a> {
-    /// Begins a file with the links of a capture.
+    /// Creates a file with the links of a capture.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns an error if a system call fails.
     pub fn create(path: &Path, plan: &'a Plan, capture: &Capture) -> Result<CaptureFile<'a>, ResultsError> {
         let file = OutputFile::create_given(path).map_err(|source| ResultsError::io("create", path, source))?;
         let synthesizer = Synthesizer::new(&plan.spec, &plan.flow_names);
@@ -80,7 +80,7 @@ impl<'a> CaptureFile<'a> {
     /// Writes frames, in the order in which they started.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns an error if a system call fails.
     pub fn take(&mut self, frames: &[FrameRow]) -> Result<(), ResultsError> {
         for row in frames {
             let Some(interface) = self.interfaces.get(row.port as usize).copied().flatten() else { continue };
@@ -106,10 +106,10 @@ impl<'a> CaptureFile<'a> {
         written.map_err(|source| ResultsError::io("write", &self.path, source))
     }
 
-    /// Ends the file, which takes its place when it is committed.
+    /// Finishes the file, which the caller commits.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns an error if a system call fails.
     pub fn finish(self) -> Result<(PathBuf, OutputFile), ResultsError> {
         match self.file.into_inner() {
             Ok(file) => Ok((self.path, file)),

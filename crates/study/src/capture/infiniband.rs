@@ -1,7 +1,7 @@
-//! Simulated frames as InfiniBand packets, with both checks.
+//! Encoding of simulated frames as InfiniBand packets, with both CRCs.
 //!
-//! A packet's length is two octets more than a multiple of four, as its checks want it; a simulated length that is not
-//! is cut to the next one below.
+//! The length of a packet is a multiple of four plus two octets, as the CRCs require; other simulated lengths are
+//! rounded down.
 
 use super::{Record, Synthesizer};
 use fabric::graph::NodeId;
@@ -12,14 +12,14 @@ use wire::infiniband::{self, BaseTransport, FlowControl as Credit, INVARIANT, Lo
 use wire::pcapng::{ERF_LINK, Erf};
 use wire::{Writer, tailback};
 
-/// Octets around the payload.
+/// Octets of the headers before the payload.
 const HEADERS: usize = LocalRoute::LENGTH + BaseTransport::LENGTH;
 const SMALLEST: usize = HEADERS + INVARIANT + VARIANT;
-/// The extended header of an acknowledgement: syndrome 0 and message number.
+/// Length of the extended header of an acknowledgement: syndrome 0 and message number.
 const ACKNOWLEDGED: usize = 4;
 
 impl Synthesizer<'_> {
-    /// Writes a packet, and returns its length and what kind of record it is.
+    /// Writes a packet, and returns its length and record type.
     pub(super) fn infiniband(&mut self, row: &FrameRow, octets: &mut [u8]) -> Option<(usize, Record)> {
         let frame = &row.frame;
         let mut out = Writer::new(octets);
@@ -84,7 +84,7 @@ impl Synthesizer<'_> {
         infiniband::seal(out);
     }
 
-    /// Octets of the block that a node's credits count, InfiniBand's or its own; `None` if they count frames.
+    /// Returns the block size in octets in which a node counts credits; `None` if it counts frames.
     fn block(&self, node: Option<&NodeId>) -> Option<u64> {
         match node.map(|&node| super::flow_control(self.spec, node)) {
             Some(FlowControl::Credits(credits)) => match credits.unit {
@@ -95,7 +95,8 @@ impl Synthesizer<'_> {
         }
     }
 
-    /// A flow control packet. What the port has sent is counted as it is captured, so it is right from the start on.
+    /// Writes a flow control packet. Sent blocks are counted from the captured frames, so the count is correct from the
+    /// start.
     fn credit(&self, row: &FrameRow, Grant { class, granted }: Grant, out: &mut Writer) {
         let sent = self.sent.get(row.port as usize * MAX_CLASSES + usize::from(class)).copied().unwrap_or(0);
         // What is granted is frames, or bytes in whole blocks.
@@ -106,7 +107,7 @@ impl Synthesizer<'_> {
     }
 }
 
-/// The local identifier of a host: its number, from one on. The permissive one stands for whom nobody knows.
+/// Returns the local identifier of a host: its number plus one. The permissive identifier stands for an unknown host.
 fn identifier(host: Option<u32>) -> u16 {
     host.map_or(u16::MAX, |host| (host + 1) as u16)
 }

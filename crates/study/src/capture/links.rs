@@ -1,4 +1,4 @@
-//! Which links are captured: sender and receiver, each a name or a pattern.
+//! Selection of captured links by names or patterns of sender and receiver.
 
 use fabric::graph::Graph;
 use scenario::Pattern;
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 pub struct Direction {
     /// Global number of the sending port.
     pub port: u32,
-    /// Sender and receiver, as in `sw0->h1`; with the ports where several cables lead there, as in `a:0->b:1`.
+    /// Sender and receiver, as in `sw0->h1`; with ports if several cables connect them, as in `a:0->b:1`.
     pub name: String,
 }
 
-/// The directions that texts such as `sw0->h1` or `leaf*->spine?` stand for, in the order of ports.
+/// Returns the directions that match texts such as `sw0->h1` or `leaf*->spine?`, in the order of ports.
 ///
 /// # Errors
-/// A text that stands for none, with a remedy.
+/// Returns an error that suggests a remedy if a text matches no link.
 pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String> {
     let mut wanted = Vec::new();
     for text in texts {
@@ -62,7 +62,7 @@ pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String>
     }
 }
 
-/// A few links that there are.
+/// Returns examples of existing links.
 fn some(graph: &Graph) -> String {
     let links: Vec<String> = graph
         .cables

@@ -1,9 +1,8 @@
-//! Captures: the frames of simulated links as files that Wireshark reads.
+//! Captures of simulated links as files for Wireshark.
 //!
-//! A simulated frame has a length, a class and a purpose, and no octets. Here it gets the octets it would have had:
-//! PAUSE and PFC frames, congestion notification messages and InfiniBand credits are those of the standards, everything
-//! else carries a header of our own that says what the simulator knows of it. docs/wire/captures.md says which field comes
-//! from where.
+//! A simulated frame has a length, a class and a purpose, but no octets. This module generates the octets: PAUSE and
+//! PFC frames, congestion notification messages and InfiniBand credits follow the standards; all other frames carry our
+//! own header with the simulator's information. docs/wire/captures.md documents the source of each field.
 
 mod ethernet;
 mod file;
@@ -21,38 +20,38 @@ use fabric::workload::Destination;
 use fabric::{Frame, Kind};
 use wire::{Address, tailback};
 
-/// What a link speaks.
+/// The link layer of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// Ethernet frames.
     Ethernet,
-    /// InfiniBand packets: one of its ends hands out credits.
+    /// InfiniBand packets: one end of the link grants credits.
     InfiniBand,
 }
 
-/// Where frames are captured and where to put them.
+/// Links to capture, and the destination.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// The directions of links whose frames are wanted.
+    /// The directions of links to capture.
     pub links: Vec<Direction>,
-    /// The file; `None` is [`results::CAPTURE_FILE`] among the results.
+    /// The file; `None` selects [`results::CAPTURE_FILE`] in the results.
     pub file: Option<std::path::PathBuf>,
 }
 
-/// Gives simulated frames their octets.
+/// Generates the octets of simulated frames.
 struct Synthesizer<'a> {
     spec: &'a NetworkSpec,
     flow_names: &'a [String],
     hosts: Vec<NodeId>,
-    /// By port: its node, its number there, and what its link speaks.
+    /// By port: its node, its number there, and the medium of its link.
     ports: Vec<(NodeId, u16, Medium)>,
     /// By port: the node at the far end.
     peers: Vec<NodeId>,
-    /// By port and class: blocks sent, as the credits of the far end count them.
+    /// By port and class: blocks sent, in the credit unit of the far end.
     sent: Vec<u64>,
 }
 
-/// How a node holds back those who send to it.
+/// Returns the flow control of a node.
 fn flow_control(spec: &NetworkSpec, node: NodeId) -> FlowControl {
     let kind = spec.kind_of.get(node.0 as usize).copied().unwrap_or(0) as usize;
     let role = spec.graph.nodes.get(node.0 as usize).map(|node| node.role);
@@ -68,7 +67,7 @@ fn medium(spec: &NetworkSpec, here: NodeId, there: NodeId) -> Medium {
     if credits(here) || credits(there) { Medium::InfiniBand } else { Medium::Ethernet }
 }
 
-/// Every port of a graph: its node, its number there, and the node at the far end.
+/// Returns every port of a graph: its node, its number there, and the node at the far end.
 fn ports(graph: &Graph) -> impl Iterator<Item = (NodeId, u16, NodeId)> {
     (0..).zip(graph.ports()).flat_map(|(node, ends)| {
         (0u16..).zip(ends).map(move |(number, end)| (NodeId(node), number, end.peer)).collect::<Vec<_>>()
@@ -84,8 +83,8 @@ impl<'a> Synthesizer<'a> {
         Synthesizer { spec, flow_names, hosts: spec.graph.hosts(), ports, peers, sent }
     }
 
-    /// Writes the octets of a frame, and says what kind of record they are. `None` for a frame that is shorter than any
-    /// of its medium.
+    /// Writes the octets of a frame and returns their record type; `None` if the frame is shorter than any of its
+    /// medium.
     fn write(&mut self, row: &FrameRow, octets: &mut Vec<u8>) -> Option<Record> {
         let &(_, _, medium) = self.ports.get(row.port as usize)?;
         octets.clear();
@@ -99,7 +98,7 @@ impl<'a> Synthesizer<'a> {
         Some(record)
     }
 
-    /// The address of a port: locally administered, then the node's number and its port's.
+    /// Returns the address of a port: a locally administered prefix, the node's number and the port's number.
     fn address(&self, port: u32) -> Address {
         self.ports.get(port as usize).map_or(NOBODY, |&(node, number, _)| address(node, number))
     }
@@ -108,7 +107,7 @@ impl<'a> Synthesizer<'a> {
         self.hosts.get(host as usize).map_or(NOBODY, |&node| address(node, 0))
     }
 
-    /// The host that a frame of a flow comes from, if that can be known.
+    /// Returns the host that sent a frame of a flow, if known.
     fn sender(&self, frame: &Frame) -> Option<u32> {
         let flow = self.spec.flows.get(frame.flow as usize)?;
         match frame.kind {
@@ -122,7 +121,7 @@ impl<'a> Synthesizer<'a> {
         }
     }
 
-    /// The destination of a flow's data, if there is only one.
+    /// Returns the destination of a flow's data, if it is unique.
     fn destination(&self, flow: u32) -> Option<u32> {
         match self.spec.flows.get(flow as usize)?.destination {
             Destination::Host(host) => Some(host.0),
@@ -130,7 +129,7 @@ impl<'a> Synthesizer<'a> {
         }
     }
 
-    /// What our own header says of a frame.
+    /// Returns our own header of a frame.
     fn header(&self, frame: &Frame) -> tailback::Repr<'a> {
         let (sequence, born) = frame.numbers();
         tailback::Repr {
@@ -155,14 +154,14 @@ impl<'a> Synthesizer<'a> {
     }
 }
 
-/// What the octets are.
+/// Type of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Record {
     Ethernet,
     InfiniBand(wire::pcapng::Erf),
 }
 
-/// Stands for an address that the simulator does not know: who acknowledges where each frame draws its destination.
+/// Placeholder for an unknown address: the sender of an acknowledgement, if each frame draws its own destination.
 const NOBODY: Address = Address([0x02, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Octets against what the simulator knows.
+//! Tests of the generated octets.
 
 use super::*;
 use crate::{Options, execute};

@@ -1,4 +1,4 @@
-//! Fluid models of scenarios, worked out by hand; and packets on both sides of the edge that they predict.
+//! Tests of fluid models against manual calculations, and of packets on both sides of the predicted stability boundary.
 
 use super::*;
 use scenario::fluid::{FluidPlan, Model};

@@ -1,4 +1,4 @@
-//! A map of stability over two parameters, and the lines on it.
+//! Stability maps over two parameters, and their contours.
 
 use results::{Quantity, axis_value};
 use scenario::fluid::{Kind, Model};
@@ -6,12 +6,12 @@ use scenario::near_name;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is wrong with what a map should be of.
+/// An error in the request for a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapError {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
@@ -27,22 +27,22 @@ fn wrong(message: impl Into<String>, help: impl Into<String>) -> MapError {
     MapError { message: message.into(), help: help.into() }
 }
 
-/// A parameter and the range it takes.
+/// A parameter and its range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapAxis {
-    /// Its name.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// From where, in its base unit.
+    /// Lower end, in the base unit.
     pub from: f64,
-    /// To where.
+    /// Upper end, in the base unit.
     pub to: f64,
 }
 
 impl MapAxis {
-    /// Reads `delay=50us..300us`; the key may have `fluid.` before it.
+    /// Parses `delay=50us..300us`. The key may have the prefix `fluid.`.
     ///
     /// # Errors
-    /// If it is no parameter of the model, or no range in its unit.
+    /// Returns an error if the key is not a parameter of the model, or if the range is invalid in its unit.
     pub fn parse(model: &Model, text: &str) -> Result<MapAxis, MapError> {
         let form = "write KEY=FROM..TO, such as delay=50us..300us";
         let Some((key, range)) = text.split_once('=') else {
@@ -69,13 +69,13 @@ impl MapAxis {
         }
     }
 
-    /// The value at that place of so many.
+    /// Returns the value at index `place` of `points` equidistant points.
     #[must_use]
     pub fn at(&self, place: usize, points: usize) -> f64 {
         self.from + (self.to - self.from) * place as f64 / (points - 1) as f64
     }
 
-    /// What it measures, for an axis of a picture.
+    /// Returns the quantity of the parameter, for the axis of a plot.
     #[must_use]
     pub fn quantity(&self) -> Quantity {
         match Kind::of(self.name) {
@@ -113,29 +113,30 @@ fn value(name: &str, text: &str) -> Result<f64, MapError> {
     }
 }
 
-/// A line where something changes, in the units of the axes.
+/// A contour line, in the units of the axes.
 pub type Contour = Vec<(f64, f64)>;
 
-/// The margins over a grid.
+/// Stability margins over a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
-    /// Across.
+    /// Horizontal axis.
     pub x: MapAxis,
-    /// Up.
+    /// Vertical axis.
     pub y: MapAxis,
-    /// Points along each axis.
+    /// Number of points along each axis.
     pub points: usize,
-    /// The least phase margin, in radians, row by row from the bottom; not a number where there is no equilibrium.
+    /// Minimum phase margin in radians, row by row from the bottom; NaN where there is no equilibrium.
     pub margins: Vec<f64>,
-    /// How far theorem 3 is from its edge; not a number where there is none.
+    /// Slack of theorem 3; NaN where it is undefined.
     pub slacks: Vec<f64>,
 }
 
 impl Map {
-    /// Computes every point, on so many threads; the result does not depend on how many.
+    /// Computes every point on `threads` threads. The result does not depend on their number.
     ///
     /// # Errors
-    /// If both axes are the same, or there are fewer than two points or more than four thousand along each.
+    /// Returns an error if both axes are the same, or if there are fewer than two or more than four thousand points
+    /// along each.
     pub fn compute(model: &Model, [x, y]: [MapAxis; 2], points: usize, threads: usize) -> Result<Map, MapError> {
         if x.name == y.name {
             return Err(wrong(format!("both axes are `{}`", x.name), "name two parameters"));
@@ -162,7 +163,7 @@ impl Map {
         Ok(Map { x, y, points, margins, slacks })
     }
 
-    /// The part of the points with an equilibrium that are stable.
+    /// Returns the fraction of stable points among those with an equilibrium.
     #[must_use]
     pub fn stable_part(&self) -> f64 {
         let known = self.margins.iter().filter(|margin| !margin.is_nan()).count();
@@ -170,19 +171,19 @@ impl Map {
         if known == 0 { 0.0 } else { stable as f64 / known as f64 }
     }
 
-    /// The lines between stable and unstable.
+    /// Returns the boundary between stable and unstable points.
     #[must_use]
     pub fn boundary(&self) -> Vec<Contour> {
         self.contours(&self.margins)
     }
 
-    /// The edge of theorem 3.
+    /// Returns the boundary of theorem 3.
     #[must_use]
     pub fn edge_of_theorem(&self) -> Vec<Contour> {
         self.contours(&self.slacks)
     }
 
-    /// The lines where a field is zero: marching squares, pieces joined.
+    /// Returns the zero contours of a field, computed by marching squares.
     fn contours(&self, field: &[f64]) -> Vec<Contour> {
         let points = self.points;
         let at = |column: usize, row: usize| field[row * points + column];

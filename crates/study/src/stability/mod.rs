@@ -1,9 +1,9 @@
-//! The fluid of a scenario, analysed: `tailback stability`.
+//! Stability analysis of a scenario's fluid model: `tailback stability`.
 //!
-//! A scenario's own protocol and network make a fluid model ([`scenario::fluid`]). [`analyse`] puts together what the crate
-//! `theory` says of one set of parameters; [`Map`] does so for a grid of two of them, on all cores and to the same bits;
-//! [`Analysis::verdict`] is what all criteria say together; [`trajectory`] integrates the equations, and [`packets()`]
-//! runs the scenario for comparison with them.
+//! A scenario's protocol and network define a fluid model ([`scenario::fluid`]). [`analyse`] collects the results of
+//! the crate `theory` for one set of parameters; [`Map`] does so for a grid of two parameters, in parallel and
+//! bit-identical on any number of threads; [`Analysis::verdict`] combines all criteria; [`trajectory`] integrates the
+//! equations, and [`packets()`] runs the scenario for comparison.
 
 #[cfg(test)]
 mod derive_tests;
@@ -24,86 +24,86 @@ use theory::stability::stated::{Claim, claims};
 use theory::stability::switched::{Cycle, by_dominant_roots, critical_delay, measure, measure_sampled, without_delay};
 use theory::stability::{Complex, DelayedLoop, Margins, Roots, Theorem3, largest_common, rightmost};
 
-/// One loop near the equilibrium.
+/// Analysis of one loop near the equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopAnalysis {
-    /// Which equations hold.
+    /// The equations that apply.
     pub name: &'static str,
-    /// The loop itself.
+    /// The loop.
     pub of: DelayedLoop,
     /// The paper's pole, in radians per second; BCN only.
     pub pole: Option<f64>,
-    /// The roots of the loop's own part: its open-loop poles.
+    /// The open-loop poles.
     pub open_poles: Vec<Complex>,
-    /// How far it is from the edge.
+    /// Stability margins.
     pub margins: Margins,
-    /// The roots that rule it.
+    /// The dominant roots.
     pub roots: Roots,
 }
 
-/// What the BCN paper says of the loops, and what two loops do in turn.
+/// Results of the BCN paper, and of the two loops alternating.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BcnAnalysis {
-    /// Theorem 3 with the `a` of the scenario.
+    /// Theorem 3 with the scenario's `a`.
     pub at_stated: Theorem3,
-    /// With the largest `a` that both poles allow; none if that is below one.
+    /// Theorem 3 with the largest `a` that both poles allow; `None` if it is below one.
     pub at_common: Option<Theorem3>,
-    /// With the largest `a` that each pole allows.
+    /// Theorem 3 with the largest `a` that each pole allows.
     pub at_own: Theorem3,
-    /// The phase margin of the exact loop on the edge of the theorem, in radians, for the `a` of the scenario.
+    /// Phase margin of the exact loop on the boundary of the theorem, in radians, with the scenario's `a`.
     pub edge_phase: f64,
     /// Theorem 2: the cycle of the two loops without delay.
     pub undelayed: Cycle,
-    /// The same by the roots that rule the delayed loops.
+    /// The cycle estimated from the dominant roots of the delayed loops.
     pub estimate: Option<Cycle>,
-    /// The cycle of the two delayed loops as they take turns, measured; none if it does not swing.
+    /// The measured cycle of the two alternating delayed loops; `None` if they do not oscillate.
     pub measured: Option<Cycle>,
-    /// The delay from which on they do not settle in turn.
+    /// The smallest delay at which the alternating loops do not settle.
     pub in_turn: Option<f64>,
-    /// The same with the lag of sampling.
+    /// The analysis with the sampling lag.
     pub sampled: SampledAnalysis,
-    /// What a paper states, and what follows.
+    /// Claims of a paper, and their consequences.
     pub claims: Vec<Claim>,
 }
 
-/// What BCN's loops are if growth is told by samples a random time apart.
+/// Analysis of BCN's loops if growth is measured by samples at random intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledAnalysis {
-    /// The time between two samples on average, in seconds.
+    /// Mean sampling interval in seconds.
     pub gap: f64,
-    /// The increase and the decrease loop, each alone.
+    /// Margins of the increase and the decrease loop, each alone.
     pub margins: [Margins; 2],
-    /// The roots that rule each.
+    /// Dominant roots of each loop.
     pub roots: [Roots; 2],
-    /// Both as they take turns, measured; none if that does not swing.
+    /// The measured cycle of the alternating loops; `None` if they do not oscillate.
     pub measured: Option<Cycle>,
-    /// The delay from which on they do not settle in turn.
+    /// The smallest delay at which the alternating loops do not settle.
     pub in_turn: Option<f64>,
 }
 
-/// Everything.
+/// The complete analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// The queue at rest, in bytes.
+    /// Equilibrium queue, in bytes.
     pub queue: f64,
-    /// The rate of every source at rest, in bits per second.
+    /// Equilibrium rate of every source, in bits per second.
     pub rate: f64,
     /// The loops, each alone.
     pub loops: Vec<LoopAnalysis>,
-    /// What only BCN has.
+    /// Results that apply only to BCN.
     pub bcn: Option<BcnAnalysis>,
 }
 
 impl Analysis {
-    /// Whether every loop alone is stable by the exact criterion, without the lag of sampling.
+    /// Returns whether every loop alone is stable by the exact criterion, without the sampling lag.
     #[must_use]
     pub fn loops_are_stable(&self) -> bool {
         self.loops.iter().all(|of| of.margins.stable)
     }
 
-    /// The time until a disturbance has fallen to 2 % and how often it swings, in seconds and hertz, by the criterion that
-    /// leaves out the least: of BCN's loops in turn with the lag of sampling, without it, or of the loop that takes
-    /// longest. The time is infinite unless every criterion says stable.
+    /// Returns the time in seconds until a disturbance has decayed to 2 %, and the frequency of its oscillation in
+    /// hertz, by the most complete criterion: BCN's alternating loops with the sampling lag, those without it, or the
+    /// slowest loop. The time is infinite unless every criterion says stable.
     #[must_use]
     pub fn prediction(&self) -> (f64, f64) {
         let cycle = self.bcn.as_ref().and_then(|bcn| bcn.sampled.measured.or(bcn.measured));
@@ -120,10 +120,10 @@ impl Analysis {
     }
 }
 
-/// All that can be said of a fluid without integrating it over time.
+/// Analyses a fluid model without integrating it over time.
 ///
 /// # Errors
-/// If it has no equilibrium.
+/// Returns an error if the model has no equilibrium.
 pub fn analyse(plan: &FluidPlan) -> Result<Analysis, Error> {
     let (queue, rate) = plan.model.equilibrium()?;
     let mut loops = Vec::new();
@@ -166,7 +166,7 @@ fn analyse_bcn(plan: &FluidPlan, of: &Bcn, loops: &[LoopAnalysis]) -> Result<Bcn
     })
 }
 
-/// The queue in bytes and the rate of a source in bits per second, over time in seconds.
+/// Queue in bytes and rate of a source in bits per second, over time in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectory {
     /// Time and queue.
@@ -175,13 +175,13 @@ pub struct Trajectory {
     pub rate: Vec<(f64, f64)>,
 }
 
-/// More steps than this are a mistake in a duration or a delay.
+/// Maximum number of steps; more indicate a mistake in a duration or a delay.
 const MOST_STEPS: f64 = 1e7;
 
-/// The fluid over time, from the start the scenario gives it, as about so many points.
+/// Integrates the fluid model from the scenario's initial state, and returns about `points` points.
 ///
 /// # Errors
-/// If it would take too many steps: they cannot be longer than the delay.
+/// Returns an error if the integration would take too many steps, which cannot be longer than the delay.
 pub fn trajectory(plan: &FluidPlan, points: f64) -> Result<Trajectory, Error> {
     let delay = plan.model.delay();
     let longest = if delay > 0.0 { delay / 20.0 } else { plan.duration / 1e5 };

@@ -1,4 +1,4 @@
-//! The same loop as packets: its queue and its total rate, sampled, and how either course swings.
+//! Packet simulation of the same loop: its sampled queue and total rate, and the oscillation of either.
 
 use super::Trajectory;
 use crate::{ROWS_HELD, StudyError, cores, outcome_word};
@@ -12,39 +12,39 @@ use std::sync::atomic::AtomicBool;
 use theory::spectrum::{Peak, Spectrum};
 use units::{Span, Time};
 
-/// What was sampled of a run.
+/// Samples of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packets {
-    /// Seconds between two samples; the first is at time zero.
+    /// Sampling interval in seconds; the first sample is at time zero.
     pub spacing: f64,
-    /// Bytes that wait for the bottleneck.
+    /// Queue of the bottleneck in bytes.
     pub queue: Vec<f64>,
-    /// What all its flows are allowed together, in bits per second of frames.
+    /// Sum of the permitted rates of its flows, in bits per second of frames.
     pub rate: Vec<f64>,
-    /// How unequal what they are allowed is: the mean of its squares over the square of its mean, one if all are equal.
-    /// It is the inverse of Jain's index, and the factor by which decreases weigh more than those of equal sources.
+    /// Inequality of the permitted rates: the mean of their squares over the square of their mean, one if all are
+    /// equal. It is the inverse of Jain's index, and the factor by which decreases weigh more than with equal sources.
     pub inequality: Vec<f64>,
-    /// How the run ended, in a word.
+    /// Outcome of the run, in one word.
     pub outcome: &'static str,
 }
 
-/// How a quantity behaves over a stretch of time.
+/// Behaviour of a quantity over an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// Its mean.
+    /// Mean.
     pub mean: f64,
-    /// Its standard deviation.
+    /// Standard deviation.
     pub deviation: f64,
-    /// The root of the mean square of its distance from where it should rest.
+    /// Root mean square distance from the equilibrium.
     pub around: f64,
-    /// How its variance is spread over frequencies.
+    /// Distribution of its variance over frequencies.
     pub spectrum: Option<Spectrum>,
-    /// Its strongest swing.
+    /// Its strongest oscillation.
     pub peak: Option<Peak>,
 }
 
 impl Behaviour {
-    /// Of samples that are `spacing` seconds apart and should lie at `rest`; `None` without any.
+    /// Analyses samples that are `spacing` seconds apart, around the equilibrium `rest`; `None` if there are none.
     #[must_use]
     pub fn of(samples: &[f64], spacing: f64, rest: f64) -> Option<Behaviour> {
         let count = samples.len() as f64;
@@ -57,7 +57,7 @@ impl Behaviour {
     }
 }
 
-/// Fills equal distances in time with what was seen last.
+/// Resamples values at equal intervals by holding the last one.
 struct Held {
     every: Span,
     now: f64,
@@ -65,20 +65,20 @@ struct Held {
 }
 
 impl Held {
-    /// Holds what there was until just before that instant.
+    /// Holds the current value until just before that instant.
     fn until(&mut self, time: Time) {
         let due = time.as_picos().div_ceil(self.every.as_picos()) as usize;
         self.samples.resize(due.max(self.samples.len()), self.now);
     }
 }
 
-/// Adds up rows of one queue and of the limits of some flows.
+/// Accumulates rows of one queue and of the permitted rates of flows.
 struct Sink<'a> {
     bottleneck: &'a Bottleneck,
-    /// Bits per second of flows that nothing limits.
+    /// Rates of unlimited flows in bits per second.
     unlimited: BTreeMap<u32, f64>,
     limits: BTreeMap<u32, f64>,
-    /// The sum of the squares of the limits.
+    /// Sum of the squares of the permitted rates.
     squares: f64,
     queue: Held,
     rate: Held,
@@ -106,10 +106,10 @@ impl Sink<'_> {
     }
 }
 
-/// Runs the packets of a scenario and samples its bottleneck. `progress` is told at every inspection.
+/// Runs the packet simulation of a scenario and samples its bottleneck. `progress` is called at every inspection.
 ///
 /// # Errors
-/// If the network cannot be built. Loading a scenario finds this first.
+/// Returns an error if the network cannot be built. Loading a scenario finds this first.
 pub fn packets(
     plan: &Plan,
     bottleneck: &Bottleneck,
@@ -169,7 +169,7 @@ pub fn packets(
     Ok(Packets { spacing, queue, rate, inequality, outcome })
 }
 
-/// The distance of samples that shows a swing of that frequency, and not more of a run than it has.
+/// Returns a sampling interval that resolves an oscillation of that frequency with a bounded number of samples.
 #[must_use]
 pub fn sampling(plan: &Plan, frequency: f64) -> Span {
     let fine = 1.0 / (40.0 * frequency.max(1.0));
@@ -181,8 +181,8 @@ pub fn sampling(plan: &Plan, frequency: f64) -> Span {
     Span::from_picos([5, 2, 1].into_iter().map(|step| step * power).find(|step| *step <= picos).unwrap_or(power))
 }
 
-/// The part of a run over which its behaviour is measured, in seconds: from the end of the warm-up, or, if there is none,
-/// from the middle.
+/// Returns the interval of a run, in seconds, over which its behaviour is measured: from the end of the warm-up or,
+/// without one, from the middle.
 #[must_use]
 pub fn settled(plan: &Plan) -> (f64, f64) {
     let duration = plan.run.duration.as_secs_f64();
@@ -190,7 +190,7 @@ pub fn settled(plan: &Plan) -> (f64, f64) {
     (from, duration)
 }
 
-/// Those of samples that lie in a stretch of time.
+/// Returns the samples in an interval.
 #[must_use]
 pub fn within(samples: &[f64], spacing: f64, (from, until): (f64, f64)) -> &[f64] {
     let place = |time: f64| ((time / spacing).round() as usize).min(samples.len());
@@ -198,7 +198,7 @@ pub fn within(samples: &[f64], spacing: f64, (from, until): (f64, f64)) -> &[f64
 }
 
 impl Trajectory {
-    /// Seconds between two points.
+    /// Returns the time between two points in seconds.
     #[must_use]
     pub fn spacing(&self) -> f64 {
         match self.queue[..] {
@@ -207,7 +207,7 @@ impl Trajectory {
         }
     }
 
-    /// Queue and total rate as samples.
+    /// Returns queue and total rate as samples.
     #[must_use]
     pub fn samples(&self, plan: &FluidPlan) -> (Vec<f64>, Vec<f64>) {
         let sources = plan.model.get("sources").unwrap_or(1.0);

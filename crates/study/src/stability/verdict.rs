@@ -1,33 +1,33 @@
-//! The headline of an analysis: what all of its criteria say together.
+//! The verdict of an analysis, combined from all criteria.
 //!
-//! A loop is called stable only if every criterion that was computed says so. Where they differ, the one that leaves out
-//! the least decides between "unstable" and "in doubt": for BCN that is both loops in turn, with their delay and the lag of
-//! sampling, which is what packets follow.
+//! A loop is called stable only if every computed criterion says so. Where they differ, the most complete criterion
+//! decides between "unstable" and "in doubt". For BCN, that is the alternating loops with their delay and the sampling
+//! lag, which packets follow.
 
 use super::Analysis;
 
-/// One criterion by which a fluid was judged.
+/// One criterion of stability.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Criterion {
-    /// What was judged.
+    /// Name of the criterion.
     pub name: String,
-    /// What came out.
+    /// Whether it says stable.
     pub stable: bool,
 }
 
-/// What all criteria say together.
+/// The verdict of all criteria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every criterion says stable.
     Stable,
-    /// The criterion that leaves out the least says unstable.
+    /// The most complete criterion says unstable.
     Unstable,
-    /// That one says stable, and another says unstable.
+    /// The most complete criterion says stable, and another says unstable.
     InDoubt,
 }
 
 impl Verdict {
-    /// In a word or two.
+    /// Returns the name of the verdict.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Verdict {
 }
 
 impl Analysis {
-    /// Every criterion, those that leave out the least last.
+    /// Returns all criteria, from the least to the most complete.
     #[must_use]
     pub fn criteria(&self) -> Vec<Criterion> {
         let mut all: Vec<Criterion> = Vec::new();
@@ -67,7 +67,7 @@ impl Analysis {
         all
     }
 
-    /// What decides where criteria differ: the one that leaves out the least.
+    /// Returns the criterion that decides where criteria differ: the most complete one.
     #[must_use]
     pub fn decisive(&self) -> Criterion {
         let (name, stable) = match &self.bcn {
@@ -84,7 +84,7 @@ impl Analysis {
         Criterion { name: name.into(), stable }
     }
 
-    /// What all criteria say together.
+    /// Returns the verdict of all criteria.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if self.criteria().iter().all(|criterion| criterion.stable) {

@@ -1,4 +1,4 @@
-//! What flows hold of input buffers: the mean of each over a window, or when all together came to rest.
+//! Buffer occupancy by flow: the mean of each flow over a window, or the settling time of their sum.
 
 use super::Slot;
 use super::rest::Rest;
@@ -7,24 +7,24 @@ use scenario::{Expectation, Metric};
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
-/// See the module.
+/// An accumulator of the buffer occupancy of flows.
 #[derive(Debug)]
 pub(crate) struct Backlogs {
     slot: Slot,
-    /// The last quarter of it.
+    /// The last quarter of the window.
     quarter: Slot,
-    /// For settling: the fraction of the last mean by which the sum of all may differ.
+    /// For settling: the permitted deviation of the sum, as a fraction of the last mean.
     within: Option<f64>,
-    /// By flow the level it is a part of: its own, or the first.
+    /// By flow, the level it contributes to: its own, or the first.
     levels_of: BTreeMap<u32, u32>,
     levels: BTreeMap<u32, Level>,
-    /// By port, class and flow: what was last seen.
+    /// By port, class and flow: the last sample.
     held: BTreeMap<(u32, u8, u32), u32>,
-    /// Whether any switch keeps account of who holds its buffers.
+    /// Whether any switch records buffer occupancy by flow.
     kept: bool,
 }
 
-/// What one flow holds, or all together.
+/// Buffer occupancy of one flow, or of all together.
 #[derive(Debug)]
 struct Level {
     now: u64,
@@ -78,7 +78,7 @@ impl Backlogs {
         }
     }
 
-    /// Nothing if nobody keeps account, or if a window to settle in was not lived through.
+    /// Returns the values; empty if no switch records occupancy, or if the run ended within a window for settling.
     pub(super) fn close(self, end: Time) -> BTreeMap<u32, f64> {
         let Backlogs { slot, quarter, within, levels, kept, .. } = self;
         let lived = slot.part(Time::ZERO, end).length();

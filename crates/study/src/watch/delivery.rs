@@ -1,4 +1,4 @@
-//! When some flows together have what is fair: their throughput over a sliding window, sample by sample.
+//! Time until flows together reach their fair share: their throughput over a sliding window, by sample.
 
 use super::Slot;
 use crate::measure::fair_share;
@@ -7,19 +7,19 @@ use scenario::{Expectation, FairPhase, Plan};
 use std::collections::{BTreeSet, VecDeque};
 use units::{Span, Time};
 
-/// See the module.
+/// An accumulator of the deliveries of flows.
 #[derive(Debug)]
 pub(crate) struct Deliveries {
     slot: Slot,
     flows: BTreeSet<u32>,
     /// Length of the sliding window.
     length: Span,
-    /// Bytes in that much time that are enough; none if fair shares cannot be told.
+    /// Required bytes in the sliding window; `None` if fair shares are undefined.
     enough: Option<f64>,
-    /// What was delivered at the samples of the sliding window, and its sum.
+    /// Bytes delivered at the samples in the sliding window, and their sum.
     lately: VecDeque<(Time, u64)>,
     sum: u64,
-    /// When it was enough.
+    /// When the required bytes were reached.
     reached: Option<Time>,
 }
 
@@ -65,7 +65,7 @@ impl Deliveries {
         }
     }
 
-    /// Seconds; `None` if the window was not lived through or fair shares cannot be told.
+    /// Returns the time in seconds; `None` if the run ended within the window or fair shares are undefined.
     pub(super) fn close(self, end: Time) -> Option<f64> {
         self.enough?;
         let until = self.reached.or((end >= self.slot.until).then_some(self.slot.until))?;

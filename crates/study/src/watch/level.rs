@@ -1,4 +1,4 @@
-//! How full queues and buffers are over a window: port by port, or the fullest of those named at each sample.
+//! Occupancy of queues and buffers over a window: by port, or the maximum of the named ones at each sample.
 
 use super::Slot;
 use fabric::record::QueueRow;
@@ -6,50 +6,50 @@ use scenario::{Across, Expectation, Metric, Plan, Statistic};
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
-/// See the module.
+/// An accumulator of the occupancy of queues and buffers.
 #[derive(Debug)]
 pub(crate) struct Levels {
     slot: Slot,
     statistic: Statistic,
     around: Option<f64>,
-    /// Whether what came in is meant, not what waits to go out.
+    /// Whether ingress buffers are measured instead of egress queues.
     input: bool,
-    /// For every port and class the positions in `levels` of what it is a part of.
+    /// For every port and class, the indices in `levels` that it contributes to.
     levels_of: BTreeMap<(u32, u8), Vec<usize>>,
-    /// By port and class: what was last seen.
+    /// By port and class: the last sample.
     seen: BTreeMap<(u32, u8), u32>,
     levels: Vec<u64>,
-    /// For every level the position in `places` of what it counts for: the fullest counts.
+    /// For every level, the index of its place in `places`; the maximum level counts.
     place_of: Vec<usize>,
-    /// Since when the levels are what they are.
+    /// Time since which the levels are unchanged.
     since: Time,
     places: Vec<Place>,
     across: Across,
 }
 
-/// What is followed over time: a port, a node's buffer, or all that is named together.
+/// A measured place: a port, a node's buffer, or all named ones together.
 #[derive(Clone, Debug)]
 struct Place {
-    /// The sum over the window of level times picoseconds, of its square, the most and the least.
+    /// Over the window: the integrals of the level and of its square over picoseconds, the maximum and the minimum.
     sum: u128,
     squares: u128,
     most: Option<u64>,
     least: Option<u64>,
-    /// What is asked of the levels, if it is no statistic.
+    /// State for metrics other than statistics.
     asked: Asked,
 }
 
-/// What metrics other than statistics need.
+/// State that metrics other than statistics need.
 #[derive(Clone, Debug)]
 enum Asked {
     Nothing,
-    /// Whether it has been above a level, and since when it is so no longer.
+    /// Whether it has been above a level, and the time since which it no longer is.
     Above {
         level: u64,
         been: bool,
         back: Option<Time>,
     },
-    /// Its samples, a fixed time apart, and the time of the next.
+    /// Samples at equal intervals, and the time of the next one.
     Samples {
         apart: Span,
         next: Time,
@@ -58,7 +58,7 @@ enum Asked {
     },
 }
 
-/// The number of one place, and by what places are put in order: the number, but for a frequency how strong it is.
+/// The value of one place, and the sort key of places: the value or, for a frequency, its strength.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     order: f64,
@@ -76,7 +76,7 @@ impl Place {
         Place { sum: 0, squares: 0, most: None, least: None, asked }
     }
 
-    /// Its level was so from `since` to `until`.
+    /// Accumulates a level that held from `since` to `until`.
     fn hold(&mut self, level: u64, slot: Slot, since: Time, until: Time) {
         let span = slot.part(since, until).length();
         self.sum += u128::from(level) * u128::from(span.as_picos());
@@ -102,7 +102,7 @@ impl Place {
         }
     }
 
-    /// What came of it in a window that was lived through as far as `lived`.
+    /// Returns the value over the part of the window that the run reached.
     fn close(&self, statistic: Statistic, around: Option<f64>, lived: Slot) -> Option<Found> {
         match &self.asked {
             Asked::Nothing => {}
@@ -214,7 +214,7 @@ impl Levels {
         }
     }
 
-    /// The levels were what they are until then; at the end of the run they are also what they are in that instant.
+    /// Accumulates the current levels until then; at the end of the run, also for that instant.
     fn hold(&mut self, until: Time, last: bool) {
         if self.since > self.slot.until || until < self.slot.from || (until == self.slot.from && !last) {
             return;

@@ -1,15 +1,15 @@
-//! Which of some flows was notified first.
+//! The first flow that was notified of congestion.
 
 use fabric::record::NoticeRow;
 use scenario::Expectation;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// See the module.
+/// An accumulator of the earliest notification.
 #[derive(Debug)]
 pub(crate) struct Notified {
     flows: BTreeSet<u32>,
-    /// The earliest notice, of the first flow that had one then.
+    /// The earliest notification, and the first flow that received it.
     first: Option<(Time, u32)>,
 }
 
@@ -25,7 +25,7 @@ impl Notified {
         }
     }
 
-    /// Its number, as the only key; the value is when.
+    /// Returns the number of the flow as the only key, and the time as its value.
     pub(super) fn close(self) -> BTreeMap<u32, f64> {
         self.first.into_iter().map(|(time, flow)| (flow, time.saturating_since(Time::ZERO).as_secs_f64())).collect()
     }

@@ -1,4 +1,4 @@
-//! Pauses of senders: for how much of a window, and how long they followed each other.
+//! Pauses of senders: their fraction of a window, and the length of phases of pauses.
 
 use super::Slot;
 use fabric::record::PauseRow;
@@ -6,21 +6,21 @@ use scenario::{Expectation, Metric};
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
-/// See the module.
+/// An accumulator of pauses.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     slot: Slot,
-    /// For phases: how long without a pause ends one.
+    /// For phases: the interval without a pause that ends a phase.
     quiet: Option<Span>,
     ports: BTreeMap<u32, Port>,
 }
 
-/// What one sender obeyed.
+/// Pauses of one sender.
 #[derive(Clone, Debug, Default)]
 struct Port {
-    /// By class: how long it was paused.
+    /// By class: total time paused.
     paused: BTreeMap<u8, Span>,
-    /// Phases in order; between two of them there was quiet.
+    /// Phases in order, separated by quiet intervals.
     phases: Vec<Slot>,
 }
 

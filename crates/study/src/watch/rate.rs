@@ -1,4 +1,4 @@
-//! What flows are allowed: its mean over a window, or when it came to rest.
+//! Permitted rates of flows: the mean over a window, or the settling time.
 
 use super::rest::Rest;
 use super::{Slot, link_rates};
@@ -7,35 +7,35 @@ use scenario::{Expectation, Metric, Plan};
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
-/// See the module.
+/// An accumulator of permitted rates.
 #[derive(Debug)]
 pub(crate) struct Rates {
     slot: Slot,
-    /// The last quarter of it.
+    /// The last quarter of the window.
     quarter: Slot,
-    /// For settling times: the fraction of the last mean by which a rate may differ.
+    /// For settling times: the permitted deviation of a rate, as a fraction of the last mean.
     within: Option<f64>,
     flows: BTreeMap<u32, Flow>,
 }
 
-/// What one flow was allowed.
+/// Permitted rate of one flow.
 #[derive(Clone, Debug, Default)]
 struct Flow {
-    /// What counts where nothing limits it.
+    /// Rate that counts while nothing limits the flow.
     unlimited: u64,
-    /// The latest sample and when it was taken.
+    /// Time and value of the latest sample.
     now: Option<(Time, u64)>,
-    /// When the first was taken.
+    /// Time of the first sample.
     first: Time,
     /// Over the window and over its last quarter: sum of rate times picoseconds, and of picoseconds.
     sum: (u128, u64),
     last: (u128, u64),
-    /// When it was last outside a band.
+    /// When the rate was last outside a band.
     rest: Rest,
 }
 
 impl Flow {
-    /// The latest sample held until then.
+    /// Accumulates the latest sample, which held until then.
     fn hold(&mut self, until: Time, slot: Slot, quarter: Slot, settling: bool) {
         let Some((since, rate)) = self.now else { return };
         for (slot, (sum, length)) in [(slot, &mut self.sum), (quarter, &mut self.last)] {
@@ -50,7 +50,7 @@ impl Flow {
         self.rest.hold(rate, part.until);
     }
 
-    /// Seconds until it stayed within that fraction of its last mean.
+    /// Returns the seconds until the rate stayed within that fraction of its last mean.
     fn settled(&self, slot: Slot, within: f64) -> f64 {
         let begin = self.first.max(slot.from);
         let mean = mean(self.last);
@@ -59,7 +59,7 @@ impl Flow {
     }
 }
 
-/// Not a number over no time.
+/// Returns the mean; NaN if the interval is empty.
 fn mean((sum, length): (u128, u64)) -> f64 {
     if length == 0 { f64::NAN } else { sum as f64 / length as f64 }
 }

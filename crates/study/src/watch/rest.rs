@@ -1,9 +1,10 @@
-//! When something that goes up and down came to rest: within a band that is known only in the end.
+//! Settling of a varying quantity within a band that is known only at the end.
 
 use units::Time;
 
-/// Values that no later one exceeds, falling, each with the end of its time; and those that no later one falls below,
-/// rising. They tell when a value was last above or below any other, and do not grow with the number of samples.
+/// Values that no later one exceeds, in falling order, and values that no later one falls below, in rising order, each
+/// with the end of its interval. They determine when a value was last above or below any other, and do not grow with
+/// the number of samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rest {
     peaks: Vec<(u64, Time)>,
@@ -11,7 +12,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// It was that until then.
+    /// Adds a value that held until then.
     pub(super) fn hold(&mut self, value: u64, until: Time) {
         while self.peaks.pop_if(|(peak, _)| *peak <= value).is_some() {}
         self.peaks.push((value, until));
@@ -19,14 +20,15 @@ impl Rest {
         self.dips.push((value, until));
     }
 
-    /// The end of the last time at which it differed from a mean by more than a fraction of that.
+    /// Returns the end of the last interval in which the value differed from a mean by more than a fraction of the
+    /// mean.
     pub(super) fn last_outside(&self, mean: f64, within: f64) -> Option<Time> {
         let above = self.peaks.iter().rev().find(|(value, _)| *value as f64 > mean * (1.0 + within));
         let below = self.dips.iter().rev().find(|(value, _)| (*value as f64) < mean * (1.0 - within));
         above.into_iter().chain(below).map(|(_, until)| *until).max()
     }
 
-    /// How many values are kept.
+    /// Returns the number of stored values.
     #[cfg(test)]
     pub(super) fn kept(&self) -> usize {
         self.peaks.len() + self.dips.len()

@@ -1,4 +1,4 @@
-//! What several flows are allowed together, over time.
+//! Total permitted rate of several flows over time.
 
 use super::{Slot, link_rates};
 use fabric::record::RateRow;
@@ -6,20 +6,20 @@ use scenario::{Expectation, Plan, Statistic};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// See the module.
+/// An accumulator of a total permitted rate.
 #[derive(Debug)]
 pub(crate) struct Total {
     slot: Slot,
     statistic: Statistic,
     around: Option<f64>,
-    /// By flow: what counts where nothing limits it, and what it is allowed now; nothing before its first sample.
+    /// By flow: the rate that counts while nothing limits it, and its permitted rate; `None` before its first sample.
     flows: BTreeMap<u32, (u64, Option<u64>)>,
-    /// The sum of what they are allowed, and since when it is that.
+    /// Current total, and the time since which it holds.
     now: u64,
     since: Time,
     /// Over the window: the sum of the total times picoseconds.
     sum: u128,
-    /// Of the squares of its distance from its first value, which keeps large numbers from drowning small ones.
+    /// The same of the squared distance from the first value; the offset avoids cancellation.
     squares: f64,
     first: Option<f64>,
     most: Option<u64>,
@@ -60,7 +60,7 @@ impl Total {
         }
     }
 
-    /// The total was what it is until then.
+    /// Accumulates the total, which held until then.
     fn hold(&mut self, until: Time) {
         let span = self.slot.part(self.since, until).length().as_picos();
         if span == 0 {
