@@ -8,7 +8,7 @@
 //! | `672` | the PFC frame itself: 64 bytes and 20 of preamble and gap |
 //! | `2 * cable` | the PFC frame travels to the sender, and the sender's last bits travel back |
 //! | `2 * interface` | both pass through the physical layers at both ends |
-//! | `header` | cut-through ends receive a frame only after its header has arrived, however short the frame is; the standard has no such term |
+//! | `header` | cut-through ends accept a frame one header delay after its first bit, however short it is; the standard has no such term |
 //! | `response` | the sender's time to act on the PFC frame (the standard's higher layer delay) |
 //! | `8 (L_T + 20)` | the sender has just begun a frame of the paused priority and may finish it |
 //!

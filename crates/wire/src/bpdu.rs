@@ -1,5 +1,6 @@
 //! Bridge protocol data units (802.1Q 14): configuration, rapid, and the fixed part of multiple and shortest path
-//! spanning tree. What the latter two add is given as it stands, and only its configuration identifier is read.
+//! spanning tree. The extensions of the latter two are kept as raw octets; only their configuration identifiers are
+//! parsed.
 //!
 //! | octets after LLC | field |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | 17..25, 25..27 | bridge, port |
 //! | 27..35 | message age, maximum age, hello time, forward delay, in units of 1/256 s |
 //! | 35 | length of version 1: 0 |
-//! | 36..38, 38.. | length of version 3, and so much of it |
+//! | 36..38, 38.. | length of version 3, and that many octets |
 
 use crate::bytes::{array, at_least, be8, be16, be32, be64, from};
 use crate::ethernet::{Llc, emit_llc};
@@ -23,65 +24,64 @@ const TOPOLOGY_CHANGE: u8 = 0x80;
 const RAPID: u8 = 2;
 const FIXED: usize = 35;
 
-/// The role of the port that sends.
+/// The role of the sending port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// Not known, or that of the common tree's master port.
+    /// Unknown, or master port of the common tree.
     Master,
-    /// Alternate or backup.
+    /// Alternate or backup port.
     Alternate,
-    /// Towards the root.
+    /// Root port.
     Root,
-    /// For its link.
+    /// Designated port.
     #[default]
     Designated,
 }
 
-/// What a configuration or rapid data unit says.
+/// The fields of a configuration or rapid BPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Topology change acknowledged (of spanning tree only).
+    /// Topology change acknowledgement (spanning tree only).
     pub acknowledgement: bool,
     /// Agreement.
     pub agreement: bool,
-    /// The port forwards.
+    /// Port is forwarding.
     pub forwarding: bool,
-    /// The port learns.
+    /// Port is learning.
     pub learning: bool,
-    /// The port's role.
+    /// Port role.
     pub role: Role,
     /// Proposal.
     pub proposal: bool,
-    /// The topology has changed.
+    /// Topology change.
     pub change: bool,
-    /// Identifier of the root: priority and address.
+    /// Root identifier: priority and address.
     pub root: u64,
-    /// Cost to it.
+    /// Root path cost.
     pub cost: u32,
-    /// Identifier of the sender.
+    /// Bridge identifier of the sender.
     pub bridge: u64,
-    /// The sender's port.
+    /// Port identifier of the sender.
     pub port: u16,
     /// Ages and times in units of 1/256 s: message age, maximum age, hello time, forward delay.
     pub times: [u16; 4],
 }
 
-/// A data unit.
+/// A bridge protocol data unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repr<'a> {
-    /// Spanning tree: the topology has changed.
+    /// Topology change notification of spanning tree.
     TopologyChange,
     /// Spanning tree (802.1D): no roles, no agreement.
     Configuration(Message),
     /// Rapid spanning tree.
     Rapid(Message),
-    /// Multiple or shortest path spanning tree: version, message, and what follows the length of version 1.
+    /// Multiple or shortest path spanning tree: version, message, and the octets after the length of version 1.
     Multiple(u8, Message, &'a [u8]),
 }
 
 impl<'a> Repr<'a> {
-    /// Reads a data unit from behind its LLC header. Of a version it does not know it takes what the last known one has
-    /// (802.1Q 14.4).
+    /// Parses a data unit after its LLC header. An unknown version is parsed as the highest known one (802.1Q 14.4).
     pub fn parse(bytes: &'a [u8]) -> Result<Repr<'a>, Error> {
         let what = "BPDU";
         at_least(bytes, 4, what)?;
@@ -124,7 +124,7 @@ impl<'a> Repr<'a> {
         })
     }
 
-    /// Of multiple and shortest path spanning tree: how the sender maps VLANs to trees.
+    /// Returns the sender's mapping of VLANs to trees; multiple and shortest path spanning tree only.
     #[must_use]
     pub fn configuration(&self) -> Option<Mcid> {
         match self {
@@ -133,7 +133,7 @@ impl<'a> Repr<'a> {
         }
     }
 
-    /// Of shortest path spanning tree: how the sender will map VLANs to trees, or did.
+    /// Returns the sender's next or previous mapping of VLANs to trees; shortest path spanning tree only.
     #[must_use]
     pub fn auxiliary_configuration(&self) -> Option<Mcid> {
         let Repr::Multiple(4.., _, rest) = self else { return None };
@@ -141,7 +141,7 @@ impl<'a> Repr<'a> {
         (usize::from(be16(rest, version_4)) >= Mcid::LENGTH).then(|| Mcid::parse(from(rest, version_4 + 2)).ok())?
     }
 
-    /// Writes the data unit behind its LLC header.
+    /// Writes the data unit after its LLC header.
     pub fn emit(&self, out: &mut Writer) {
         let (version, kind, message) = match self {
             Repr::TopologyChange => return out.bytes(&[0, 0, 0, TOPOLOGY_CHANGE]),
@@ -184,7 +184,7 @@ impl<'a> Repr<'a> {
     }
 }
 
-/// The address in a bridge identifier.
+/// Returns the address in a bridge identifier.
 #[must_use]
 pub fn address_of(bridge: u64) -> Address {
     Address(array(&bridge.to_be_bytes(), 2))

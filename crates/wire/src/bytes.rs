@@ -1,4 +1,4 @@
-//! Reading and writing big-endian numbers without ever leaving the slice.
+//! Bounds-checked reading and writing of big-endian numbers.
 
 use crate::Error;
 
@@ -39,9 +39,10 @@ pub(crate) fn at_least(bytes: &[u8], need: usize, what: &'static str) -> Result<
     if bytes.len() < need { Err(Error::Short { what, need, have: bytes.len() }) } else { Ok(()) }
 }
 
-/// Writes a frame into a buffer, from its beginning to its end.
+/// Writes a frame sequentially into a buffer.
 ///
-/// What does not fit is counted but not written, and [`Writer::finish`] says so: one place to look for an error.
+/// Octets that do not fit are counted but not written; [`Writer::finish`] reports them, so that errors are checked in
+/// one place.
 #[derive(Debug)]
 pub struct Writer<'a> {
     buffer: &'a mut [u8],
@@ -49,24 +50,24 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins at the start of a buffer.
+    /// Creates a writer at the start of a buffer.
     pub fn new(buffer: &'a mut [u8]) -> Writer<'a> {
         Writer { buffer, at: 0 }
     }
 
-    /// Octets written, or wanted.
+    /// Returns the number of octets written, including those that did not fit.
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// What has been written from a place on.
+    /// Returns the octets written from a position on.
     #[must_use]
     pub fn written(&self, from: usize) -> &[u8] {
         self.buffer.get(from..self.at).unwrap_or(&[])
     }
 
-    /// Octets.
+    /// Writes octets.
     pub fn bytes(&mut self, bytes: &[u8]) {
         let end = self.at.saturating_add(bytes.len());
         if let Some(room) = self.buffer.get_mut(self.at..end) {
@@ -75,7 +76,7 @@ impl<'a> Writer<'a> {
         self.at = end;
     }
 
-    /// So many octets of that value.
+    /// Writes `count` octets of that value.
     pub fn fill(&mut self, value: u8, count: usize) {
         let end = self.at.saturating_add(count);
         if let Some(room) = self.buffer.get_mut(self.at..end) {
@@ -84,45 +85,45 @@ impl<'a> Writer<'a> {
         self.at = end;
     }
 
-    /// Zeros up to that length; nothing if it is longer already.
+    /// Writes zeros up to that length; nothing if the frame is already longer.
     pub fn pad_to(&mut self, length: usize) {
         self.fill(0, length.saturating_sub(self.at));
     }
 
-    /// One octet.
+    /// Writes one octet.
     pub fn u8(&mut self, value: u8) {
         self.bytes(&[value]);
     }
 
-    /// Two octets.
+    /// Writes two octets.
     pub fn u16(&mut self, value: u16) {
         self.bytes(&value.to_be_bytes());
     }
 
-    /// Three octets: the lower 24 bits.
+    /// Writes three octets: the lower 24 bits.
     pub fn u24(&mut self, value: u32) {
         let [_, low @ ..] = value.to_be_bytes();
         self.bytes(&low);
     }
 
-    /// Four octets.
+    /// Writes four octets.
     pub fn u32(&mut self, value: u32) {
         self.bytes(&value.to_be_bytes());
     }
 
-    /// Eight octets.
+    /// Writes eight octets.
     pub fn u64(&mut self, value: u64) {
         self.bytes(&value.to_be_bytes());
     }
 
-    /// Writes over octets that were written before.
+    /// Overwrites octets that were written before.
     pub fn patch(&mut self, at: usize, bytes: &[u8]) {
         if let Some(place) = self.buffer.get_mut(at..at.saturating_add(bytes.len())) {
             place.copy_from_slice(bytes);
         }
     }
 
-    /// The length of what was written, if all of it fitted.
+    /// Returns the length written, or an error if it did not fit.
     pub fn finish(self) -> Result<usize, Error> {
         if self.at <= self.buffer.len() {
             Ok(self.at)

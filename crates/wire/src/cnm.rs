@@ -1,5 +1,5 @@
-//! Quantized congestion notification (802.1Q 33): the tag that names a source's rate limiter, and the message that
-//! tells it of congestion.
+//! Quantized congestion notification (802.1Q 33): the tag that identifies a source's rate limiter, and the message that
+//! notifies it of congestion.
 //!
 //! CN-TAG: 0x22E9, flow identifier (16 bits), the type of what follows. The message, after the type 0x22E7:
 //!
@@ -9,19 +9,19 @@
 //! | 2..10 | congestion point identifier |
 //! | 10..12 | queue offset, signed, units of 64 octets |
 //! | 12..14 | queue growth, signed, the same units |
-//! | 14..16 | priority of the frame in question, in the top three bits |
-//! | 16..22 | destination of the frame in question |
-//! | 22..24 | how many octets of it follow |
+//! | 14..16 | priority of the sampled frame, in the top three bits |
+//! | 16..22 | destination of the sampled frame |
+//! | 22..24 | length of its quoted part |
 //! | 24.. | its first octets, at most 64 |
 //!
-//! No text of the standard and no independent decoder was at hand: the layout is that of public implementations, the
-//! unit and the place of the priority are from memory (docs/wire/qcn.md).
+//! Neither the text of the standard nor an independent decoder was available: the layout is that of public
+//! implementations; the unit and the position of the priority are from memory (docs/wire/qcn.md).
 
 use crate::bytes::{array, at_least, be8, be16, be64, from};
 use crate::view::view;
 use crate::{Address, Error, Priority, Writer};
 
-/// The tag: which of the source's rate limiters a frame came through.
+/// The tag: identifies the source's rate limiter that a frame passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Flow identifier: the reaction point's number at its source.
@@ -29,102 +29,102 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Octets from the tag's own type to the next one.
+    /// Length in octets, from the tag's own type to the next type.
     pub const LENGTH: usize = 4;
 
-    /// Reads a tag whose type has been read, and returns the type behind it and what follows that.
+    /// Parses a tag after its type, and returns it with the next type and the octets after that.
     pub fn parse(after: &[u8]) -> Result<(Tag, u16, &[u8]), Error> {
         at_least(after, Tag::LENGTH, "CN-TAG")?;
         Ok((Tag { flow: be16(after, 0) }, be16(after, 2), from(after, Tag::LENGTH)))
     }
 
-    /// Writes the tag behind its own type, and the type of what follows.
+    /// Writes the tag after its own type, followed by the next type.
     pub fn emit(&self, next: u16, out: &mut Writer) {
         out.u16(self.flow);
         out.u16(next);
     }
 }
 
-/// The most of a frame that a message quotes.
+/// Maximum length of the quoted part of a frame.
 pub const LONGEST_QUOTE: usize = 64;
-/// The largest feedback.
+/// Maximum feedback.
 pub const LARGEST_FEEDBACK: u8 = 63;
-/// Octets in a unit of offset and growth.
+/// Octets per unit of offset and growth.
 pub const UNIT: i32 = 64;
 
 view! {
-    /// A message from its version on.
+    /// A message, starting with its version.
     Message, "CNM", 24
 }
 
 impl<T: AsRef<[u8]>> Message<T> {
-    /// Version; zero is the only one.
+    /// Returns the version; zero is the only one.
     pub fn version(&self) -> u8 {
         be8(self.bytes(), 0) >> 4
     }
 
-    /// Feedback in 6 bits.
+    /// Returns the feedback, 6 bits.
     pub fn feedback(&self) -> u8 {
         be8(self.bytes(), 1) & LARGEST_FEEDBACK
     }
 
-    /// Congestion point identifier.
+    /// Returns the congestion point identifier.
     pub fn point(&self) -> u64 {
         be64(self.bytes(), 2)
     }
 
-    /// Queue offset in units of 64 octets.
+    /// Returns the queue offset in units of 64 octets.
     pub fn offset(&self) -> i16 {
         be16(self.bytes(), 10) as i16
     }
 
-    /// Queue growth in units of 64 octets.
+    /// Returns the queue growth in units of 64 octets.
     pub fn growth(&self) -> i16 {
         be16(self.bytes(), 12) as i16
     }
 
-    /// Priority of the frame in question.
+    /// Returns the priority of the sampled frame.
     pub fn priority(&self) -> Priority {
         Priority::low_bits(be8(self.bytes(), 14) >> 5)
     }
 
-    /// Destination of the frame in question.
+    /// Returns the destination of the sampled frame.
     pub fn destination(&self) -> Address {
         Address(array(self.bytes(), 16))
     }
 
-    /// How many octets are quoted.
+    /// Returns the number of quoted octets.
     pub fn quote_length(&self) -> u16 {
         be16(self.bytes(), 22)
     }
 
-    /// All that follows: the quote, and padding.
+    /// Returns the remaining octets: the quoted part and padding.
     pub fn rest(&self) -> &[u8] {
         from(self.bytes(), Self::HEADER)
     }
 }
 
-/// A message.
+/// A congestion notification message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr<'a> {
     /// Quantized feedback, 0 to 63.
     pub feedback: u8,
     /// Congestion point identifier.
     pub point: u64,
-    /// How far the queue is over (negative) or under its set point, in units of 64 octets; see [`units`].
+    /// Set point minus queue length, in units of 64 octets: negative above the set point; see [`units`].
     pub offset: i16,
-    /// How much it has grown since the last sample, in units of 64 octets.
+    /// Growth of the queue since the last sample, in units of 64 octets.
     pub growth: i16,
-    /// Priority of the frame in question.
+    /// Priority of the sampled frame.
     pub priority: Priority,
-    /// Destination of the frame in question.
+    /// Destination of the sampled frame.
     pub destination: Address,
-    /// Its first octets, at most 64.
+    /// First octets of the sampled frame, at most 64.
     pub quote: &'a [u8],
 }
 
 impl<'a> Repr<'a> {
-    /// Reads a message.
+    /// Parses a message.
     pub fn parse(bytes: &'a [u8]) -> Result<Repr<'a>, Error> {
         let view = Message::new(bytes)?;
         if view.version() != 0 {
@@ -147,13 +147,13 @@ impl<'a> Repr<'a> {
         })
     }
 
-    /// Octets of the message.
+    /// Returns the length of the message in octets.
     #[must_use]
     pub fn length(&self) -> usize {
         Message::<&[u8]>::HEADER + self.quote.len().min(LONGEST_QUOTE)
     }
 
-    /// Writes the message; of a longer quote its first 64 octets, of a larger feedback the largest.
+    /// Writes the message; truncates the quote to 64 octets and limits the feedback to its maximum.
     pub fn emit(&self, out: &mut Writer) {
         let quote = self.quote.get(..LONGEST_QUOTE).unwrap_or(self.quote);
         out.u16(u16::from(self.feedback.min(LARGEST_FEEDBACK)));
@@ -167,7 +167,7 @@ impl<'a> Repr<'a> {
     }
 }
 
-/// Octets as units of 64, towards zero, and no further than the field reaches.
+/// Converts octets to units of 64, rounded towards zero and limited to the range of the field.
 #[must_use]
 pub fn units(octets: i32) -> i16 {
     (octets / UNIT).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16

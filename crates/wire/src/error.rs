@@ -1,56 +1,56 @@
-//! What can be wrong with bytes.
+//! Errors of parsing and emitting.
 
 use std::fmt;
 
-/// Why bytes are not what they should be, or do not fit.
+/// The reason that octets cannot be parsed or do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There are fewer octets than the fixed part, or than its own length field says.
+    /// There are fewer octets than the fixed part or the length field requires.
     Short {
-        /// The header or element.
+        /// Header or element.
         what: &'static str,
-        /// Octets it takes.
+        /// Required octets.
         need: usize,
-        /// Octets there are.
+        /// Available octets.
         have: usize,
     },
-    /// A field has a value that the standard does not know, or forbids.
+    /// A field has a value that the standard does not define or forbids.
     Field {
-        /// The header or element.
+        /// Header or element.
         what: &'static str,
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: u64,
     },
     /// A checksum does not match.
     Checksum {
-        /// Of what.
+        /// Header or element.
         what: &'static str,
-        /// As it stands there.
+        /// Checksum in the frame.
         found: u32,
-        /// As it should be.
+        /// Computed checksum.
         right: u32,
     },
-    /// An element that has to be there is not, or not in its place.
+    /// A required element is missing or out of place.
     Missing {
-        /// The header or element.
+        /// Header or element.
         what: &'static str,
-        /// What is missing.
+        /// Missing element.
         element: &'static str,
     },
-    /// An element is there again that may be there once.
+    /// An element occurs more than once.
     Repeated {
-        /// The header or element.
+        /// Header or element.
         what: &'static str,
-        /// What is there again.
+        /// Repeated element.
         element: &'static str,
     },
-    /// What is to be written does not fit.
+    /// The output does not fit into the buffer.
     Room {
-        /// Octets it takes.
+        /// Required octets.
         need: usize,
-        /// Octets there are.
+        /// Available octets.
         have: usize,
     },
 }

@@ -1,10 +1,10 @@
-//! The Ethernet header (802.3 3.1): a type, or a length and the LLC header behind it (802.2).
+//! The Ethernet header (802.3 3.1): a type, or a length followed by the LLC header (802.2).
 //!
 //! | octets | field |
 //! |---|---|
 //! | 0..6 | destination |
 //! | 6..12 | source |
-//! | 12..14 | from 1536 on the type of what follows, up to 1500 the length of it |
+//! | 12..14 | type of the payload if 1536 or more, its length if 1500 or less |
 
 use crate::bytes::{array, be8, be16, from};
 use crate::view::view;
@@ -30,37 +30,37 @@ pub mod ether_type {
     pub const CN_TAG: u16 = 0x22E9;
     /// TRILL data (RFC 6325).
     pub const TRILL: u16 = 0x22F3;
-    /// Local experimental type 1 (802): frames that only a simulation knows.
+    /// Local experimental type 1 (802): frames that exist only in a simulation.
     pub const EXPERIMENTAL: u16 = 0x88B5;
 }
 
-/// The largest length; what is between it and [`FIRST_TYPE`] is neither.
+/// The largest length; values between it and [`FIRST_TYPE`] are neither length nor type.
 pub const LARGEST_LENGTH: u16 = 1500;
 /// The smallest type.
 pub const FIRST_TYPE: u16 = 1536;
 
 view! {
-    /// A frame without its preamble; whether its check sequence is behind it only the caller knows.
+    /// A frame without its preamble; only the caller knows whether the check sequence is included.
     Frame, "Ethernet", 14
 }
 
 impl<T: AsRef<[u8]>> Frame<T> {
-    /// Destination.
+    /// Returns the destination.
     pub fn destination(&self) -> Address {
         Address(array(self.bytes(), 0))
     }
 
-    /// Source.
+    /// Returns the source.
     pub fn source(&self) -> Address {
         Address(array(self.bytes(), 6))
     }
 
-    /// The two octets that are a type or a length.
+    /// Returns the type or length field.
     pub fn type_or_length(&self) -> u16 {
         be16(self.bytes(), 12)
     }
 
-    /// What follows the header: with a length, only so much (the rest is padding).
+    /// Returns the payload; with a length, only that many octets (the rest is padding).
     pub fn payload(&self) -> &[u8] {
         let rest = from(self.bytes(), Self::HEADER);
         match self.type_or_length() {
@@ -70,12 +70,12 @@ impl<T: AsRef<[u8]>> Frame<T> {
     }
 }
 
-/// What the last field of the header says.
+/// The last field of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// What follows is of that type.
+    /// Type of the payload.
     Type(u16),
-    /// So many octets follow, with an LLC header.
+    /// Length of the payload, which starts with an LLC header.
     Length(u16),
 }
 
@@ -91,7 +91,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// Reads a header. A length must not be longer than the frame.
+    /// Parses a header. A length must not exceed the frame.
     pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<Repr, Error> {
         let content = match frame.type_or_length() {
             length @ ..=LARGEST_LENGTH => {
@@ -106,7 +106,7 @@ impl Repr {
         Ok(Repr { destination: frame.destination(), source: frame.source(), content })
     }
 
-    /// Writes the header. The caller sees to it that a length is true; [`emit_llc`] does.
+    /// Writes the header. The caller ensures that a length is correct, as [`emit_llc`] does.
     pub fn emit(&self, out: &mut Writer) {
         out.bytes(&self.destination.0);
         out.bytes(&self.source.0);
@@ -130,7 +130,7 @@ impl Llc {
     pub const BRIDGE: Llc = Llc { access_point: 0x42 };
     const UNNUMBERED_INFORMATION: u8 = 3;
 
-    /// Reads the header and returns what follows it.
+    /// Parses the header, and returns it with the octets after it.
     pub fn parse(bytes: &[u8]) -> Result<(Llc, &[u8]), Error> {
         crate::bytes::at_least(bytes, 3, "LLC")?;
         let (destination, source, control) = (be8(bytes, 0), be8(bytes, 1), be8(bytes, 2));
@@ -149,7 +149,7 @@ impl Llc {
     }
 }
 
-/// Writes a frame with a length and an LLC header; `body` writes what follows, and the length becomes that of it.
+/// Writes a frame with a length and an LLC header; `body` writes the payload, and the length is set accordingly.
 pub fn emit_llc(out: &mut Writer, destination: Address, source: Address, llc: Llc, body: impl FnOnce(&mut Writer)) {
     Repr { destination, source, content: Content::Length(0) }.emit(out);
     let start = out.position();

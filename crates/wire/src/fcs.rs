@@ -1,12 +1,12 @@
-//! CRC-32 as Ethernet's frame check sequence and InfiniBand's invariant CRC use it (802.3 3.2.9): polynomial
-//! 0x04C11DB7, bits reflected, all ones before and after, sent with the lowest octet first.
+//! CRC-32 as used by Ethernet's frame check sequence and InfiniBand's invariant CRC (802.3 3.2.9): polynomial
+//! 0x04C11DB7, bits reflected, initial value and final XOR all ones, lowest octet sent first.
 
 use crate::{Error, Writer};
 
-/// Octets of a frame check sequence.
+/// Length of a frame check sequence in octets.
 pub const LENGTH: usize = 4;
 
-/// Octets of the smallest frame without its check sequence.
+/// Length of the smallest frame without its check sequence, in octets.
 pub const MINIMUM: usize = 60;
 
 const TABLE: [u32; 256] = table();
@@ -27,7 +27,7 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// A checksum that grows octet by octet.
+/// An incremental checksum.
 #[derive(Clone, Copy, Debug)]
 pub struct Crc32(u32);
 
@@ -38,21 +38,21 @@ impl Default for Crc32 {
 }
 
 impl Crc32 {
-    /// Takes in more octets.
+    /// Adds octets.
     pub fn update(&mut self, bytes: &[u8]) {
         for &octet in bytes {
             self.0 = self.0 >> 8 ^ TABLE[usize::from(self.0 as u8 ^ octet)];
         }
     }
 
-    /// The checksum of what was taken in.
+    /// Returns the checksum of all octets added.
     #[must_use]
     pub fn value(self) -> u32 {
         !self.0
     }
 }
 
-/// The checksum of some octets.
+/// Returns the checksum of octets.
 #[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = Crc32::default();
@@ -60,14 +60,14 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     crc.value()
 }
 
-/// Pads a frame that was begun at the writer's start to the smallest size, and adds its check sequence.
+/// Pads a frame that begins at the writer's start to the minimum size, and adds its check sequence.
 pub fn seal(out: &mut Writer) {
     out.pad_to(MINIMUM);
     let crc = crc32(out.written(0));
     out.bytes(&crc.to_le_bytes());
 }
 
-/// The frame without its check sequence, if that is right.
+/// Returns the frame without its check sequence, or an error if that is wrong.
 pub fn check(frame: &[u8]) -> Result<&[u8], Error> {
     let what = "frame check sequence";
     let short = Error::Short { what, need: LENGTH, have: frame.len() };

@@ -1,4 +1,4 @@
-//! Fields that many formats share.
+//! Fields that several formats share.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Address(pub [u8; 6]);
 
 impl Address {
-    /// Where MAC control frames go: they cross one link only (802.3 31B.1, 802.1Q D).
+    /// Destination of MAC control frames, which cross one link only (802.3 31B.1, 802.1Q D).
     pub const MAC_CONTROL: Address = Address([0x01, 0x80, 0xC2, 0, 0, 0x01]);
     /// The nearest bridge, for LLDP (802.1AB).
     pub const NEAREST_BRIDGE: Address = Address([0x01, 0x80, 0xC2, 0, 0, 0x0E]);
@@ -20,13 +20,13 @@ impl Address {
     /// All level 1 intermediate systems (ISO 10589).
     pub const ALL_L1_SYSTEMS: Address = Address([0x01, 0x80, 0xC2, 0, 0, 0x14]);
 
-    /// Whether it is a group address.
+    /// Returns whether it is a group address.
     #[must_use]
     pub fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
 
-    /// Whether it is locally administered.
+    /// Returns whether it is locally administered.
     #[must_use]
     pub fn is_local(self) -> bool {
         self.0[0] & 2 == 2
@@ -45,43 +45,44 @@ impl fmt::Display for Address {
 pub struct Priority(u8);
 
 impl Priority {
-    /// That priority, if it is one.
+    /// Creates a priority, if the value is in range.
     #[must_use]
     pub const fn new(value: u8) -> Option<Priority> {
         if value < 8 { Some(Priority(value)) } else { None }
     }
 
-    /// The lower three bits.
+    /// Creates a priority from the lower three bits.
     #[must_use]
     pub const fn low_bits(value: u8) -> Priority {
         Priority(value & 7)
     }
 
-    /// As a number.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u8 {
         self.0
     }
 }
 
-/// A VLAN identifier of 12 bits. 0 says that only the priority counts, 4095 is reserved; both can stand in a frame.
+/// A VLAN identifier of 12 bits. 0 means that the tag carries only a priority, 4095 is reserved; both may occur in a
+/// frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VlanId(u16);
 
 impl VlanId {
-    /// That identifier, if it is one.
+    /// Creates an identifier, if the value is in range.
     #[must_use]
     pub const fn new(value: u16) -> Option<VlanId> {
         if value < 4096 { Some(VlanId(value)) } else { None }
     }
 
-    /// The lower twelve bits.
+    /// Creates an identifier from the lower twelve bits.
     #[must_use]
     pub const fn low_bits(value: u16) -> VlanId {
         VlanId(value & 0xFFF)
     }
 
-    /// As a number.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0

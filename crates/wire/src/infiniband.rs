@@ -1,5 +1,5 @@
-//! InfiniBand (IBTA volume 1, chapters 7 and 9): local route header, base transport header with its congestion bits, the
-//! two checks of a packet, and the flow control packet that carries credits.
+//! InfiniBand (IBTA volume 1, chapters 7 and 9): local route header, base transport header with its congestion bits,
+//! the two CRCs of a packet, and the flow control packet that carries credits.
 //!
 //! | octets | local route header |
 //! |---|---|
@@ -22,24 +22,24 @@ use crate::bytes::{array, at_least, be8, be16, be24, be32, from};
 use crate::fcs::Crc32;
 use crate::{Error, Writer};
 
-/// Octets of a word, in which lengths are given.
+/// Octets per word, the unit of lengths.
 pub const WORD: usize = 4;
-/// Octets of the invariant CRC.
+/// Length of the invariant CRC in octets.
 pub const INVARIANT: usize = 4;
-/// Octets of the variant CRC.
+/// Length of the variant CRC in octets.
 pub const VARIANT: usize = 2;
-/// The most words that a length can say.
+/// The largest value of a length field, in words.
 pub const MOST_WORDS: u16 = 0x7FF;
 
 /// Opcodes of the base transport header.
 pub mod opcode {
-    /// Reliable connection, a message of one packet.
+    /// Reliable connection, single-packet message.
     pub const SEND_ONLY: u8 = 0x04;
-    /// Unreliable connection, a message of one packet.
+    /// Unreliable connection, single-packet message.
     pub const UNRELIABLE_SEND_ONLY: u8 = 0x24;
     /// Reliable connection, acknowledgement.
     pub const ACKNOWLEDGE: u8 = 0x11;
-    /// Unreliable datagram, a message of one packet.
+    /// Unreliable datagram, single-packet message.
     pub const DATAGRAM: u8 = 0x64;
     /// Congestion notification packet.
     pub const CONGESTION: u8 = 0x81;
@@ -52,23 +52,23 @@ pub struct LocalRoute {
     pub lane: u8,
     /// Service level, 0 to 15.
     pub service_level: u8,
-    /// What comes next: 2 a base transport header, 3 a global route header first, 0 and 1 something raw.
+    /// Next header: 2 is a base transport header, 3 a global route header before it, 0 and 1 are raw.
     pub next: u8,
     /// Local identifier of the destination.
     pub destination: u16,
-    /// Words from the first octet of this header to the invariant CRC, that included.
+    /// Words from the first octet of this header to the invariant CRC, inclusive.
     pub words: u16,
     /// Local identifier of the source.
     pub source: u16,
 }
 
 impl LocalRoute {
-    /// Octets.
+    /// Length in octets.
     pub const LENGTH: usize = 8;
-    /// A base transport header comes next.
+    /// Value of `next` for a base transport header.
     pub const LOCAL: u8 = 2;
 
-    /// Reads a header, and returns what follows it up to the invariant CRC, that included.
+    /// Parses a header, and returns it with the octets after it up to the invariant CRC, inclusive.
     pub fn parse(bytes: &[u8]) -> Result<(LocalRoute, &[u8]), Error> {
         let what = "local route header";
         at_least(bytes, LocalRoute::LENGTH, what)?;
@@ -103,35 +103,35 @@ impl LocalRoute {
 /// A base transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseTransport {
-    /// What the packet is, see [`opcode`].
+    /// Kind of the packet; see [`opcode`].
     pub opcode: u8,
-    /// The receiver is to be told.
+    /// Solicited event: the receiver's software is notified.
     pub solicited: bool,
     /// Migration state.
     pub migrated: bool,
-    /// Octets that fill the payload up to a word, 0 to 3.
+    /// Octets that pad the payload to a word, 0 to 3.
     pub pad: u8,
     /// Partition key.
     pub partition: u16,
-    /// Forward notification: the packet met congestion.
+    /// Forward notification (FECN): the packet encountered congestion.
     pub forward: bool,
-    /// Backward notification: a packet the other way met congestion.
+    /// Backward notification (BECN): a packet in the other direction encountered congestion.
     pub backward: bool,
     /// Destination queue pair, 24 bits.
     pub queue_pair: u32,
-    /// An acknowledgement is wanted.
+    /// Whether an acknowledgement is requested.
     pub acknowledge: bool,
     /// Packet sequence number, 24 bits.
     pub sequence: u32,
 }
 
 impl BaseTransport {
-    /// Octets.
+    /// Length in octets.
     pub const LENGTH: usize = 12;
-    /// The partition that everybody is in.
+    /// The default partition, of which every port is a member.
     pub const DEFAULT_PARTITION: u16 = 0xFFFF;
 
-    /// Reads a header, and returns what follows it.
+    /// Parses a header, and returns it with the octets after it.
     pub fn parse(bytes: &[u8]) -> Result<(BaseTransport, &[u8]), Error> {
         let what = "base transport header";
         at_least(bytes, BaseTransport::LENGTH, what)?;
@@ -166,7 +166,8 @@ impl BaseTransport {
     }
 }
 
-/// The invariant CRC of a local packet, from its route header to its payload: what switches change counts as ones.
+/// Returns the invariant CRC of a local packet, from its route header to its payload: fields that switches change count
+/// as ones.
 #[must_use]
 pub fn invariant(packet: &[u8]) -> u32 {
     let (mut route, mut transport) = (array::<8>(packet, 0), array::<12>(packet, 8));
@@ -179,8 +180,8 @@ pub fn invariant(packet: &[u8]) -> u32 {
     crc.value()
 }
 
-/// The variant CRC: polynomial 0x100B, bits reflected, all ones before and after. Of a packet it covers everything up
-/// to and with the invariant CRC; of a flow control packet the four octets before it.
+/// Returns the variant CRC: polynomial 0x100B, bits reflected, initial value and final XOR all ones. In a packet it
+/// covers everything up to and including the invariant CRC; in a flow control packet, the four octets before it.
 #[must_use]
 pub fn variant(bytes: &[u8]) -> u16 {
     let mut crc = u16::MAX;
@@ -193,7 +194,7 @@ pub fn variant(bytes: &[u8]) -> u16 {
     !crc
 }
 
-/// Ends a packet that was begun at the writer's start: pads its payload to a word and adds both checks.
+/// Completes a packet that begins at the writer's start: pads its payload to a word and adds both CRCs.
 pub fn seal(out: &mut Writer) {
     out.pad_to(out.position().next_multiple_of(WORD));
     let crc = invariant(out.written(0));
@@ -202,7 +203,7 @@ pub fn seal(out: &mut Writer) {
     out.bytes(&crc.to_le_bytes());
 }
 
-/// Looks at both checks of a packet, and returns its headers and its payload without what pads it.
+/// Verifies both CRCs of a packet, and returns its headers and its payload without padding.
 pub fn check(packet: &[u8]) -> Result<(LocalRoute, BaseTransport, &[u8]), Error> {
     let short = Error::Short { what: "InfiniBand packet", need: VARIANT, have: packet.len() };
     let (covered, last) = packet.split_last_chunk::<VARIANT>().ok_or(short)?;
@@ -226,26 +227,26 @@ pub fn check(packet: &[u8]) -> Result<(LocalRoute, BaseTransport, &[u8]), Error>
     Ok((route, transport, payload.get(..length).unwrap_or(&[])))
 }
 
-/// A flow control packet (IBTA 7.9.4): operand:4, total blocks sent:12, lane:4, credit limit:12, and its check.
+/// A flow control packet (IBTA 7.9.4): operand:4, total blocks sent:12, lane:4, credit limit:12, and its CRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
-    /// The link comes up: the receiver takes the total as it is.
+    /// Link initialisation: the receiver adopts the total.
     pub initialize: bool,
     /// Blocks of 64 octets sent since the link came up, modulo 4096.
     pub sent: u16,
     /// Virtual lane, 0 to 15.
     pub lane: u8,
-    /// How many blocks the other side may have sent in all, modulo 4096.
+    /// Total number of blocks that the other side may have sent, modulo 4096.
     pub limit: u16,
 }
 
 impl FlowControl {
-    /// Octets.
+    /// Length in octets.
     pub const LENGTH: usize = 6;
-    /// Octets of a block.
+    /// Octets per block.
     pub const BLOCK: u64 = 64;
 
-    /// Reads a packet.
+    /// Parses a packet.
     pub fn parse(bytes: &[u8]) -> Result<FlowControl, Error> {
         let what = "flow control packet";
         at_least(bytes, FlowControl::LENGTH, what)?;
@@ -263,7 +264,7 @@ impl FlowControl {
         Ok(FlowControl { initialize, sent, lane: (word >> 12 & 15) as u8, limit })
     }
 
-    /// Writes the packet with its check.
+    /// Writes the packet with its CRC.
     pub fn emit(&self, out: &mut Writer) {
         let start = out.position();
         out.u16(u16::from(self.initialize) << 12 | self.sent & 0xFFF);

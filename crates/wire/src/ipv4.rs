@@ -1,4 +1,4 @@
-//! IPv4 (RFC 791) and UDP (RFC 768), as much of them as RoCEv2 needs: no fragments are written, options are skipped.
+//! IPv4 (RFC 791) and UDP (RFC 768), limited to the needs of RoCEv2: no fragments are written, options are skipped.
 
 use crate::bytes::{array, at_least, be8, be16, from};
 use crate::{Error, Writer};
@@ -25,18 +25,18 @@ pub struct Repr {
     pub destination: [u8; 4],
     /// Differentiated services code point, 6 bits.
     pub code_point: u8,
-    /// Explicit congestion notification, 2 bits: 3 says that congestion was met.
+    /// Explicit congestion notification, 2 bits: 3 means congestion experienced.
     pub congestion: u8,
-    /// Hops that are left.
+    /// Time to live in hops.
     pub time_to_live: u8,
-    /// Protocol of what follows.
+    /// Protocol of the payload.
     pub protocol: u8,
-    /// Octets that follow.
+    /// Length of the payload in octets.
     pub length: u16,
 }
 
 impl Repr {
-    /// Reads a header, and returns what follows it up to the packet's own end.
+    /// Parses a header, and returns it with the payload up to the end of the packet.
     pub fn parse(bytes: &[u8]) -> Result<(Repr, &[u8]), Error> {
         let what = "IPv4";
         at_least(bytes, HEADER, what)?;
@@ -71,7 +71,7 @@ impl Repr {
         Ok((repr, body))
     }
 
-    /// Writes the header, not to be fragmented.
+    /// Writes the header, with fragmentation disallowed.
     pub fn emit(&self, out: &mut Writer) {
         let start = out.position();
         out.bytes(&[0x45, self.code_point << 2 | self.congestion & 3]);
@@ -93,15 +93,15 @@ pub struct Udp {
     pub source: u16,
     /// Destination port.
     pub destination: u16,
-    /// Octets that follow.
+    /// Length of the payload in octets.
     pub length: u16,
 }
 
 impl Udp {
-    /// Octets of a header.
+    /// Length of a header in octets.
     pub const HEADER: usize = 8;
 
-    /// Reads a header, and returns what follows it up to the datagram's own end.
+    /// Parses a header, and returns it with the payload up to the end of the datagram.
     pub fn parse(bytes: &[u8]) -> Result<(Udp, &[u8]), Error> {
         at_least(bytes, Udp::HEADER, "UDP")?;
         let length = usize::from(be16(bytes, 4));
@@ -114,7 +114,7 @@ impl Udp {
         Ok((udp, body))
     }
 
-    /// Writes the header with a checksum of zero, which is none.
+    /// Writes the header with a checksum of zero, which means none.
     pub fn emit(&self, out: &mut Writer) {
         out.u16(self.source);
         out.u16(self.destination);

@@ -18,16 +18,16 @@
 //! # Ok::<(), tailback_wire::Error>(())
 //! ```
 //!
-//! Every format has its own module. What may be sent is a representation (`Repr`, or a name of its own) that can hold
-//! nothing else: it is parsed from octets and emitted into a [`Writer`], and what was emitted parses to the same again.
-//! Where single fields are wanted of frames that need not be valid, there is a *view* that looks at the octets where
-//! they are ([`ethernet::Frame`], [`cnm::Message`], [`isis::Pdu`]): making one checks that the fixed part is there.
+//! Every format has its own module. A valid header or frame is a representation (`Repr`, or a specific name) that can
+//! hold only valid states: it is parsed from octets and emitted into a [`Writer`], and parsing the output returns the
+//! same representation. To read single fields of frames that need not be valid, use a *view* of the octets in place
+//! ([`ethernet::Frame`], [`cnm::Message`], [`isis::Pdu`]): its constructor checks that the fixed part is present.
 //!
-//! Whatever comes in may be hostile. Nothing here panics, allocates, or reads beyond the frame; what is repeated or of
-//! any length is an iterator over the frame's own bytes. A malformed element of a list is skipped and counted where its
-//! standard says that it is ignored, and spoils the whole only where the standard says so.
+//! Input may be hostile. This crate never panics, allocates, or reads beyond the frame; repeated or variable-length
+//! elements are iterators over the frame's own bytes. A malformed element of a list is skipped and counted where its
+//! standard says that it is ignored, and invalidates the whole only where the standard says so.
 //!
-//! There is no state and no input or output here: protocols belong to `control`, files to `files` and `results`.
+//! This crate has no state, input or output: protocols belong to `control`, files to `files` and `results`.
 
 mod bytes;
 mod error;

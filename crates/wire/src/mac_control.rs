@@ -6,7 +6,8 @@
 //! | 2..4 | PAUSE: quanta. PFC: enable vector, the high octet zero, bit n for priority n |
 //! | 4..20 | PFC: quanta of priorities 0 to 7 |
 //!
-//! Always to [`Address::MAC_CONTROL`], never tagged, padded to 60 octets. A quantum is 512 bit times.
+//! The destination is always [`Address::MAC_CONTROL`]; frames are never tagged and are padded to 60 octets. A quantum
+//! is 512 bit times.
 
 use crate::bytes::{at_least, be16};
 use crate::ethernet::{Content, ether_type};
@@ -20,20 +21,20 @@ pub const PFC: u16 = 0x0101;
 /// A MAC control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repr {
-    /// Stop altogether for so many quanta; zero releases.
+    /// Pauses the whole link for that many quanta; zero resumes.
     Pause {
         /// Quanta of 512 bit times.
         quanta: u16,
     },
-    /// Stop these priorities for so many quanta each; zero releases, `None` says nothing about that priority.
+    /// Pauses priorities for that many quanta each; zero resumes, `None` leaves a priority unchanged.
     Pfc {
-        /// By priority.
+        /// Quanta by priority.
         quanta: [Option<u16>; 8],
     },
 }
 
 impl Repr {
-    /// Reads what follows the type 0x8808.
+    /// Parses the octets after the type 0x8808.
     pub fn parse(bytes: &[u8]) -> Result<Repr, Error> {
         at_least(bytes, 4, "MAC control")?;
         match be16(bytes, 0) {
@@ -48,7 +49,7 @@ impl Repr {
         }
     }
 
-    /// Writes opcode and what it says.
+    /// Writes opcode and operands.
     pub fn emit(&self, out: &mut Writer) {
         match self {
             Repr::Pause { quanta } => {

@@ -1,5 +1,5 @@
-//! How a bridge maps its VLANs to trees, as bridges compare it (802.1Q 13.8): a name, a revision, and a digest of the
-//! table, in 51 octets: selector (1), name (32), revision (2), digest (16).
+//! The configuration identifier by which bridges compare their mapping of VLANs to trees (802.1Q 13.8): a name, a
+//! revision, and a digest of the table, in 51 octets: selector (1), name (32), revision (2), digest (16).
 
 use crate::bytes::{array, at_least, be8, be16};
 use crate::{Error, Writer, md5};
@@ -10,7 +10,7 @@ const KEY: [u8; 16] = [0x13, 0xAC, 0x06, 0xA6, 0x2E, 0x47, 0xFD, 0x51, 0xF9, 0x5
 /// The identifier of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mcid {
-    /// Name, filled up with zeros.
+    /// Name, padded with zeros.
     pub name: [u8; 32],
     /// Revision.
     pub revision: u16,
@@ -19,10 +19,10 @@ pub struct Mcid {
 }
 
 impl Mcid {
-    /// Octets.
+    /// Length in octets.
     pub const LENGTH: usize = 51;
 
-    /// Reads one.
+    /// Parses an identifier.
     pub fn parse(bytes: &[u8]) -> Result<Mcid, Error> {
         at_least(bytes, Mcid::LENGTH, "MCID")?;
         match be8(bytes, 0) {
@@ -31,7 +31,7 @@ impl Mcid {
         }
     }
 
-    /// Writes it.
+    /// Writes the identifier.
     pub fn emit(&self, out: &mut Writer) {
         out.u8(0);
         out.bytes(&self.name);
@@ -40,7 +40,7 @@ impl Mcid {
     }
 }
 
-/// The digest of a table of 4096 trees by VLAN.
+/// Returns the digest of a table of 4096 trees by VLAN.
 #[must_use]
 pub fn digest(tree_of: impl Fn(u16) -> u16) -> [u8; 16] {
     let mut octets = [0; 8192];

@@ -1,7 +1,7 @@
-//! MD5 (RFC 1321) and its keyed form HMAC (RFC 2104): bridges compare their VLAN tables by it (802.1Q 13.8). For
-//! nothing that needs to be safe.
+//! MD5 (RFC 1321) and its keyed form HMAC (RFC 2104), by which bridges compare their VLAN tables (802.1Q 13.8). Not for
+//! security.
 
-/// Octets of a digest.
+/// Length of a digest in octets.
 pub const LENGTH: usize = 16;
 const BLOCK: usize = 64;
 
@@ -20,7 +20,7 @@ const SINES: [u32; 64] = [
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 ];
 
-/// A digest that grows octet by octet.
+/// An incremental digest.
 #[derive(Clone, Debug)]
 pub struct Md5 {
     state: [u32; 4],
@@ -35,7 +35,7 @@ impl Default for Md5 {
 }
 
 impl Md5 {
-    /// Takes in more octets.
+    /// Adds octets.
     pub fn update(&mut self, bytes: &[u8]) {
         for &octet in bytes {
             let place = (self.length % BLOCK as u64) as usize;
@@ -47,7 +47,7 @@ impl Md5 {
         }
     }
 
-    /// The digest of what was taken in.
+    /// Returns the digest of all octets added.
     #[must_use]
     pub fn digest(mut self) -> [u8; LENGTH] {
         let bits = self.length.wrapping_mul(8);
@@ -83,7 +83,7 @@ impl Md5 {
     }
 }
 
-/// HMAC of octets that come in pieces, with a key of at most 64 octets (longer ones are cut).
+/// Returns the HMAC of octets given in pieces, with a key of at most 64 octets (longer keys are truncated).
 #[must_use]
 pub fn hmac<'a>(key: &[u8], pieces: impl IntoIterator<Item = &'a [u8]>) -> [u8; LENGTH] {
     let pad = |mask: u8| {

@@ -1,18 +1,18 @@
-//! Capture files as Wireshark reads them (pcapng, draft-ietf-opsawg-pcapng): blocks as octets, with time in picoseconds.
+//! Capture files for Wireshark (pcapng, draft-ietf-opsawg-pcapng): blocks as octets, with time in picoseconds.
 //!
-//! A file is a section header, one description per interface, and packets that name their interface by number. All
-//! numbers are little-endian, as the section header says. The blocks are appended to the caller's buffer.
+//! A file is a section header, one description per interface, and packets that refer to their interface by number. All
+//! numbers are little-endian, as the section header states. The blocks are appended to the caller's buffer.
 //!
-//! Wireshark up to 4.0 at least multiplies the fraction of a second by 10^9 in 64 bits: beyond 18.446744 ms into a second
-//! it shows wrong times of a file in picoseconds, while libpcap shows the right ones. So a capture that goes on for longer
-//! had better be in units of 100 ps, the finest that it reads right throughout; see [`Resolution::for_span`].
+//! Wireshark, up to 4.0 at least, multiplies the fraction of a second by 10^9 in 64 bits: beyond 18.446744 ms into a
+//! second it shows wrong times of a file in picoseconds, while libpcap shows the right ones. A longer capture should
+//! therefore use units of 100 ps, the finest that Wireshark reads correctly throughout; see [`Resolution::for_span`].
 
-/// What an interface's packets begin with (tcpdump.org/linktypes).
+/// The link-layer header of an interface's packets (tcpdump.org/linktypes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
-    /// An Ethernet header.
+    /// Ethernet header.
     Ethernet,
-    /// A record of Endace's format, which can hold InfiniBand packets; see [`erf`].
+    /// Record of Endace's format, which can hold InfiniBand packets; see [`erf`].
     Erf,
 }
 
@@ -35,10 +35,10 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// The last instant, in picoseconds, that Wireshark reads right from a file in picoseconds.
+    /// The last instant, in picoseconds, that Wireshark reads correctly from a file in picoseconds.
     pub const LAST_PICOSECOND: u64 = u64::MAX / 1_000_000_000;
 
-    /// The finest that everybody reads right up to an instant in picoseconds.
+    /// Returns the finest resolution that all readers handle correctly up to an instant in picoseconds.
     #[must_use]
     pub fn for_span(last: u64) -> Resolution {
         if last <= Resolution::LAST_PICOSECOND { Resolution::Picoseconds } else { Resolution::HundredPicoseconds }
@@ -74,21 +74,21 @@ const CHECK_LENGTH: u16 = 13;
 /// A link, or one direction of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface<'a> {
-    /// What its packets begin with.
+    /// Link-layer header of its packets.
     pub link_type: LinkType,
-    /// Its name.
+    /// Name.
     pub name: &'a str,
-    /// What it is.
+    /// Description.
     pub description: &'a str,
-    /// Bits per second.
+    /// Rate in bits per second.
     pub speed: u64,
-    /// Octets of the check sequence behind each packet; of Ethernet only.
+    /// Length of the check sequence of each packet in octets; Ethernet only.
     pub check_length: Option<u8>,
-    /// The unit of its packets' times.
+    /// Unit of its packets' times.
     pub resolution: Resolution,
 }
 
-/// Begins a file.
+/// Writes the section header, which begins a file.
 pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     block(out, SECTION, |out| {
         out.extend(BYTE_ORDER.to_le_bytes());
@@ -102,7 +102,7 @@ pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     });
 }
 
-/// Describes the next interface; they are numbered from zero on.
+/// Writes the description of the next interface; interfaces are numbered from zero.
 pub fn interface(out: &mut Vec<u8>, interface: &Interface) {
     block(out, INTERFACE, |out| {
         out.extend(interface.link_type.number().to_le_bytes());
@@ -120,7 +120,7 @@ pub fn interface(out: &mut Vec<u8>, interface: &Interface) {
     });
 }
 
-/// A packet: on which interface, when (in picoseconds; written in the interface's unit), and its octets.
+/// Writes a packet: its interface, its time (in picoseconds; written in the interface's unit), and its octets.
 pub fn packet(out: &mut Vec<u8>, interface: u32, resolution: Resolution, picoseconds: u64, octets: &[u8]) {
     let time = resolution.units(picoseconds);
     block(out, PACKET, |out| {
@@ -133,24 +133,24 @@ pub fn packet(out: &mut Vec<u8>, interface: u32, resolution: Resolution, picosec
     });
 }
 
-/// Octets of the header of an Endace record.
+/// Length of an Endace record's header in octets.
 pub const ERF_HEADER: usize = 16;
 
-/// Octets of a link packet's record. Wireshark 4.0 takes its first octets for a local route header as well, looks for the
-/// headers that would follow, and calls it malformed where they do not fit.
+/// Length of a link packet's record in octets. Wireshark 4.0 interprets its first octets as a local route header as
+/// well, looks for the headers that would follow, and reports the packet as malformed where they do not fit.
 pub const ERF_LINK: usize = 64;
 
-/// What an Endace record holds.
+/// The content of an Endace record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erf {
-    /// An InfiniBand packet, from its local route header on.
+    /// An InfiniBand packet, starting with its local route header.
     InfiniBand,
-    /// An InfiniBand link packet: flow control, with zeros up to [`ERF_LINK`].
+    /// An InfiniBand link packet: flow control, padded with zeros to [`ERF_LINK`].
     InfiniBandLink,
 }
 
-/// The header of an Endace record, before `length` octets of packet. Its own time is a binary fraction of a second,
-/// little-endian; the rest is big-endian.
+/// Returns the header of an Endace record for a packet of `length` octets. Its own time is a binary fraction of a
+/// second, little-endian; the rest is big-endian.
 #[must_use]
 pub fn erf(kind: Erf, picoseconds: u64, length: u16) -> [u8; ERF_HEADER] {
     const SECOND: u64 = 1_000_000_000_000;

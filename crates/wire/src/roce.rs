@@ -1,4 +1,4 @@
-//! RoCEv2 (IBTA annex A17): InfiniBand's transport in UDP, and the packet that tells a sender of congestion.
+//! RoCEv2 (IBTA annex A17): InfiniBand's transport in UDP, and the congestion notification packet.
 
 use crate::bytes::{array, at_least, be8, from};
 use crate::ethernet::{self, Content, ether_type};
@@ -7,15 +7,15 @@ use crate::infiniband::{BaseTransport, INVARIANT, opcode};
 use crate::ipv4::{self, UDP, Udp};
 use crate::{Address, Error, Writer};
 
-/// Destination port.
+/// UDP destination port.
 pub const PORT: u16 = 4791;
 /// Octets of IPv4, UDP and base transport header.
 const HEADERS: usize = 40;
 /// Octets of zeros in a congestion notification packet.
 const RESERVED: usize = 16;
 
-/// The invariant CRC of a packet that begins with an IPv4 header without options: routers' fields count as ones, and
-/// eight octets of ones stand for the route header that is not there.
+/// Returns the invariant CRC of a packet that begins with an IPv4 header without options: fields that routers change
+/// count as ones, and eight octets of ones replace the absent route header.
 #[must_use]
 pub fn invariant(packet: &[u8]) -> u32 {
     let mut headers: [u8; HEADERS] = array(packet, 0);
@@ -33,15 +33,15 @@ pub fn invariant(packet: &[u8]) -> u32 {
 /// A congestion notification packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification {
-    /// Who met congestion marks.
+    /// Host that received marked packets.
     pub source: [u8; 4],
-    /// Who is to slow down.
+    /// Host that must reduce its rate.
     pub destination: [u8; 4],
-    /// Code point that it travels with, 6 bits.
+    /// Code point of the packet, 6 bits.
     pub code_point: u8,
     /// UDP source port.
     pub port: u16,
-    /// Queue pair that is to slow down, 24 bits.
+    /// Queue pair that must reduce its rate, 24 bits.
     pub queue_pair: u32,
     /// Partition key.
     pub partition: u16,
@@ -51,7 +51,7 @@ impl Notification {
     /// Hops that are left when it starts.
     const TIME_TO_LIVE: u8 = 64;
 
-    /// Reads a packet from its IPv4 header on, and checks its invariant CRC.
+    /// Parses a packet starting with its IPv4 header, and verifies its invariant CRC.
     pub fn parse(packet: &[u8]) -> Result<Notification, Error> {
         let what = "RoCEv2";
         if be8(packet, 0) & 15 != 5 {

@@ -1,14 +1,14 @@
-//! The service instance tag of backbone bridging (802.1Q 9.7), behind the backbone VLAN tag:
-//! PCP:3, DEI:1, NCA:1, reserved:3, I-SID:24, then the customer's frame from its destination on. And the address of a
-//! service's group (RFC 6329, figure 1): source\[19:16\]:4, type:2, local:1, group:1, source\[15:0\], I-SID:24.
+//! The service instance tag of backbone bridging (802.1Q 9.7), after the backbone VLAN tag: PCP:3, DEI:1, NCA:1,
+//! reserved:3, I-SID:24, then the customer's frame starting with its destination. Also the group address of a service
+//! (RFC 6329, figure 1): source\[19:16\]:4, type:2, local:1, group:1, source\[15:0\], I-SID:24.
 
 use crate::bytes::{at_least, be32, from};
 use crate::{Address, Error, Priority, Writer};
 
-/// The service that bridges keep for themselves (RFC 6329, section 4.4).
+/// The service that is reserved for bridges (RFC 6329, section 4.4).
 pub const CONTROL_SERVICE: u32 = 0xFFF;
 
-/// Where frames for all members of a service go that a bridge with that SPSourceID (20 bits) sends: local, of type 0.
+/// Returns the group address of a service for frames from the bridge with that SPSourceID (20 bits): local, of type 0.
 #[must_use]
 pub fn group_address(source: u32, service: u32) -> Address {
     let [_, high, b, c] = source.to_be_bytes();
@@ -23,17 +23,17 @@ pub struct Repr {
     pub priority: Priority,
     /// Drop eligible.
     pub drop_eligible: bool,
-    /// No customer addresses: the frame inside is of the provider's own.
+    /// No customer addresses: the inner frame is the provider's own.
     pub no_customer_addresses: bool,
     /// Service, 24 bits.
     pub service: u32,
 }
 
 impl Repr {
-    /// Octets behind the type 0x88E7.
+    /// Length in octets after the type 0x88E7.
     pub const LENGTH: usize = 4;
 
-    /// Reads what follows the type 0x88E7, and returns the customer's frame.
+    /// Parses the octets after the type 0x88E7, and returns the tag with the customer's frame.
     pub fn parse(bytes: &[u8]) -> Result<(Repr, &[u8]), Error> {
         at_least(bytes, Repr::LENGTH, "I-TAG")?;
         let tag = be32(bytes, 0);
@@ -46,7 +46,7 @@ impl Repr {
         Ok((repr, from(bytes, Repr::LENGTH)))
     }
 
-    /// Writes the tag behind its type; the customer's frame follows.
+    /// Writes the tag after its type; the customer's frame follows.
     pub fn emit(&self, out: &mut Writer) {
         let flags = u32::from(self.drop_eligible) << 28 | u32::from(self.no_customer_addresses) << 27;
         out.u32(u32::from(self.priority.get()) << 29 | flags | self.service & 0xFF_FFFF);

@@ -1,4 +1,4 @@
-//! What a simulated frame says of itself in a capture: a header of our own behind the local experimental type 0x88B5.
+//! The header of a simulated frame in a capture: our own format, after the local experimental type 0x88B5.
 //!
 //! | octets | field |
 //! |---|---|
@@ -6,42 +6,42 @@
 //! | 1 | marked 0x80, last of its flow 0x40, reserved |
 //! | 2..6 | flow |
 //! | 6..10 | position in the flow |
-//! | 10..18 | when it was made, in picoseconds |
+//! | 10..18 | creation time, in picoseconds |
 //! | 18..20 | congestion point that the source is associated with, zero for none |
 //! | 20 | length of the name |
 //! | 21.. | name of the flow; then zeros up to the frame's size |
 //!
-//! In InfiniBand, where no type says what a payload is, [`SIGNATURE`] goes before it.
+//! In InfiniBand, where no type identifies the payload, [`SIGNATURE`] precedes the header.
 //!
-//! Nobody else speaks it; the Wireshark dissector that ships with us reads it.
+//! The format is specific to this project; the Wireshark dissector that ships with it decodes the header.
 
 use crate::bytes::{at_least, be8, be16, be32, be64};
 use crate::{Error, Writer};
 
-/// What goes before the header where no type does: so that nobody takes the header for something else, nor the other way
-/// round. It covers the octets 12 to 16, where Wireshark takes a small number for the beginning of RPC over RDMA.
+/// Precedes the header where no type identifies it, so that the header is not mistaken for another format, nor vice
+/// versa. It covers the octets 12 to 16, where Wireshark interprets a small number as the beginning of RPC over RDMA.
 pub const SIGNATURE: [u8; 16] = *b"Tailback, frame:";
 
-/// What the frame is for.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Carries a flow's bytes.
+    /// Data of a flow.
     #[default]
     Data,
-    /// Tells a sender what arrived.
+    /// Acknowledgement of received data.
     Acknowledgement,
-    /// Asks about its flow's path.
+    /// Probe of its flow's path.
     Probe,
-    /// A probe on its way back.
+    /// Probe on its way back.
     Answer,
-    /// Tells the near side of a fabric that the far side has a frame.
+    /// Receipt from the last switch of a fabric to the first: the frame has arrived.
     Receipt,
-    /// Tells a sender of freed room; the position is the class, the time the total ever granted.
+    /// Credits for the sender; the position is the class, the time is the total ever granted.
     Credit,
-    /// Tells a source of congestion in fewer octets than a standard message takes: the position holds feedback, port
-    /// and class, the time offset and growth.
+    /// Congestion notice for a source, shorter than a standard message: the position holds feedback, port and class,
+    /// the time holds offset and growth.
     Notice,
-    /// PAUSE or PFC in fewer octets than a standard frame takes.
+    /// PAUSE or PFC, shorter than a standard frame.
     Pause,
 }
 
@@ -56,33 +56,33 @@ const KINDS: [Kind; 8] = [
     Kind::Pause,
 ];
 
-/// A header.
+/// The header of a simulated frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repr<'a> {
-    /// What the frame is for.
+    /// Kind of the frame.
     pub kind: Kind,
-    /// It carries a congestion mark, or answers a frame that does.
+    /// Whether it carries a congestion mark, or answers a frame that does.
     pub marked: bool,
-    /// It is the last of its flow.
+    /// Whether it is the last frame of its flow.
     pub last: bool,
     /// Number of the flow.
     pub flow: u32,
     /// Position in the flow.
     pub sequence: u32,
-    /// When it was made, in picoseconds.
+    /// Creation time, in picoseconds.
     pub born: u64,
     /// Congestion point that the source is associated with.
     pub tag: u16,
-    /// Name of the flow, at most 255 octets; may be left out.
+    /// Name of the flow, at most 255 octets; may be empty.
     pub name: &'a [u8],
 }
 
 impl<'a> Repr<'a> {
     const VERSION: u8 = 1;
-    /// Octets without the name.
+    /// Length in octets without the name.
     pub const LENGTH: usize = 21;
 
-    /// Reads what follows the type 0x88B5.
+    /// Parses the octets after the type 0x88B5.
     pub fn parse(bytes: &'a [u8]) -> Result<Repr<'a>, Error> {
         let what = "Tailback header";
         at_least(bytes, Repr::LENGTH, what)?;
@@ -104,7 +104,7 @@ impl<'a> Repr<'a> {
         })
     }
 
-    /// Writes the header behind its type.
+    /// Writes the header after its type.
     pub fn emit(&self, out: &mut Writer) {
         let kind = KINDS.iter().position(|&kind| kind == self.kind).unwrap_or(0) as u8;
         let name = self.name.get(..255).unwrap_or(self.name);
@@ -118,14 +118,14 @@ impl<'a> Repr<'a> {
         out.bytes(name);
     }
 
-    /// As [`Repr::emit_within`], behind the signature.
+    /// Like [`Repr::emit_within`], after the signature.
     pub fn emit_signed_within(&self, room: usize, out: &mut Writer) {
         let signature = SIGNATURE.get(..room).unwrap_or(&SIGNATURE);
         out.bytes(signature);
         self.emit_within(room - signature.len(), out);
     }
 
-    /// Writes as much of the header as so many octets hold, first without the name; zeros fill what is left.
+    /// Writes as much of the header as fits into `room` octets, omitting the name first; zeros fill the rest.
     pub fn emit_within(&self, room: usize, out: &mut Writer) {
         let mut octets = [0; Repr::LENGTH + 255];
         let name = if Repr::LENGTH + self.name.len() <= room { self.name } else { &[] };

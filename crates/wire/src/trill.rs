@@ -1,5 +1,5 @@
 //! The TRILL header (RFC 6325 3): version:2, reserved:2, multi-destination:1, option length:5 (of 4 octets), hops:6,
-//! egress, ingress, options, then the inner frame from its destination on.
+//! egress, ingress, options, then the inner frame starting with its destination.
 
 use crate::bytes::{at_least, be16, from};
 use crate::{Error, Writer};
@@ -7,28 +7,28 @@ use crate::{Error, Writer};
 /// A TRILL header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr<'a> {
-    /// For many destinations, along a tree.
+    /// Whether the frame has several destinations and follows a tree.
     pub multi_destination: bool,
-    /// Hops that are left, 0 to 63.
+    /// Remaining hops, 0 to 63.
     pub hops: u8,
-    /// Nickname of the last bridge, or of the tree's root.
+    /// Nickname of the egress bridge, or of the tree's root.
     pub egress: u16,
-    /// Nickname of the first bridge.
+    /// Nickname of the ingress bridge.
     pub ingress: u16,
     options: &'a [[u8; 4]],
 }
 
 impl<'a> Repr<'a> {
-    /// Octets without options.
+    /// Length in octets without options.
     pub const LENGTH: usize = 6;
 
-    /// A header without options.
+    /// Creates a header without options.
     #[must_use]
     pub fn new(hops: u8, ingress: u16, egress: u16) -> Repr<'a> {
         Repr { multi_destination: false, hops: hops & 63, egress, ingress, options: &[] }
     }
 
-    /// Reads what follows the type 0x22F3, and returns the inner frame.
+    /// Parses the octets after the type 0x22F3, and returns the header with the inner frame.
     pub fn parse(bytes: &'a [u8]) -> Result<(Repr<'a>, &'a [u8]), Error> {
         at_least(bytes, Repr::LENGTH, "TRILL")?;
         let first = be16(bytes, 0);
@@ -47,13 +47,13 @@ impl<'a> Repr<'a> {
         Ok((repr, from(bytes, Repr::LENGTH + options)))
     }
 
-    /// The options as they stand there.
+    /// Returns the options, not interpreted.
     #[must_use]
     pub fn options(&self) -> &'a [[u8; 4]] {
         self.options
     }
 
-    /// Writes the header behind its type; the inner frame follows.
+    /// Writes the header after its type; the inner frame follows.
     pub fn emit(&self, out: &mut Writer) {
         let options = (self.options.len() as u16 & 31) << 6;
         out.u16(u16::from(self.multi_destination) << 11 | options | u16::from(self.hops & 63));

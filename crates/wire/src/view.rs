@@ -1,4 +1,4 @@
-//! How all views begin: a buffer, and a check that the fixed part is there.
+//! The common part of all views: a buffer, and a check that the fixed part is present.
 
 /// Declares a view over a buffer with a header of at least so many octets.
 macro_rules! view {
@@ -10,21 +10,21 @@ macro_rules! view {
         }
 
         impl<T: AsRef<[u8]>> $name<T> {
-            /// Octets of the fixed part.
+            /// Length of the fixed part in octets.
             pub const HEADER: usize = $header;
 
-            /// Looks at a buffer; refuses one that is shorter than the fixed part.
+            /// Creates a view of a buffer; rejects one that is shorter than the fixed part.
             pub fn new(buffer: T) -> Result<$name<T>, $crate::Error> {
                 $crate::bytes::at_least(buffer.as_ref(), Self::HEADER, $what)?;
                 Ok($name { buffer })
             }
 
-            /// All octets from the header on.
+            /// Returns all octets from the header on.
             pub fn bytes(&self) -> &[u8] {
                 self.buffer.as_ref()
             }
 
-            /// Gives the buffer back.
+            /// Returns the buffer.
             pub fn into_inner(self) -> T {
                 self.buffer
             }

@@ -1,13 +1,13 @@
-//! The VLAN tag (802.1Q 9): 0x8100 of customers or 0x88A8 of services, then PCP:3, DEI:1, VID:12.
+//! The VLAN tag (802.1Q 9): 0x8100 (customer) or 0x88A8 (service), then PCP:3, DEI:1, VID:12.
 
 use crate::bytes::{at_least, be16, from};
 use crate::ethernet::ether_type;
 use crate::{Error, Priority, VlanId, Writer};
 
-/// Octets from the tag's own type to the next one.
+/// Length in octets, from the tag's own type to the next type.
 pub const LENGTH: usize = 4;
 
-/// Whose tag it is.
+/// The kind of a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// C-TAG, 0x8100.
@@ -17,21 +17,21 @@ pub enum Kind {
     Service,
 }
 
-/// A tag.
+/// A VLAN tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repr {
-    /// Whose.
+    /// Customer or service tag.
     pub kind: Kind,
     /// Priority code point.
     pub priority: Priority,
     /// Drop eligible.
     pub drop_eligible: bool,
-    /// VLAN.
+    /// VLAN identifier.
     pub vlan: VlanId,
 }
 
 impl Repr {
-    /// Reads a tag whose type has been read, and returns the type behind it and what follows that.
+    /// Parses a tag after its type, and returns it with the next type and the octets after that.
     pub fn parse(tag_type: u16, after: &[u8]) -> Result<(Repr, u16, &[u8]), Error> {
         let kind = match tag_type {
             ether_type::C_TAG => Kind::Customer,
@@ -49,7 +49,7 @@ impl Repr {
         Ok((tag, be16(after, 2), from(after, LENGTH)))
     }
 
-    /// The type that stands before the tag.
+    /// Returns the type before the tag.
     #[must_use]
     pub fn tag_type(&self) -> u16 {
         match self.kind {
@@ -58,7 +58,7 @@ impl Repr {
         }
     }
 
-    /// Writes the tag behind its own type, and the type of what follows.
+    /// Writes the tag after its own type, followed by the next type.
     pub fn emit(&self, next: u16, out: &mut Writer) {
         let priority = u16::from(self.priority.get()) << 13;
         out.u16(priority | u16::from(self.drop_eligible) << 12 | self.vlan.get());

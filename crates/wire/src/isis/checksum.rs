@@ -1,9 +1,9 @@
-//! The checksum of link-state PDUs (ISO 8473 annex C, after Fletcher): over everything behind the lifetime, which
-//! changes on the way.
+//! The checksum of link-state PDUs (ISO 8473 annex C, after Fletcher): it covers everything after the lifetime, which
+//! changes in transit.
 
 use crate::bytes::from;
 
-/// Where the checksum stands in a PDU.
+/// Offset of the checksum in a PDU.
 pub const PLACE: usize = 24;
 /// Where what it covers begins.
 const START: usize = 12;
@@ -22,7 +22,7 @@ fn sums(bytes: &[u8]) -> (u32, u32) {
     (c0, c1)
 }
 
-/// The checksum of a PDU in which the checksum's own octets are zero.
+/// Returns the checksum of a PDU in which the checksum's own octets are zero.
 #[must_use]
 pub fn of(pdu: &[u8]) -> u16 {
     let covered = from(pdu, START);
@@ -36,7 +36,7 @@ pub fn of(pdu: &[u8]) -> u16 {
     u16::from_be_bytes([octet(x), octet(y)])
 }
 
-/// Whether the checksum in a PDU is there and right.
+/// Returns whether a PDU has a correct checksum.
 #[must_use]
 pub fn is_right(pdu: &[u8]) -> bool {
     let absent = matches!(pdu.get(PLACE..PLACE + 2), None | Some([0, _] | [_, 0]));

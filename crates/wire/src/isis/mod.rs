@@ -1,17 +1,17 @@
-//! IS-IS (ISO 10589) as shortest path bridging uses it (RFC 6329): point-to-point hellos, level 1 link-state PDUs, and
-//! the sequence number PDUs that say who has which.
+//! IS-IS (ISO 10589) as used by shortest path bridging (RFC 6329): point-to-point hellos, level 1 link-state PDUs, and
+//! sequence number PDUs, which list the link-state PDUs of a system.
 //!
 //! | octets | field |
 //! |---|---|
 //! | 0 | 0x83 |
 //! | 1 | length of the fixed part |
-//! | 2..4 | version 1, length of identifiers (0 stands for 6) |
+//! | 2..4 | version 1, length of identifiers (0 means 6) |
 //! | 4 | type: 17 hello, 18 link state, 24 complete and 26 partial sequence numbers |
-//! | 5..8 | version 1, reserved, most area addresses (0 stands for 3) |
-//! | 8.. | by type, see the structures; then TLVs |
+//! | 5..8 | version 1, reserved, maximum area addresses (0 means 3) |
+//! | 8.. | depends on the type, see the structures; then TLVs |
 //!
-//! A PDU whose fixed part or length is wrong is refused. A malformed TLV is skipped and counted, an unknown one passed
-//! on as it is: link-state PDUs are flooded unchanged whatever is in them.
+//! A PDU with a wrong fixed part or length is rejected. A malformed TLV is skipped and counted, an unknown one is
+//! passed on unchanged: link-state PDUs are flooded unchanged, whatever they contain.
 
 pub mod checksum;
 pub mod spb;
@@ -22,11 +22,11 @@ use crate::ethernet::{Llc, emit_llc};
 use crate::{Address, Error, Writer, fcs};
 pub use tlv::{Tlv, Tlvs};
 
-/// A system's identifier.
+/// Identifier of a system.
 pub type SystemId = [u8; 6];
-/// A system and one of its pseudonodes; the last octet is zero for the system itself.
+/// Identifier of a system and one of its pseudonodes; the last octet is zero for the system itself.
 pub type NodeId = [u8; 7];
-/// A node and the number of its fragment.
+/// Identifier of a node and the number of its fragment.
 pub type LspId = [u8; 8];
 
 const DISCRIMINATOR: u8 = 0x83;
@@ -40,24 +40,24 @@ const PARTIAL: u8 = 26;
 /// The fixed part of a PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repr {
-    /// To the neighbour.
+    /// Hello to the neighbour.
     Hello(Hello),
-    /// What a node knows of its links.
+    /// Links of a node.
     LinkState(LinkState),
-    /// All that the sender has in a range.
+    /// All link-state PDUs of the sender in a range.
     Complete(Complete),
-    /// What the sender has received, or wants.
+    /// Link-state PDUs that the sender acknowledges or requests.
     Partial(Partial),
 }
 
 /// A point-to-point hello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Levels that the circuit is for: 1, 2 or both.
+    /// Levels of the circuit: 1, 2 or both.
     pub levels: u8,
-    /// Who sends it.
+    /// System that sends it.
     pub source: SystemId,
-    /// Seconds after which the neighbour is gone if no other comes.
+    /// Seconds until the adjacency expires if no other hello arrives.
     pub holding_time: u16,
     /// The sender's number of this circuit.
     pub circuit: u8,
@@ -66,15 +66,15 @@ pub struct Hello {
 /// A level 1 link-state PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkState {
-    /// Seconds that are left to it; zero takes it out of the database.
+    /// Remaining lifetime in seconds; zero purges the PDU.
     pub lifetime: u16,
-    /// Whose it is.
+    /// Identifier of the PDU.
     pub id: LspId,
-    /// Its version.
+    /// Sequence number.
     pub sequence: u32,
-    /// Nobody's path should lead through its sender.
+    /// Overload: no path should lead through the sender.
     pub overload: bool,
-    /// Attached to other areas by these metrics, 4 bits; only carried along here.
+    /// Metrics by which the sender is attached to other areas, 4 bits; only carried along here.
     pub attached: u8,
     /// Level of the sender, 1 to 3.
     pub level: u8,
@@ -83,22 +83,22 @@ pub struct LinkState {
 /// Sequence numbers of all link-state PDUs in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Complete {
-    /// Who sends it.
+    /// Node that sends it.
     pub source: NodeId,
-    /// First of the range.
+    /// First identifier of the range.
     pub first: LspId,
-    /// Last of the range.
+    /// Last identifier of the range.
     pub last: LspId,
 }
 
 /// Sequence numbers of some link-state PDUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partial {
-    /// Who sends it.
+    /// Node that sends it.
     pub source: NodeId,
 }
 
-/// A PDU as it came: its fixed part, its TLVs, and the octets it was read from.
+/// A received PDU: its fixed part, its TLVs, and its octets.
 #[derive(Clone, Copy, Debug)]
 pub struct Pdu<'a> {
     /// The fixed part.
@@ -107,7 +107,7 @@ pub struct Pdu<'a> {
 }
 
 impl<'a> Pdu<'a> {
-    /// Reads a PDU from behind its LLC header. Octets behind the PDU's own end do not belong to it.
+    /// Parses a PDU after its LLC header. Octets beyond the PDU's own end are ignored.
     pub fn parse(bytes: &'a [u8]) -> Result<Pdu<'a>, Error> {
         let what = "IS-IS";
         at_least(bytes, COMMON, what)?;
@@ -163,19 +163,19 @@ impl<'a> Pdu<'a> {
         Ok(Pdu { repr, bytes })
     }
 
-    /// The TLVs.
+    /// Returns the TLVs.
     #[must_use]
     pub fn tlvs(&self) -> Tlvs<'a> {
         Tlvs::new(from(self.bytes, self.repr.header_length()))
     }
 
-    /// The octets of the PDU, to be flooded as they are.
+    /// Returns the octets of the PDU, to be flooded unchanged.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The checksum as it stands in a link-state PDU; zero in others.
+    /// Returns the checksum in a link-state PDU; zero in others.
     #[must_use]
     pub fn checksum(&self) -> u16 {
         match self.repr {
@@ -184,8 +184,8 @@ impl<'a> Pdu<'a> {
         }
     }
 
-    /// Whether the checksum of a link-state PDU is right; a PDU that takes itself back (lifetime zero) needs none, and
-    /// others have none.
+    /// Returns whether the checksum of a link-state PDU is correct. A purge (lifetime zero) needs none, and other PDUs
+    /// have none.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         match self.repr {
@@ -196,7 +196,7 @@ impl<'a> Pdu<'a> {
 }
 
 impl Repr {
-    /// Octets of the fixed part.
+    /// Returns the length of the fixed part in octets.
     #[must_use]
     pub fn header_length(&self) -> usize {
         match self {
@@ -216,7 +216,7 @@ impl Repr {
         }
     }
 
-    /// Writes a PDU behind its LLC header; `tlvs` writes the TLVs. Length and checksum become those of what is written.
+    /// Writes a PDU after its LLC header; `tlvs` writes the TLVs. Length and checksum are set accordingly.
     pub fn emit(&self, out: &mut Writer, tlvs: impl FnOnce(&mut Writer)) {
         let start = out.position();
         out.bytes(&[DISCRIMINATOR, self.header_length() as u8, VERSION, 0, self.kind(), VERSION, 0, 0]);
@@ -258,7 +258,7 @@ impl Repr {
         }
     }
 
-    /// Writes the whole frame, with its check sequence: hellos to all intermediate systems, the others to those of
+    /// Writes the whole frame, with its check sequence: hellos to all intermediate systems, other PDUs to those of
     /// level 1.
     pub fn emit_frame(&self, source: Address, out: &mut Writer, tlvs: impl FnOnce(&mut Writer)) {
         let destination = match self {

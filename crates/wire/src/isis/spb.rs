@@ -1,4 +1,4 @@
-//! What RFC 6329 adds to IS-IS for shortest path bridging (802.1aq).
+//! The extensions of IS-IS for shortest path bridging (802.1aq) by RFC 6329.
 //!
 //! | where | sub-TLV | length |
 //! |---|---|---|
@@ -23,7 +23,7 @@ const SERVICE: u8 = 3;
 const ADDRESSES: u8 = 4;
 const LINK_METRIC: u8 = 29;
 
-/// The first of the sixteen equal-cost tree algorithms; the others follow.
+/// The first of the sixteen equal-cost tree algorithms; the others follow consecutively.
 pub const FIRST_ALGORITHM: u32 = 0x0080_C201;
 
 fn wrong_length(what: &'static str, body: &[u8]) -> Error {
@@ -34,10 +34,10 @@ fn exactly(body: &[u8], need: usize, what: &'static str) -> Result<(), Error> {
     if body.len() == need { Ok(()) } else { Err(wrong_length(what, body)) }
 }
 
-/// What a port can do (TLV 143).
+/// Capability of a port (TLV 143).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortCapability<'a> {
-    /// Topology; zero is the only one here.
+    /// Topology; only zero is used.
     pub topology: u16,
     details: &'a [u8],
 }
@@ -45,13 +45,13 @@ pub struct PortCapability<'a> {
 /// A sub-TLV of a port's capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortDetail<'a> {
-    /// How VLANs are mapped: as it is, and as it will be or was.
+    /// Current mapping of VLANs, and the next or previous one.
     Mcid(Mcid, Mcid),
-    /// What the sender's view of the topology comes to.
+    /// Digest of the sender's topology.
     Digest(Digest),
-    /// Which algorithm runs on which base VLAN.
+    /// Algorithms of base VLANs.
     BaseVlans(BaseVlans<'a>),
-    /// One that nobody here knows.
+    /// Unknown sub-TLV.
     Unknown(Raw<'a>),
 }
 
@@ -66,7 +66,7 @@ impl<'a> PortCapability<'a> {
         out.bytes(self.details);
     }
 
-    /// Its sub-TLVs.
+    /// Returns the sub-TLVs.
     #[must_use]
     pub fn details(&self) -> Details<'a, PortDetail<'a>> {
         Details { raws: Raws::new(self.details), malformed: 0, parse: PortDetail::parse }
@@ -116,11 +116,11 @@ impl<'a> PortDetail<'a> {
     }
 }
 
-/// What the sender's view of the topology comes to. How it is computed from each edge is not public: neighbours of the
-/// same make can compare it, others cannot.
+/// Digest of the sender's topology. The computation from each edge is not public: only neighbours of the same make can
+/// compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// V: the digest is valid.
+    /// V: whether the digest is valid.
     pub valid: bool,
     /// A: agreement number.
     pub agreement: u8,
@@ -130,21 +130,21 @@ pub struct Digest {
     pub digest: [u8; 32],
 }
 
-/// Which algorithm runs on which base VLAN.
+/// The algorithm of a base VLAN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseVlan {
-    /// Equal-cost tree algorithm, [`FIRST_ALGORITHM`] and on.
+    /// Equal-cost tree algorithm, from [`FIRST_ALGORITHM`].
     pub algorithm: u32,
     /// Base VLAN.
     pub vlan: VlanId,
-    /// U: in use.
+    /// U: whether it is in use.
     pub used: bool,
-    /// M: SPBM rather than SPBV.
+    /// M: SPBM if true, SPBV otherwise.
     pub spbm: bool,
 }
 
 impl BaseVlan {
-    /// As it stands in the sub-TLV.
+    /// Returns the encoding in the sub-TLV.
     #[must_use]
     pub fn encode(&self) -> [u8; 6] {
         let [a, b, c, d] = self.algorithm.to_be_bytes();
@@ -154,21 +154,21 @@ impl BaseVlan {
     }
 }
 
-/// Base VLANs, in the frame's own octets.
+/// Base VLANs, borrowed from the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseVlans<'a>(&'a [[u8; 6]]);
 
 impl<'a> BaseVlans<'a> {
-    /// The most that fit beside the other sub-TLVs of a hello.
+    /// The largest number that fits beside the other sub-TLVs of a hello.
     pub const MOST: usize = 18;
 
-    /// Those entries, as [`BaseVlan::encode`] writes them, if they fit.
+    /// Creates a list of entries encoded by [`BaseVlan::encode`], if they fit.
     #[must_use]
     pub fn new(entries: &'a [[u8; 6]]) -> Option<BaseVlans<'a>> {
         (entries.len() <= BaseVlans::MOST).then_some(BaseVlans(entries))
     }
 
-    /// The base VLANs.
+    /// Returns the base VLANs.
     pub fn iter(&self) -> impl Iterator<Item = BaseVlan> + 'a {
         self.0.iter().map(|octets| {
             let low = be16(octets, 4);
@@ -178,12 +178,12 @@ impl<'a> BaseVlans<'a> {
     }
 }
 
-/// What a node can do (TLV 144).
+/// Capability of a node (TLV 144).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capability<'a> {
-    /// Nobody's path should lead through it.
+    /// Overload: no path should lead through the node.
     pub overload: bool,
-    /// Topology; zero is the only one here.
+    /// Topology; only zero is used.
     pub topology: u16,
     details: &'a [u8],
 }
@@ -191,13 +191,13 @@ pub struct Capability<'a> {
 /// A sub-TLV of a node's capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail<'a> {
-    /// The bridge.
+    /// The bridge itself.
     Instance(Instance<'a>),
-    /// Services behind it (SPBM).
+    /// Services of the bridge (SPBM).
     Service(Service<'a>),
-    /// Group addresses behind it (SPBV).
+    /// Group addresses of the bridge (SPBV).
     Addresses(Addresses<'a>),
-    /// One that nobody here knows.
+    /// Unknown sub-TLV.
     Unknown(Raw<'a>),
 }
 
@@ -213,7 +213,7 @@ impl<'a> Capability<'a> {
         out.bytes(self.details);
     }
 
-    /// Its sub-TLVs.
+    /// Returns the sub-TLVs.
     #[must_use]
     pub fn details(&self) -> Details<'a, Detail<'a>> {
         Details { raws: Raws::new(self.details), malformed: 0, parse: Detail::parse }
@@ -264,34 +264,34 @@ impl<'a> Detail<'a> {
     }
 }
 
-/// The bridge that sends.
+/// The sending bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instance<'a> {
-    /// Root of the common spanning tree, for the outside.
+    /// Root of the common spanning tree, for bridges outside the region.
     pub root: u64,
-    /// Cost to that root outside of the region.
+    /// Cost to that root outside the region.
     pub root_cost: u32,
-    /// The upper half of its bridge identifier; the system's identifier is the lower.
+    /// Upper half of the bridge identifier; the system identifier is the lower half.
     pub priority: u16,
-    /// V: it chose its source number by itself; else that was configured.
+    /// V: whether the source number was chosen automatically; otherwise it was configured.
     pub automatic: bool,
-    /// The 20 bits by which group addresses name it as their source.
+    /// The 20 bits that identify it as the source in group addresses.
     pub source: u32,
     trees: &'a [[u8; 8]],
 }
 
 impl<'a> Instance<'a> {
     const FIXED: usize = 19;
-    /// The most trees that a TLV holds.
+    /// The largest number of trees in a TLV.
     pub const MOST: usize = (255 - 2 - 2 - Instance::FIXED) / 8;
 
-    /// Without trees.
+    /// Creates an instance without trees.
     #[must_use]
     pub fn new(priority: u16, source: u32) -> Instance<'a> {
         Instance { root: 0, root_cost: 0, priority, automatic: false, source: source & 0xF_FFFF, trees: &[] }
     }
 
-    /// With these trees, as [`Tree::encode`] writes them, if they fit.
+    /// Returns the instance with trees encoded by [`Tree::encode`], if they fit.
     #[must_use]
     pub fn with_trees(self, trees: &'a [[u8; 8]]) -> Option<Instance<'a>> {
         (trees.len() <= Instance::MOST).then_some(Instance { trees, ..self })
@@ -324,7 +324,7 @@ impl<'a> Instance<'a> {
         out.bytes(self.trees.as_flattened());
     }
 
-    /// Its trees.
+    /// Returns the trees.
     pub fn trees(&self) -> impl Iterator<Item = Tree> + 'a {
         self.trees.iter().map(|octets| {
             let (flags, low) = (be8(octets, 0), be24(octets, 5));
@@ -343,22 +343,22 @@ impl<'a> Instance<'a> {
 /// An equal-cost tree of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// U: in use by services.
+    /// U: whether services use it.
     pub used: bool,
-    /// M: SPBM rather than SPBV.
+    /// M: SPBM if true, SPBV otherwise.
     pub spbm: bool,
-    /// A: SPVIDs are chosen automatically.
+    /// A: whether SPVIDs are chosen automatically.
     pub automatic: bool,
     /// Equal-cost tree algorithm.
     pub algorithm: u32,
     /// Base VLAN.
     pub base_vlan: VlanId,
-    /// The bridge's own VLAN of the tree (SPBV).
+    /// The bridge's own VLAN in the tree (SPBV).
     pub source_vlan: VlanId,
 }
 
 impl Tree {
-    /// As it stands in the sub-TLV.
+    /// Returns the encoding in the sub-TLV.
     #[must_use]
     pub fn encode(&self) -> [u8; 8] {
         let mut octets = [0; 8];
@@ -370,7 +370,7 @@ impl Tree {
     }
 }
 
-/// Services behind a backbone address.
+/// Services at a backbone address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service<'a> {
     /// Backbone address.
@@ -381,13 +381,13 @@ pub struct Service<'a> {
 }
 
 impl<'a> Service<'a> {
-    /// Those services, as [`ServiceInstance::encode`] writes them, if they fit.
+    /// Creates a list of services encoded by [`ServiceInstance::encode`], if they fit.
     #[must_use]
     pub fn new(address: Address, base_vlan: VlanId, instances: &'a [[u8; 4]]) -> Option<Service<'a>> {
         (instances.len() <= (255 - 4 - 8) / 4).then_some(Service { address, base_vlan, instances })
     }
 
-    /// The services.
+    /// Returns the services.
     pub fn instances(&self) -> impl Iterator<Item = ServiceInstance> + 'a {
         self.instances.iter().map(|octets| {
             let flags = be8(octets, 0);
@@ -396,19 +396,19 @@ impl<'a> Service<'a> {
     }
 }
 
-/// A service that a bridge takes part in.
+/// A service of which a bridge is a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceInstance {
-    /// T: it sends to groups.
+    /// T: whether the bridge sends to the service's groups.
     pub transmits: bool,
-    /// R: it receives from groups.
+    /// R: whether the bridge receives from the service's groups.
     pub receives: bool,
     /// I-SID, 24 bits.
     pub service: u32,
 }
 
 impl ServiceInstance {
-    /// As it stands in the sub-TLV.
+    /// Returns the encoding in the sub-TLV.
     #[must_use]
     pub fn encode(&self) -> [u8; 4] {
         let flags = u32::from(self.transmits) << 31 | u32::from(self.receives) << 30;
@@ -416,7 +416,7 @@ impl ServiceInstance {
     }
 }
 
-/// Group addresses behind a bridge.
+/// Group addresses of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses<'a> {
     /// SR: service requirement of 2 bits.
@@ -427,14 +427,14 @@ pub struct Addresses<'a> {
 }
 
 impl<'a> Addresses<'a> {
-    /// Those addresses, as [`GroupAddress::encode`] writes them, if they fit.
+    /// Creates a list of addresses encoded by [`GroupAddress::encode`], if they fit.
     #[must_use]
     pub fn new(requirement: u8, vlan: VlanId, addresses: &'a [[u8; 7]]) -> Option<Addresses<'a>> {
         let fits = requirement < 4 && addresses.len() <= (255 - 4 - 2) / 7;
         fits.then_some(Addresses { requirement, vlan, addresses })
     }
 
-    /// The addresses.
+    /// Returns the addresses.
     pub fn addresses(&self) -> impl Iterator<Item = GroupAddress> + 'a {
         self.addresses.iter().map(|octets| {
             let flags = be8(octets, 0);
@@ -444,19 +444,19 @@ impl<'a> Addresses<'a> {
     }
 }
 
-/// A group address that a bridge takes part in.
+/// A group of which a bridge is a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupAddress {
-    /// T: it sends to the group.
+    /// T: whether the bridge sends to the group.
     pub transmits: bool,
-    /// R: it receives from the group.
+    /// R: whether the bridge receives from the group.
     pub receives: bool,
-    /// The group.
+    /// Group address.
     pub address: Address,
 }
 
 impl GroupAddress {
-    /// As it stands in the sub-TLV.
+    /// Returns the encoding in the sub-TLV.
     #[must_use]
     pub fn encode(&self) -> [u8; 7] {
         let mut octets = [0; 7];
@@ -467,15 +467,15 @@ impl GroupAddress {
     }
 }
 
-/// The metric of a link in shortest path bridging; that of a link is the larger of its two ends', and the greatest number of
-/// 24 bits says that the link must not carry traffic (RFC 6329, section 15.1).
+/// The metric of a link in shortest path bridging. The cost of a link is the larger metric of its two ends, and the
+/// largest 24-bit number means that the link must not carry traffic (RFC 6329, section 15.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkMetric {
-    /// Metric of 24 bits.
+    /// Metric, 24 bits.
     pub metric: u32,
-    /// Ports at the sender's end.
+    /// Number of ports at the sender's end.
     pub ports: u8,
-    /// The first of them.
+    /// First of these ports.
     pub port: u16,
 }
 
@@ -483,7 +483,7 @@ impl LinkMetric {
     /// The metric of a link that must not carry traffic.
     pub const UNUSABLE: u32 = 0xFF_FFFF;
 
-    /// Makes sense of a sub-TLV of a neighbour.
+    /// Parses a sub-TLV of a neighbour.
     pub fn parse(raw: Raw) -> Result<LinkMetric, Error> {
         if raw.kind != LINK_METRIC {
             return Err(Error::Missing { what: "neighbour", element: "SPB link metric" });
@@ -502,7 +502,7 @@ impl LinkMetric {
     }
 }
 
-/// Sub-TLVs that make sense. The others are skipped and counted.
+/// An iterator over valid sub-TLVs. Malformed ones are skipped and counted.
 #[derive(Clone, Debug)]
 pub struct Details<'a, T> {
     raws: Raws<'a>,
@@ -511,7 +511,7 @@ pub struct Details<'a, T> {
 }
 
 impl<T> Details<'_, T> {
-    /// How many have made no sense so far.
+    /// Returns the number of malformed sub-TLVs so far.
     #[must_use]
     pub fn malformed(&self) -> usize {
         self.malformed + usize::from(self.raws.is_cut_off())

@@ -1,4 +1,4 @@
-//! TLVs of type:8, length:8, and those that every IS-IS has.
+//! TLVs of type:8, length:8, and the TLVs that all of IS-IS uses.
 
 use super::spb::{self, Capability, PortCapability};
 use super::{LspId, NodeId, SystemId};
@@ -26,16 +26,16 @@ pub mod protocol {
     pub const TRILL: u8 = 0xC0;
 }
 
-/// A TLV or sub-TLV as it stands there.
+/// A TLV or sub-TLV, not interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a> {
     /// Type.
     pub kind: u8,
-    /// What is in it.
+    /// Value.
     pub body: &'a [u8],
 }
 
-/// TLVs or sub-TLVs as they stand there, up to one that would reach beyond the end.
+/// An iterator over TLVs or sub-TLVs, not interpreted, up to one that would exceed the end.
 #[derive(Clone, Debug)]
 pub struct Raws<'a> {
     rest: &'a [u8],
@@ -43,13 +43,13 @@ pub struct Raws<'a> {
 }
 
 impl<'a> Raws<'a> {
-    /// Those in these octets.
+    /// Creates an iterator over the TLVs in these octets.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Raws<'a> {
         Raws { rest: bytes, cut_off: false }
     }
 
-    /// Whether the last one looked at reaches beyond the end.
+    /// Returns whether the last TLV visited exceeds the end.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.cut_off
@@ -77,32 +77,32 @@ impl<'a> Iterator for Raws<'a> {
 /// A TLV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tlv<'a> {
-    /// Areas that the sender is in.
+    /// Areas of the sender.
     Areas(Areas<'a>),
-    /// Nothing, so many octets of it.
+    /// Padding of that many octets.
     Padding(u8),
-    /// What sequence number PDUs are about.
+    /// Entries of sequence number PDUs.
     Entries(Entries<'a>),
     /// Neighbours with wide metrics (RFC 5305).
     Neighbours(Neighbours<'a>),
     /// Network layer protocols, see [`protocol`].
     Protocols(&'a [u8]),
-    /// Addresses of the interface.
+    /// IPv4 addresses of the interface.
     Ipv4Addresses(&'a [[u8; 4]]),
-    /// The sender's name (RFC 5301).
+    /// Name of the sender (RFC 5301).
     HostName(&'a [u8]),
-    /// What a port can do, in hellos (RFC 6329).
+    /// Capability of a port, in hellos (RFC 6329).
     PortCapability(PortCapability<'a>),
-    /// What a node can do, in link-state PDUs (RFC 6329).
+    /// Capability of a node, in link-state PDUs (RFC 6329).
     Capability(Capability<'a>),
     /// Three-way handshake (RFC 5303).
     Adjacency(Adjacency),
-    /// One that nobody here knows.
+    /// Unknown TLV.
     Unknown(Raw<'a>),
 }
 
 impl<'a> Tlv<'a> {
-    /// Makes sense of a TLV.
+    /// Parses a TLV.
     pub fn parse(raw: Raw<'a>) -> Result<Tlv<'a>, Error> {
         let Raw { kind, body } = raw;
         let chunked = |what| Error::Field { what, field: "length", value: body.len() as u64 };
@@ -127,7 +127,7 @@ impl<'a> Tlv<'a> {
         })
     }
 
-    /// Writes the TLV. What is longer than 255 octets cannot be held by any of them.
+    /// Writes the TLV. No variant can hold more than 255 octets.
     pub fn emit(&self, out: &mut Writer) {
         match self {
             Tlv::Areas(areas) => emit(out, AREAS, |out| out.bytes(areas.0)),
@@ -145,7 +145,7 @@ impl<'a> Tlv<'a> {
     }
 }
 
-/// Writes a TLV or sub-TLV; `body` writes what is in it, at most 255 octets.
+/// Writes a TLV or sub-TLV; `body` writes its value, at most 255 octets.
 pub fn emit(out: &mut Writer, kind: u8, body: impl FnOnce(&mut Writer)) {
     out.u8(kind);
     let start = out.position();
@@ -176,7 +176,7 @@ pub fn emit_capability(out: &mut Writer, overload: bool, topology: u16, body: im
     });
 }
 
-/// TLVs that make sense. The others are skipped and counted.
+/// An iterator over valid TLVs. Malformed ones are skipped and counted.
 #[derive(Clone, Debug)]
 pub struct Tlvs<'a> {
     raws: Raws<'a>,
@@ -184,13 +184,13 @@ pub struct Tlvs<'a> {
 }
 
 impl<'a> Tlvs<'a> {
-    /// Those in these octets.
+    /// Creates an iterator over the TLVs in these octets.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Tlvs<'a> {
         Tlvs { raws: Raws::new(bytes), malformed: 0 }
     }
 
-    /// How many have made no sense so far.
+    /// Returns the number of malformed TLVs so far.
     #[must_use]
     pub fn malformed(&self) -> usize {
         self.malformed + usize::from(self.raws.is_cut_off())
@@ -210,12 +210,12 @@ impl<'a> Iterator for Tlvs<'a> {
     }
 }
 
-/// Area addresses, each after its length.
+/// Area addresses, each preceded by its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Areas<'a>(&'a [u8]);
 
 impl<'a> Areas<'a> {
-    /// Those in a TLV: every one whole, none empty.
+    /// Parses the value of a TLV: every address is complete and not empty.
     pub fn parse(body: &'a [u8]) -> Result<Areas<'a>, Error> {
         let mut rest = body;
         while let Some(&length) = rest.first() {
@@ -228,7 +228,7 @@ impl<'a> Areas<'a> {
         Ok(Areas(body))
     }
 
-    /// The addresses.
+    /// Returns the addresses.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + 'a {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -239,21 +239,21 @@ impl<'a> Areas<'a> {
     }
 }
 
-/// One link-state PDU, as sequence number PDUs name it.
+/// The entry of a link-state PDU in a sequence number PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Seconds left to it.
+    /// Remaining lifetime in seconds.
     pub lifetime: u16,
-    /// Whose.
+    /// Identifier of the link-state PDU.
     pub id: LspId,
-    /// Which version.
+    /// Sequence number.
     pub sequence: u32,
-    /// Its checksum.
+    /// Checksum.
     pub checksum: u16,
 }
 
 impl Entry {
-    /// As it stands in the TLV.
+    /// Returns the encoding in the TLV.
     #[must_use]
     pub fn encode(&self) -> [u8; 16] {
         let mut octets = [0; 16];
@@ -271,21 +271,21 @@ impl Entry {
     }
 }
 
-/// Entries, in the frame's own octets.
+/// Entries, borrowed from the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entries<'a>(&'a [[u8; 16]]);
 
 impl<'a> Entries<'a> {
-    /// The most that a TLV holds.
+    /// The largest number of entries in a TLV.
     pub const MOST: usize = 255 / 16;
 
-    /// Those entries, as [`Entry::encode`] writes them, if they fit in a TLV.
+    /// Creates a list of entries encoded by [`Entry::encode`], if they fit into a TLV.
     #[must_use]
     pub fn new(entries: &'a [[u8; 16]]) -> Option<Entries<'a>> {
         (entries.len() <= Entries::MOST).then_some(Entries(entries))
     }
 
-    /// The entries.
+    /// Returns the entries.
     pub fn iter(&self) -> impl Iterator<Item = Entry> + 'a {
         self.0.iter().map(Entry::decode)
     }
@@ -294,9 +294,9 @@ impl<'a> Entries<'a> {
 /// A neighbour with a wide metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour<'a> {
-    /// Who.
+    /// Identifier of the neighbour.
     pub id: NodeId,
-    /// Metric of 24 bits. Shortest path bridging has its own, in a sub-TLV.
+    /// Metric, 24 bits. Shortest path bridging has its own, in a sub-TLV.
     pub metric: u32,
     /// Sub-TLVs.
     pub details: &'a [u8],
@@ -305,7 +305,7 @@ pub struct Neighbour<'a> {
 impl<'a> Neighbour<'a> {
     const FIXED: usize = 11;
 
-    /// The first sub-TLV that is a link metric of shortest path bridging.
+    /// Returns the first sub-TLV that is a link metric of shortest path bridging.
     #[must_use]
     pub fn link_metric(&self) -> Option<spb::LinkMetric> {
         Raws::new(self.details).find_map(|raw| spb::LinkMetric::parse(raw).ok())
@@ -323,12 +323,12 @@ impl<'a> Neighbour<'a> {
     }
 }
 
-/// Neighbours, in the frame's own octets.
+/// Neighbours, borrowed from the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbours<'a>(&'a [u8]);
 
 impl<'a> Neighbours<'a> {
-    /// Those in a TLV: every one whole.
+    /// Parses the value of a TLV: every neighbour is complete.
     pub fn parse(body: &'a [u8]) -> Result<Neighbours<'a>, Error> {
         let mut rest = body;
         while !rest.is_empty() {
@@ -340,7 +340,7 @@ impl<'a> Neighbours<'a> {
         Ok(Neighbours(body))
     }
 
-    /// The neighbours.
+    /// Returns the neighbours.
     pub fn iter(&self) -> impl Iterator<Item = Neighbour<'a>> + 'a {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -353,25 +353,25 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// How far two neighbours have come.
+/// State of an adjacency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Each hears the other and knows that it is heard.
+    /// Each side receives the other's hellos and knows that its own are received.
     Up,
-    /// The other is heard.
+    /// Hellos of the other side are received.
     Initializing,
-    /// Nobody is heard.
+    /// No hellos are received.
     Down,
 }
 
 /// The three-way handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Adjacency {
-    /// How far the sender is.
+    /// State at the sender.
     pub state: State,
     /// The sender's number of this circuit.
     pub circuit: u32,
-    /// The neighbour it hears, and that one's number of the circuit.
+    /// Neighbour that the sender receives, and that neighbour's number of the circuit.
     pub neighbour: Option<(SystemId, u32)>,
 }
 

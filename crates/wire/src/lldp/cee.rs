@@ -1,6 +1,6 @@
-//! DCBX before IEEE (Converged Enhanced Ethernet, version 1.01), organisation 00-1B-21, subtype 2: TLVs in a TLV.
+//! Pre-standard DCBX (Converged Enhanced Ethernet, version 1.01), organisation 00-1B-21, subtype 2: TLVs in a TLV.
 //!
-//! Control is (1): version, highest version, sequence number, acknowledged number. Each feature begins with version,
+//! Control (1) has version, highest version, sequence number, acknowledged number. Each feature begins with version,
 //! highest version, enable:1 willing:1 error:1 reserved:5, and a subtype of zero; then
 //! priority groups (2): groups by priority, shares by group, number of traffic classes;
 //! flow control (3): priorities, number of classes;
@@ -10,7 +10,7 @@ use super::{Discarded, Taken, Tlvs, emit_groups, emit_organisation, emit_tlv, ex
 use crate::bytes::{array, at_least, be8, be16, be32, from};
 use crate::{Error, Writer};
 
-/// Intel, in whose name the group wrote.
+/// Intel, under whose identifier the group published.
 pub const ORGANISATION: [u8; 3] = [0x00, 0x1B, 0x21];
 /// Subtype of version 1.01.
 pub const SUBTYPE: u8 = 2;
@@ -20,10 +20,10 @@ const FLOW_CONTROL: u8 = 3;
 const APPLICATIONS: u8 = 4;
 const FEATURE: usize = 4;
 
-/// What the TLV says.
+/// The contents of the TLV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cee<'a> {
-    /// Who has heard what.
+    /// Sequence and acknowledgement numbers.
     pub control: Control,
     /// Priority groups.
     pub groups: Option<(Feature, PriorityGroups)>,
@@ -40,24 +40,24 @@ pub struct Control {
     pub version: u8,
     /// Highest version known.
     pub highest: u8,
-    /// Changes when the sender's configuration does.
+    /// Sequence number: changes with the sender's configuration.
     pub sequence: u32,
-    /// The peer's last sequence number.
+    /// Last sequence number received from the peer.
     pub acknowledged: u32,
 }
 
-/// What every feature begins with.
+/// The common fields of every feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feature {
     /// Version in use.
     pub version: u8,
     /// Highest version known.
     pub highest: u8,
-    /// The feature is on.
+    /// Whether the feature is enabled.
     pub enabled: bool,
-    /// The sender would take its peer's configuration.
+    /// Whether the sender accepts its peer's configuration.
     pub willing: bool,
-    /// The two do not fit together.
+    /// Whether the two configurations are incompatible.
     pub error: bool,
 }
 
@@ -75,41 +75,41 @@ impl Feature {
     }
 }
 
-/// Which priority is in which group, and what each group gets.
+/// The group of each priority, and the share of each group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityGroups {
-    /// Group by priority; `None` is group 15, which goes before all others.
+    /// Group by priority; `None` is group 15, which has precedence over all others.
     pub groups: [Option<u8>; 8],
     /// Percentage by group.
     pub shares: [u8; 8],
-    /// Traffic classes supported.
+    /// Number of supported traffic classes.
     pub classes: u8,
 }
 
-/// Which priorities are paused.
+/// The priorities with priority flow control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowControl {
-    /// Bit n stands for priority n.
+    /// Priorities; bit n is priority n.
     pub priorities: u8,
-    /// How many can be paused at a time.
+    /// Number of priorities that can be paused at a time.
     pub classes: u8,
 }
 
-/// Which priorities an application may use.
+/// The priorities of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Application {
-    /// The protocol's number.
+    /// Protocol number.
     pub protocol: u16,
-    /// What it is: 0 an Ethernet type, 1 a port.
+    /// Type of the protocol number: 0 is an Ethernet type, 1 a port.
     pub selector: u8,
-    /// Who gave the number; its upper 6 bits of the first octet count.
+    /// Organisation that assigned the number; the upper 6 bits of the first octet count.
     pub organisation: [u8; 3],
-    /// Bit n stands for priority n.
+    /// Priorities; bit n is priority n.
     pub priorities: u8,
 }
 
 impl Application {
-    /// As it stands in the table.
+    /// Returns the encoding in the table.
     #[must_use]
     pub fn encode(&self) -> [u8; 6] {
         let ([high, low], [upper, middle, lower]) = (self.protocol.to_be_bytes(), self.organisation);
@@ -122,21 +122,21 @@ impl Application {
     }
 }
 
-/// A table of applications, in the frame's own octets.
+/// A table of applications, borrowed from the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applications<'a>(&'a [[u8; 6]]);
 
 impl<'a> Applications<'a> {
-    /// So many fit in the TLV beside everything else.
+    /// The largest number of entries that fits into the TLV beside everything else.
     pub const MOST: usize = (super::LONGEST - 4 - 12 - 19 - 8 - 6) / 6;
 
-    /// Those entries, as [`Application::encode`] writes them, if they fit in the TLV.
+    /// Creates a table of entries encoded by [`Application::encode`], if they fit into the TLV.
     #[must_use]
     pub fn new(entries: &'a [[u8; 6]]) -> Option<Applications<'a>> {
         (entries.len() <= Applications::MOST).then_some(Applications(entries))
     }
 
-    /// The applications.
+    /// Returns the applications.
     pub fn iter(&self) -> impl Iterator<Item = Application> + 'a {
         self.0.iter().map(|&entry| Application::decode(entry))
     }

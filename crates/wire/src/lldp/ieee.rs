@@ -20,18 +20,18 @@ const RECOMMENDATION: u8 = 10;
 const FLOW_CONTROL: u8 = 11;
 const APPLICATIONS: u8 = 12;
 
-/// What a data unit says in IEEE's TLVs.
+/// The contents of a data unit's IEEE TLVs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ieee<'a> {
-    /// How the sender shares its link.
+    /// ETS configuration of the sender.
     pub configuration: Option<EtsConfiguration>,
-    /// How it would have its peer share it.
+    /// ETS recommendation to the peer.
     pub recommendation: Option<EtsTable>,
-    /// Which priorities it pauses.
+    /// Priorities with PFC.
     pub flow_control: Option<FlowControl>,
-    /// Which applications use which priority.
+    /// Priorities of applications.
     pub applications: Option<Applications<'a>>,
-    /// Which priorities have congestion notification.
+    /// Priorities with congestion notification.
     pub congestion: Option<CongestionNotification>,
 }
 
@@ -72,24 +72,24 @@ impl<'a> Ieee<'a> {
     }
 }
 
-/// How a traffic class is chosen (802.1Q table D-8).
+/// Transmission selection algorithm of a traffic class (802.1Q table D-8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// Before all that are lower.
+    /// Strict priority.
     #[default]
     Strict,
-    /// By a credit-based shaper.
+    /// Credit-based shaper.
     CreditBased,
-    /// By its share of what the others leave.
+    /// Enhanced transmission selection: a share of the capacity that the others leave.
     Share,
-    /// In a way of the vendor's own.
+    /// Vendor-specific.
     Vendor,
 }
 
-/// Three tables of enhanced transmission selection.
+/// The three tables of enhanced transmission selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EtsTable {
-    /// Traffic class by priority. `None` stands for the nibble 15, which real bridges send.
+    /// Traffic class by priority. `None` is the nibble 15, which real bridges send.
     pub classes: [Option<u8>; 8],
     /// Percentage by traffic class.
     pub shares: [u8; 8],
@@ -130,16 +130,16 @@ impl EtsTable {
     }
 }
 
-/// How the sender shares its link.
+/// ETS configuration of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtsConfiguration {
-    /// It would take its peer's recommendation.
+    /// Whether the sender accepts its peer's recommendation.
     pub willing: bool,
-    /// It has credit-based shapers.
+    /// Whether the sender supports credit-based shapers.
     pub shaper: bool,
-    /// Traffic classes it can have, 1 to 8.
+    /// Number of traffic classes supported, 1 to 8.
     pub most_classes: u8,
-    /// The tables.
+    /// Tables.
     pub table: EtsTable,
 }
 
@@ -158,16 +158,16 @@ impl EtsConfiguration {
     }
 }
 
-/// Which priorities the sender pauses.
+/// PFC configuration of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowControl {
-    /// It would take its peer's choice.
+    /// Whether the sender accepts its peer's choice.
     pub willing: bool,
-    /// It cannot pause a link that is encrypted (MACsec) in time.
+    /// MACsec bypass: the sender cannot pause an encrypted link in time.
     pub bypass: bool,
-    /// Priorities it can pause at a time, 0 to 15 as it stands there; 0 is said to be 8.
+    /// Number of priorities that can be paused at a time, 0 to 15 as encoded; 0 is said to mean 8.
     pub capability: u8,
-    /// Bit n stands for priority n.
+    /// Priorities; bit n is priority n.
     pub priorities: u8,
 }
 
@@ -185,7 +185,7 @@ impl FlowControl {
     }
 }
 
-/// Which priorities have congestion notification.
+/// Congestion notification of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CongestionNotification {
     /// Bit n: priority n is a congestion notification priority.
@@ -202,20 +202,20 @@ impl CongestionNotification {
     }
 }
 
-/// Which priority an application uses.
+/// The priority of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Application {
-    /// The priority.
+    /// Priority.
     pub priority: Priority,
-    /// What the protocol's number is: 1 an Ethernet type, 2 a TCP port, 3 a UDP port, 4 a port of either, 5 a DSCP; the
-    /// others are reserved and kept as they are.
+    /// Type of the protocol number: 1 is an Ethernet type, 2 a TCP port, 3 a UDP port, 4 a port of either, 5 a DSCP;
+    /// the others are reserved and kept unchanged.
     pub selector: u8,
-    /// The protocol's number.
+    /// Protocol number.
     pub protocol: u16,
 }
 
 impl Application {
-    /// As it stands in the table.
+    /// Returns the encoding in the table.
     #[must_use]
     pub fn encode(&self) -> [u8; 3] {
         let [high, low] = self.protocol.to_be_bytes();
@@ -228,15 +228,15 @@ impl Application {
     }
 }
 
-/// A table of applications, in the frame's own octets.
+/// A table of applications, borrowed from the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applications<'a>(&'a [[u8; 3]]);
 
 impl<'a> Applications<'a> {
-    /// The most that a TLV holds.
+    /// The largest number of entries in a TLV.
     pub const MOST: usize = (super::LONGEST - 5) / 3;
 
-    /// Those entries, as [`Application::encode`] writes them, if they fit in a TLV.
+    /// Creates a table of entries encoded by [`Application::encode`], if they fit into a TLV.
     #[must_use]
     pub fn new(entries: &'a [[u8; 3]]) -> Option<Applications<'a>> {
         (entries.len() <= Applications::MOST).then_some(Applications(entries))
@@ -251,7 +251,7 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// The applications.
+    /// Returns the applications.
     pub fn iter(&self) -> impl Iterator<Item = Application> + use<'a> {
         self.0.iter().map(|&entry| Application::decode(entry))
     }

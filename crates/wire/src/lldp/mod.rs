@@ -1,9 +1,9 @@
 //! Link Layer Discovery Protocol (802.1AB): TLVs of type:7, length:9, after the type 0x88CC.
 //!
 //! A data unit begins with chassis, port and time to live, each of them once and of its own length; otherwise it is
-//! refused whole (802.1AB 9.2.7.7). Of everything else the first of a kind counts, malformed ones are counted and skipped,
-//! unknown ones are skipped. What a data unit holds is a [`Repr`] of fixed size that borrows the frame, so a neighbour
-//! cannot make anything grow.
+//! rejected (802.1AB 9.2.7.7). Of all other TLVs, the first of each kind counts; malformed ones are counted and
+//! skipped, unknown ones are skipped. A parsed data unit is a [`Repr`] of fixed size that borrows the frame, so a
+//! neighbour cannot make memory grow.
 
 pub mod cee;
 pub mod ieee;
@@ -19,19 +19,19 @@ const CHASSIS: u8 = 1;
 const PORT: u8 = 2;
 const TIME_TO_LIVE: u8 = 3;
 const ORGANISATION: u8 = 127;
-/// The longest body of a TLV.
+/// Maximum length of a TLV's value.
 pub const LONGEST: usize = 511;
 
-/// A TLV as it stands there.
+/// A TLV, not interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tlv<'a> {
     /// Type, 0 to 127.
     pub kind: u8,
-    /// What is in it.
+    /// Value.
     pub body: &'a [u8],
 }
 
-/// The TLVs up to the one that ends the data unit, or to one that would reach beyond the frame.
+/// An iterator over TLVs, up to the end of the data unit or to a TLV that would exceed the frame.
 #[derive(Clone, Debug)]
 pub struct Tlvs<'a> {
     rest: &'a [u8],
@@ -41,13 +41,13 @@ pub struct Tlvs<'a> {
 }
 
 impl<'a> Tlvs<'a> {
-    /// Those of a data unit, or of a list within a TLV.
+    /// Creates an iterator over the TLVs of a data unit, or of a list within a TLV.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Tlvs<'a> {
         Tlvs { rest: bytes, cut_off: false, end_length: 0 }
     }
 
-    /// Whether the last TLV looked at reaches beyond the end.
+    /// Returns whether the last TLV visited exceeds the end.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.cut_off
@@ -79,7 +79,7 @@ impl<'a> Iterator for Tlvs<'a> {
     }
 }
 
-/// Writes a TLV; `body` writes what is in it, at most [`LONGEST`] octets.
+/// Writes a TLV; `body` writes its value, at most [`LONGEST`] octets.
 pub fn emit_tlv(out: &mut Writer, kind: u8, body: impl FnOnce(&mut Writer)) {
     let start = out.position();
     out.u16(0);
@@ -88,7 +88,7 @@ pub fn emit_tlv(out: &mut Writer, kind: u8, body: impl FnOnce(&mut Writer)) {
     out.patch(start, &(u16::from(kind) << 9 | length).to_be_bytes());
 }
 
-/// Writes an organisation's TLV.
+/// Writes an organisationally specific TLV.
 pub fn emit_organisation(out: &mut Writer, organisation: [u8; 3], subtype: u8, body: impl FnOnce(&mut Writer)) {
     emit_tlv(out, ORGANISATION, |out| {
         out.bytes(&organisation);
@@ -97,7 +97,7 @@ pub fn emit_organisation(out: &mut Writer, organisation: [u8; 3], subtype: u8, b
     });
 }
 
-/// Who sends: a chassis or a port, by an identifier of some kind.
+/// The identifier of a chassis or a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identifier<'a> {
     subtype: u8,
@@ -105,14 +105,14 @@ pub struct Identifier<'a> {
 }
 
 impl<'a> Identifier<'a> {
-    /// Subtype of a chassis known by a MAC address.
+    /// Subtype of a chassis identified by a MAC address.
     pub const CHASSIS_ADDRESS: u8 = 4;
-    /// Subtype of a port known by a MAC address.
+    /// Subtype of a port identified by a MAC address.
     pub const PORT_ADDRESS: u8 = 3;
-    /// Subtype of a port known by its interface name.
+    /// Subtype of a port identified by its interface name.
     pub const PORT_NAME: u8 = 5;
 
-    /// That identifier, if it has 1 to 255 octets and a subtype.
+    /// Creates an identifier, if it has 1 to 255 octets and a subtype.
     #[must_use]
     pub fn new(subtype: u8, value: &'a [u8]) -> Option<Identifier<'a>> {
         (subtype != 0 && (1..=255).contains(&value.len())).then_some(Identifier { subtype, value })
@@ -124,13 +124,13 @@ impl<'a> Identifier<'a> {
         Identifier::new(be8(body, 0), from(body, 1)).ok_or(error)
     }
 
-    /// Of what kind it is.
+    /// Returns the subtype.
     #[must_use]
     pub fn subtype(&self) -> u8 {
         self.subtype
     }
 
-    /// The identifier.
+    /// Returns the identifier.
     #[must_use]
     pub fn value(&self) -> &'a [u8] {
         self.value
@@ -144,34 +144,34 @@ impl<'a> Identifier<'a> {
     }
 }
 
-/// What was not used of a data unit.
+/// Counts of the TLVs of a data unit that were not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discarded {
-    /// TLVs that are not as their standard says (statsTLVsDiscardedTotal).
+    /// Malformed TLVs (statsTLVsDiscardedTotal).
     pub malformed: u16,
-    /// TLVs that nobody here knows (statsTLVsUnrecognizedTotal), and those of no concern to Data Center Bridging.
+    /// Unknown TLVs (statsTLVsUnrecognizedTotal), and those unrelated to Data Center Bridging.
     pub unknown: u16,
-    /// TLVs of which there was one before.
+    /// TLVs that repeat an earlier one.
     pub repeated: u16,
 }
 
-/// A data unit: who sends it, how long it holds, and what it says about Data Center Bridging.
+/// A data unit: its sender, its time to live, and its Data Center Bridging TLVs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr<'a> {
-    /// The device.
+    /// Chassis identifier.
     pub chassis: Identifier<'a>,
-    /// Its port.
+    /// Port identifier.
     pub port: Identifier<'a>,
-    /// Seconds for which what it says holds; zero takes it back.
+    /// Seconds for which the information is valid; zero withdraws it.
     pub time_to_live: u16,
-    /// DCBX as IEEE has it.
+    /// DCBX of IEEE.
     pub ieee: Ieee<'a>,
-    /// DCBX as it was before, of the Converged Enhanced Ethernet group.
+    /// Pre-standard DCBX of the Converged Enhanced Ethernet group.
     pub cee: Option<Cee<'a>>,
 }
 
 impl<'a> Repr<'a> {
-    /// Reads a data unit from behind its type, and counts what it does not use.
+    /// Parses a data unit after its type, and counts the TLVs that it does not use.
     pub fn parse(bytes: &'a [u8]) -> Result<(Repr<'a>, Discarded), Error> {
         let what = "LLDP";
         let mut tlvs = Tlvs::new(bytes);
@@ -225,7 +225,7 @@ impl<'a> Repr<'a> {
         *count = count.saturating_add(1);
     }
 
-    /// Writes the data unit behind its type.
+    /// Writes the data unit after its type.
     pub fn emit(&self, out: &mut Writer) {
         self.chassis.emit(CHASSIS, out);
         self.port.emit(PORT, out);
