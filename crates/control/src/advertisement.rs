@@ -1,28 +1,28 @@
-//! What a peer last said of Data Center Bridging, in a value of fixed size.
+//! A peer's last advertisement of Data Center Bridging, in a value of fixed size.
 
 use crate::{Applications, Converged, converged};
 use wire::lldp::ieee::{CongestionNotification, EtsConfiguration, EtsTable, FlowControl};
 use wire::lldp::{self, Ieee};
 
-/// The TLVs of one data unit that count.
+/// The Data Center Bridging TLVs of one data unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advertisement {
-    /// How the peer shares its link.
+    /// ETS configuration of the peer.
     pub configuration: Option<EtsConfiguration>,
-    /// How it would have us share ours.
+    /// ETS recommendation of the peer.
     pub recommendation: Option<EtsTable>,
-    /// Which priorities it pauses.
+    /// Priorities with PFC at the peer.
     pub flow_control: Option<FlowControl>,
-    /// Which applications use which priority.
+    /// Priorities of applications.
     pub applications: Option<Applications>,
-    /// Which priorities have congestion notification.
+    /// Priorities with congestion notification.
     pub congestion: Option<CongestionNotification>,
-    /// It speaks DCBX of the time before IEEE and nothing of IEEE's: all of the above is translated from that.
+    /// Present if the peer uses only pre-standard DCBX (CEE): all of the above is then translated from it.
     pub converged: Option<Converged>,
 }
 
 impl Advertisement {
-    /// What a data unit says.
+    /// Returns the advertisement in a data unit.
     #[must_use]
     pub fn of(unit: &lldp::Repr) -> Advertisement {
         let Ieee { configuration, recommendation, flow_control, applications, congestion } = unit.ieee;
@@ -40,7 +40,7 @@ impl Advertisement {
         }
     }
 
-    /// Whether it says nothing of Data Center Bridging.
+    /// Returns whether it contains nothing about Data Center Bridging.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         let Advertisement { configuration, recommendation, flow_control, applications, congestion, converged: _ } =

@@ -1,4 +1,4 @@
-//! One port's agent: LLDP below, DCBX above.
+//! The agent of one port: LLDP with DCBX on top.
 
 use crate::converged::Own;
 use crate::neighbours::{Identity, Others};
@@ -11,10 +11,10 @@ use wire::ethernet::{self, Content, Frame, ether_type};
 use wire::lldp::{self, Identifier, Ieee};
 use wire::{Address, Writer, fcs};
 
-/// No frame of an agent is longer, its check sequence not counted.
+/// The longest frame of an agent, without its check sequence.
 pub const LARGEST_FRAME: usize = 1514;
 
-/// The peer that is known.
+/// The known peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
     address: Address,
@@ -24,59 +24,59 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The address its last frame came from.
+    /// Returns the source address of its last frame.
     #[must_use]
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// What it last said.
+    /// Returns its last advertisement.
     #[must_use]
     pub fn said(&self) -> &Advertisement {
         &self.said
     }
 
-    /// When it will have been silent for too long.
+    /// Returns the time at which it expires unless another data unit arrives.
     #[must_use]
     pub fn until(&self) -> Time {
         self.until
     }
 }
 
-/// What has come and gone (802.1AB 10.5.2 calls most of them statistics).
+/// Statistics of an agent (mostly those of 802.1AB 10.5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Data units sent (statsFramesOutTotal).
     pub sent: u64,
-    /// Data units received and taken in; with those refused and reflected, statsFramesInTotal.
+    /// Data units received and accepted; with those refused and reflected, statsFramesInTotal.
     pub received: u64,
-    /// Frames that are not LLDP to the nearest bridge.
+    /// Frames other than LLDP to the nearest bridge.
     pub foreign: u64,
-    /// Frames refused whole (statsFramesDiscardedTotal): too short, or with a chassis, port or time to live that is
-    /// missing, out of place, of a wrong length or there twice.
+    /// Frames rejected as a whole (statsFramesDiscardedTotal): too short, or with a chassis, port or time to live that
+    /// is missing, out of place, of a wrong length or repeated.
     pub refused: u64,
-    /// Frames with something wrong, refused or not (statsFramesInErrorsTotal).
+    /// Frames with errors, rejected or not (statsFramesInErrorsTotal).
     pub in_error: u64,
-    /// Our own frames, come back.
+    /// The agent's own frames, reflected to it.
     pub reflected: u64,
-    /// TLVs that are not as their standard says (statsTLVsDiscardedTotal).
+    /// Malformed TLVs (statsTLVsDiscardedTotal).
     pub malformed: u64,
-    /// TLVs that nobody here knows (statsTLVsUnrecognizedTotal).
+    /// Unknown TLVs (statsTLVsUnrecognizedTotal).
     pub unknown: u64,
-    /// TLVs of which there was one before.
+    /// TLVs that repeat an earlier one.
     pub repeated: u64,
-    /// Data units from somebody else than the known peer.
+    /// Data units from senders other than the known peer.
     pub from_others: u64,
-    /// Peers that were silent for too long (statsAgeoutsTotal).
+    /// Peers that expired (statsAgeoutsTotal).
     pub aged_out: u64,
-    /// Data units for which the buffer had no room.
+    /// Data units that did not fit into the buffer.
     pub no_room: u64,
 }
 
-/// One port's agent.
+/// The agent of one port.
 ///
-/// Give it every frame with [`Agent::handle_frame`], ask [`Agent::poll_transmit`] whenever [`Agent::poll_at`] has come
-/// and after every frame until it has nothing more to send. Time must not run backwards.
+/// Pass every frame to [`Agent::handle_frame`]. Call [`Agent::poll_transmit`] at the time of [`Agent::poll_at`] and
+/// after every frame, until it has nothing more to send. Time must not run backwards.
 #[derive(Clone, Debug)]
 pub struct Agent {
     chassis: Address,
@@ -95,7 +95,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent of the device `chassis` at a port with that address, which begins to send at once.
+    /// Creates the agent of the device `chassis` at a port with that address. It starts to send at once.
     #[must_use]
     pub fn new(now: Time, chassis: Address, address: Address, settings: Settings, timers: Timers) -> Agent {
         let operating = resolve::operating(&settings, address, None);
@@ -115,61 +115,61 @@ impl Agent {
         }
     }
 
-    /// What the port operates on.
+    /// Returns the operating configuration of the port.
     #[must_use]
     pub fn operating(&self) -> &Operating {
         &self.operating
     }
 
-    /// When that last changed.
+    /// Returns the time at which that last changed.
     #[must_use]
     pub fn changed_at(&self) -> Time {
         self.changed
     }
 
-    /// What was configured.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The port's address.
+    /// Returns the address of the port.
     #[must_use]
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// What the port says of itself; in CEE's DCBX it says what it wants instead.
+    /// Returns the port's own advertisement; in CEE's DCBX, the port advertises its desired configuration instead.
     #[must_use]
     pub fn advertised(&self) -> &Advertisement {
         &self.said
     }
 
-    /// The peer, if one is known, whether or not it is followed.
+    /// Returns the known peer, if any, whether or not the port follows it.
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
         self.peer.as_ref()
     }
 
-    /// How many others there are at least beside the known peer.
+    /// Returns the minimum number of other neighbours beside the known peer.
     #[must_use]
     pub fn others(&self) -> usize {
         self.others.count()
     }
 
-    /// What has come and gone.
+    /// Returns the statistics.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What does not fit.
+    /// Returns the configuration mismatches.
     pub fn findings(&self) -> impl Iterator<Item = Finding> + '_ {
         let crowded = self.others.count() > 0;
         finding::findings(&self.settings, self.address, &self.operating, self.followed(), crowded)
     }
 
-    /// Takes in a frame, with or without its check sequence.
+    /// Receives a frame, with or without its check sequence.
     pub fn handle_frame(&mut self, now: Time, bytes: &[u8]) {
         self.handle_timeout(now);
         let Ok(frame) = Frame::new(bytes) else {
@@ -222,7 +222,7 @@ impl Agent {
         self.counters.in_error += 1;
     }
 
-    /// Time has passed: forgets who has been silent for too long.
+    /// Advances time: removes expired neighbours.
     pub fn handle_timeout(&mut self, now: Time) {
         let silent = self.peer.is_some_and(|peer| peer.until <= now);
         if silent {
@@ -235,15 +235,15 @@ impl Agent {
         }
     }
 
-    /// The link has failed: nothing is sent, and everybody is forgotten, as lldpad's DCBX does. A caller that leaves it
-    /// out, as 802.1AB's receive machine would, believes what was heard for its time to live.
+    /// The link failed: the agent stops sending and removes all neighbours, as lldpad's DCBX does. A caller that omits
+    /// this call, as 802.1AB's receive machine would, keeps received information for its time to live.
     pub fn handle_link_down(&mut self, now: Time) {
         self.transmit.unlink();
         self.forget_all(now);
     }
 
-    /// The link works again, perhaps to somebody else: the agent starts anew (rxInitializeLLDP, txInitializeLLDP of
-    /// 802.1AB 9.2) and speaks at once.
+    /// The link works again, possibly to another neighbour: the agent restarts (rxInitializeLLDP, txInitializeLLDP of
+    /// 802.1AB 9.2) and sends at once.
     pub fn handle_link_up(&mut self, now: Time) {
         self.forget_all(now);
         self.transmit.link(now);
@@ -254,30 +254,30 @@ impl Agent {
         self.settle(now);
     }
 
-    /// Somebody configured the port anew.
+    /// Replaces the settings of the port.
     pub fn configure(&mut self, now: Time, settings: Settings) {
         self.settings = settings;
         self.settle(now);
     }
 
-    /// The agent will say that it leaves, and then be silent.
+    /// Sends a shutdown, then stops sending.
     pub fn shut_down(&mut self) {
         self.transmit.leave();
     }
 
-    /// The agent speaks again, but not before its delay after a shutdown.
+    /// Resumes sending, but not before the delay after a shutdown.
     pub fn start(&mut self, now: Time) {
         self.transmit.start(now, &self.timers);
     }
 
-    /// When it wants to be asked again; it may be in the past.
+    /// Returns the time of its next call, which may be in the past.
     #[must_use]
     pub fn poll_at(&self) -> Option<Time> {
         let ageing = self.peer.map(|peer| peer.until);
         [self.transmit.due(), ageing, self.others.due()].into_iter().flatten().min()
     }
 
-    /// Writes the frame that is to be sent now, without its check sequence, and returns its length.
+    /// Writes the frame to send now, without its check sequence, and returns its length.
     pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
         self.handle_timeout(now);
         let what = self.transmit.take(now, &self.timers)?;

@@ -1,4 +1,4 @@
-//! A table of application priorities that owns its entries and never grows.
+//! A table of application priorities that owns its entries and has a fixed size.
 
 use std::fmt;
 use wire::lldp::ieee::{self, Application};
@@ -6,7 +6,7 @@ use wire::lldp::ieee::{self, Application};
 /// As many entries as a TLV can hold, so that no peer's table is cut.
 const MOST: usize = ieee::Applications::MOST;
 
-/// Which applications use which priority. Of two entries for one application the first counts.
+/// The priorities of applications. Of two entries for one application, the first counts.
 #[derive(Clone, Copy)]
 pub struct Applications {
     entries: [[u8; 3]; MOST],
@@ -14,7 +14,7 @@ pub struct Applications {
 }
 
 impl Applications {
-    /// Those entries; `None` if there are more than a TLV holds.
+    /// Creates a table; `None` if there are more entries than fit into a TLV.
     pub fn new(entries: impl IntoIterator<Item = Application>) -> Option<Applications> {
         let mut table = Applications::default();
         for entry in entries {
@@ -24,31 +24,31 @@ impl Applications {
         Some(table)
     }
 
-    /// What a peer's TLV says.
+    /// Returns the table of a peer's TLV.
     #[must_use]
     pub fn of(tlv: &ieee::Applications) -> Applications {
         Applications::new(tlv.iter().take(MOST)).unwrap_or_default()
     }
 
-    /// The entries in their order.
+    /// Returns the entries in order.
     pub fn iter(&self) -> impl Iterator<Item = Application> + '_ {
         self.as_tlv().into_iter().flat_map(|tlv| tlv.iter())
     }
 
-    /// Whether it says nothing.
+    /// Returns whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The priority of an application, if the table knows it.
+    /// Returns the priority of an application, if the table has it.
     #[must_use]
     pub fn priority(&self, selector: u8, protocol: u16) -> Option<u8> {
         let entry = self.iter().find(|entry| (entry.selector, entry.protocol) == (selector, protocol))?;
         Some(entry.priority.get())
     }
 
-    /// As it is sent; nothing if it is empty.
+    /// Returns the table as a TLV; `None` if it is empty.
     #[must_use]
     pub fn as_tlv(&self) -> Option<ieee::Applications<'_>> {
         let entries = self.entries.get(..self.count).filter(|entries| !entries.is_empty())?;

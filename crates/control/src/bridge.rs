@@ -1,12 +1,14 @@
-//! The agents of one device. A willing device passes on what it learns, so a fabric can be configured at its core alone.
+//! The agents of one device. A willing device propagates the configuration that it learns, so a fabric can be
+//! configured at its core alone.
 //!
-//! The port that learns from a peer that is not willing itself becomes the *source*: what it operates on is what the
-//! other ports have as their own, recommend, and do not give up. (DCBX is a protocol of one link; how a bridge passes
-//! settings on is every vendor's own. Ports that learn and ports that are told are what Dell's switches call
-//! auto-upstream and auto-downstream, one source for a switch their configuration source.) Ports that are not *upstream*
-//! never learn: a host that is not willing would otherwise configure the fabric. The source stays until its peer leaves,
-//! changes its mind or is not alone any more. Then the device falls back on its own settings, says so, and learns nothing
-//! for a while: those that had learned from it fall back too, and cannot teach it what it taught them.
+//! The port that learns from a peer that is not willing becomes the *source*: the other ports adopt its operating
+//! configuration as their own, recommend it, and are not willing to change it. (DCBX is a protocol of one link; the
+//! propagation of settings through a bridge is vendor-specific. Dell's switches call learning ports auto-upstream,
+//! taught ports auto-downstream, and the one source of a switch its configuration source.) Ports that are not
+//! *upstream* never learn: otherwise, a host that is not willing would configure the fabric. The source remains until
+//! its peer leaves, changes its configuration or is no longer alone. The device then reverts to its own settings,
+//! advertises them, and learns nothing for a while: devices that had learned from it revert too, and cannot teach it
+//! its own former configuration.
 
 use crate::settings::Settings;
 use crate::transmit::Timers;
@@ -14,8 +16,8 @@ use crate::{Agent, EtsSettings, Origin, PfcSettings};
 use units::{Span, Time};
 use wire::Address;
 
-/// How long a device that lost its source learns from nobody: longer than a chain of agents takes to say that they
-/// have fallen back, even if each has spent its credit and waits a second.
+/// Time during which a device that lost its source does not learn: longer than a chain of agents takes to advertise
+/// that they have reverted, even if each has spent its credit and waits a second.
 pub const HOLD_DOWN: Span = Span::from_secs(5);
 
 /// The agents of a device.
@@ -31,7 +33,7 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// A device with ports of these addresses, all configured alike; whether each may learn.
+    /// Creates a device with the same settings at all ports; `ports` has the address of each and whether it may learn.
     pub fn new(
         now: Time,
         chassis: Address,
@@ -47,25 +49,25 @@ impl Bridge {
         bridge
     }
 
-    /// The agents, port by port.
+    /// Returns the agents, by port.
     #[must_use]
     pub fn agents(&self) -> &[Agent] {
         &self.agents
     }
 
-    /// The port that the device learns from.
+    /// Returns the port from which the device learns.
     #[must_use]
     pub fn source(&self) -> Option<usize> {
         self.source
     }
 
-    /// Somebody configured the device anew.
+    /// Replaces the settings of the device.
     pub fn configure(&mut self, now: Time, settings: Settings) {
         self.settings = settings;
         self.settle(now);
     }
 
-    /// Takes in a frame at a port; what comes to a port that is not there is nothing.
+    /// Receives a frame at a port; a frame at a nonexistent port is ignored.
     pub fn handle_frame(&mut self, now: Time, port: usize, bytes: &[u8]) {
         if let Some(agent) = self.agents.get_mut(port) {
             agent.handle_frame(now, bytes);
@@ -73,13 +75,13 @@ impl Bridge {
         }
     }
 
-    /// Time has passed.
+    /// Advances time.
     pub fn handle_timeout(&mut self, now: Time) {
         self.agents.iter_mut().for_each(|agent| agent.handle_timeout(now));
         self.settle(now);
     }
 
-    /// A port's link has failed.
+    /// The link of a port failed.
     pub fn handle_link_down(&mut self, now: Time, port: usize) {
         if let Some(agent) = self.agents.get_mut(port) {
             agent.handle_link_down(now);
@@ -87,7 +89,7 @@ impl Bridge {
         }
     }
 
-    /// A port's link works again.
+    /// The link of a port works again.
     pub fn handle_link_up(&mut self, now: Time, port: usize) {
         if let Some(agent) = self.agents.get_mut(port) {
             agent.handle_link_up(now);
@@ -95,14 +97,14 @@ impl Bridge {
         }
     }
 
-    /// When the device wants to be asked again; it may be in the past.
+    /// Returns the time of its next call, which may be in the past.
     #[must_use]
     pub fn poll_at(&self) -> Option<Time> {
         let teachers = self.source.is_none() && (0..self.agents.len()).any(|port| self.teaches(port));
         self.agents.iter().filter_map(Agent::poll_at).chain(teachers.then_some(self.wait)).min()
     }
 
-    /// Writes the next frame that is to be sent now, and returns its port and length.
+    /// Writes the next frame to send now, and returns its port and length.
     pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<(usize, usize)> {
         self.handle_timeout(now);
         let sent = |(port, agent): (usize, &mut Agent)| Some((port, agent.poll_transmit(now, buffer)?));

@@ -1,19 +1,19 @@
-//! DCBX of Converged Enhanced Ethernet (version 1.01), the one before IEEE's: for peers that speak nothing newer.
+//! DCBX of Converged Enhanced Ethernet (version 1.01), the predecessor of IEEE's, for peers without a newer version.
 //!
-//! An end says what it wants, not what it operates on, and three bits of each feature: that it is on, that it would take
-//! the peer's, that the two do not fit. What is said has a number, the peer says which number it has heard, and until it
-//! has heard the last one nothing is decided. Then, feature by feature, as lldpad decides:
+//! Each end advertises its desired, not its operating configuration, with three bits per feature: enabled, willing, and
+//! error (the configurations are incompatible). An advertisement has a sequence number, the peer acknowledges it, and
+//! nothing is decided until the last one is acknowledged. The rules per feature are those of lldpad:
 //!
 //! | the peer's | willing here | willing there | operates on |
 //! |---|---|---|---|
-//! | absent | | | off; that is an error |
+//! | absent | | | off, with an error |
 //! | disabled | | | off |
-//! | there | yes | no | the peer's |
-//! | there | no | yes | its own |
-//! | the same | as there | as here | its own |
-//! | another | as there | as here | off; that is an error. Priority groups may differ |
+//! | present | yes | no | the peer's |
+//! | present | no | yes | its own |
+//! | equal | as there | as here | its own |
+//! | different | as there | as here | off, with an error; priority groups may differ |
 //!
-//! A feature of which the peer says that it is in error is off.
+//! A feature that the peer reports as in error is off.
 
 use crate::resolve::{Chosen, Operating, Origin};
 use crate::settings::Settings;
@@ -25,21 +25,21 @@ use wire::lldp::ieee::{Application, EtsConfiguration, EtsTable, FlowControl, Sel
 /// The organisation that stands for the numbers of IEEE and IANA in CEE's table of applications.
 const NUMBERS: [u8; 3] = [0x00, 0x1B, 0x21];
 
-/// What a peer says in CEE's DCBX beside its settings, which are told as IEEE's would be.
+/// The CEE-specific part of a peer's advertisement; its settings are translated to IEEE's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Converged {
-    /// The number of what it says.
+    /// Sequence number of the advertisement.
     pub sequence: u32,
-    /// The number of what it has heard.
+    /// Sequence number that the peer acknowledges.
     pub acknowledged: u32,
-    /// The bits of its priority groups, flow control and applications.
+    /// Bits of its priority groups, flow control and applications.
     pub features: [Option<Feature>; 3],
 }
 
 /// A feature of CEE's DCBX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConvergedFeature {
-    /// Priority groups: how the link is shared.
+    /// Priority groups: shares of the link.
     PriorityGroups,
     /// Priority flow control.
     FlowControl,
@@ -52,16 +52,16 @@ impl ConvergedFeature {
         [ConvergedFeature::PriorityGroups, ConvergedFeature::FlowControl, ConvergedFeature::Applications];
 }
 
-/// Why a feature is off.
+/// The reason that a feature is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Off {
-    /// The peer says nothing of it.
+    /// The peer does not advertise it.
     Absent,
-    /// It is disabled at the peer.
+    /// The peer has disabled it.
     Disabled,
-    /// Both ends are willing, or neither is, and they want different things.
+    /// Both ends are willing, or neither is, and their configurations differ.
     Differs,
-    /// The peer says that it is in error.
+    /// The peer reports an error.
     PeerError,
 }
 

@@ -1,4 +1,4 @@
-//! What two ends of a link do not agree on, by name.
+//! Configuration mismatches between the two ends of a link.
 
 use crate::settings::Settings;
 use crate::settings::Version;
@@ -7,98 +7,98 @@ use std::fmt;
 use wire::Address;
 use wire::lldp::ieee::{EtsTable, Selection};
 
-/// Something about a port that will not work as meant.
+/// A configuration mismatch at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// More than one peer is heard: nobody is followed.
+    /// More than one peer is present: the port follows none.
     SeveralPeers,
-    /// The peer speaks LLDP but nothing of IEEE's DCBX; whether it speaks what was before.
+    /// The peer uses LLDP but not IEEE's DCBX.
     NoDcbx {
-        /// It speaks the DCBX of Converged Enhanced Ethernet.
+        /// Whether it uses the DCBX of Converged Enhanced Ethernet.
         converged: bool,
     },
-    /// This end speaks CEE's DCBX alone, the peer IEEE's.
+    /// This end uses only CEE's DCBX, the peer IEEE's.
     OtherVersion,
     /// A feature of CEE's DCBX is off.
     ConvergedOff {
-        /// Which.
+        /// Feature that is off.
         feature: ConvergedFeature,
-        /// Why.
+        /// Reason.
         why: Off,
     },
-    /// We pause priorities of which the peer says nothing.
+    /// The port pauses priorities, and the peer does not advertise PFC.
     PfcUnanswered {
-        /// Ours.
+        /// Priorities of this end.
         ours: u8,
     },
-    /// The two ends pause different priorities and nobody yields.
+    /// The two ends pause different priorities, and neither is willing to change.
     PfcDiffers {
-        /// Ours.
+        /// Priorities of this end.
         ours: u8,
-        /// The peer's.
+        /// Priorities of the peer.
         theirs: u8,
     },
-    /// More priorities are paused than the port can.
+    /// More priorities are paused than the port supports.
     PfcBeyondCapability {
-        /// Priorities that are paused.
+        /// Paused priorities.
         paused: u8,
-        /// How many it can.
+        /// Number of priorities that it supports.
         capability: u8,
     },
-    /// The peer enables PFC for more priorities than it says it can pause.
+    /// The peer enables PFC for more priorities than it advertises as its capability.
     PfcPeerBeyondCapability {
-        /// Priorities for which it enables PFC.
+        /// Priorities with PFC at the peer.
         paused: u8,
-        /// How many it says it can pause.
+        /// Capability of the peer.
         capability: u8,
     },
-    /// The two ends share the link in different ways.
+    /// The two ends share the link differently.
     EtsDiffers {
-        /// Ours.
+        /// Table of this end.
         ours: EtsTable,
-        /// The peer's.
+        /// Table of the peer.
         theirs: EtsTable,
     },
-    /// A table's shares do not make 100.
+    /// The shares of a table do not add up to 100.
     EtsShares {
-        /// What they make.
+        /// Sum of the shares.
         sum: u16,
     },
-    /// A priority is in no traffic class.
+    /// A priority has no traffic class.
     NoClass {
-        /// Which.
+        /// Priority.
         priority: u8,
     },
     /// A paused and an unpaused priority share a traffic class.
     LosslessInLossyClass {
-        /// The traffic class.
+        /// Traffic class.
         class: u8,
-        /// A priority that is paused.
+        /// Paused priority.
         lossless: u8,
-        /// One that is not.
+        /// Unpaused priority.
         lossy: u8,
     },
     /// An application has different priorities at the two ends.
     ApplicationDiffers {
-        /// What the number is: 1 an Ethernet type, 2 to 4 a port, 5 a DSCP.
+        /// Type of the protocol number: 1 is an Ethernet type, 2 to 4 a port, 5 a DSCP.
         selector: u8,
-        /// The protocol's number.
+        /// Protocol number.
         protocol: u16,
-        /// Our priority.
+        /// Priority at this end.
         ours: u8,
-        /// The peer's.
+        /// Priority at the peer.
         theirs: u8,
     },
     /// The domain of congestion notification ends at this link.
     CongestionEdge {
-        /// Priorities for which it does.
+        /// Priorities whose domain ends.
         priorities: u8,
     },
 }
 
 impl Finding {
-    /// Its name, for programs.
+    /// Returns its name, for programs.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -20,12 +20,13 @@
 //! assert_eq!(adapter.operating().pfc.value, 1 << 3);
 //! ```
 //!
-//! An [`Agent`] is one port's end of LLDP (802.1AB) with DCBX on top (802.1Q clause 38 and annex D): it is handed frames,
-//! hands out frames, says when it wants to be asked again, and knows what the port operates on and what does not fit.
-//! A [`Bridge`] is the agents of one device, and passes on what one of them learned. [`isis`] is how bridges learn the graph.
+//! An [`Agent`] is one port's end of LLDP (802.1AB) with DCBX on top (802.1Q clause 38 and annex D): it receives
+//! frames, returns frames to send, states the time of its next call, and reports the operating configuration of the
+//! port and any mismatches. A [`Bridge`] holds the agents of one device and propagates the configuration that one of
+//! them learned. [`isis`] is the protocol by which bridges learn the topology.
 //!
-//! Nothing here has a clock, a socket or a random number, and nothing schedules: time comes in with every call. What is
-//! remembered of a peer has a stated size, whatever the peer sends.
+//! This crate uses no clock, socket or random number, and schedules nothing: every call passes the time. The memory
+//! used per peer has a stated bound, whatever the peer sends.
 
 mod advertisement;
 mod agent;

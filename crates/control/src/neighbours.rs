@@ -1,4 +1,4 @@
-//! Who else is on the link: one peer is known in full, of others only that they are there and until when.
+//! The neighbours on a link: one peer is known in full; of the others, only their presence and expiry.
 
 use units::Time;
 use wire::lldp::Identifier;

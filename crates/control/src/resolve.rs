@@ -1,4 +1,4 @@
-//! From what is configured and what a peer says to what the port operates on (802.1Q 38.4), and what it says itself.
+//! Resolution of a port's operating configuration (802.1Q 38.4) and advertisement from its settings and its peer's.
 //!
 //! | | willing | peer | operates on |
 //! |---|---|---|---|
@@ -7,32 +7,32 @@
 //! | | yes | recommends nothing | its own table |
 //! | PFC, symmetric | no | any | its own priorities |
 //! | | yes | not willing | the peer's |
-//! | | yes | willing | the tie-break says whose |
+//! | | yes | willing | decided by the tie-break |
 //!
-//! The table of applications has no willing bit of its own; the peer's is taken if the peer's ETS configuration is there
-//! and not willing, so that two who would both learn do not exchange their tables for ever.
+//! The table of applications has no willing bit of its own; the peer's table is adopted if the peer's ETS configuration
+//! is present and not willing, so that two willing ends do not swap their tables forever.
 
 use crate::settings::Settings;
 use crate::{Advertisement, Applications, Peer};
 use wire::Address;
 use wire::lldp::ieee::{CongestionNotification, EtsConfiguration, EtsTable, FlowControl};
 
-/// Whose choice it is.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
-    /// The port's own.
+    /// The port's own settings.
     #[default]
     Local,
-    /// The peer's.
+    /// The peer.
     Peer,
 }
 
-/// A value and whose choice it is.
+/// A value and its origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chosen<T> {
-    /// The value.
+    /// Value.
     pub value: T,
-    /// Whose choice.
+    /// Origin.
     pub from: Origin,
 }
 
@@ -45,30 +45,30 @@ impl<T> Chosen<T> {
     }
 }
 
-/// How a port treats a priority as to congestion notification (802.1Q 32.1.1).
+/// Congestion notification defence mode of a priority at a port (802.1Q 32.1.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Defence {
-    /// It is no congestion notification priority.
+    /// Not a congestion notification priority.
     #[default]
     Disabled,
-    /// The peer does not take part: the domain ends here, and frames of others are moved to another priority.
+    /// The peer does not participate: the domain ends here, and frames from outside are moved to another priority.
     Edge,
-    /// The peer takes part, but is not ready for tags.
+    /// The peer participates, but is not ready for tags.
     Interior,
-    /// The peer takes part and keeps tags.
+    /// The peer participates and keeps tags.
     InteriorReady,
 }
 
-/// What a port operates on.
+/// The operating configuration of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operating {
-    /// Priorities that are paused, bit n for priority n.
+    /// Paused priorities; bit n is priority n.
     pub pfc: Chosen<u8>,
-    /// How the link is shared.
+    /// Shares of the link.
     pub ets: Chosen<EtsTable>,
-    /// Which applications use which priority.
+    /// Priorities of applications.
     pub apps: Chosen<Applications>,
-    /// Congestion notification by priority.
+    /// Congestion notification defence mode by priority.
     pub cn: [Defence; 8],
 }
 

@@ -1,10 +1,10 @@
-//! What somebody configured at a port.
+//! The configured settings of a port.
 
 use crate::Applications;
 use wire::Address;
 use wire::lldp::ieee::EtsTable;
 
-/// A port's own configuration, before anybody else is heard.
+/// The local configuration of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Enhanced transmission selection.
@@ -13,69 +13,69 @@ pub struct Settings {
     pub pfc: PfcSettings,
     /// Application priorities.
     pub applications: ApplicationSettings,
-    /// Congestion notification priorities, bit n for priority n; 0 sends no TLV.
+    /// Congestion notification priorities; bit n is priority n. 0 sends no TLV.
     pub congestion: u8,
-    /// Who yields when both ends would.
+    /// Tie-break between two willing ends.
     pub tie_break: TieBreak,
-    /// Which DCBX is spoken.
+    /// DCBX version.
     pub version: Version,
 }
 
-/// Which DCBX an agent speaks.
+/// The DCBX version of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
-    /// IEEE's; CEE's as long as the peer speaks nothing else.
+    /// IEEE; CEE while the peer uses nothing else.
     #[default]
     Ieee,
-    /// CEE's, version 1.01, alone.
+    /// CEE, version 1.01, only.
     Cee,
 }
 
-/// How the port shares its link.
+/// ETS settings of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtsSettings {
-    /// It takes a peer's recommendation.
+    /// Whether the port accepts a peer's recommendation.
     pub willing: bool,
-    /// Traffic classes it can have, 1 to 8.
+    /// Number of traffic classes supported, 1 to 8.
     pub most_classes: u8,
-    /// What it does if nobody recommends anything.
+    /// Table in use without a recommendation.
     pub table: EtsTable,
-    /// What it recommends to its peer.
+    /// Recommendation to the peer.
     pub recommendation: Option<EtsTable>,
 }
 
-/// Which priorities the port pauses.
+/// PFC settings of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfcSettings {
-    /// It takes a peer's choice.
+    /// Whether the port accepts a peer's choice.
     pub willing: bool,
-    /// Priorities it can pause at a time, 0 to 8.
+    /// Number of priorities that it can pause at a time, 0 to 8.
     pub capability: u8,
-    /// Bit n stands for priority n.
+    /// Priorities; bit n is priority n.
     pub priorities: u8,
 }
 
-/// Which application uses which priority.
+/// Application priorities of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApplicationSettings {
-    /// It takes a peer's table. The TLV has no such bit: it is known to nobody else.
+    /// Whether the port accepts a peer's table. The TLV has no such bit, so the peer does not know it.
     pub willing: bool,
-    /// Its own table.
+    /// Table of the port.
     pub table: Applications,
 }
 
-/// Which of two willing ends takes the other's priority flow control.
+/// The rule by which one of two willing ends adopts the other's priority flow control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieBreak {
     /// The end with the lower address yields, as lldpad does.
     #[default]
     LowerYields,
-    /// The end with the lower address is followed, as some vendors' texts have it.
+    /// The end with the higher address yields, as in the documentation of some vendors.
     LowerWins,
 }
 
 impl TieBreak {
-    /// Whether the end `ours` yields to the end `theirs`. Of equal addresses nobody yields.
+    /// Returns whether the end `ours` yields to the end `theirs`. With equal addresses, neither yields.
     #[must_use]
     pub fn yields(self, ours: Address, theirs: Address) -> bool {
         match self {
@@ -86,7 +86,7 @@ impl TieBreak {
 }
 
 impl Default for Settings {
-    /// Nothing configured: one strict class, nothing paused, willing to learn. So does lldpad begin.
+    /// No configuration: one strict class, no paused priorities, willing to learn, as lldpad starts.
     fn default() -> Settings {
         let table = EtsTable { classes: [Some(0); 8], ..EtsTable::default() };
         Settings {

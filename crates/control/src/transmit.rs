@@ -1,22 +1,22 @@
-//! When an LLDP agent sends (802.1AB 9.2): regularly, at once when something changed, quickly after a new neighbour,
-//! and never more than its credit allows.
+//! Transmission times of an LLDP agent (802.1AB 9.2): periodic, immediate after a change, fast after a new neighbour,
+//! and limited by a credit.
 
 use units::{Span, Time};
 
 /// Timers of an LLDP agent. The defaults are lldpad's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timers {
-    /// Between regular transmissions (msgTxInterval).
+    /// Interval between periodic transmissions (msgTxInterval).
     pub interval: Span,
-    /// Intervals that a peer may believe what it heard (msgTxHold).
+    /// Number of intervals for which a peer keeps the information (msgTxHold).
     pub hold: u16,
-    /// Between quick transmissions (msgFastTx).
+    /// Interval between fast transmissions (msgFastTx).
     pub fast_interval: Span,
-    /// Quick transmissions after a new neighbour (txFastInit).
+    /// Number of fast transmissions after a new neighbour (txFastInit).
     pub fast_count: u8,
-    /// Most transmissions in a row (txCreditMax); one comes back each second.
+    /// Maximum number of consecutive transmissions (txCreditMax); one credit is regained each second.
     pub credit: u8,
-    /// From a shutdown to the next start (reinitDelay).
+    /// Minimum time from a shutdown to the next start (reinitDelay).
     pub reinit: Span,
 }
 
@@ -34,7 +34,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// Seconds to believe what is sent: interval times hold, as lldpad sends it.
+    /// Returns the time to live in seconds: interval times hold, as lldpad sends it.
     #[must_use]
     pub fn time_to_live(&self) -> u16 {
         let interval = self.interval.as_picos().div_ceil(SECOND.as_picos());

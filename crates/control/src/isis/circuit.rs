@@ -1,4 +1,4 @@
-//! A port's side of it: its neighbour, and what is to be sent or acknowledged there.
+//! The state of one port: its adjacency, and the PDUs to send or acknowledge.
 
 use super::Port;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,26 +10,26 @@ use wire::isis::{LspId, SystemId};
 /// The most that are acknowledged or asked for by one PDU: six TLVs of fifteen fit.
 pub(super) const ENTRIES: usize = 90;
 
-/// A neighbour at a port.
+/// The adjacency with the neighbour at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Adjacency {
-    /// Who it is.
+    /// Identifier of the neighbour.
     pub neighbour: SystemId,
-    /// The address its hellos come from.
+    /// Source address of its hellos.
     pub address: Address,
-    /// Its number of the circuit.
+    /// The neighbour's number of the circuit.
     pub circuit: u32,
-    /// How far both have come.
+    /// State of the handshake.
     pub state: State,
-    /// When it will have been silent for too long.
+    /// Time at which the adjacency expires unless another hello arrives.
     pub until: Time,
-    /// When it came to this state.
+    /// Time at which it entered this state.
     pub since: Time,
-    /// It speaks shortest path bridging; else it is a router that only passes on what it is told.
+    /// Whether the neighbour uses shortest path bridging; otherwise it is a router that only floods link state.
     pub bridge: bool,
-    /// It has the same algorithms on the same base VLANs.
+    /// Whether the neighbour has the same algorithms on the same base VLANs.
     pub same_vlans: bool,
-    /// When it last spoke, its view of the topology came to the same digest as ours.
+    /// Whether the topology digest in its last hello matched ours.
     pub same_view: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The link-state PDUs that a system has, as they came, and when each of them is to be forgotten.
+//! The link-state PDUs of a system, as received, and their expiry.
 
 use super::Timers;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use wire::Writer;
 use wire::isis::tlv::Entry;
 use wire::isis::{LinkState, LspId, Pdu, Repr, checksum};
 
-/// No PDU that a system makes or passes on is longer (ISO 10589: what every link carries).
+/// Maximum length of a PDU that a system creates or forwards (ISO 10589: the size that every link carries).
 pub const LARGEST_PDU: usize = 1492;
 /// Octets of a link-state PDU without TLVs.
 const HEADER: usize = 27;

@@ -1,12 +1,12 @@
-//! IS-IS (ISO 10589) as bridges of shortest path bridging speak it (RFC 6329): who is my neighbour, who is everybody's.
+//! IS-IS (ISO 10589) for shortest path bridging (RFC 6329): adjacencies and the topology of the network.
 //!
-//! A [`System`] is one bridge with all its ports. It is handed frames, hands out frames, and says when it wants to be
-//! asked again. Neighbours greet each other until each knows that it is heard ([`Adjacency`], RFC 5303); every system
-//! tells everybody its neighbours in link-state PDUs, flooded from port to port, acknowledged, sent again if need be, and
-//! forgotten with age; so every database becomes the same, and [`Topology`] is the graph that it amounts to. What paths
-//! follow from the graph is not computed here.
+//! A [`System`] is one bridge with all its ports. It receives frames, returns frames to send, and states the time of
+//! its next call. Neighbours exchange hellos until each knows that its own are received ([`Adjacency`], RFC 5303).
+//! Every system describes its neighbours in link-state PDUs, which are flooded from port to port, acknowledged,
+//! retransmitted if necessary, and aged out. All databases therefore converge, and [`Topology`] is the graph that they
+//! describe. Paths are not computed here.
 //!
-//! What a peer can make a system remember is bounded: one neighbour a port, [`Settings::limit`] link-state PDUs of
+//! The memory that a peer can occupy is bounded: one neighbour per port, [`Settings::limit`] link-state PDUs of
 //! [`LARGEST_PDU`] octets, and for each of these and each port whether it is to be sent or acknowledged.
 
 mod circuit;

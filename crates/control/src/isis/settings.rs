@@ -1,4 +1,4 @@
-//! What a bridge is called, and how often it speaks.
+//! Identity and timers of a bridge.
 
 use units::Span;
 use wire::isis::{SystemId, spb};
@@ -8,26 +8,26 @@ use wire::{Address, VlanId};
 /// Trees of shortest path bridging, each with its base VLAN.
 pub(super) const TREES: u16 = 16;
 
-/// What a bridge is configured with.
+/// The configuration of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Its identifier.
+    /// System identifier.
     pub id: SystemId,
-    /// The upper half of its bridge identifier.
+    /// Upper half of its bridge identifier.
     pub priority: u16,
-    /// The area it is in: its neighbours must be in it too.
+    /// Area address: neighbours must have the same.
     pub area: [u8; 3],
-    /// How VLANs are mapped: its neighbours must map them alike.
+    /// Mapping of VLANs: neighbours must have the same.
     pub mcid: Mcid,
     /// Base VLAN of the first equal-cost tree; those of the fifteen others follow.
     pub first_vlan: u16,
-    /// Most link-state PDUs in the database, its own included. What comes beyond is counted and neither kept nor
-    /// acknowledged.
+    /// Maximum number of link-state PDUs in the database, including its own. Further ones are counted, but neither
+    /// stored nor acknowledged.
     pub limit: usize,
 }
 
 impl Settings {
-    /// A bridge of that name, with everything else as everybody has it.
+    /// Creates settings with that identifier and defaults otherwise.
     #[must_use]
     pub fn new(id: SystemId) -> Settings {
         let mut name = [0; 32];
@@ -50,43 +50,43 @@ impl Settings {
 /// A port of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Where its frames come from.
+    /// Source address of its frames.
     pub address: Address,
-    /// What its link costs.
+    /// Metric of its link.
     pub metric: u32,
-    /// With an address of IPv4 the port's hellos name that protocol too (RFC 1195), and a router that speaks it and is no
-    /// bridge may be its neighbour: it is told all link state and passes it on, and is no part of the graph. The system's
-    /// link state does not claim IPv4: it forwards none.
+    /// IPv4 address of the port. With an address, the port's hellos also name that protocol (RFC 1195), and a router
+    /// that uses it and is not a bridge may be its neighbour: it receives all link state and floods it, but is not part
+    /// of the graph. The system's link state does not claim IPv4, since it forwards none.
     pub ipv4: Option<[u8; 4]>,
 }
 
-/// A port without IPv4: its address and what its link costs.
+/// Creates a port without IPv4 from its address and the metric of its link.
 impl From<(Address, u32)> for Port {
     fn from((address, metric): (Address, u32)) -> Port {
         Port { address, metric, ipv4: None }
     }
 }
 
-/// How often a bridge speaks, and how long it believes.
+/// Timers of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timers {
-    /// Between two hellos.
+    /// Interval between hellos.
     pub hello: Span,
-    /// So many hellos may be missed before a neighbour is gone.
+    /// Number of hellos that may be missed before an adjacency expires.
     pub multiplier: u16,
-    /// Between two versions of the same link-state PDU.
+    /// Minimum interval between two versions of the same link-state PDU.
     pub generation: Span,
-    /// Seconds that a link-state PDU is believed.
+    /// Lifetime of a link-state PDU in seconds.
     pub lifetime: u16,
-    /// After that a link-state PDU is said anew though nothing has changed.
+    /// Interval after which an unchanged link-state PDU is refreshed.
     pub refresh: Span,
-    /// How long it is remembered that a link-state PDU was taken back.
+    /// Time for which a purged link-state PDU is remembered.
     pub zero_age: Span,
-    /// A link-state PDU that is not acknowledged is sent again after that.
+    /// Interval after which an unacknowledged link-state PDU is retransmitted.
     pub retransmit: Span,
-    /// Acknowledgements are collected for that long.
+    /// Time over which acknowledgements are collected.
     pub acknowledge: Span,
-    /// Between two lists of all that a system has.
+    /// Interval between complete sequence number PDUs.
     pub complete: Span,
 }
 
@@ -107,7 +107,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// Seconds after which a neighbour that is not heard is gone, as hellos say it.
+    /// Returns the holding time in hellos: seconds after which a silent neighbour expires.
     #[must_use]
     pub fn holding_time(&self) -> u16 {
         let seconds = self.hello.as_picos().saturating_mul(u64::from(self.multiplier)).div_ceil(1_000_000_000_000);

@@ -1,4 +1,4 @@
-//! A bridge: its ports, its database, and what makes it speak.
+//! A bridge: its ports, its database, and its timers.
 
 use super::circuit::{Adjacency, Circuit, ENTRIES};
 use super::database::{Compared, Database, End, LARGEST_PDU, Stored};
@@ -17,7 +17,7 @@ const LAST: LspId = [0xFF; 8];
 /// Between two computations of the digest, which looks at the whole database: whatever a neighbour sends, and however fast.
 const DIGEST_APART: Span = Span::from_millis(100);
 
-/// What has come and gone.
+/// Statistics of a system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Hellos sent.
@@ -26,28 +26,29 @@ pub struct Counters {
     pub link_states: u64,
     /// Sequence number PDUs sent.
     pub sequence_numbers: u64,
-    /// PDUs received and taken in.
+    /// PDUs received and accepted.
     pub received: u64,
-    /// Frames that are not IS-IS.
+    /// Frames other than IS-IS.
     pub foreign: u64,
-    /// Frames refused whole: damaged, too long, of an unknown kind, or link-state PDUs with the number zero, which stands
-    /// for none at all (ISO 10589 7.3.16.1: the first is one).
+    /// Frames rejected as a whole: damaged, too long, of an unknown kind, or link-state PDUs with the sequence number
+    /// zero, which means none (ISO 10589 7.3.16.1: the first is one).
     pub refused: u64,
-    /// Our own hellos, come back.
+    /// The system's own hellos, reflected to it.
     pub reflected: u64,
-    /// Hellos of another area, another mapping of VLANs, without a handshake, or of no bridge where the port has no IPv4.
+    /// Hellos from another area, with another mapping of VLANs, without a handshake, or from a system that is not a
+    /// bridge at a port without IPv4.
     pub mismatched: u64,
-    /// Hellos of a second neighbour at a port, or to somebody else; other PDUs from who is no neighbour.
+    /// Hellos from a second neighbour at a port or for another system; other PDUs from systems that are not neighbours.
     pub from_others: u64,
-    /// TLVs that are not as their standard says.
+    /// Malformed TLVs.
     pub malformed: u64,
-    /// Link-state PDUs for which the database had no room.
+    /// Link-state PDUs that did not fit into the database.
     pub no_room: u64,
-    /// Neighbours that were silent for too long.
+    /// Adjacencies that expired.
     pub silent: u64,
-    /// Link-state PDUs that nobody refreshed in time.
+    /// Link-state PDUs that expired without a refresh.
     pub aged_out: u64,
-    /// Versions of our own link state made.
+    /// Versions of the system's own link state.
     pub generated: u64,
 }
 
@@ -59,8 +60,8 @@ struct Fragment {
     wanted: Option<Time>,
 }
 
-/// One bridge. Give it every frame with [`System::handle_frame`], ask [`System::poll_transmit`] whenever
-/// [`System::poll_at`] has come and after every frame until it has nothing more to send. Time must not run backwards.
+/// A bridge. Pass every frame to [`System::handle_frame`]. Call [`System::poll_transmit`] at the time of
+/// [`System::poll_at`] and after every frame, until it has nothing more to send. Time must not run backwards.
 #[derive(Clone, Debug)]
 pub struct System {
     settings: Settings,
@@ -76,8 +77,8 @@ pub struct System {
 }
 
 impl System {
-    /// A bridge with these ports, each perhaps only an address and a metric, which begins to speak at once. Ports beyond
-    /// 16384 cannot be told to others and are left alone.
+    /// Creates a bridge with these ports, each given as a [`Port`] or as an address and a metric. It starts to send at
+    /// once. Ports beyond 16384 cannot be advertised and are not used.
     pub fn new(
         now: Time,
         settings: Settings,
@@ -95,68 +96,69 @@ impl System {
         system
     }
 
-    /// What was configured.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What has come and gone.
+    /// Returns the statistics.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// The neighbour at a port, whether or not it knows of us.
+    /// Returns the adjacency at a port, in any state.
     #[must_use]
     pub fn adjacency(&self, port: usize) -> Option<&Adjacency> {
         self.circuits.get(port)?.adjacency.as_ref()
     }
 
-    /// The graph that the database amounts to.
+    /// Returns the graph that the database describes.
     #[must_use]
     pub fn topology(&self) -> Topology {
         Topology::of(&self.database)
     }
 
-    /// When what the database says last changed. A newer version that says the same is no change.
+    /// Returns the time of the last change of the database's content. A newer version with the same content is no
+    /// change.
     #[must_use]
     pub fn changed_at(&self) -> Time {
         self.database.changed_at()
     }
 
-    /// Grows whenever a link-state PDU is taken in, taken back or forgotten. A caller that shows [`System::entries`] need not
-    /// compare them.
+    /// Returns a number that grows whenever a link-state PDU is stored, purged or forgotten. A caller that shows
+    /// [`System::entries`] can compare it instead of the entries.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.database.revision()
     }
 
-    /// The link-state PDUs in the database, those taken back included, as sequence number PDUs name them.
+    /// Returns the link-state PDUs in the database, purged ones included, as entries of sequence number PDUs.
     pub fn entries(&self, now: Time) -> impl Iterator<Item = Entry> + '_ {
         self.database.iter().map(move |(id, stored)| stored.entry(*id, now))
     }
 
-    /// A link-state PDU of the database as it came; what is left to its lifetime is in [`System::entries`].
+    /// Returns a link-state PDU of the database as received; its remaining lifetime is in [`System::entries`].
     #[must_use]
     pub fn octets(&self, id: &LspId) -> Option<&[u8]> {
         self.database.get(id).map(Stored::octets)
     }
 
-    /// How many link-state PDUs the neighbour at a port has yet to be sent or to acknowledge.
+    /// Returns the number of link-state PDUs that the neighbour at a port has yet to receive or acknowledge.
     #[must_use]
     pub fn unacknowledged(&self, port: usize) -> usize {
         self.circuits.get(port).map_or(0, |circuit| circuit.flood.len())
     }
 
-    /// Everything remembered because of others: link-state PDUs, and how many are to be sent or answered at all ports.
+    /// Returns the state held on behalf of others: link-state PDUs, and the number to be sent or answered at all ports.
     #[must_use]
     pub fn remembered(&self) -> (usize, usize) {
         let pending = self.circuits.iter().map(|circuit| circuit.flood.len() + circuit.answers.len()).sum();
         (self.database.len(), pending)
     }
 
-    /// Takes in a frame at a port, with or without its check sequence; what comes to a port that is not there is nothing.
+    /// Receives a frame at a port, with or without its check sequence; a frame at a nonexistent port is ignored.
     pub fn handle_frame(&mut self, now: Time, port: usize, bytes: &[u8]) {
         self.handle_timeout(now);
         if !self.circuits.get(port).is_some_and(|circuit| circuit.enabled) {
@@ -200,7 +202,7 @@ impl System {
         }
     }
 
-    /// Time has passed: who was silent is gone, what is old is taken back, what has changed is said.
+    /// Advances time: removes expired adjacencies, purges expired link state, and advertises changes.
     pub fn handle_timeout(&mut self, now: Time) {
         for port in 0..self.circuits.len() {
             if self.circuits[port].adjacency.is_some_and(|it| it.until <= now) {
@@ -221,7 +223,7 @@ impl System {
         self.generate(now);
     }
 
-    /// A port's link has failed.
+    /// The link of a port failed.
     pub fn handle_link_down(&mut self, now: Time, port: usize) {
         if port < self.circuits.len() {
             self.set_adjacency(now, port, None);
@@ -230,15 +232,15 @@ impl System {
         }
     }
 
-    /// A port's link is there again.
+    /// The link of a port works again.
     pub fn handle_link_up(&mut self, now: Time, port: usize) {
         if let Some(circuit) = self.circuits.get_mut(port).filter(|_| !self.leaving) {
             (circuit.enabled, circuit.hello_due) = (true, now);
         }
     }
 
-    /// Takes its leave: takes back its link state, then says at every port that it hears nobody. Once
-    /// [`System::poll_transmit`] has handed that out, it is deaf and dumb.
+    /// Shuts down: purges its own link state, then reports all adjacencies as down. After [`System::poll_transmit`] has
+    /// returned these frames, the system neither sends nor receives.
     pub fn shut_down(&mut self, now: Time) {
         self.leaving = true;
         for number in 0..self.fragments.len() {
@@ -250,7 +252,7 @@ impl System {
         self.circuits.iter_mut().for_each(|circuit| circuit.hello_due = now);
     }
 
-    /// When it wants to be asked again; it may be in the past.
+    /// Returns the time of its next call, which may be in the past.
     #[must_use]
     pub fn poll_at(&self) -> Option<Time> {
         let circuits = self.circuits.iter().filter_map(Circuit::due);
@@ -258,7 +260,7 @@ impl System {
         circuits.chain(fragments).chain(self.database.due()).min()
     }
 
-    /// Writes the next frame that is to be sent now, without its check sequence, and returns its port and length.
+    /// Writes the next frame to send now, without its check sequence, and returns its port and length.
     pub fn poll_transmit(&mut self, now: Time, buffer: &mut [u8]) -> Option<(usize, usize)> {
         self.handle_timeout(now);
         let port = self.circuits.iter().position(|circuit| circuit.due().is_some_and(|due| due <= now))?;

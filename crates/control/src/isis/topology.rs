@@ -1,49 +1,49 @@
-//! The graph that a database amounts to.
+//! The graph that a database describes.
 
 use super::database::Database;
 use wire::isis::spb::{Detail, LinkMetric};
 use wire::isis::tlv::Tlv;
 use wire::isis::{Repr, SystemId};
 
-/// What a node says of one of its links.
+/// A link as advertised by a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// Its neighbour.
+    /// Neighbour.
     pub to: SystemId,
-    /// Its metric of shortest path bridging.
+    /// Metric of shortest path bridging.
     pub metric: u32,
-    /// Its number of the port.
+    /// Port number at the node.
     pub port: u16,
 }
 
-/// A bridge as it describes itself.
+/// A bridge as advertised by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its identifier.
+    /// System identifier.
     pub id: SystemId,
-    /// The upper half of its bridge identifier.
+    /// Upper half of its bridge identifier.
     pub priority: u16,
-    /// Nobody's path should lead through it.
+    /// Overload: no path should lead through it.
     pub overload: bool,
-    /// Its links in order.
+    /// Links in order.
     pub links: Vec<Link>,
 }
 
-/// A link that both its ends speak of.
+/// A link that both ends advertise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// The end with the smaller identifier.
+    /// End with the smaller identifier.
     pub a: SystemId,
-    /// The other end.
+    /// Other end.
     pub b: SystemId,
-    /// The greater of both ends' metrics.
+    /// Larger of both ends' metrics.
     pub cost: u32,
 }
 
-/// Bridges by identifier, each with what it says of itself.
+/// The bridges of a network with their advertised links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// The bridges, in the order of their identifiers.
+    /// Bridges, in the order of their identifiers.
     pub nodes: Vec<Node>,
 }
 
@@ -93,14 +93,14 @@ impl Topology {
         Topology { nodes }
     }
 
-    /// The bridge of that name.
+    /// Returns the bridge with that identifier.
     #[must_use]
     pub fn node(&self, id: SystemId) -> Option<&Node> {
         self.nodes.binary_search_by_key(&id, |node| node.id).ok().map(|at| &self.nodes[at])
     }
 
-    /// Links that both ends speak of, in order: one for every pair, cheapest first, where there are several between two
-    /// bridges.
+    /// Returns the links that both ends advertise, in order. Parallel links between two bridges are paired by ascending
+    /// metric.
     pub fn edges(&self) -> impl Iterator<Item = Edge> + '_ {
         self.nodes.iter().flat_map(move |node| {
             node.links.chunk_by(|x, y| x.to == y.to).filter(|links| links[0].to > node.id).flat_map(move |links| {
@@ -115,8 +115,8 @@ impl Topology {
         })
     }
 
-    /// What it comes to, in 32 octets. The standard's own digest is not public here; ours is HMAC-MD5 over the edges,
-    /// and only bridges of our make can compare it.
+    /// Returns a digest of the topology in 32 octets. The standard's digest is not public here; ours is HMAC-MD5 over
+    /// the edges, and only bridges of this implementation can compare it.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut octets = Vec::new();

@@ -1,4 +1,4 @@
-//! PDUs of a system's own.
+//! Emission of a system's own PDUs.
 
 use super::Settings;
 use super::circuit::{Adjacency, Circuit, ENTRIES};
