@@ -1,9 +1,9 @@
-//! A packet-level simulator of lossless networks: PFC Ethernet, InfiniBand, and what congestion does to them.
+//! A packet-level simulator of congestion in lossless networks: PFC Ethernet and InfiniBand.
 //!
-//! A [`spec::NetworkSpec`] describes a network and its traffic as plain data. [`Simulation::build`] checks it and makes a
-//! simulation of it, or returns every reason why that is impossible. [`Simulation::run`] cannot fail: a run ends as
-//! [`Outcome::Finished`], or with a deadlock, a stall, a loss in a lossless class, or a limit. The same description and
-//! seed give the same result on any number of threads.
+//! A [`spec::NetworkSpec`] describes a network and its traffic as plain data. [`Simulation::build`] validates it and
+//! creates a simulation, or returns all errors. [`Simulation::run`] cannot fail: a run ends as [`Outcome::Finished`],
+//! or with a deadlock, a stall, a loss in a lossless class, or a limit. The same description and seed give the same
+//! result on any number of threads.
 //!
 //! ```
 //! use tailback_fabric::graph::{HostId, LinkSpec};
@@ -27,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`topology`], [`routing`] and [`workload`] compute parts of a description. A [`Probe`] observes a run; [`record`] has
-//! the one that keeps tables. `examples/` of this crate has an incast and a sweep.
+//! [`topology`], [`routing`] and [`workload`] compute parts of a description. A [`Probe`] observes a run; [`record`]
+//! has the probe that records tables. The `examples/` of this crate include an incast and a sweep.
 
 mod build;
 mod describe;

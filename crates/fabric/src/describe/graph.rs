@@ -1,20 +1,20 @@
-//! The network as a drawing: nodes and the cables between them, before anything moves.
+//! The graph of a network: nodes and the cables between them.
 //!
-//! A graph knows names, roles and cables. It does not know queues, buffers or traffic.
-//! Ports are not declared: the n-th cable that touches a node is that node's port n.
+//! A graph has names, roles and cables, but no queues, buffers or traffic. Ports are not declared: the n-th cable at a
+//! node is its port n.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use units::{Rate, Span};
 
-/// The most hosts a graph may have: a million, which no machine's memory holds with their frames.
+/// Maximum number of hosts in a graph: a million, more than the memory of any machine holds with their frames.
 pub const MAX_HOSTS: usize = 1 << 20;
 
-/// The most cables a node may have: ports are numbered with 16 bits.
+/// Maximum number of cables at a node: port numbers have 16 bits.
 pub const MAX_PORTS: usize = 65_535;
 
-/// Number of a node in its graph: its position in [`Graph::nodes`].
+/// Number of a node: its index in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
@@ -22,34 +22,34 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostId(pub u32);
 
-/// What a node does with a frame.
+/// The role of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Sends and receives; has exactly one cable.
+    /// Sends and receives frames; has exactly one cable.
     Host,
-    /// Forwards.
+    /// Forwards frames.
     Switch,
 }
 
-/// One node of the drawing.
+/// A node of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Unique name, used in scenarios, errors and results.
     pub name: String,
     /// Host or switch.
     pub role: Role,
-    /// Distance from the hosts in a layered drawing: hosts 0, edge switches 1, and so on.
+    /// Distance from the hosts in a layered topology: hosts 0, edge switches 1, and so on.
     pub layer: u16,
 }
 
-/// What a cable is made of; both directions are alike.
+/// The properties of a cable, equal in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkSpec {
-    /// Bits per second, in each direction.
+    /// Rate of each direction, in bits per second.
     pub rate: Rate,
     /// Propagation delay of one direction. Zero is allowed.
     pub latency: Span,
-    /// Probability that a bit arrives wrong; 0 for a perfect cable.
+    /// Probability of an error per bit; 0 for an error-free cable.
     pub bit_error_rate: f64,
 }
 
@@ -60,88 +60,88 @@ pub struct Cable {
     pub a: NodeId,
     /// The other end.
     pub b: NodeId,
-    /// Speed, delay and quality.
+    /// Rate, delay and bit error rate.
     pub link: LinkSpec,
 }
 
 /// Nodes and cables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
-    /// All nodes; [`NodeId`] is the position here.
+    /// Nodes, indexed by [`NodeId`].
     pub nodes: Vec<Node>,
-    /// All cables, in the order in which ports are numbered.
+    /// Cables, in the order of port numbers.
     pub cables: Vec<Cable>,
 }
 
 /// One end of a cable as seen from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortEnd {
-    /// Position of the cable in [`Graph::cables`].
+    /// Index of the cable in [`Graph::cables`].
     pub cable: u32,
-    /// The node at the far end.
+    /// Node at the far end.
     pub peer: NodeId,
-    /// The far end's port number on that node.
+    /// Port number at the far end.
     pub peer_port: u16,
 }
 
-/// Why a drawing cannot become a network.
+/// The reason that a graph is not a valid network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GraphError {
-    /// A node without a name.
+    /// A node has no name.
     EmptyName {
-        /// Position of the node.
+        /// Number of the node.
         node: NodeId,
     },
-    /// Two nodes of one name.
+    /// Two nodes have the same name.
     DuplicateName {
-        /// The name they share.
+        /// Name of both.
         name: String,
     },
-    /// A cable that ends at a node which is not in the graph.
+    /// A cable ends at a node that is not in the graph.
     NoSuchNode {
-        /// Position of the cable.
+        /// Index of the cable.
         cable: u32,
-        /// The end that is missing.
+        /// Missing node.
         node: NodeId,
     },
-    /// A cable from a node to itself.
+    /// A cable connects a node to itself.
     SelfLoop {
-        /// The node.
+        /// Name of the node.
         name: String,
     },
-    /// A host with no cable or with several.
+    /// A host has no cable, or several.
     HostCables {
-        /// The host.
+        /// Name of the host.
         name: String,
-        /// How many cables it has.
+        /// Number of its cables.
         cables: usize,
     },
-    /// A cable on which nothing moves.
+    /// A cable has rate zero.
     RateZero {
         /// Name of one end.
         a: String,
         /// Name of the other end.
         b: String,
     },
-    /// A bit error rate that is no probability below one.
+    /// A bit error rate is not a probability below one.
     BitErrorRate {
         /// Name of one end.
         a: String,
         /// Name of the other end.
         b: String,
-        /// What was given.
+        /// Given bit error rate.
         given: f64,
     },
-    /// More cables at a node than there are port numbers.
+    /// A node has more cables than there are port numbers.
     TooManyPorts {
-        /// The node.
+        /// Name of the node.
         name: String,
-        /// How many cables it has.
+        /// Number of its cables.
         cables: usize,
     },
-    /// More hosts than a forwarding table can tell apart.
+    /// There are more hosts than a forwarding table can distinguish.
     TooManyHosts {
-        /// How many there are.
+        /// Number of hosts.
         hosts: usize,
     },
 }
@@ -195,12 +195,12 @@ impl Graph {
         id
     }
 
-    /// Joins two nodes.
+    /// Connects two nodes with a cable.
     pub fn cable(&mut self, a: NodeId, b: NodeId, link: LinkSpec) {
         self.cables.push(Cable { a, b, link });
     }
 
-    /// For every node its ports in order.
+    /// Returns the ports of every node, in order.
     #[must_use]
     pub fn ports(&self) -> Vec<Vec<PortEnd>> {
         let mut ports: Vec<Vec<PortEnd>> = vec![Vec::new(); self.nodes.len()];
@@ -215,30 +215,30 @@ impl Graph {
         ports
     }
 
-    /// The nodes that are hosts, in node order: [`HostId`] is the position here.
+    /// Returns the nodes that are hosts, in node order: [`HostId`] is the index.
     #[must_use]
     pub fn hosts(&self) -> Vec<NodeId> {
         (0..).zip(&self.nodes).filter(|(_, n)| n.role == Role::Host).map(|(i, _)| NodeId(i)).collect()
     }
 
-    /// The nodes that are switches, in node order.
+    /// Returns the nodes that are switches, in node order.
     #[must_use]
     pub fn switches(&self) -> Vec<NodeId> {
         (0..).zip(&self.nodes).filter(|(_, n)| n.role == Role::Switch).map(|(i, _)| NodeId(i)).collect()
     }
 
-    /// The node of that name.
+    /// Returns the node with that name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeId> {
         (0..).zip(&self.nodes).find(|(_, n)| n.name == name).map(|(i, _)| NodeId(i))
     }
 
-    /// Whether a network can be made of this drawing; the first thing found wrong, if not.
+    /// Checks that the graph is a valid network.
     ///
-    /// It does not ask whether every host can reach every other: see [`Graph::unreachable_pairs`].
+    /// It does not check that every host can reach every other: see [`Graph::unreachable_pairs`].
     ///
     /// # Errors
-    /// What is wrong, where, and what to do about it.
+    /// Returns the first error, with its place and a suggested correction.
     pub fn validate(&self) -> Result<(), GraphError> {
         let mut names = BTreeSet::new();
         for (number, node) in (0..).zip(&self.nodes) {
@@ -288,9 +288,10 @@ impl Graph {
         Ok(())
     }
 
-    /// Pairs of hosts with no way between them, at most `limit` of them, in order; empty when all can meet.
+    /// Returns pairs of hosts without a path between them, at most `limit`, in order; empty if all can reach each
+    /// other.
     ///
-    /// Cables that end at a node which does not exist are passed over.
+    /// Cables that end at a nonexistent node are ignored.
     #[must_use]
     pub fn unreachable_pairs(&self, limit: usize) -> Vec<(HostId, HostId)> {
         let mut near: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];

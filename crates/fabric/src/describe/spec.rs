@@ -1,7 +1,7 @@
-//! What a network is made of, as plain data: a switch is a product of choices, not a class per paper.
+//! The description of a network as plain data: a switch is a combination of choices, not a class per paper.
 //!
-//! Nothing here runs. [`crate::Simulation::build`] turns a [`NetworkSpec`] into something that does, or says why the
-//! combination is impossible.
+//! [`crate::Simulation::build`] creates a simulation from a [`NetworkSpec`], or reports why the combination is
+//! impossible.
 
 use crate::describe::graph::{Graph, NodeId, Role};
 use crate::describe::routing::{Routes, flow_entropy, tree_entropy};
@@ -9,47 +9,47 @@ use crate::describe::workload::{Destination, FlowSpec};
 use congestion::{CongestionPoint, Point};
 use units::{Bytes, Rate, Span, Time};
 
-/// How many priorities or virtual lanes a network may have.
+/// Maximum number of priorities or virtual lanes of a network.
 pub const MAX_CLASSES: usize = 8;
 
-/// Where frames wait inside a switch.
+/// The place where frames wait in a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queueing {
-    /// In a queue per output and class; the crossbar is infinitely fast.
+    /// A queue per output and class; the crossbar is infinitely fast.
     Output,
-    /// In one FIFO per input and class. A frame may go before older ones whose output is busy or blocked.
+    /// One FIFO per input and class. A frame may bypass older ones whose output is busy or blocked.
     InputFifo {
-        /// How far the bypass reaches; 0 is a strict FIFO.
+        /// Limit of the bypass; 0 is a strict FIFO.
         bypass: u8,
-        /// What that number limits.
+        /// Meaning of that limit.
         reading: BypassReading,
     },
-    /// In a queue per input, output and class; an output takes directly from the inputs at its own speed.
+    /// A queue per input, output and class; an output takes frames directly from the inputs at its own rate.
     VirtualOutput,
-    /// In virtual output queues before the crossbar and in output queues behind it.
+    /// Virtual output queues before the crossbar and output queues behind it.
     Combined {
-        /// Room behind the crossbar, per output and class.
+        /// Buffer behind the crossbar, per output and class.
         output_buffer: Bytes,
     },
 }
 
-/// Two readings of "a packet may be bypassed at most n times".
+/// The two interpretations of "a packet may be bypassed at most n times".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassReading {
-    /// At most that many older frames of the same buffer are looked past.
+    /// A frame may bypass at most that many older frames of the same buffer.
     Lookahead,
-    /// Each frame may be overtaken at most that many times.
+    /// Each frame may be bypassed at most that many times.
     PerPacket,
 }
 
-/// How outputs choose among inputs, where there is a choice.
+/// The arbitration of outputs among inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossbar {
-    /// The rule.
+    /// Arbitration rule.
     pub arbitration: Arbitration,
-    /// How many outputs one input may feed at once; 0 means as many as there are.
+    /// Number of outputs that one input may feed at once; 0 for no limit.
     pub read_ports: u8,
-    /// Crossbar speed as a fraction of the output's rate: (numerator, denominator). Used by `Combined` only.
+    /// Crossbar speed relative to the output's rate: (numerator, denominator). Used by `Combined` only.
     pub speedup: (u32, u32),
 }
 
@@ -59,30 +59,30 @@ impl Default for Crossbar {
     }
 }
 
-/// An output's rule for taking from inputs.
+/// An output's rule of choosing among inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbitration {
-    /// The frame that has been in the switch the longest.
+    /// The frame that has been in the switch longest.
     ArrivalOrder,
-    /// The inputs in turn; one that is busy is passed over.
+    /// Round robin over the inputs; a busy input is skipped.
     RoundRobin,
-    /// The inputs in turn; a turn whose input is busy waits for it.
+    /// Round robin over the inputs; the turn of a busy input waits for it.
     RoundRobinWaiting,
 }
 
-/// How an output chooses among its classes.
+/// An output's rule of choosing among classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Egress {
-    /// The highest class first.
+    /// Strict priority, the highest class first.
     Strict,
-    /// Groups of classes: strict groups first, the highest first; weighted ones share the rest.
+    /// Groups of classes: strict groups first, the highest first; weighted groups share the rest.
     Groups(Vec<EgressGroup>),
     /// Two tables of classes and weights, as in InfiniBand.
     Tables(VlArbitration),
 }
 
 impl Egress {
-    /// Every class a weighted group of its own, with that many bytes a turn.
+    /// Returns a rule with one weighted group per class, with that quantum each.
     #[must_use]
     pub fn weighted(quanta: &[Bytes]) -> Egress {
         let group = |(class, &quantum): (usize, &Bytes)| EgressGroup::turns(1u8 << class, Share::Weighted { quantum });
@@ -93,48 +93,48 @@ impl Egress {
 /// Classes that are scheduled together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EgressGroup {
-    /// Bit n stands for class n.
+    /// Classes; bit n is class n.
     pub classes: u8,
-    /// What the group gets.
+    /// Share of the group.
     pub share: Share,
-    /// How its classes share that.
+    /// Division of that share among its classes.
     pub within: Within,
 }
 
 impl EgressGroup {
-    /// Classes that take turns.
+    /// Returns a group whose classes take turns.
     #[must_use]
     pub const fn turns(classes: u8, share: Share) -> EgressGroup {
         EgressGroup { classes, share, within: Within::Turns }
     }
 }
 
-/// How the classes of a group share what it gets.
+/// The division of a group's share among its classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Within {
-    /// Frame by frame in turn.
+    /// Round robin, frame by frame.
     #[default]
     Turns,
-    /// The highest first.
+    /// Strict priority, the highest class first.
     Priority,
 }
 
-/// A group's claim on the link.
+/// A group's share of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// All it wants, before every weighted group.
+    /// Precedence over every weighted group, without a limit.
     Strict,
-    /// That many bytes on the wire each turn (deficit round robin).
+    /// A number of bytes on the wire per round (deficit round robin).
     Weighted {
-        /// Bytes a turn, frame overhead counted.
+        /// Bytes per round, including frame overhead.
         quantum: Bytes,
     },
 }
 
-/// How many entries a table of [`VlArbitration`] may have.
+/// Maximum number of entries in a table of [`VlArbitration`].
 pub const MAX_VL_ENTRIES: usize = 64;
 
-/// The virtual-lane arbitration of InfiniBand: the high table goes first, up to a limit; inside a table the entries
+/// InfiniBand's virtual-lane arbitration: the high table has precedence, up to a limit; within a table, the entries
 /// take turns. Every class needs weight in one of the tables; it may be in both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VlArbitration {
@@ -142,64 +142,64 @@ pub struct VlArbitration {
     pub high: Vec<VlEntry>,
     /// Entries of the low table.
     pub low: Vec<VlEntry>,
-    /// What the high table may send before a frame of the low one goes, in units of 4096 bytes: 0 is one frame, 255
-    /// all it wants. A frame may be sent while anything is left.
+    /// Amount that the high table may send before a frame of the low table, in units of 4096 bytes: 0 is one frame, 255
+    /// is unlimited. A frame may start while any of it remains.
     pub high_limit: u8,
 }
 
-/// A turn in a table of [`VlArbitration`]. A class may have several.
+/// An entry in a table of [`VlArbitration`]. A class may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VlEntry {
-    /// The class that may send.
+    /// Class that may send.
     pub class: u8,
-    /// How much, in units of 64 bytes, frame overhead not counted; a frame may be sent while anything is left. An entry
-    /// of weight 0 is skipped.
+    /// Amount in units of 64 bytes, without frame overhead; a frame may start while any of it remains. An entry of
+    /// weight 0 is skipped.
     pub weight: u8,
 }
 
-/// When a switch may pass a frame on.
+/// The time at which a switch may forward a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forwarding {
     /// When its last byte has arrived.
     StoreAndForward,
-    /// That long after its first byte arrived. A frame from a slower input than the switch's fastest output is
-    /// stored first, so that no output runs dry in the middle of a frame.
+    /// A fixed time after its first byte has arrived. A frame from an input that is slower than the switch's fastest
+    /// output is stored first, so that no output underruns in the middle of a frame.
     CutThrough {
-        /// From the arrival of the first byte to the earliest start on the output.
+        /// Time from the arrival of the first byte to the earliest start on the output.
         header_delay: Span,
     },
 }
 
-/// How a receiver keeps its sender from overrunning it.
+/// The flow control by which a receiver limits its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControl {
-    /// Not at all: what does not fit is dropped.
+    /// No flow control: frames that do not fit are dropped.
     None,
-    /// 802.3x PAUSE: the whole link stops.
+    /// 802.3x PAUSE: stops the whole link.
     Pause(PauseSpec),
-    /// 802.1Qbb PFC: each lossless class stops by itself.
+    /// 802.1Qbb PFC: stops each lossless class separately.
     Pfc(PauseSpec),
-    /// Credits: the sender knows what room there is.
+    /// Credits: the sender knows the free room of the receiver.
     Credits(CreditSpec),
 }
 
 /// The timing of PAUSE and PFC. Thresholds belong to the buffer: see [`ClassBuffer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseSpec {
-    /// Duration asked for, in quanta of 512 bit times of the link.
+    /// Requested duration, in quanta of 512 bit times of the link.
     pub quanta: u16,
-    /// Ask again when this many quanta of the duration are left. Only while the buffer has not drained.
+    /// Remaining quanta at which the pause is requested again, if the buffer has not drained.
     pub refresh_before: u16,
-    /// From the arrival of a pause frame to the sender's obeying it, at a frame boundary.
+    /// Time from the arrival of a pause frame until the sender obeys it, at a frame boundary.
     pub response: Span,
-    /// How much longer that may take, drawn uniformly for each pause frame; never so that one overtakes another.
+    /// Additional response time, drawn uniformly for each pause frame; one never overtakes another.
     pub response_jitter: Span,
-    /// Classes that a PAUSE of the whole link holds, bit n for class n. MAC control frames always pass.
+    /// Classes that PAUSE stops; bit n is class n. MAC control frames always pass.
     pub holds: u8,
 }
 
 impl Default for PauseSpec {
-    /// 65535 quanta, the largest the field holds; asked for again half way, so that one lost frame is survived.
+    /// 65535 quanta, the maximum of the field, requested again halfway, so that one lost frame is tolerated.
     fn default() -> PauseSpec {
         PauseSpec {
             quanta: u16::MAX,
@@ -212,66 +212,67 @@ impl Default for PauseSpec {
 }
 
 impl PauseSpec {
-    /// The longest that a sender takes to obey a pause frame: what headroom must allow for.
+    /// Returns the longest response time of a sender, which headroom must cover.
     #[must_use]
     pub fn longest_response(&self) -> Span {
         self.response + self.response_jitter
     }
 }
 
-/// What a credit counts and how it comes back.
+/// The unit of credits and their return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditSpec {
-    /// What one credit stands for.
+    /// Unit of a credit.
     pub unit: CreditUnit,
-    /// How the sender learns of freed room.
+    /// Return of credits to the sender.
     pub give_back: CreditReturn,
 }
 
-/// What one credit stands for.
+/// The unit of a credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CreditUnit {
-    /// A slot for one frame of any size; buffer capacities are then counts of frames.
+    /// One frame of any size; buffer capacities are then counted in frames.
     Frame,
-    /// A block of so many bytes; a frame takes whole blocks.
+    /// A block of that many bytes; a frame takes whole blocks.
     Block(Bytes),
 }
 
-/// How freed room is told to the sender.
+/// The return of credits to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CreditReturn {
-    /// By a frame of that size in the other direction, which waits for the wire and occupies it.
+    /// A frame of that size in the other direction, which waits for the wire and occupies it.
     Frame {
-        /// Its size, overhead not counted.
+        /// Size, without overhead.
         size: Bytes,
-        /// Repeated at least this often, so that a lost one is survived.
+        /// Maximum interval between repetitions, so that a lost frame is tolerated.
         refresh: Option<Span>,
     },
-    /// By a signal beside the data, that long after the frame's tail has left.
+    /// An out-of-band signal, a fixed time after the frame's tail has left.
     Signal {
-        /// From the tail's leaving to the sender's knowing.
+        /// Time from the departure of the tail until the sender receives the signal.
         delay: Span,
     },
 }
 
-/// A buffer's rules for one class; at each port.
+/// The buffer of one class at each port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassBuffer {
-    /// Most bytes (or frames, with [`CreditUnit::Frame`]) held: per input, but per output queue of a lossy class where
-    /// frames wait at outputs. With a shared buffer this is the part guaranteed to the port. PAUSE counts all classes of a port together.
+    /// Maximum bytes (or frames, with [`CreditUnit::Frame`]) held: per input, or per output queue for a lossy class
+    /// where frames wait at outputs. With a shared buffer, the part guaranteed to the port. PAUSE counts all classes of
+    /// a port together.
     pub capacity: Bytes,
-    /// PAUSE and PFC: ask the sender to stop when more than this is held. Ignored with a shared buffer, where the
-    /// dynamic threshold decides.
+    /// PAUSE and PFC: the sender is stopped when more than this is held. Ignored with a shared buffer, where the
+    /// dynamic threshold applies.
     pub xoff: Bytes,
-    /// PAUSE and PFC: let it go on when no more than this is held. With a shared buffer: the distance below the
-    /// threshold.
+    /// PAUSE and PFC: the sender may resume when no more than this is held. With a shared buffer: the distance below
+    /// the threshold.
     pub xon: Bytes,
-    /// Shared buffer only: room kept for what arrives after XOFF.
+    /// Shared buffer only: room reserved for frames that arrive after XOFF.
     pub headroom: Bytes,
 }
 
 impl ClassBuffer {
-    /// Room without end: nothing is dropped and nobody is stopped.
+    /// An unlimited buffer: no drops and no flow control.
     pub const UNLIMITED: ClassBuffer = ClassBuffer {
         capacity: Bytes::new(u32::MAX as u64 / 2),
         xoff: Bytes::new(u32::MAX as u64 / 2),
@@ -279,13 +280,13 @@ impl ClassBuffer {
         headroom: Bytes::ZERO,
     };
 
-    /// Drop-tail at that size.
+    /// Returns a drop-tail buffer of that size.
     #[must_use]
     pub const fn drop_tail(capacity: Bytes) -> ClassBuffer {
         ClassBuffer { capacity, ..ClassBuffer::UNLIMITED }
     }
 
-    /// Stop above `xoff`, go on at `xon`, with the rest of `capacity` as headroom.
+    /// Returns a buffer that stops senders above `xoff` and resumes at `xon`, with the rest of `capacity` as headroom.
     #[must_use]
     pub const fn lossless(capacity: Bytes, xoff: Bytes, xon: Bytes) -> ClassBuffer {
         ClassBuffer { capacity, xoff, xon, headroom: Bytes::ZERO }
@@ -295,44 +296,44 @@ impl ClassBuffer {
 /// The memory of a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Buffer {
-    /// Fixed room per port and class.
+    /// Fixed buffers per port and class.
     Static(Vec<ClassBuffer>),
-    /// One memory for all ports, shared by a dynamic threshold: a queue may use `alpha` times what is free.
+    /// One memory for all ports, shared by a dynamic threshold: a queue may use `alpha` times the free memory.
     Shared {
-        /// The shared part; guaranteed parts and headroom come on top.
+        /// Size of the shared part; guaranteed parts and headroom are added to it.
         total: Bytes,
-        /// (numerator, denominator) of alpha.
+        /// Alpha as (numerator, denominator).
         alpha: (u32, u32),
-        /// Guarantees, hysteresis and headroom of each class.
+        /// Guarantee, hysteresis and headroom of each class.
         classes: Vec<ClassBuffer>,
     },
 }
 
-/// One kind of switch.
+/// A kind of switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSpec {
-    /// Where frames wait.
+    /// Place where frames wait.
     pub queueing: Queueing,
-    /// How much room there is.
+    /// Buffer memory.
     pub buffer: Buffer,
-    /// How its inputs hold back their senders.
+    /// Flow control of its inputs towards their senders.
     pub flow_control: FlowControl,
-    /// How outputs take from inputs: needed unless frames wait at the outputs only.
+    /// Arbitration of outputs among inputs; required unless frames wait at outputs only.
     pub crossbar: Option<Crossbar>,
-    /// How an output chooses among classes.
+    /// Scheduling of classes at an output.
     pub egress: Egress,
-    /// When a frame may leave.
+    /// Time at which a frame may leave.
     pub forwarding: Forwarding,
-    /// Between a frame's arrival and its joining a queue. The frame is in the input's buffer meanwhile.
+    /// Delay from a frame's arrival until it joins a queue. During this time the frame occupies the input's buffer.
     pub pipeline: Span,
-    /// In what order an output serves the destinations that share it. Output queueing only.
+    /// Order in which an output serves destinations. Output queueing only.
     pub order: Order,
-    /// What is watched in it, if anything: a congestion point, who holds its buffers, copies kept.
+    /// Congestion point, occupancy accounting and reliable delivery, if any.
     pub congestion_point: Option<CongestionPointSpec>,
 }
 
 impl SwitchSpec {
-    /// What an input may hold of a class before its sender is stopped, in bytes; a slot has room for `largest_frame`.
+    /// Returns the bytes of a class that an input may hold before its sender is stopped; a slot holds `largest_frame`.
     #[must_use]
     pub fn input_room(&self, class: usize, largest_frame: u32) -> u32 {
         let bytes = match &self.buffer {
@@ -352,54 +353,54 @@ impl SwitchSpec {
         u32::try_from(bytes).unwrap_or(u32::MAX)
     }
 
-    /// Whether what waits for an output in a class is held by inputs that stop their senders: then one input alone can
-    /// have no more wait than its room.
+    /// Returns whether the frames that wait for an output in a class are held by inputs that stop their senders: a
+    /// single input can then queue no more than its buffer.
     #[must_use]
     pub fn held_by_inputs(&self, lossless: bool) -> bool {
         lossless && self.flow_control != FlowControl::None && !matches!(self.queueing, Queueing::Combined { .. })
     }
 }
 
-/// In what order an output serves frames of one class.
+/// The order in which an output serves frames of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The oldest first.
+    /// The oldest frame first.
     #[default]
     Arrival,
-    /// The destinations in turn, the oldest frame of each.
+    /// Round robin over the destinations, the oldest frame of each.
     RoundRobin,
     /// The destination with the most bytes waiting.
     Longest,
 }
 
-/// What is watched in a switch.
+/// The congestion point of a switch, and related functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CongestionPointSpec {
-    /// A congestion point as it is at the start.
+    /// Congestion point in its initial state.
     pub point: Option<Point>,
-    /// Whether it keeps account of which flow holds how much of an input's buffer. A point that draws frames needs it.
+    /// Whether the switch accounts for each flow's part of an input buffer. Required by a point that draws frames.
     pub occupancy: bool,
-    /// Bytes of a unit of buffer memory: what a draw draws.
+    /// Bytes per unit of buffer memory, the unit of a draw.
     pub unit: Bytes,
-    /// Reliable delivery across a fabric. A frame that comes from a host and goes on inside is kept, and its room with it,
-    /// until a receipt says that the switch of its destination has it.
+    /// Reliable delivery across a fabric: a frame from a host to another switch is kept, with its buffer, until a
+    /// receipt confirms its arrival at the switch of its destination.
     pub reliable: bool,
-    /// Whether the congestion point of an output is shown frames that find no room there.
+    /// Whether the congestion point of an output also samples frames that find no room there.
     pub sample_dropped: bool,
-    /// Class of the notices and receipts it sends; they go before all data where they are made.
+    /// Class of notices and receipts; they have precedence over all data at the switch that creates them.
     pub notice_class: u8,
-    /// Size of a notice or receipt, overhead not counted.
+    /// Size of a notice or receipt, without overhead.
     pub notice_size: Bytes,
 }
 
 impl CongestionPointSpec {
-    /// A congestion point, with notices of 64 bytes in class 0 and nothing else.
+    /// Returns a description with that congestion point and notices of 64 bytes in class 0.
     #[must_use]
     pub fn point(point: Point) -> CongestionPointSpec {
         CongestionPointSpec { point: Some(point), ..CongestionPointSpec::default() }
     }
 
-    /// Whether a switch that is watched so sends notices or receipts.
+    /// Returns whether the switch sends notices or receipts.
     #[must_use]
     pub fn tells(&self) -> bool {
         self.reliable || self.point.as_ref().is_some_and(CongestionPoint::notifies)
@@ -407,7 +408,7 @@ impl CongestionPointSpec {
 }
 
 impl Default for CongestionPointSpec {
-    /// Nothing watched; frames of 64 bytes, as the smallest of Ethernet, and units of as much.
+    /// No congestion point; notices of 64 bytes, the smallest Ethernet frame, and units of the same size.
     fn default() -> CongestionPointSpec {
         let size = Bytes::new(64);
         CongestionPointSpec {
@@ -422,23 +423,23 @@ impl Default for CongestionPointSpec {
     }
 }
 
-/// One kind of adapter: a host's attachment to the network.
+/// A kind of adapter: a host's attachment to the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdapterSpec {
-    /// How it holds back the switch that sends to it.
+    /// Flow control towards the switch that sends to it.
     pub flow_control: FlowControl,
-    /// Room for what has arrived and is not yet consumed, per class.
+    /// Receive buffer per class, for frames that have arrived and are not yet consumed.
     pub buffer: Vec<ClassBuffer>,
-    /// How fast it consumes, in bits per second, frame overhead counted; `None` is at once.
+    /// Rate at which it consumes frames, in bits per second, including frame overhead; `None` for no delay.
     pub service: Option<Rate>,
     /// Changes of the service rate. A rate of zero stops it.
     pub service_changes: Vec<(Time, Option<Rate>)>,
-    /// How it chooses among its classes when sending.
+    /// Scheduling of classes when it sends.
     pub egress: Egress,
 }
 
 impl Default for AdapterSpec {
-    /// Consumes at once and never holds anybody back.
+    /// Consumes frames without delay and never stops its sender.
     fn default() -> AdapterSpec {
         AdapterSpec {
             flow_control: FlowControl::None,
@@ -453,72 +454,72 @@ impl Default for AdapterSpec {
 /// A priority of Ethernet or a virtual lane of InfiniBand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassSpec {
-    /// For people.
+    /// Display name.
     pub name: String,
-    /// Whether a frame of it may never be dropped for want of room. PFC and credits act on lossless classes only.
+    /// Whether frames must never be dropped for lack of room. PFC and credits apply to lossless classes only.
     pub lossless: bool,
 }
 
-/// How a switch chooses among equal paths.
+/// The choice among equal-cost paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multipath {
     /// By a hash of the flow: a flow keeps its path.
     FlowHash,
-    /// Anew for every frame.
+    /// For every frame separately.
     Spray,
 }
 
-/// Something that happens to a cable.
+/// A failure of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Position of the cable in [`Graph::cables`].
+    /// Index of the cable in [`Graph::cables`].
     pub cable: u32,
-    /// When it fails. What is on it is lost.
+    /// Time at which it fails. Frames on it are lost.
     pub down: Time,
-    /// When it works again, if ever.
+    /// Time at which it works again, if ever.
     pub up: Option<Time>,
 }
 
-/// What one port does otherwise than its kind: what the two ends of its cable have agreed on, or not.
+/// The differences of one port from its kind, for example as negotiated by the two ends of its cable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortSpec {
-    /// Its node.
+    /// Node of the port.
     pub node: NodeId,
-    /// Its number on that node, in the order of [`Graph::ports`].
+    /// Number of the port on that node, in the order of [`Graph::ports`].
     pub port: u16,
-    /// Lossless classes of which PFC is on at this port, bit n for class n: it sends pauses of these alone, and obeys
-    /// these alone. A frame of another lossless class that finds no room here ends the run like any other.
+    /// Lossless classes with PFC at this port, bit n for class n: it sends and obeys pauses of these classes only. A
+    /// frame of another lossless class that finds no room here ends the run as usual.
     pub pfc: u8,
-    /// How it chooses among classes; `None` is as its kind does.
+    /// Scheduling of classes; `None` for that of its kind.
     pub egress: Option<Egress>,
 }
 
-/// New forwarding tables.
+/// A change of forwarding tables.
 #[derive(Clone, Debug)]
 pub struct RouteChange {
-    /// When the first switch has them.
+    /// Time at which the first switch installs them.
     pub at: Time,
-    /// What holds from then on.
+    /// New tables.
     pub routes: Routes,
-    /// Which switches have them, each from its own time on; empty: all of them from `at` on. While switches differ, frames
-    /// may run in circles, and lossless ones may deadlock.
+    /// Switches that install them, each with its own time; if empty, all of them at `at`. While switches differ, frames
+    /// may loop, and lossless ones may deadlock.
     pub switches: Vec<(NodeId, Time)>,
 }
 
 impl RouteChange {
-    /// Tables for all switches at one instant.
+    /// Returns a change of all switches at one instant.
     #[must_use]
     pub fn everywhere(at: Time, routes: Routes) -> RouteChange {
         RouteChange { at, routes, switches: Vec::new() }
     }
 
-    /// When the last switch has them.
+    /// Returns the time at which the last switch installs them.
     #[must_use]
     pub fn last(&self) -> Time {
         self.switches.iter().map(|&(_, at)| at).max().unwrap_or(self.at)
     }
 
-    /// When that switch installs them, in no order.
+    /// Returns the times at which that switch installs them, in no particular order.
     pub fn times(&self, switch: NodeId) -> impl Iterator<Item = Time> + '_ {
         let all = self.switches.is_empty().then_some(self.at);
         let own = self.switches.iter().filter(move |(node, _)| *node == switch).map(|&(_, at)| at);
@@ -526,16 +527,16 @@ impl RouteChange {
     }
 }
 
-/// Everything that defines a simulated network and its traffic.
+/// The complete description of a simulated network and its traffic.
 #[derive(Clone, Debug)]
 pub struct NetworkSpec {
     /// Nodes and cables.
     pub graph: Graph,
-    /// Where each switch sends what.
+    /// Forwarding tables.
     pub routes: Routes,
-    /// Later tables, in any order.
+    /// Later changes of forwarding tables, in any order.
     pub route_changes: Vec<RouteChange>,
-    /// Among equal paths.
+    /// Choice among equal-cost paths.
     pub multipath: Multipath,
     /// Classes 0..n, n at most 8; a higher number is a higher priority.
     pub classes: Vec<ClassSpec>,
@@ -543,27 +544,27 @@ pub struct NetworkSpec {
     pub switches: Vec<SwitchSpec>,
     /// Kinds of adapters.
     pub adapters: Vec<AdapterSpec>,
-    /// For each node the position of its kind in `switches` or `adapters`.
+    /// For each node, the index of its kind in `switches` or `adapters`.
     pub kind_of: Vec<u32>,
-    /// Ports that differ from their kind, each at most once. At all others PFC is on for every lossless class.
+    /// Ports that differ from their kind, each at most once. At all others, PFC is on for every lossless class.
     pub ports: Vec<PortSpec>,
-    /// Preamble and gap: bytes on the wire around every frame. Ethernet: 20.
+    /// Preamble and gap: bytes on the wire per frame in addition to its length. Ethernet: 20.
     pub overhead: Bytes,
-    /// No frame of a flow and no acknowledgement is shorter; the last frame of a flow is filled up. Ethernet: 64.
+    /// Minimum length of a flow's frames and of acknowledgements; the last frame of a flow is padded. Ethernet: 64.
     pub smallest_frame: Bytes,
-    /// The traffic.
+    /// Traffic.
     pub flows: Vec<FlowSpec>,
-    /// Cables that fail.
+    /// Failures of cables.
     pub faults: Vec<Fault>,
-    /// Names every random stream together with an entity and a purpose.
+    /// Seed, which identifies every random stream together with an entity and a purpose.
     pub seed: u64,
 }
 
 impl NetworkSpec {
-    /// How a node holds its neighbours back.
+    /// Returns the flow control of a node towards its neighbours.
     ///
     /// # Panics
-    /// If there is no such node, or none of its kind.
+    /// Panics if the node or its kind does not exist.
     #[must_use]
     pub fn flow_control(&self, node: NodeId) -> FlowControl {
         let kind = self.kind_of[node.0 as usize] as usize;
@@ -573,10 +574,11 @@ impl NetworkSpec {
         }
     }
 
-    /// What a flow's path is chosen by: a hash of the flow, or whatever leads to the tree it names.
+    /// Returns the number by which a flow's path is chosen: a hash of the flow, or a value that selects the tree that
+    /// it names.
     ///
     /// # Panics
-    /// If there is no such flow.
+    /// Panics if the flow does not exist.
     #[must_use]
     pub fn entropy(&self, flow: u32) -> u32 {
         let spec = &self.flows[flow as usize];
@@ -592,8 +594,8 @@ impl NetworkSpec {
         }
     }
 
-    /// A network of one kind of switch and one kind of adapter, shortest paths by flow hash, one class, Ethernet
-    /// framing and no traffic yet.
+    /// Returns a network with one kind of switch and one kind of adapter, shortest paths by flow hash, one class,
+    /// Ethernet framing and no traffic.
     #[must_use]
     pub fn uniform(graph: Graph, switch: SwitchSpec, adapter: AdapterSpec, class: ClassSpec) -> NetworkSpec {
         NetworkSpec {

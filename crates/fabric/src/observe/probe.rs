@@ -1,92 +1,93 @@
-//! What can be watched. A network is generic over its probe, so what is not watched costs nothing.
+//! Observers of a run. A network is generic over its probe, so unobserved events cost nothing.
 
 use crate::machine::frame::{Frame, Notice};
 use units::{Span, Time};
 
-/// Why a frame came to nothing.
+/// The reason that a frame was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
-    /// There was no room for it.
+    /// No room in the buffer.
     Full,
-    /// It was damaged on its way.
+    /// Bit error on the link.
     Corrupt,
-    /// The cable failed under it.
+    /// The link failed during transmission.
     LinkDown,
-    /// No route leads to its destination.
+    /// No route to the destination.
     Unreachable,
-    /// The source threw it away: full backlog, or turned off.
+    /// Dropped by the source: its backlog is full, or it is off.
     AtSource,
 }
 
-/// What a probe sees at its sampling instants: one queue.
+/// A sample of one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSample {
     /// Global number of the port.
     pub port: u32,
     /// Class.
     pub class: u8,
-    /// Bytes waiting for this output, the frame on the wire not counted.
+    /// Bytes that wait for this output, without the frame on the wire.
     pub output_bytes: u32,
-    /// Bytes (or slots) held that came in by this port.
+    /// Bytes (or slots) held by this port's input.
     pub input_held: u32,
 }
 
-/// Watches one shard. Every method does nothing unless it is written.
+/// An observer of one shard. The default of every method does nothing.
 pub trait Probe: Send {
-    /// Whether it holds so much that it should be emptied before the next inspection.
+    /// Returns whether it holds so much data that it should be emptied before the next inspection.
     fn is_full(&self) -> bool {
         false
     }
-    /// How often [`Probe::on_queue`] and [`Probe::on_rate`] are called; `None` is never.
+    /// Returns the interval of [`Probe::on_queue`] and [`Probe::on_rate`]; `None` for no calls.
     fn sample_every(&self) -> Option<Span> {
         None
     }
-    /// Whether [`Probe::on_rate`] is wanted: it costs a look at every flow that has started.
+    /// Returns whether it needs [`Probe::on_rate`], which visits every flow that has started.
     fn wants_rates(&self) -> bool {
         true
     }
-    /// A frame starts on a wire; it has waited that long here and occupies the wire that long.
+    /// A frame starts on a wire; it waited here for `waited` and occupies the wire for `busy`.
     #[inline]
     fn on_transmit(&mut self, _now: Time, _port: u32, _frame: &Frame, _waited: Span, _busy: Span) {}
-    /// A data frame has reached its destination's application.
+    /// A data frame was delivered to the application of its destination.
     #[inline]
     fn on_deliver(&mut self, _now: Time, _host: u32, _frame: &Frame) {}
-    /// The last byte of a finite flow has been received.
+    /// The last byte of a finite flow was received.
     #[inline]
     fn on_complete(&mut self, _now: Time, _flow: u32) {}
-    /// A data frame or acknowledgement came to nothing at that port. Link-local frames are only counted.
+    /// A data frame or acknowledgement was dropped at that port. Link-local frames are only counted.
     #[inline]
     fn on_drop(&mut self, _now: Time, _port: u32, _frame: &Frame, _cause: DropCause) {}
-    /// A sender begins or ceases to obey a pause: bit n of `classes` stands for class n.
+    /// A sender starts or stops obeying a pause; bit n of `classes` is class n.
     #[inline]
     fn on_pause(&mut self, _now: Time, _port: u32, _classes: u8, _paused: bool) {}
-    /// Whether [`Probe::on_starve`] is wanted: it costs a look at what waits whenever a wire stands still and, where
-    /// there are several classes and credits, whenever a frame starts.
+    /// Returns whether it needs [`Probe::on_starve`], which costs a check of the waiting frames whenever a wire becomes
+    /// idle and, with several classes and credits, whenever a frame starts.
     #[inline]
     fn wants_starving(&self) -> bool {
         false
     }
-    /// Frames of these classes, bit n for class n, wait at a port whose wire is free, and lack credits: until credits
-    /// of their class come, or one of them starts. `still` says whether the wire stands still for it; otherwise a frame
-    /// of another class starts.
+    /// Frames of these classes, bit n for class n, wait for credits at a port whose wire is free, until credits of
+    /// their class arrive or one of them starts. `still` states whether the wire is idle for that reason; otherwise a
+    /// frame of another class starts.
     #[inline]
     fn on_starve(&mut self, _now: Time, _port: u32, _classes: u8, _still: bool) {}
-    /// Credits of these classes, bit n for class n, have come to a port, or its cable has failed.
+    /// Credits of these classes, bit n for class n, arrived at a port, or its link failed.
     #[inline]
     fn on_credits(&mut self, _now: Time, _port: u32, _classes: u8) {}
-    /// A congestion notice has reached the source of its flow.
+    /// A congestion notice reached the source of its flow.
     #[inline]
     fn on_notice(&mut self, _now: Time, _flow: u32, _notice: &Notice) {}
-    /// A sampling instant, once for every queue.
+    /// Called at every sampling instant for every queue.
     fn on_queue(&mut self, _now: Time, _sample: QueueSample) {}
-    /// A sampling instant, once for every input buffer of which account is kept: the flows in it and their bytes.
+    /// Called at every sampling instant for every input buffer with occupancy accounting, with its flows and their
+    /// bytes.
     fn on_occupancy(&mut self, _now: Time, _port: u32, _class: u8, _held: &[(u32, u32)]) {}
-    /// A sampling instant, once for every flow that has started: its allowed rate in bits per second, if limited,
-    /// and its window in bytes, if limited.
+    /// Called at every sampling instant for every flow that has started, with its allowed rate in bits per second and
+    /// its window in bytes; `None` for no limit.
     fn on_rate(&mut self, _now: Time, _flow: u32, _rate: Option<u64>, _window: Option<u64>) {}
 }
 
-/// Watches nothing.
+/// A probe that observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProbe;
 
