@@ -22,7 +22,8 @@ use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
 use crate::machine::port::{
-    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, INPUT_QUEUED, Lane, NOISY, OUTPUT_QUEUED, Port, TIMED,
+    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, IN_TURN, INPUT_QUEUED, KEEPS, Lane, NOISY, OUTPUT_QUEUED,
+    Port, TIMED,
 };
 use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
@@ -336,7 +337,10 @@ impl Layout<'_> {
         let order = (*order != Order::Arrival)
             .then(|| Box::new(Turns::new(*order, network.ports.len() - first_port as usize, network.classes)));
         if congestion_point.is_some() || order.is_some() {
-            network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= CONGESTION_POINT);
+            let keeps = congestion_point.as_ref().is_some_and(|it| it.keeps_rooms());
+            let flags = [(CONGESTION_POINT, true), (IN_TURN, order.is_some()), (KEEPS, keeps)];
+            let flags = flags.iter().filter(|(_, set)| *set).fold(0, |flags, (flag, _)| flags | flag);
+            network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= flags);
         }
         let room = self.plan.switches[kind as usize].room;
         network.switches.push(Switch {

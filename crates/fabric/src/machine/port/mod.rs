@@ -35,6 +35,11 @@ pub(crate) const ARBITRATED: u16 = 256;
 /// A host's port with flows that a limiter, a window or a pace lets go: what is due happens before the wire chooses.
 pub(crate) const TIMED: u16 = 512;
 
+/// Destinations take turns at this output.
+pub(crate) const IN_TURN: u16 = 1024;
+/// Where the room of a frame that has left is more than released: somebody keeps account of it, or a copy.
+pub(crate) const KEEPS: u16 = 2048;
+
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {

@@ -3,7 +3,8 @@
 use crate::machine::frame::{CORRUPT, Frame, NIL};
 use crate::machine::network::{Ctx, Device, Message, Network};
 use crate::machine::port::{
-    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, INPUT_QUEUED, NOISY, NOTICES, OUTPUT_QUEUED, Port, TIMED,
+    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, IN_TURN, INPUT_QUEUED, KEEPS, NOISY, NOTICES,
+    OUTPUT_QUEUED, Port, TIMED,
 };
 use crate::observe::probe::Probe;
 use units::{Bytes, Span, Time};
@@ -21,7 +22,7 @@ impl<P: Probe> Network<P> {
             port.leaving_len = 0;
             let input = port.first_port + u32::from(port.leaving_input);
             let lane = &mut self.lanes[input as usize * self.classes + usize::from(port.leaving_class)];
-            if lane.calm == 0 && port.flags & (INPUT_QUEUED | CONGESTION_POINT) == 0 {
+            if lane.calm == 0 && port.flags & (INPUT_QUEUED | KEEPS) == 0 {
                 lane.held = lane.held.wrapping_sub(u32::from(len));
             } else {
                 let class = port.leaving_class;
@@ -30,7 +31,7 @@ impl<P: Probe> Network<P> {
             }
         }
         let classes = port.waiting & !port.blocked;
-        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | CONGESTION_POINT | ARBITRATED) == OUTPUT_QUEUED;
+        let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | IN_TURN | NOTICES | ARBITRATED) == OUTPUT_QUEUED;
         if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
             if classes != 0 || !port.control.is_empty() || port.flags & NOTICES != 0 {
                 self.transmit_otherwise(now, p, ctx);
@@ -50,6 +51,9 @@ impl<P: Probe> Network<P> {
         port.moved |= classes;
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
+        if port.flags & CONGESTION_POINT != 0 {
+            self.show_start(now, p, place, end);
+        }
         ctx.alarms.arm_idle(self.numbers.transmit + p, end);
         self.launch(now, p, place, busy, ctx);
     }

@@ -1,7 +1,7 @@
 //! A switch's congestion point at work: what it is shown, what it is told, and what becomes of its wishes. Also the
 //! account of who holds its buffers, and the copies it keeps until the far side of the fabric has a frame.
 //!
-//! Only switches that have one pay for it: their ports carry [`CONGESTION_POINT`] and take the general paths.
+//! Only switches that have one pay for it: their ports carry [`CONGESTION_POINT`].
 
 mod look_ahead;
 mod notices;
@@ -94,6 +94,12 @@ impl CongestionPointState {
         }
     }
 
+    /// Whether the room of a frame that has left is more than released.
+    pub(crate) fn keeps_rooms(&self) -> bool {
+        self.occupancy.is_some() || !self.to_host.is_empty()
+    }
+
+    #[inline]
     fn deadline(&self) -> Option<Time> {
         self.point.as_ref().and_then(CongestionPoint::deadline)
     }
@@ -149,14 +155,26 @@ impl<P: Probe> Network<P> {
         if ends {
             self.send_receipt(now, switch, flow, ctx);
         }
-        let request = self.consult(now, switch, |point, settle, seen| {
+        // A point seldom wants anything, and is then asked about the output in one go.
+        let said = self.consult(now, switch, |point, settle, seen| {
             let request = point.on_arrival(&passage, seen);
             *settle |= request == Request::Settle;
-            request
+            if !direct || !matches!(request, Request::Nothing | Request::Settle) {
+                return (request, None);
+            }
+            let of_output = point.on_output(&passage, seen);
+            *settle |= of_output == Request::Settle;
+            (request, Some(of_output))
         });
-        self.grant_request(now, switch, request, ctx);
-        if direct {
-            self.show_output(now, switch, passage, ctx);
+        let Some((request, of_output)) = said else { return };
+        match of_output {
+            Some(of_output) => self.grant_request(now, switch, Some(of_output), ctx),
+            None => {
+                self.grant_request(now, switch, Some(request), ctx);
+                if direct {
+                    self.show_output(now, switch, passage, ctx);
+                }
+            }
         }
     }
 
@@ -339,8 +357,9 @@ impl<P: Probe> Network<P> {
         let state = &self.switches[switch as usize];
         let Some(congestion_point) = &state.congestion_point else { return };
         let alarm = self.numbers.node_timer + self.ports[state.first_port as usize].node;
-        let settle = congestion_point.settle.then_some(now);
-        if let Some(at) = settle.into_iter().chain(congestion_point.deadline()).min() {
+        if congestion_point.settle {
+            ctx.alarms.arm_no_later(alarm, now);
+        } else if let Some(at) = congestion_point.deadline() {
             ctx.alarms.arm_no_later(alarm, at.max(now));
         }
     }
