@@ -153,6 +153,18 @@ mod tests {
     }
 
     #[test]
+    fn more_hosts_than_sixteen_bits_can_number_share_two_columns() {
+        let graph = two_switches(40_000, 40_000, 2, links()).unwrap();
+        assert_eq!(graph.validate(), Ok(()));
+        let routes = Routes::shortest_paths(&graph);
+        let at = |name: &str| graph.find(name).unwrap();
+        assert_eq!(routes.ports(at("sw0"), HostId(79_999)), [40_000, 40_001]);
+        assert_eq!(routes.ports(at("sw1"), HostId(79_999)), [39_999]);
+        let columns: std::collections::BTreeSet<u32> = (0..80_000).map(|host| routes.column(HostId(host)).0).collect();
+        assert_eq!(columns.len(), 2);
+    }
+
+    #[test]
     fn two_hosts_on_one_cable_need_no_table() {
         let mut graph = Graph::default();
         let a = graph.node("h0", Role::Host, 0);
