@@ -108,6 +108,6 @@ mod tests {
     #[test]
     fn a_message_names_the_place() {
         let error = RouteError::NoRoute { at: "sw3".into(), to: "h7".into() };
-        assert!(error.to_string().starts_with("\"sw3\" has no route to \"h7\";  "));
+        assert!(error.to_string().starts_with("\"sw3\" has no route to \"h7\"; "));
     }
 }
