@@ -15,7 +15,7 @@ fn quantity(of: &Quantity) -> &'static str {
     }
 }
 
-/// A chart of the grid.
+/// Converts a chart of the grid.
 #[must_use]
 pub fn of_grid(chart: &GridChart) -> Chart {
     let point = |point: &GridPoint| ChartPoint { at: point.at.clone(), value: point.value, interval: point.interval };
@@ -32,7 +32,7 @@ pub fn of_grid(chart: &GridChart) -> Chart {
     }
 }
 
-/// The charts over time: their groups as each variant has them, given with its plan.
+/// Returns the charts over time, with the groups of each variant, which is given with its plan.
 #[must_use]
 pub fn over_time(plans: &[(String, Plan)]) -> Vec<Chart> {
     let mut charts: Vec<Chart> = Vec::new();

@@ -1,4 +1,4 @@
-//! The charts of sweeps, comparisons and figures.
+//! Charts of sweeps, comparisons and figures.
 
 use crate::plot::{
     Axis, Canvas, GridChart, GridLine, GridPoint, LineChart, LineGroup, PlotOptions, Series, grouped, picture, to_png,
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use study::{CellSummary, Curve, Summary, file_name, short_cell};
 use units::{Span, Time};
 
-/// Writes a canvas as SVG and PNG, where files of ours may go.
+/// Writes a canvas as SVG and PNG.
 ///
 /// # Errors
-/// If a file that is not ours is in the way, or the system refuses.
+/// Returns an error if a file exists that may not be replaced, or if a system call fails.
 pub fn write_canvas(canvas: &Canvas, out: &Path, name: &str) -> Result<(), ResultsError> {
     let put =
         |ending: &str, contents: &[u8]| Kind::Picture.write(&out.join(format!("{name}.{ending}")), false, contents);
@@ -27,7 +27,7 @@ pub fn write_canvas(canvas: &Canvas, out: &Path, name: &str) -> Result<(), Resul
     Ok(())
 }
 
-/// The quantity a metric of a sweep is in.
+/// Returns the quantity of a sweep's metric.
 fn quantity(metric: &str) -> Quantity {
     match metric {
         metric if metric.ends_with("(b/s)") => Quantity::Rate,
@@ -37,7 +37,7 @@ fn quantity(metric: &str) -> Quantity {
     }
 }
 
-/// The axis to draw along: the first of several numbers, else the first.
+/// Returns the index of the axis to draw along: the first numeric axis with several values, or else the first axis.
 #[must_use]
 pub fn along(axes: &[(String, Vec<String>)]) -> Option<usize> {
     let numbers = |(_, values): &(String, Vec<String>)| {
@@ -51,10 +51,10 @@ fn grid_point(at: String, summary: &Summary) -> GridPoint {
     GridPoint { at, value: summary.mean, interval }
 }
 
-/// Draws every metric of a sweep over that axis.
+/// Draws every metric of a sweep along an axis.
 ///
 /// # Errors
-/// If a file that is not ours is in the way, or the system refuses.
+/// Returns an error if a file exists that may not be replaced, or if a system call fails.
 pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), ResultsError> {
     let mut charts: BTreeMap<&str, GridChart> = BTreeMap::new();
     for curve in curves {
@@ -82,7 +82,7 @@ pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), Result
     Ok(())
 }
 
-/// How a unit is drawn.
+/// Returns the quantity in which a unit is drawn.
 fn drawn_in(unit: Unit) -> Quantity {
     match unit {
         Unit::Rate => Quantity::Rate,
@@ -92,8 +92,8 @@ fn drawn_in(unit: Unit) -> Quantity {
     }
 }
 
-/// What a figure asks for of its grid; if it asks for nothing, every quantity along its axis. A figure of one cell has
-/// nothing to draw.
+/// Returns the charts that a figure requests for its grid or, if it requests none, one of every quantity along its
+/// axis. A figure of one cell has none.
 #[must_use]
 pub fn grid_charts(plan: &Plan, cells: &[CellSummary]) -> Vec<GridChart> {
     if cells.len() < 2 {
@@ -115,7 +115,7 @@ pub fn grid_charts(plan: &Plan, cells: &[CellSummary]) -> Vec<GridChart> {
 /// Draws charts of a grid.
 ///
 /// # Errors
-/// If a file that is not ours is in the way, or the system refuses.
+/// Returns an error if a file exists that may not be replaced, or if a system call fails.
 pub fn draw_grid(charts: &[GridChart], out: &Path) -> Result<(), ResultsError> {
     let mut names: Vec<String> = Vec::new();
     for chart in charts {
@@ -125,7 +125,7 @@ pub fn draw_grid(charts: &[GridChart], out: &Path) -> Result<(), ResultsError> {
     Ok(())
 }
 
-/// One chart of a grid; nothing if nothing in it was measured.
+/// Returns one chart of a grid; `None` if none of its quantities was measured.
 fn grid_chart(plan: &Plan, cells: &[CellSummary], wish: &ChartWish) -> Option<GridChart> {
     let ChartKind::Grid { bars, quantities, along: axis, within } = &wish.kind else { return None };
     let axes = plan.axes();
@@ -168,11 +168,11 @@ fn grid_chart(plan: &Plan, cells: &[CellSummary], wish: &ChartWish) -> Option<Gr
     (!lines.is_empty()).then_some(GridChart { title, along: axis, x, legend, y, bars: *bars, lines })
 }
 
-/// Draws the charts over time that a figure asks for, of one recorded run and with the plan of that run. Returns the titles
-/// of those for which nothing was recorded.
+/// Draws the charts over time that a figure requests, for one recorded run and its plan. Returns the titles of charts
+/// without recorded data.
 ///
 /// # Errors
-/// If a file that is not ours is in the way, or the system refuses.
+/// Returns an error if a file exists that may not be replaced, or if a system call fails.
 pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<Vec<String>, ResultsError> {
     let mut empty = Vec::new();
     let results = Results::open(results)?;
@@ -202,10 +202,10 @@ pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<Vec<String>
     Ok(empty)
 }
 
-/// Draws the throughput of every workload over time, each variant a line.
+/// Draws the throughput of every workload over time, one line per variant.
 ///
 /// # Errors
-/// If a file that is not ours is in the way, or the system refuses.
+/// Returns an error if a file exists that may not be replaced, or if a system call fails.
 pub fn draw_overlay(plan: &Plan, variants: &[(String, PathBuf)], out: &Path) -> Result<(), ResultsError> {
     let axis = Axis::new("time", Quantity::Time);
     let mut chart = LineChart::new(&plan.name, axis, Axis::new("throughput", Quantity::Rate));
@@ -223,7 +223,7 @@ pub fn draw_overlay(plan: &Plan, variants: &[(String, PathBuf)], out: &Path) -> 
     write_canvas(&chart.draw(), out, "throughput")
 }
 
-/// For every workload the bytes delivered in each interval.
+/// Returns the bytes delivered in each interval, by workload.
 fn workload_sums(plan: &Plan, path: &Path) -> Result<BTreeMap<u32, Vec<Interval>>, ResultsError> {
     let results = Results::open(path)?;
     let mut sums: BTreeMap<u32, Vec<Interval>> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! Pictures and reports of results.
+//! Plots and reports of results.
 //!
-//! Rendering reads results and writes files to look at; it computes nothing that a study has not.
+//! Rendering reads results and writes files for viewing; all values are computed by studies.
 
 pub mod charts;
 pub mod figure;

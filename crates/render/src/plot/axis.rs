@@ -1,32 +1,32 @@
-//! Axes: which unit a quantity is shown in, where the ticks are, and what stands at them.
+//! Axes: units, tick positions and tick labels.
 
 use results::Quantity;
 
-/// One axis.
+/// An axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it shows, without the unit.
+    /// Label, without the unit.
     pub label: String,
-    /// What it measures.
+    /// Quantity of the values.
     pub quantity: Quantity,
-    /// From where to where; chosen by the data if absent.
+    /// Displayed range; derived from the data if absent.
     pub range: Option<(f64, f64)>,
 }
 
 impl Axis {
-    /// An axis whose range the data choose.
+    /// Creates an axis whose range is derived from the data.
     #[must_use]
     pub fn new(label: &str, quantity: Quantity) -> Axis {
         Axis { label: label.to_owned(), quantity, range: None }
     }
 
-    /// An axis from `low` to `high`.
+    /// Creates an axis from `low` to `high`.
     #[must_use]
     pub fn within(label: &str, quantity: Quantity, low: f64, high: f64) -> Axis {
         Axis { range: Some((low, high)), ..Axis::new(label, quantity) }
     }
 
-    /// The label with the unit for values up to `most`.
+    /// Returns the label with the unit for values up to `most`.
     pub(super) fn title(&self, most: f64) -> String {
         let (unit, _) = self.quantity.unit(most);
         match (self.label.is_empty(), unit.is_empty()) {
@@ -36,7 +36,7 @@ impl Axis {
         }
     }
 
-    /// Ticks within a range, about `wanted` of them: value and text.
+    /// Returns about `wanted` ticks in a range, each with its value and label.
     pub(super) fn ticks(&self, low: f64, high: f64, wanted: usize) -> Vec<(f64, String)> {
         let (_, factor) = self.quantity.unit(high.abs().max(low.abs()));
         let step = nice_step((high - low) / factor, wanted);
@@ -50,7 +50,7 @@ impl Axis {
             .collect()
     }
 
-    /// The range to draw for data between `low` and `high`: from zero, up to a round number.
+    /// Returns the displayed range for data between `low` and `high`: from zero up to a round number.
     pub(super) fn span(&self, low: f64, high: f64, wanted: usize) -> (f64, f64) {
         if let Some((from, to)) = self.range
             && to > from
@@ -67,7 +67,7 @@ impl Axis {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, so that about `wanted` steps cover `extent`.
+/// Returns 1, 2 or 5 times a power of ten, such that about `wanted` steps cover `extent`.
 fn nice_step(extent: f64, wanted: usize) -> f64 {
     let rough = extent / wanted.max(1) as f64;
     if !(rough.is_finite() && rough > 0.0) {

@@ -1,54 +1,54 @@
-//! Rows of bands over time: who stood still, and when.
+//! Rows of bands over time, such as the pauses of each port.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Colour, FAINT, INK, Lettering};
 use super::font::Fonts;
 use super::frame::{Area, BELOW, Entry, Sample, head, horizontal_axis, left_margin, legend, legend_width};
 
-/// One row.
+/// A row of bands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandRow {
-    /// Its name, at the left.
+    /// Name, shown at the left.
     pub name: String,
-    /// What is written at the right, such as a sum; may be empty.
+    /// Text at the right, such as a sum; may be empty.
     pub note: String,
-    /// From where to where, in the base unit of the axis.
+    /// Start and end of each band, in the base unit of the axis.
     pub spans: Vec<(f64, f64)>,
 }
 
-/// A chart of bands. Its height follows from its rows.
+/// A chart of bands. Its height depends on the number of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandChart {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// How it was made; may be empty.
+    /// Subtitle, such as the parameters of the plot; may be empty.
     pub subtitle: String,
     /// The horizontal axis, with its range.
     pub x: Axis,
-    /// What a band means, for the legend; may be empty.
+    /// Meaning of a band, for the legend; may be empty.
     pub meaning: String,
     /// The rows, from top to bottom.
     pub rows: Vec<BandRow>,
-    /// Rows that there would be too, if it were readable.
+    /// Number of rows omitted for readability.
     pub more: usize,
-    /// Points across.
+    /// Width in points.
     pub width: f64,
 }
 
 const BAND: Colour = Colour(213, 94, 0);
 const ROW: f64 = 24.0;
-/// Shades between nothing and the whole of a column.
+/// Number of shades between an empty and a fully covered column.
 const SHADES: f64 = 16.0;
 
 impl BandChart {
-    /// A chart without rows yet.
+    /// Creates a chart without rows.
     #[must_use]
     pub fn new(title: &str, x: Axis) -> BandChart {
         let (title, subtitle, meaning) = (title.to_owned(), String::new(), String::new());
         BandChart { title, subtitle, x, meaning, rows: Vec::new(), more: 0, width: 900.0 }
     }
 
-    /// Lays the chart out.
+    /// Draws the chart.
     #[must_use]
     pub fn draw(&self) -> Canvas {
         let fonts = Fonts::new();
@@ -98,8 +98,8 @@ impl BandChart {
     }
 }
 
-/// The bands of a row as rectangles. Each column of half a point is shaded by the part of it that is covered, so that
-/// many short bands look like what they add up to, and one short band is still seen.
+/// Returns the bands of a row as rectangles. Each column of half a point is shaded by its covered fraction, so that
+/// many short bands appear as their sum, and a single short band remains visible.
 fn shades(spans: &[(f64, f64)], area: &Area) -> Vec<(f64, f64, f64)> {
     let columns = ((area.right - area.left) * 2.0).max(1.0) as usize;
     let step = (area.right - area.left) / columns as f64;

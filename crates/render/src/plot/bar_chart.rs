@@ -1,45 +1,45 @@
-//! Upright bars beside each other: what a few ways to run the same thing give.
+//! Charts of grouped vertical bars.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, GREY, INK, Lettering, PALETTE};
 use super::font::Fonts;
 use super::frame::{Area, BELOW, Entry, Sample, head, left_margin, legend, legend_width, shorten, vertical_axis};
 
-/// A value and the ends of its interval, if it has one.
+/// A value and the ends of its confidence interval, if it has one.
 pub type Bar = (f64, Option<(f64, f64)>);
 
 /// Bars of one colour, one in every group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// The bar of every group; nothing where nothing was measured.
+    /// The bar of every group; `None` if nothing was measured.
     pub values: Vec<Option<Bar>>,
 }
 
 /// A chart of grouped bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarChart {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// How it was made; may be empty.
+    /// Subtitle, such as the parameters of the plot; may be empty.
     pub subtitle: String,
-    /// What the groups are; may be empty.
+    /// Label of the groups; may be empty.
     pub along: String,
-    /// The groups, from left to right.
+    /// Names of the groups, from left to right.
     pub groups: Vec<String>,
     /// The vertical axis.
     pub y: Axis,
     /// The bars.
     pub bars: Vec<Bars>,
-    /// Points across.
+    /// Width in points.
     pub width: f64,
-    /// Points down.
+    /// Height in points.
     pub height: f64,
 }
 
 impl BarChart {
-    /// A chart without bars yet.
+    /// Creates a chart without bars.
     #[must_use]
     pub fn new(title: &str, along: &str, y: Axis) -> BarChart {
         let (groups, bars) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ impl BarChart {
         BarChart { title, subtitle, along, groups, y, bars, width: 900.0, height: 460.0 }
     }
 
-    /// Lays the chart out.
+    /// Draws the chart.
     #[must_use]
     pub fn draw(&self) -> Canvas {
         let fonts = Fonts::new();

@@ -1,10 +1,10 @@
-//! A drawing of lines, rectangles and text, before it is text or pixels.
+//! A drawing of lines, rectangles and text, independent of the output format.
 
-/// Red, green, blue.
+/// A colour: red, green, blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// Colours that people with the common kinds of colour blindness tell apart (Okabe and Ito 2008), without its yellow,
+/// Colours that are distinguishable with the common kinds of colour blindness (Okabe and Ito 2008), without the yellow,
 /// which is too pale for a line on white.
 pub const PALETTE: [Colour; 7] = [
     Colour(0, 114, 178),
@@ -16,18 +16,18 @@ pub const PALETTE: [Colour; 7] = [
     Colour(0, 0, 0),
 ];
 
-/// Which end of a text is at its place.
+/// Alignment of a text relative to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// The left one.
+    /// The text begins at its position.
     Start,
-    /// Neither: the middle.
+    /// The text is centred at its position.
     Middle,
-    /// The right one.
+    /// The text ends at its position.
     End,
 }
 
-/// One thing on a canvas. Places are in points from the top left.
+/// An element of a canvas. Positions are in points from the top left.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     Rectangle {
@@ -64,19 +64,19 @@ pub(super) enum Item {
     },
 }
 
-/// See the module.
+/// A drawing of lines, rectangles and text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Canvas {
-    /// In points.
+    /// Width in points.
     pub width: f64,
-    /// In points.
+    /// Height in points.
     pub height: f64,
-    /// Said by screen readers and shown as a tooltip.
+    /// Title for screen readers and tooltips.
     pub title: String,
     pub(super) items: Vec<Item>,
 }
 
-/// How a text looks.
+/// Text style.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lettering {
     pub(super) size: f64,
@@ -84,11 +84,11 @@ pub(super) struct Lettering {
     pub(super) colour: Colour,
 }
 
-/// Ink of titles and numbers.
+/// Colour of titles and numbers.
 pub(super) const INK: Colour = Colour(34, 34, 34);
-/// Ink of what is less important.
+/// Colour of secondary text.
 pub(super) const GREY: Colour = Colour(110, 110, 110);
-/// Grid lines.
+/// Colour of grid lines.
 pub(super) const FAINT: Colour = Colour(225, 225, 225);
 
 impl Lettering {
@@ -99,7 +99,7 @@ impl Lettering {
 }
 
 impl Canvas {
-    /// An empty white canvas.
+    /// Creates an empty white canvas.
     #[must_use]
     pub fn new(width: f64, height: f64, title: &str) -> Canvas {
         Canvas { width, height, title: title.to_owned(), items: Vec::new() }
@@ -109,7 +109,7 @@ impl Canvas {
         self.items.push(Item::Rectangle { x, y, width, height, colour, opacity });
     }
 
-    /// A grid of colours with so many columns, row by row from the top left, stretched over a rectangle.
+    /// Adds a grid of colours with that number of columns, row by row from the top left, scaled to a rectangle.
     pub(super) fn image(
         &mut self,
         (x, y): (f64, f64),

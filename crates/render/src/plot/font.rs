@@ -1,4 +1,4 @@
-//! The font that comes with us: how wide a text is, and the outlines of its letters.
+//! The embedded font: text widths and glyph outlines.
 
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
@@ -17,14 +17,14 @@ impl Fonts {
         if bold { self.bold.as_ref() } else { self.regular.as_ref() }
     }
 
-    /// The width of a text in points.
+    /// Returns the width of a text in points.
     pub(super) fn width(&self, text: &str, size: f64, bold: bool) -> f64 {
         let Some(face) = self.face(bold) else { return text.chars().count() as f64 * size * 0.6 };
         let advance = |letter: char| f64::from(face.glyph_hor_advance(glyph(face, letter)).unwrap_or(0));
         text.chars().map(advance).sum::<f64>() * size / f64::from(face.units_per_em())
     }
 
-    /// Hands the outline of each letter of a text that begins at `x` on the line `y` to `pen`.
+    /// Draws the outline of each glyph of a text that begins at `x` on the baseline `y` with `pen`.
     pub(super) fn outline(&self, text: &str, size: f64, bold: bool, (x, y): (f64, f64), pen: &mut impl Pen) {
         let Some(face) = self.face(bold) else { return };
         let scale = size / f64::from(face.units_per_em());
@@ -36,7 +36,7 @@ impl Fonts {
         }
     }
 
-    /// The text, cut and ended with dots if it is wider than that.
+    /// Returns the text, truncated with an ellipsis if it is wider than `width`.
     pub(super) fn fit(&self, text: &str, size: f64, bold: bool, width: f64) -> String {
         if self.width(text, size, bold) <= width {
             return text.to_owned();
@@ -52,12 +52,12 @@ impl Fonts {
     }
 }
 
-/// The letter's shape; one that the font lacks is shown as its box.
+/// Returns the glyph of a character; characters missing from the font are shown as a box.
 fn glyph(face: &Face<'_>, letter: char) -> GlyphId {
     face.glyph_index(letter).unwrap_or(GlyphId(0))
 }
 
-/// Draws outlines, y downwards.
+/// Receives outlines, with y pointing down.
 pub(super) trait Pen {
     fn move_to(&mut self, to: (f64, f64));
     fn line_to(&mut self, to: (f64, f64));
@@ -66,7 +66,7 @@ pub(super) trait Pen {
     fn close(&mut self);
 }
 
-/// Turns the font's units, y upwards, into places on the canvas.
+/// Converts font units, with y pointing up, to canvas positions.
 struct Placed<'a, P> {
     pen: &'a mut P,
     x: f64,

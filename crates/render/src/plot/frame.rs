@@ -1,17 +1,17 @@
-//! What all charts have around them: title, axes with ticks, and a legend.
+//! Common parts of charts: title, axes with ticks, and legend.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Colour, FAINT, GREY, INK, Lettering};
 use super::font::Fonts;
 
-/// A rectangle in which data are drawn.
+/// The rectangle in which data are drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) right: f64,
     pub(super) bottom: f64,
-    /// What the left and right edges stand for.
+    /// Values of the left and right edges.
     pub(super) across: (f64, f64),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub(super) sample: Sample,
 }
 
-/// What stands before a name in the legend.
+/// The symbol before a name in the legend.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sample {
     Nothing,
@@ -37,13 +37,13 @@ pub(super) enum Sample {
     Box(Colour, f64),
 }
 
-/// Lines of the legend, at most so many of them; the rest is counted.
+/// Maximum number of lines of a legend; the rest is counted.
 pub(super) const LEGEND_LINES: usize = 14;
 const LEGEND_WIDTH: f64 = 230.0;
 const LINE_HEIGHT: f64 = 18.0;
 const MARGIN: f64 = 18.0;
 
-/// Draws title and subtitle. Returns the height they take.
+/// Draws title and subtitle. Returns their height.
 pub(super) fn head(canvas: &mut Canvas, fonts: &Fonts, title: &str, subtitle: &str) -> f64 {
     let room = canvas.width - 2.0 * MARGIN;
     let mut y = MARGIN + 12.0;
@@ -60,13 +60,13 @@ pub(super) fn head(canvas: &mut Canvas, fonts: &Fonts, title: &str, subtitle: &s
     y
 }
 
-/// The width a legend takes at the right, with its distance to the data; no more than a third of the canvas.
+/// Returns the width of a legend at the right, including its distance to the data; at most a third of the canvas.
 pub(super) fn legend_width(canvas: &Canvas, fonts: &Fonts, entries: &[Entry]) -> f64 {
     let widest = entries.iter().map(|entry| fonts.width(&entry.name, Lettering::TICK.size, false)).fold(0.0, f64::max);
     if entries.is_empty() { MARGIN } else { (widest + 52.0).min(LEGEND_WIDTH).min(canvas.width / 3.0) + MARGIN / 2.0 }
 }
 
-/// Draws a legend whose left edge is there.
+/// Draws a legend whose left edge is at that position.
 pub(super) fn legend(canvas: &mut Canvas, fonts: &Fonts, entries: &[Entry], (x, y): (f64, f64)) {
     let room = canvas.width - x - 40.0;
     for (line, entry) in entries.iter().enumerate() {
@@ -82,7 +82,8 @@ pub(super) fn legend(canvas: &mut Canvas, fonts: &Fonts, entries: &[Entry], (x, 
     }
 }
 
-/// Cuts a legend to what is readable and says how much is missing, with `more` things that are not drawn at all.
+/// Truncates a legend to a readable length and adds the number of omitted entries, including `more` that are not drawn
+/// at all.
 pub(super) fn shorten(entries: &mut Vec<Entry>, more: usize) {
     let missing = entries.len().saturating_sub(LEGEND_LINES);
     entries.truncate(LEGEND_LINES);
@@ -127,12 +128,12 @@ pub(super) fn vertical_axis(
     canvas.text((MARGIN, area.top - 12.0), &title, Anchor::Start, Lettering::LABEL);
 }
 
-/// The room left of the data for texts of that width.
+/// Returns the margin left of the data for labels of that width.
 pub(super) fn left_margin(widest: f64) -> f64 {
     (MARGIN + widest + 10.0).max(44.0)
 }
 
-/// Where data end at the bottom.
+/// Height of the margin below the data.
 pub(super) const BELOW: f64 = 52.0;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! From tables to lines in bounded memory: what is drawn is chosen in one pass and gathered in another.
+//! Conversion of tables to lines in bounded memory: one pass selects the entities to draw, another collects their
+//! values.
 
 use super::thin::Thinner;
 use fabric::record::schema::{self, Table};
@@ -7,15 +8,15 @@ use results::{Results, ResultsError};
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
-/// Columns of a thinned line: more than any picture has pixels.
+/// Number of columns of a thinned line: more than the pixels of any plot.
 pub(super) const COLUMNS: usize = 4000;
 
-/// What the axis of time shows.
+/// The displayed part of the time axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) from: Time,
     pub(super) to: Time,
-    /// The time between samples.
+    /// The sampling interval.
     pub(super) sample: Span,
 }
 
@@ -33,10 +34,10 @@ pub(super) fn seconds(picos: i64) -> f64 {
     picos as f64 / 1e12
 }
 
-/// An entity of a table, as the integers in one or two of its columns.
+/// Key of an entity of a table: the integers in one or two of its columns.
 pub(super) type Entity = (i64, i64);
 
-/// The entities of a table: which columns number them, and which numbers are wanted.
+/// The entities of a table: the key columns and the selected keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entities<'a> {
     pub(super) table: &'static Table,
@@ -46,8 +47,8 @@ pub(super) struct Entities<'a> {
 }
 
 impl Entities<'_> {
-    /// Calls `take` with entity, instant and the value of `column` for every row of a wanted entity; empty cells are
-    /// left out.
+    /// Calls `take` with entity, instant and the value of `column` for every row of a selected entity, skipping empty
+    /// cells.
     pub(super) fn visit(
         &self,
         results: &Results,
@@ -69,7 +70,7 @@ impl Entities<'_> {
         Ok(())
     }
 
-    /// The entities whose values are the largest, by `weigh`, the largest first, and how many are left out.
+    /// Returns the entities with the largest weights by `weigh`, in descending order, and the number of omitted ones.
     pub(super) fn foremost(
         &self,
         results: &Results,
@@ -92,7 +93,7 @@ impl Entities<'_> {
         Ok((chosen, left_out))
     }
 
-    /// The values of some entities as they change, each held until the next; `before` holds until the first.
+    /// Returns the values of entities over time, each held until the next; `before` holds until the first.
     pub(super) fn levels(
         &self,
         results: &Results,
@@ -119,7 +120,7 @@ impl Entities<'_> {
         Ok(ended.collect())
     }
 
-    /// The values of some entities, counted over intervals, as a mean per second over a sliding window.
+    /// Returns values counted over intervals as a mean per second over a sliding window, by entity.
     pub(super) fn windowed(
         &self,
         results: &Results,
@@ -138,7 +139,8 @@ impl Entities<'_> {
 }
 
 impl Entities<'_> {
-    /// The sums of some groups of entities as they change; nothing before the first row of a group, unless `before`.
+    /// Returns the sums of groups of entities over time; nothing before the first row of a group, unless `before` is
+    /// given.
     pub(super) fn level_sums(
         &self,
         results: &Results,
@@ -161,7 +163,7 @@ impl Entities<'_> {
         Ok(lines.into_iter().map(|line| line.finish(to)).collect())
     }
 
-    /// How many rows of some groups of entities there have been so far.
+    /// Returns the cumulative number of rows of groups of entities.
     pub(super) fn count_sums(
         &self,
         results: &Results,
@@ -186,7 +188,7 @@ impl Entities<'_> {
         Ok(ended.collect())
     }
 
-    /// The sums of some groups of entities, counted over intervals, as a mean per second over a sliding window.
+    /// Returns the sums of groups of entities, counted over intervals, as a mean per second over a sliding window.
     pub(super) fn windowed_sums(
         &self,
         results: &Results,
@@ -210,7 +212,7 @@ impl Entities<'_> {
 struct Sum {
     values: BTreeMap<Entity, f64>,
     total: f64,
-    /// The instant that is not over yet.
+    /// The current instant.
     at: Option<f64>,
     line: Thinner,
 }
@@ -239,7 +241,7 @@ impl Sum {
     }
 }
 
-/// Intervals, joined so that there are not more than a few times [`COLUMNS`].
+/// Intervals, merged so that their number is at most a few times [`COLUMNS`].
 struct Bins {
     width: u64,
     intervals: Vec<Interval>,
@@ -262,19 +264,19 @@ impl Bins {
         }
     }
 
-    /// The mean per second over a sliding window.
+    /// Returns the mean per second over a sliding window.
     fn line(&self, window: Span, until: Time) -> Vec<(f64, f64)> {
         let points = sliding_window(&self.intervals, window, until);
         points.into_iter().map(|(at, rate)| (at.as_secs_f64(), rate)).collect()
     }
 }
 
-/// Time covered by bands, as one band at the beginning of each narrow column: as many as fit a picture, not as many as
-/// there were.
+/// Time covered by bands, stored as one band at the beginning of each narrow column, so that its size is bounded by the
+/// width of the plot.
 pub(super) struct Coverage {
     view: View,
     columns: Vec<f64>,
-    /// Picoseconds covered in all.
+    /// Total covered time in picoseconds.
     pub(super) total: u64,
 }
 
@@ -313,18 +315,18 @@ impl Coverage {
     }
 }
 
-/// What ports are called in pictures: "sw0:3 to h2".
+/// Returns the display names of ports: "sw0:3 to h2".
 pub(super) fn port_names(results: &Results) -> Result<Vec<String>, ResultsError> {
     let ports = results.read(&schema::PORTS)?;
     Ok(ports.texts("name").iter().zip(ports.texts("peer")).map(|(name, peer)| format!("{name} to {peer}")).collect())
 }
 
-/// What flows are called.
+/// Returns the display names of flows.
 pub(super) fn flow_names(results: &Results) -> Result<Vec<String>, ResultsError> {
     Ok(results.read(&schema::FLOWS)?.texts("name").to_vec())
 }
 
-/// A round span of about that length: 1, 2 or 5 times a power of ten picoseconds, rounded down.
+/// Rounds a span down to 1, 2 or 5 times a power of ten picoseconds.
 pub(super) fn round_span(span: Span) -> Span {
     let mut power = 1u64;
     while power <= span.as_picos() / 10 {

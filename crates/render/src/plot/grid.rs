@@ -1,4 +1,4 @@
-//! What a grid of runs gives, drawn along one of its axes: lines over numbers, else bars.
+//! Charts of a grid of runs along one of its axes: lines over numbers, bars otherwise.
 
 use super::axis::Axis;
 use super::bar_chart::{Bar, BarChart, Bars};
@@ -6,47 +6,48 @@ use super::line_chart::{LineChart, Series};
 use super::pictures::Chart;
 use results::{Quantity, axis_value};
 
-/// What was measured in one cell.
+/// The measured value of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridPoint {
-    /// The value of the axis, as it is written.
+    /// Value of the axis, as text.
     pub at: String,
-    /// The mean over the seeds, in the base unit.
+    /// Mean over the seeds, in the base unit.
     pub value: f64,
-    /// The ends of its confidence interval, if it has one.
+    /// Ends of its confidence interval, if it has one.
     pub interval: Option<(f64, f64)>,
 }
 
 /// A line, or the bars of one colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridLine {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Its points, in the order of the axis.
+    /// Points, in the order of the axis.
     pub points: Vec<GridPoint>,
 }
 
 /// A chart of quantities along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridChart {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// The axis.
+    /// Key of the axis.
     pub along: String,
-    /// What stands at it.
+    /// Label of the horizontal axis.
     pub x: String,
-    /// What the lines are.
+    /// Title of the legend.
     pub legend: Option<String>,
     /// The vertical axis.
     pub y: Axis,
-    /// Whether to draw bars, even over numbers.
+    /// Whether to draw bars even over numbers.
     pub bars: bool,
-    /// What is drawn.
+    /// The lines or bars.
     pub lines: Vec<GridLine>,
 }
 
 impl GridChart {
-    /// The chart: lines if every value of the axis is a number of one kind, and there are two.
+    /// Returns a bar chart if `bars` is set, or if the axis has fewer than two values or values that are not numbers of
+    /// one kind; otherwise a line chart.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let points = || self.lines.iter().flat_map(|line| &line.points);

@@ -1,4 +1,4 @@
-//! One run over time with flows or links summed by groups: "the local flows", not each of fifty.
+//! Plots of one run over time with flows or links summed by group.
 
 use super::axis::Axis;
 use super::gather::Entities;
@@ -7,18 +7,18 @@ use super::pictures::{Chart, PlotOptions, spoken, view, window};
 use fabric::record::schema::{self, Table};
 use results::{Picture, Quantity, Results, ResultsError};
 
-/// Some flows or ports that are one line.
+/// Flows or ports that are shown as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineGroup {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Whether its members are ports, else flows.
+    /// Whether the members are ports instead of flows.
     pub links: bool,
-    /// Their numbers in the results, ascending.
+    /// Numbers of the members in the results, in ascending order.
     pub members: Vec<u32>,
 }
 
-/// Where the values of a group are: table, column that numbers, column that counts, and what to multiply by.
+/// Location of the values of a group: table, key column, value column, and factor.
 type Place = (&'static Table, &'static str, &'static str, f64);
 
 fn place(kind: Picture, links: bool) -> Option<Place> {
@@ -36,11 +36,11 @@ fn place(kind: Picture, links: bool) -> Option<Place> {
     })
 }
 
-/// Draws groups of flows and links, each the sum of its members, or their mean for utilisation; nothing if none was
-/// recorded or the picture does not go by such groups.
+/// Draws groups of flows and links, each as the sum of its members, or as their mean for utilisation. Returns `None` if
+/// nothing was recorded or the plot has no such groups.
 ///
 /// # Errors
-/// If a table cannot be read.
+/// Returns an error if a table cannot be read.
 pub fn grouped(
     results: &Results,
     kind: Picture,

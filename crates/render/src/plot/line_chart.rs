@@ -1,4 +1,4 @@
-//! Lines over a common axis: what most figures of most papers are.
+//! Charts of lines over a common axis.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Colour, GREY, INK, Lettering, PALETTE};
@@ -8,70 +8,70 @@ use super::frame::{
 };
 use super::thin::Thinner;
 
-/// How points become a line.
+/// Interpolation between points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// Joined by straight lines.
+    /// Straight lines between points.
     Straight,
-    /// A value holds until the next point.
+    /// Steps: a value holds until the next point.
     Steps,
 }
 
-/// One line.
+/// A line of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// In the base units of the axes, in the order of x.
+    /// Points in the base units of the axes, in the order of x.
     pub points: Vec<(f64, f64)>,
-    /// How they are joined.
+    /// Interpolation between the points.
     pub manner: Manner,
-    /// Upright lines with feet, such as intervals: where, from, to.
+    /// Error bars: position, lower end, upper end.
     pub whiskers: Vec<(f64, f64, f64)>,
-    /// Whether each point is marked: what lies between them was not measured.
+    /// Whether each point is marked, because values between the points were not measured.
     pub marked: bool,
 }
 
 impl Series {
-    /// A line of straight pieces.
+    /// Creates a line with straight segments.
     #[must_use]
     pub fn straight(name: &str, points: Vec<(f64, f64)>) -> Series {
         Series { name: name.to_owned(), points, manner: Manner::Straight, whiskers: Vec::new(), marked: false }
     }
 
-    /// A line of steps.
+    /// Creates a line with steps.
     #[must_use]
     pub fn steps(name: &str, points: Vec<(f64, f64)>) -> Series {
         Series { manner: Manner::Steps, ..Series::straight(name, points) }
     }
 }
 
-/// A shaded part of the horizontal axis; bands of one name share an entry of the legend.
+/// A shaded range of the horizontal axis; bands of the same name share an entry in the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// From where.
+    /// Start.
     pub from: f64,
-    /// To where.
+    /// End.
     pub to: f64,
 }
 
-/// A dashed line at one height, such as a threshold or a paper's number.
+/// A dashed horizontal line, such as a threshold or a paper's number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HorizontalLine {
-    /// What is written at it.
+    /// Label of the line.
     pub name: String,
-    /// Where.
+    /// Value on the vertical axis.
     pub at: f64,
 }
 
 /// A chart of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// How it was made; may be empty.
+    /// Subtitle, such as the parameters of the plot; may be empty.
     pub subtitle: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -79,19 +79,19 @@ pub struct LineChart {
     pub y: Axis,
     /// The lines, the most important first.
     pub series: Vec<Series>,
-    /// Lines that there would be too, if it were readable.
+    /// Number of lines omitted for readability.
     pub more: usize,
-    /// Shaded parts.
+    /// Shaded ranges.
     pub bands: Vec<Band>,
-    /// Marked heights.
+    /// Horizontal lines.
     pub lines: Vec<HorizontalLine>,
-    /// Points across.
+    /// Width in points.
     pub width: f64,
-    /// Points down.
+    /// Height in points.
     pub height: f64,
 }
 
-/// Dashes of the lines after the palette has been used once, twice, ...
+/// Dash patterns of the lines after the palette has been used once, twice, ...
 const DASHES: [Option<(f64, f64)>; 4] = [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 3.0))];
 const BAND: Colour = Colour(204, 121, 167);
 
@@ -100,7 +100,7 @@ fn look(number: usize) -> (Colour, Option<(f64, f64)>) {
 }
 
 impl LineChart {
-    /// A chart without lines yet.
+    /// Creates a chart without lines.
     #[must_use]
     pub fn new(title: &str, x: Axis, y: Axis) -> LineChart {
         LineChart {
@@ -117,7 +117,7 @@ impl LineChart {
         }
     }
 
-    /// Lays the chart out.
+    /// Draws the chart.
     #[must_use]
     pub fn draw(&self) -> Canvas {
         let fonts = Fonts::new();
@@ -162,7 +162,7 @@ impl LineChart {
         canvas
     }
 
-    /// Marks and whiskers, where they lie in the area.
+    /// Draws the marks and error bars that lie in the area.
     fn details(&self, canvas: &mut Canvas, series: &Series, colour: Colour, area: &Area, y: impl Fn(f64) -> f64) {
         let inside = |x: f64, y: f64| {
             (area.left..=area.right).contains(&x) && (area.top - 1e-6..=area.bottom + 1e-6).contains(&y)
@@ -212,7 +212,7 @@ impl LineChart {
         if high > low { (low, high) } else { (low, low + self.x.quantity.unit(0.0).1) }
     }
 
-    /// The lowest and highest value in view.
+    /// Returns the lowest and highest displayed values.
     fn extent(&self) -> (f64, f64) {
         let (from, to) = self.across();
         let points = self.series.iter().flat_map(|series| &series.points);
@@ -221,7 +221,7 @@ impl LineChart {
         bounds(seen.chain(self.lines.iter().map(|line| line.at)).chain(whiskers))
     }
 
-    /// A line as it is drawn, cut at the edges of the area.
+    /// Returns the segments of a line, clipped to the area.
     fn pieces(&self, series: &Series, area: &Area, y: impl Fn(f64) -> f64) -> Vec<Vec<(f64, f64)>> {
         let (from, to) = area.across;
         let mut thinner = Thinner::new(from, to, (area.right - area.left).max(1.0) as usize * 2);
@@ -246,7 +246,7 @@ fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
     if low <= high { (low, high) } else { (0.0, 0.0) }
 }
 
-/// The parts of a line that lie in the area.
+/// Clips a line to the area.
 fn clip(path: &[(f64, f64)], area: &Area) -> Vec<Vec<(f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut end = None;
@@ -261,7 +261,7 @@ fn clip(path: &[(f64, f64)], area: &Area) -> Vec<Vec<(f64, f64)>> {
     pieces
 }
 
-/// Liang and Barsky: the part of a segment inside, as parameters along it.
+/// Clips a segment by the algorithm of Liang and Barsky.
 fn clip_segment(from: (f64, f64), to: (f64, f64), area: &Area) -> Option<((f64, f64), (f64, f64))> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (mut enter, mut leave) = (0.0f64, 1.0f64);

@@ -1,4 +1,4 @@
-//! A quantity over two others: a plane in colours, with lines on it.
+//! Coloured maps of a quantity over two parameters, with contour lines.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Colour, INK, Lettering};
@@ -7,54 +7,54 @@ use super::frame::{
     Area, BELOW, Entry, Sample, head, horizontal_axis, left_margin, legend, legend_width, vertical_axis,
 };
 
-/// A range of values with a colour of its own.
+/// A range of values with its own colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapBand {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// From where on; it ends where the next begins.
+    /// Lower end of the range, which extends to the next one.
     pub from: f64,
-    /// Its colour.
+    /// Colour of the range.
     pub colour: Colour,
 }
 
-/// Lines of one meaning.
+/// Lines with the same meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapLine {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
     /// The lines, in the base units of the axes.
     pub paths: Vec<Vec<(f64, f64)>>,
-    /// Whether they are dashed.
+    /// Whether the lines are dashed.
     pub dashed: bool,
 }
 
-/// A chart of a plane. Both axes have ranges.
+/// A map. Both axes have ranges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapChart {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// How it was made; may be empty.
+    /// Subtitle, such as the parameters of the plot; may be empty.
     pub subtitle: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// Values along each axis.
+    /// Number of values along each axis.
     pub columns: usize,
-    /// The values, row by row from the bottom; what is not a number has no band.
+    /// The values, row by row from the bottom; NaN belongs to no range.
     pub values: Vec<f64>,
-    /// The ranges, the lowest first.
+    /// The ranges, in ascending order.
     pub bands: Vec<MapBand>,
-    /// What having no value means, for the legend.
+    /// Meaning of a missing value, for the legend.
     pub missing: String,
-    /// Lines on it.
+    /// Lines on the map.
     pub lines: Vec<MapLine>,
     /// A marked point and its name.
     pub point: Option<(String, f64, f64)>,
-    /// Points across.
+    /// Width in points.
     pub width: f64,
-    /// Points down.
+    /// Height in points.
     pub height: f64,
 }
 
@@ -62,7 +62,7 @@ const MISSING: Colour = Colour(205, 205, 205);
 const MARK: Colour = Colour(0, 158, 115);
 
 impl MapChart {
-    /// A chart without values yet.
+    /// Creates a map without values.
     #[must_use]
     pub fn new(title: &str, x: Axis, y: Axis) -> MapChart {
         MapChart {
@@ -102,7 +102,7 @@ impl MapChart {
         entries
     }
 
-    /// Lays the chart out.
+    /// Draws the map.
     #[must_use]
     pub fn draw(&self) -> Canvas {
         let fonts = Fonts::new();

@@ -1,10 +1,10 @@
-//! Pictures of results, as SVG and PNG.
+//! Plots of results as SVG and PNG.
 //!
-//! A chart is laid out once onto a [`Canvas`] of lines, rectangles and text; the canvas becomes SVG text or PNG
-//! pixels. Both come out the same on every machine: the font comes with us, and numbers are written with fixed digits.
-//! [`LineChart`], [`BandChart`] and [`BarChart`] know nothing of results; [`picture`] draws what results hold the way
-//! papers do, [`grouped()`] sums over flows or links, [`GridChart`] draws what a grid of runs gives, and
-//! [`MapChart`] a quantity over two others.
+//! A chart is drawn once onto a [`Canvas`] of lines, rectangles and text; the canvas is then written as SVG text or PNG
+//! pixels. Both are identical on every machine: the font is embedded, and numbers are written with fixed digits.
+//! [`LineChart`], [`BandChart`] and [`BarChart`] are independent of results; [`picture`] draws the tables of a result,
+//! [`grouped()`] sums over flows or links, [`GridChart`] draws a grid of runs, and [`MapChart`] draws a quantity over
+//! two parameters.
 
 mod axis;
 mod band_chart;

@@ -1,4 +1,4 @@
-//! What a program may replace is known by how our own pictures and pages begin.
+//! Tests that plots and pages written by Tailback are recognized by their first bytes.
 
 use super::{Canvas, to_png, to_svg};
 use results::{Kind, REPORT_START, ResultsError, remove_pictures};

@@ -1,4 +1,4 @@
-//! What results hold, drawn the way papers draw it.
+//! Plots of the tables of a result, as they are common in papers.
 
 use super::axis::Axis;
 use super::band_chart::{BandChart, BandRow};
@@ -14,24 +14,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Span, Time};
 
-/// What to draw and how.
+/// Options for drawing plots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlotOptions {
-    /// Length of the sliding window; a hundredth of what is shown, and five samples at least, if absent.
+    /// Length of the sliding window; by default a hundredth of the displayed time, and at least five samples.
     pub window: Option<Span>,
-    /// Lines or rows in a picture, at most; those with the most to show are taken.
+    /// Maximum number of lines or rows in a plot; the most significant ones are drawn.
     pub most: usize,
     /// The flows to draw.
     pub flows: Selection,
     /// The ports to draw.
     pub ports: Selection,
-    /// Where the axis of time begins.
+    /// Start of the time axis.
     pub from: Time,
-    /// Where it ends; at the end of the run if absent.
+    /// End of the time axis; the end of the run if absent.
     pub to: Option<Time>,
-    /// Whether files that are not ours may be replaced.
+    /// Whether to replace files that Tailback did not write.
     pub overwrite: bool,
-    /// Pixels to a point in PNG files.
+    /// Pixels per point in PNG files.
     pub scale: f64,
 }
 
@@ -42,19 +42,19 @@ impl Default for PlotOptions {
     }
 }
 
-/// A chart of either kind.
+/// A chart of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
-    /// Lines.
+    /// A line chart.
     Lines(LineChart),
-    /// Rows of bands.
+    /// A band chart.
     Bands(BandChart),
-    /// Upright bars.
+    /// A bar chart.
     Bars(BarChart),
 }
 
 impl Chart {
-    /// Lays it out.
+    /// Draws the chart.
     #[must_use]
     pub fn draw(&self) -> Canvas {
         match self {
@@ -65,10 +65,10 @@ impl Chart {
     }
 }
 
-/// Draws one picture of a result; nothing if the table was not recorded or has nothing to show.
+/// Draws one plot of a result; `None` if the table was not recorded or has nothing to show.
 ///
 /// # Errors
-/// If a table cannot be read.
+/// Returns an error if a table cannot be read.
 pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Result<Option<Chart>, ResultsError> {
     if !results.has(kind.table()) {
         return Ok(None);
@@ -81,21 +81,21 @@ pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Resul
     }
 }
 
-/// What the axis of time shows.
+/// Returns the displayed part of the time axis.
 pub(super) fn view(results: &Results, options: &PlotOptions) -> View {
     let manifest = &results.manifest;
     let to = options.to.unwrap_or(Time::from_picos(manifest.simulated));
     View { from: options.from, to, sample: Span::from_picos(manifest.sample_every.unwrap_or(manifest.simulated)) }
 }
 
-/// The length of the sliding window.
+/// Returns the length of the sliding window.
 pub(super) fn window(view: View, options: &PlotOptions) -> Span {
     let hundredth = Span::from_picos(view.to.saturating_since(view.from).as_picos() / 100);
     let least = Span::from_picos(view.sample.as_picos().saturating_mul(5));
     options.window.unwrap_or_else(|| if hundredth > least { round_span(hundredth) } else { least })
 }
 
-/// A span as a sentence has it: "50 µs".
+/// Formats a span for a sentence: "50 µs".
 pub(super) fn spoken(span: Span) -> String {
     let text = span.to_string().replace("us", "µs");
     match text.find(|letter: char| letter.is_alphabetic()) {
@@ -141,7 +141,7 @@ impl Drawing<'_> {
         Entities { table, number, class, wanted }
     }
 
-    /// What entities are called; the class is named where there is more than one.
+    /// Returns the display names of entities; the class is named if there is more than one.
     fn names(&self, chosen: &[Entity]) -> Result<Vec<String>, ResultsError> {
         let entities = self.entities();
         let names = if entities.number == "flow" { flow_names(self.results)? } else { port_names(self.results)? };
@@ -256,11 +256,11 @@ impl Drawing<'_> {
     }
 }
 
-/// Draws everything a result has to show as `NAME.svg` and `NAME.png` into a directory. Returns the files written.
+/// Draws all plots of a result as `NAME.svg` and `NAME.png` into a directory. Returns the files written.
 ///
 /// # Errors
-/// If a table cannot be read or a file not be written. If one is there that is not ours and not to be overwritten,
-/// nothing is written.
+/// Returns an error if a table cannot be read, if a file cannot be written, or if a file exists that Tailback did not
+/// write and overwriting is not permitted; nothing is written in the last case.
 pub fn write_plots(results: &Results, directory: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, ResultsError> {
     let path_of = |kind: Picture, ending: &str| directory.join(format!("{}.{ending}", kind.name()));
     let mut drawn = Vec::new();

@@ -1,4 +1,4 @@
-//! A canvas as PNG, drawn with the font that comes with us.
+//! Output of a canvas as PNG, with the embedded font.
 
 use super::canvas::{Anchor, Canvas, Colour, Item};
 use super::font::{Fonts, Pen};
@@ -8,7 +8,7 @@ use tiny_skia::{
     StrokeDash, Transform,
 };
 
-/// The canvas as a PNG file with `scale` pixels to a point. `None` if that is no size for a picture.
+/// Renders the canvas as a PNG file with `scale` pixels per point. Returns `None` if the resulting size is invalid.
 #[must_use]
 pub fn to_png(canvas: &Canvas, scale: f64) -> Option<Vec<u8>> {
     let size = |points: f64| {
@@ -68,7 +68,7 @@ pub fn to_png(canvas: &Canvas, scale: f64) -> Option<Vec<u8>> {
     pixels.encode_png().ok().map(signed)
 }
 
-/// A PNG file that says who made it.
+/// Adds a text chunk that identifies the program to a PNG file.
 fn signed(mut png: Vec<u8>) -> Vec<u8> {
     // After the signature and the first chunk, the header.
     const AT: usize = 33;
@@ -80,7 +80,7 @@ fn signed(mut png: Vec<u8>) -> Vec<u8> {
     png
 }
 
-/// A grid of colours as pixels.
+/// Converts a grid of colours to pixels.
 fn picture(columns: u32, grid: &[Colour]) -> Option<Pixmap> {
     let mut picture = Pixmap::new(columns, u32::try_from(grid.len()).ok()?.checked_div(columns)?)?;
     for (pixel, &Colour(red, green, blue)) in picture.pixels_mut().iter_mut().zip(grid) {
@@ -89,7 +89,7 @@ fn picture(columns: u32, grid: &[Colour]) -> Option<Pixmap> {
     Some(picture)
 }
 
-/// A grid of colours as a PNG file of one pixel each.
+/// Encodes a grid of colours as a PNG file with one pixel each.
 pub(super) fn grid_png(columns: u32, grid: &[Colour]) -> Option<Vec<u8>> {
     picture(columns, grid)?.encode_png().ok()
 }

@@ -1,4 +1,4 @@
-//! A canvas as SVG: the same bytes for the same canvas, everywhere.
+//! Output of a canvas as SVG, byte-identical on every machine.
 
 use super::canvas::{Anchor, Canvas, Colour, Item};
 use super::png::grid_png;
@@ -6,7 +6,7 @@ use results::SVG_LOOK;
 use results::base64;
 use std::fmt::Write;
 
-/// A number with at most two decimals.
+/// Formats a number with at most two decimals.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -17,7 +17,7 @@ fn colour(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text that XML does not take for its own. Characters that XML 1.0 does not allow become the replacement character.
+/// Escapes text for XML. Characters that XML 1.0 does not allow become the replacement character.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -34,7 +34,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The canvas as an SVG document.
+/// Renders the canvas as an SVG document.
 #[must_use]
 pub fn to_svg(canvas: &Canvas) -> String {
     let (width, height) = (number(canvas.width), number(canvas.height));

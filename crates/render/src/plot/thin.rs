@@ -1,5 +1,5 @@
-//! Fewer points, the same picture: of all points that fall into one narrow column only the first, the lowest, the
-//! highest and the last are kept, so no peak and no dip is lost.
+//! Thinning of lines without visible change: of all points in one narrow column, only the first, the lowest, the
+//! highest and the last are kept, so that no peak is lost.
 
 /// Takes points in the order of x and keeps a bounded number of them.
 #[derive(Clone, Debug)]
@@ -21,14 +21,14 @@ struct Column {
 }
 
 impl Thinner {
-    /// For points between `from` and `to`, in so many columns.
+    /// Creates a thinner for points between `from` and `to`, with that number of columns.
     #[must_use]
     pub fn new(from: f64, to: f64, columns: usize) -> Thinner {
         let columns = columns.max(1);
         Thinner { from, width: (to - from) / columns as f64, columns, kept: Vec::new(), open: None }
     }
 
-    /// The next point. One that is no number is left out.
+    /// Adds the next point. NaN is skipped.
     pub fn push(&mut self, point: (f64, f64)) {
         let (x, y) = point;
         if !x.is_finite() || !y.is_finite() {
@@ -53,7 +53,7 @@ impl Thinner {
         }
     }
 
-    /// The last point taken.
+    /// Returns the last point added.
     #[must_use]
     pub fn last(&self) -> Option<(f64, f64)> {
         self.open.map(|column| column.last)
@@ -69,7 +69,7 @@ impl Thinner {
         }
     }
 
-    /// The points that are left.
+    /// Returns the remaining points.
     #[must_use]
     pub fn finish(mut self) -> Vec<(f64, f64)> {
         self.close();

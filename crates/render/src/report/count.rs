@@ -1,10 +1,10 @@
-//! The statements of a paper, counted once each, from what its figures say.
+//! Counts of the statements of a paper, each once, from the documents of its figures.
 
 use results::document::{Figure, PaperSummary, SentenceRecord};
 use serde_json::{Value, json};
 use study::{Evidence, Statement, Verdict, statements};
 
-/// What the verdicts of a figure are evidence for.
+/// Returns the verdicts of a figure as evidence.
 pub(super) fn evidence_of(figure: &Figure) -> Vec<Evidence> {
     let numbers = figure.numbers.iter().map(|it| (&it.judgement.verdict, &it.ruling));
     let trends = figure.trends.iter().map(|it| (&it.verdict, &it.ruling));
@@ -14,7 +14,7 @@ pub(super) fn evidence_of(figure: &Figure) -> Vec<Evidence> {
     numbers.chain(trends).filter_map(evidence).collect()
 }
 
-/// What the sentences of a paper are evidence for.
+/// Returns the sentences of a paper as evidence.
 fn evidence_of_sentences(summary: &PaperSummary) -> Vec<Evidence> {
     let evidence = |sentence: &SentenceRecord| {
         let of_variant = || format!("{}: {}", sentence.of, sentence.says);
@@ -24,7 +24,7 @@ fn evidence_of_sentences(summary: &PaperSummary) -> Vec<Evidence> {
     summary.sentences.iter().filter_map(evidence).collect()
 }
 
-/// The statements for the page.
+/// Returns the statements for the page.
 pub(super) fn told(evidence: &[Evidence]) -> Value {
     let one = |one: &Statement| {
         json!({
@@ -41,7 +41,7 @@ fn is_short(folder: &str) -> bool {
     folder.ends_with("-quick")
 }
 
-/// The statements of all figures together, given by folder. Short forms count only where there is nothing else.
+/// Returns the statements of all figures, given by folder. Short forms count only if there is nothing else.
 pub(super) fn statements_of(figures: &[(String, Vec<Evidence>)], summary: Option<&PaperSummary>) -> Value {
     let short = figures.iter().all(|(folder, _)| is_short(folder));
     let counted = figures.iter().filter(|(folder, _)| short || !is_short(folder));

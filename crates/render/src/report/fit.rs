@@ -1,8 +1,8 @@
-//! Series made to fit: however many runs a report has, its data take no more room than asked.
+//! Size limit of a report's data, regardless of the number of runs.
 //!
-//! What figures draw goes first, then everything of as many runs as there is room for. Of the series of a run the longest
-//! is joined over twice the time, again and again, until all fit; what does not fit even so is left out. The report says
-//! of every table what became of it.
+//! The series drawn in figures are added first, then all series of as many runs as fit. The longest series of a run is
+//! repeatedly merged over twice the time until all fit; series that still do not fit are omitted. The report states the
+//! treatment of every table.
 
 use super::pack::deflated;
 use super::page::Blocks;
@@ -13,27 +13,27 @@ use serde_json::{Map, Value, json};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Bytes that the data of a report take unless told otherwise.
+/// Default size of a report's data in bytes.
 pub const MOST_BYTES: u64 = 15_000_000;
 
-/// A run that can be looked at has at least this much if it needs it, or it is left out.
+/// Minimum share in bytes of a run that can be explored; runs that need it and do not get it are omitted.
 pub(super) const LEAST_BYTES: u64 = 200_000;
 
-/// What the list of a run's series takes, at most; deflated.
+/// Maximum size in bytes of the deflated list of a run's series.
 const LIST_BYTES: u64 = 2_000;
 
-/// How a report is made.
+/// Options for writing a report.
 pub struct Making<'a> {
-    /// Bytes that its data may take.
+    /// Maximum size of its data in bytes.
     pub size: u64,
-    /// Threads to make it with. They change how long it takes and nothing else.
+    /// Number of threads. It does not affect the result.
     pub threads: usize,
-    /// Told how many of how many parts are made.
+    /// Called with the number of finished parts and of all parts.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
 impl Making<'_> {
-    /// As a program does that is told nothing: all cores, without a word.
+    /// Returns the defaults: all cores, no progress output.
     #[must_use]
     pub fn usual() -> Making<'static> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -41,7 +41,7 @@ impl Making<'_> {
     }
 }
 
-/// Does so many jobs on some threads and returns what came of them, in their order.
+/// Executes jobs on several threads and returns their results in order.
 fn each<T: Send>(jobs: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(jobs));
     let next = AtomicUsize::new(0);
@@ -66,7 +66,7 @@ fn each<T: Send>(jobs: usize, threads: usize, work: impl Fn(usize) -> T + Sync) 
     done.into_iter().map(|(_, made)| made).collect()
 }
 
-/// A stretch of the work, in parts of a hundred.
+/// A stage of the work, in percent.
 struct Stage<'a> {
     making: &'a Making<'a>,
     from: u64,
@@ -91,8 +91,7 @@ fn size_of(packed: &[Packed]) -> u64 {
     packed.iter().map(|one| one.text.len() as u64).sum()
 }
 
-/// The most that each may take if all together take no more than the room there is: what one does not need is for the
-/// others.
+/// Returns the largest equal share such that all together fit; unused parts of a share are available to the others.
 fn most_for_each(room: u64, mut needs: Vec<u64>) -> u64 {
     needs.sort_unstable();
     let mut room = room;
@@ -106,7 +105,8 @@ fn most_for_each(room: u64, mut needs: Vec<u64>) -> u64 {
     u64::MAX
 }
 
-/// Series that fit into so many bytes, and the names of those that do not. They come as they are without being joined.
+/// Merges series until they fit into `share` bytes, and returns them with the names of those that do not fit. The input
+/// is not merged.
 fn fitted(mut all: Vec<Gathered>, mut packed: Vec<Packed>, share: u64) -> (Vec<Packed>, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let mut done = vec![false; all.len()];
@@ -128,15 +128,15 @@ fn fitted(mut all: Vec<Gathered>, mut packed: Vec<Packed>, share: u64) -> (Vec<P
     }
 }
 
-/// A run on its way into the report.
+/// A run to be added to the report.
 struct Run {
     results: Results,
     drawn: Vec<Gathered>,
     whole: Vec<Gathered>,
 }
 
-/// Puts runs into blocks and returns what the document says of each, and how many of them have no hashes. All of it takes no more than `making` allows, of
-/// which `taken` is taken already.
+/// Adds runs to the blocks and returns the document of each, and the number of runs without hashes. The total size is
+/// limited by `making`, of which `taken` is already used.
 pub(super) fn fit(
     sought: &[Sought],
     making: &Making<'_>,

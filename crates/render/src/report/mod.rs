@@ -1,8 +1,8 @@
-//! The report: results of any command as one file of HTML, to look at and to send.
+//! Reports: the results of any command as one HTML file.
 //!
-//! [`Report::open`] finds out what a directory holds: a run, a comparison, a sweep, a figure or all figures of a paper,
-//! or an analysis of stability. [`Report::html`] puts it into a page together with the front-end, which is built from
-//! `report/` by `cargo xtask report-ui` and lies inside the program.
+//! [`Report::open`] detects the contents of a directory: a run, a comparison, a sweep, a figure, all figures of a
+//! paper, or a stability analysis. [`Report::html`] combines them with the front-end, which is built from `report/` by
+//! `cargo xtask report-ui` and embedded in the program.
 
 mod count;
 mod fit;
@@ -17,6 +17,6 @@ pub use open::{Report, ReportError};
 pub use pack::packed_integers;
 pub use page::Front;
 
-/// The front-end, as `cargo xtask report-ui` built it from `report/src`.
+/// The front-end, as built from `report/src` by `cargo xtask report-ui`.
 pub const FRONT: Front<'static> =
     Front { script: include_str!("../../front/report.js"), style: include_str!("../../front/report.css") };

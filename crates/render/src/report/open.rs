@@ -1,4 +1,4 @@
-//! What a directory holds, as the document of a report.
+//! Reading of a directory into the document of a report.
 
 use super::count::{evidence_of, statements_of, told};
 use super::fit::{LEAST_BYTES, Making, fit};
@@ -12,15 +12,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use study::Evidence;
 
-/// Why there is no report.
+/// An error of a report.
 #[derive(Debug)]
 pub enum ReportError {
-    /// The directory holds nothing to report on.
+    /// The directory contains nothing to report on.
     Nothing {
         /// The directory.
         path: PathBuf,
     },
-    /// A file of it cannot be read, or is not as it was written.
+    /// A file cannot be read or was modified.
     Results(ResultsError),
 }
 
@@ -50,7 +50,7 @@ impl From<ResultsError> for ReportError {
 pub struct Report {
     title: String,
     unverified: usize,
-    /// Deflated.
+    /// The deflated document.
     document: String,
     blocks: Blocks,
 }
@@ -59,12 +59,12 @@ fn changed(path: PathBuf, reason: impl Into<String>) -> ReportError {
     ReportError::Results(ResultsError::Changed { path, reason: reason.into() })
 }
 
-/// A folder in a folder that a file of it names.
+/// Returns the path of a folder that is named by a file in another folder.
 fn named(folder: &Path, name: &str) -> Result<PathBuf, ReportError> {
     files::inside(folder, name).map_err(|error| ResultsError::io("read", &folder.join(name), error).into())
 }
 
-/// Folders inside a folder, by name; none that lies elsewhere.
+/// Returns the folders inside a folder, sorted by name, without links to other places.
 fn folders(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let here = entries.filter_map(|entry| files::inside(path, entry.file_name()).ok());
@@ -77,7 +77,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A value of an axis: its text, and its number in the base unit if it is one.
+/// Converts a value of an axis: its text, and its number in the base unit if it is numeric.
 fn axis_json(text: &str) -> Value {
     let quantity = |quantity: &Quantity| match quantity {
         Quantity::Time => "time",
@@ -93,11 +93,11 @@ fn axis_json(text: &str) -> Value {
     })
 }
 
-/// Runs to be put into a report.
+/// Runs to be added to a report.
 #[derive(Default)]
 struct Runs {
     found: Vec<Sought>,
-    /// Where those of each figure are.
+    /// Ranges of the runs of each figure.
     figures: Vec<Range<usize>>,
 }
 
@@ -107,8 +107,8 @@ impl Runs {
         self.found.len() - 1
     }
 
-    /// Gives all that is recorded to as many runs as there is room for: to the first of every figure, then to the second,
-    /// and so on. What is small takes no more room than it needs.
+    /// Selects the runs that are added with all recorded series, as many as fit: the first of every figure, then the
+    /// second, and so on. Small runs use only the space they need.
     fn admit(&mut self, size: u64) -> Result<(), ReportError> {
         let mut room = size / 2;
         let mut open = self.figures.clone();
@@ -130,10 +130,10 @@ impl Runs {
 }
 
 impl Report {
-    /// Reads what there is, as it is told to.
+    /// Reads the contents of a directory.
     ///
     /// # Errors
-    /// If there is nothing, or it cannot be read.
+    /// Returns an error if there is nothing to report on, or if it cannot be read.
     pub fn open(path: &Path, making: &Making<'_>) -> Result<Report, ReportError> {
         let all = Wanted { whole: true, drops: true, ..Wanted::default() };
         let mut runs = Runs::default();
@@ -172,19 +172,19 @@ impl Report {
         Ok(Report { title, document: deflated(document.to_string().as_bytes()), blocks, unverified })
     }
 
-    /// Bytes of its data.
+    /// Returns the size of its data in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.document.len() as u64 + self.blocks.size()
     }
 
-    /// Runs of before there were hashes in results: whether their files are as they were written cannot be told.
+    /// Returns the number of runs without hashes, whose files cannot be verified.
     #[must_use]
     pub fn unverified(&self) -> usize {
         self.unverified
     }
 
-    /// The page.
+    /// Returns the HTML page.
     #[must_use]
     pub fn html(&self, front: Front<'_>) -> String {
         page(&self.title, &self.document, &self.blocks, front)
@@ -222,7 +222,7 @@ fn comparison_of(path: &Path, comparison: &Comparison, runs: &mut Runs, wanted: 
     Ok(json!({ "kind": "compare", "compare": comparison.to_json() }))
 }
 
-/// The table of a sweep, if it was finished: as it was written, where that can be told.
+/// Returns the table of a sweep if the sweep is finished, verified where possible.
 fn table_of(path: &Path, sweep: &Sweep) -> Result<Option<Vec<SweepCell>>, ReportError> {
     const FILE: &str = "table.json";
     let file = path.join(FILE);
@@ -271,7 +271,7 @@ fn sweep_of(sweep: &Sweep, table: &[SweepCell]) -> Value {
     json!({ "kind": "sweep", "sweep": sweep })
 }
 
-/// A figure: its verdicts, and its recorded runs by variant, of each what it draws.
+/// Returns a figure: its verdicts, and the drawn series of its recorded runs by variant.
 fn figure_of(
     path: &Path,
     about: &Figure,
@@ -301,7 +301,7 @@ fn figure_of(
     Ok((figure, evidence))
 }
 
-/// All figures of a paper; nothing if there is none.
+/// Returns all figures of a paper; `None` if there are none.
 fn paper_of(path: &Path, size: u64, runs: &mut Runs) -> Result<Option<Value>, ReportError> {
     let (mut figures, mut evidence) = (Vec::new(), Vec::new());
     for folder in folders(path) {

@@ -1,8 +1,8 @@
-//! Columns of integers made small: what they have in common divided out, differences where those are smaller, seven
-//! bits to a byte, and all of it deflated.
+//! Compression of integer columns: division by the common divisor, delta encoding where it is smaller, seven bits per
+//! byte, and deflate.
 //!
-//! A column of a sampled quantity mostly repeats itself or grows by the same amount, so this takes a byte or less per
-//! value, and a browser unpacks millions of them in a fraction of a second.
+//! A column of samples mostly repeats or grows by a constant, so this takes a byte or less per value, and a browser
+//! unpacks millions of values in a fraction of a second.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -10,7 +10,7 @@ use results::base64;
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Columns on their way into a block.
+/// Columns of a block under construction.
 #[derive(Debug, Default)]
 pub(super) struct Pack {
     bytes: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// Puts a column last.
+    /// Appends a column.
     pub(super) fn column(&mut self, name: &str, values: &[i64]) {
         let scale = values.iter().fold(0u64, |common, value| divisor(common, value.unsigned_abs())).max(1);
         // A scale beyond the signed range divides nothing but zeros and the smallest integer.
@@ -43,13 +43,13 @@ impl Pack {
         self.columns.push(json!({ "name": name, "count": values.len(), "scale": scale, "delta": delta }));
     }
 
-    /// The block, and what a reader must know of its columns.
+    /// Returns the block and the descriptions of its columns.
     pub(super) fn finish(self) -> (Vec<u8>, Vec<Value>) {
         (self.bytes, self.columns)
     }
 }
 
-/// Greatest common divisor.
+/// Returns the greatest common divisor.
 fn divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 && a != 1 {
         (a, b) = (b, a % b);
@@ -57,7 +57,7 @@ fn divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Small numbers of either sign as small numbers without.
+/// Maps small signed numbers to small unsigned numbers.
 fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
@@ -75,7 +75,7 @@ fn push(bytes: &mut Vec<u8>, value: i64) {
     bytes.push(rest as u8);
 }
 
-/// Bytes deflated (RFC 1950), in base64.
+/// Compresses bytes with deflate (RFC 1950) and encodes them in base64.
 pub(super) fn deflated(bytes: &[u8]) -> String {
     // Three hundredths larger than at the usual level, and made in a third of the time.
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(4));
@@ -84,7 +84,7 @@ pub(super) fn deflated(bytes: &[u8]) -> String {
     base64(&packed)
 }
 
-/// One column by itself, for a file of JSON.
+/// Packs a single column for a JSON file.
 #[must_use]
 pub fn packed_integers(values: &[i64]) -> Value {
     let mut pack = Pack::default();

@@ -1,7 +1,7 @@
-//! The page: one file of HTML that needs nothing and asks nobody.
+//! The page: one self-contained HTML file that makes no network requests.
 //!
-//! Everything that comes from a scenario is in blocks of deflated bytes, so no name can end a block or become script. A
-//! policy in the page allows the one script and the one style sheet by their hashes, and nothing from anywhere.
+//! All text from scenarios is in blocks of deflated bytes, so that no name can end a block or become script. A content
+//! security policy in the page allows only its own script and style sheet, by their hashes.
 
 use results::REPORT_START;
 use results::base64;
@@ -9,16 +9,16 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What runs in the browser.
+/// The front-end that runs in the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Front<'a> {
-    /// Its script.
+    /// The script.
     pub script: &'a str,
-    /// Its style sheet.
+    /// The style sheet.
     pub style: &'a str,
 }
 
-/// Blocks of deflated bytes beside the document, as text.
+/// Deflated blocks next to the document, as text.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     texts: Vec<String>,
@@ -26,7 +26,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Puts a block last, unless it is there already, and returns its number.
+    /// Appends a block unless it already exists, and returns its number.
     pub(super) fn add(&mut self, text: String) -> usize {
         let next = self.texts.len();
         let number = *self.known.entry(Sha256::digest(text.as_bytes()).into()).or_insert(next);
@@ -36,7 +36,7 @@ impl Blocks {
         number
     }
 
-    /// Bytes of all.
+    /// Returns the total size in bytes.
     pub(super) fn size(&self) -> u64 {
         self.texts.iter().map(|text| text.len() as u64).sum()
     }
@@ -46,7 +46,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The whole file; the document comes deflated.
+/// Returns the whole file; the document is already deflated.
 pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
     // Reports are known by how they begin: by the hash of the script, after the policy's own words.

@@ -1,4 +1,4 @@
-//! One recorded run as a report holds it: what is small as it is, and what grows with time as series.
+//! A recorded run in a report: small tables as they are, and tables that grow with time as series.
 
 use super::series::{Join, Wish};
 use fabric::record::schema;
@@ -7,18 +7,18 @@ use results::{Batch, Cells, EXPECTATIONS_FILE, NETWORK_FILE, Results, ResultsErr
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Which series of a run a report is to have.
+/// The series of a run that a report needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
-    /// What the charts of a figure draw, kept apart from the rest.
+    /// Series drawn in the charts of a figure, which are stored separately.
     pub(super) drawn: Vec<Wish>,
-    /// Everything that can be looked at.
+    /// Whether to include everything that can be explored.
     pub(super) whole: bool,
-    /// Frames that came to nothing: there may be more of them than of anything else.
+    /// Whether to include dropped frames, which may outnumber all other rows.
     pub(super) drops: bool,
 }
 
-/// A run to be put into a report.
+/// A run to be added to a report.
 #[derive(Clone, Debug)]
 pub(super) struct Sought {
     pub(super) label: String,
@@ -27,7 +27,7 @@ pub(super) struct Sought {
 }
 
 impl Sought {
-    /// What is to be read: by table the series that are drawn and those that can be looked at.
+    /// Returns by table the series that are drawn and those that can be explored.
     pub(super) fn wishes(&self) -> Vec<(Option<Wish>, Option<Wish>)> {
         let all = series().into_iter().map(|wish| {
             let drawn = self.wanted.drawn.iter().find(|drawn| drawn.table.name == wish.table.name).cloned();
@@ -38,7 +38,7 @@ impl Sought {
     }
 }
 
-/// What grows with simulated time, and what of it is shown.
+/// Returns the tables that grow with simulated time, and their displayed columns.
 fn series() -> Vec<Wish> {
     let wish = |table, time, keys, values: &[&'static str], join| Wish {
         table,
@@ -62,7 +62,7 @@ fn series() -> Vec<Wish> {
     ]
 }
 
-/// What a chart over time draws of a run: the table, the columns of it, and which of its keys are the members.
+/// Returns the source of a chart over time: the table, its columns, and the index of the key that selects the members.
 fn picture(of: &str, links: bool) -> Option<(&'static str, &'static [&'static str], usize)> {
     Some(match (of, links) {
         ("throughput", false) => ("flow_samples", &["interval", "bytes"], 0),
@@ -79,7 +79,7 @@ fn picture(of: &str, links: bool) -> Option<(&'static str, &'static [&'static st
     })
 }
 
-/// What the charts of a figure draw of one of its variants.
+/// Returns the series that the charts of a figure draw for one of its variants.
 pub(super) fn drawn(charts: &[Chart], variant: &str) -> Vec<Wish> {
     let mut wishes: Vec<Wish> = Vec::new();
     for chart in charts {
@@ -121,7 +121,7 @@ pub(super) fn drawn(charts: &[Chart], variant: &str) -> Vec<Wish> {
     wishes
 }
 
-/// Bytes that the series of a run take where it was recorded; drops are not counted, no figure shows them.
+/// Returns the recorded size of a run's series in bytes, without drops, which no figure shows.
 pub(super) fn recorded(path: &Path) -> Result<u64, ResultsError> {
     let shown = series();
     let counts = |name: &str| name != schema::DROPS.name && shown.iter().any(|wish| wish.table.name == name);
@@ -129,7 +129,7 @@ pub(super) fn recorded(path: &Path) -> Result<u64, ResultsError> {
     Ok(results.manifest.tables.iter().filter(|table| counts(&table.name)).map(|table| table.bytes).sum())
 }
 
-/// A table as columns of JSON; an empty cell is null.
+/// Converts a table to JSON columns; an empty cell is null.
 fn columns(batch: &Batch) -> Value {
     let mut columns = Map::new();
     for (place, column) in batch.table.columns.iter().enumerate() {
@@ -146,18 +146,18 @@ fn columns(batch: &Batch) -> Value {
     columns.into()
 }
 
-/// What a report says of a run beside its series.
+/// Information about a run other than its series.
 #[derive(Debug)]
 pub(super) struct About {
-    /// Whatever only this run has.
+    /// Information specific to this run.
     pub(super) own: Value,
-    /// Nodes, buffers, ways and fair shares; null in results of before they were written down.
+    /// Nodes, buffers, paths and fair shares; null in older results, which did not record them.
     pub(super) network: Value,
-    /// Ports: variants of a figure mostly have the same.
+    /// Ports, which are mostly equal for all variants of a figure.
     pub(super) ports: Value,
 }
 
-/// Reads what is small of a run. Of a plan that is not shown only the network is kept, which its drawing goes by.
+/// Reads the small tables of a run. Without `with_plan`, only the network is kept of the plan, for its drawing.
 pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, ResultsError> {
     let small =
         |table| if results.has(table) { results.read(table).map(|batch| columns(&batch)) } else { Ok(json!({})) };

@@ -1,8 +1,8 @@
-//! Tables turned from rows in the order of time into series, one after the other, and made no longer than asked.
+//! Conversion of tables from rows in order of time to series of limited length.
 //!
-//! A table within its limit comes out whole. A longer one is joined within bins of time: amounts are added up over the
-//! longer interval, so sums stay true; of levels the first, the last and every extreme of a bin stay, so no peak is lost.
-//! Bins only ever double, so what was joined before is joined again as if it never had been.
+//! A table within its limit is unchanged. Longer tables are merged within bins of time: amounts are added over the
+//! longer interval, which preserves sums; of levels, the first, the last and every extreme of a bin are kept, which
+//! preserves peaks. Bins are only ever doubled, so repeated merging gives the same result as merging once.
 
 use super::pack::{Pack, deflated};
 use fabric::record::schema::Table;
@@ -10,66 +10,68 @@ use results::{Results, ResultsError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How rows of one bin are joined.
+/// How the rows of one bin are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
-    /// The columns are amounts counted over an interval that ends at the row's time; the first of them is its length.
+    /// The columns are amounts counted over an interval that ends at the row's time; the first column is the interval's
+    /// length.
     Amounts,
     /// The columns are levels that hold until the next row.
     Levels,
-    /// Rows are events; their number is kept in a last column.
+    /// Rows are events; an additional last column contains their number.
     Events,
-    /// Rows are spans: the time is the end, the first column the start; what they covered is kept in a last column.
+    /// Rows are spans: the time is the end, the first column the start; an additional last column contains the covered
+    /// time.
     Spans,
 }
 
-/// What to read of a table.
+/// A selection from a table.
 #[derive(Clone, Debug)]
 pub(super) struct Wish {
     pub(super) table: &'static Table,
-    /// Name of the column of time.
+    /// Name of the time column.
     pub(super) time: &'static str,
-    /// Columns that tell series apart, three at most.
+    /// Columns that distinguish series, at most three.
     pub(super) keys: &'static [&'static str],
     /// Columns of values.
     pub(super) values: Vec<&'static str>,
     pub(super) join: Join,
-    /// Which series: those whose key at a place is among these numbers; all if nothing is said.
+    /// Selected series: those whose key at an index is among these numbers; all if absent.
     pub(super) members: Option<(usize, Vec<i64>)>,
 }
 
 impl Wish {
-    /// Name of the table.
+    /// Returns the name of the table.
     pub(super) fn table(&self) -> &'static str {
         self.table.name
     }
 
-    /// The columns it needs.
+    /// Returns the required columns.
     pub(super) fn columns(&self) -> Vec<&'static str> {
         std::iter::once(self.time).chain(self.keys.iter().copied()).chain(self.values.iter().copied()).collect()
     }
 }
 
-/// An empty cell of a column of numbers that are never negative.
+/// Represents an empty cell in a column of non-negative numbers.
 const EMPTY: i64 = -1;
 
 type Key = [i64; 3];
 
-/// The bin an instant falls into: an interval that ends at the edge of a bin is inside it.
+/// Returns the bin of an instant. An interval that ends at the edge of a bin belongs to it.
 fn bin_of(time: i64, bin: i64) -> i64 {
     (time - 1).div_euclid(bin)
 }
 
-/// The rows of one series, one after the other: time first, then the values.
+/// The rows of one series, in sequence: the time first, then the values.
 #[derive(Debug, Default)]
 struct Series {
     cells: Vec<i64>,
-    /// Where the bin that is not over begins.
+    /// Index of the first row of the open bin.
     open: usize,
 }
 
 impl Series {
-    /// Puts a row last, joined with what the open bin has.
+    /// Appends a row, merged with the open bin.
     fn add(&mut self, row: &[i64], (bin, end): (i64, i64), join: Join) {
         let width = row.len();
         let same = bin > 0 && self.cells.get(self.open).is_some_and(|&first| bin_of(first, bin) == bin_of(row[0], bin));
@@ -102,7 +104,7 @@ impl Series {
         }
     }
 
-    /// Ends the open bin.
+    /// Closes the open bin.
     fn close(&mut self, width: usize, join: Join) {
         let open = &self.cells[self.open..];
         let rows = open.len() / width;
@@ -128,22 +130,22 @@ impl Series {
 #[derive(Debug)]
 pub(super) struct Gathered {
     wish: Wish,
-    /// Rows there are of the table.
+    /// Number of recorded rows of the table.
     recorded: u64,
-    /// The width of the bins in which rows are joined; zero if all stay.
+    /// Width of the bins in which rows are merged; zero if no rows are.
     bin: i64,
     sample: i64,
     end: i64,
     places: BTreeMap<Key, usize>,
     keys: Vec<Key>,
     series: Vec<Series>,
-    /// The series that came after each the last time: rows of one instant come in the order of those of the last.
+    /// The series that last followed each series: the rows of one instant mostly come in the same order.
     follows: Vec<usize>,
     last: usize,
     rows: usize,
 }
 
-/// A block of columns of integers, deflated, and what is in it.
+/// A deflated block of integer columns, and its description.
 #[derive(Debug)]
 pub(super) struct Packed {
     pub(super) name: &'static str,
@@ -199,12 +201,12 @@ impl Gathered {
         self.rows = self.rows + series.cells.len() / row.len() - before / row.len();
     }
 
-    /// Whether bins could be wider.
+    /// Returns whether bins can be wider.
     fn can_be_shorter(&self) -> bool {
         self.bin < self.end && self.rows > self.keys.len()
     }
 
-    /// Joins over twice the time.
+    /// Merges over twice the time.
     fn shorten(&mut self) {
         self.bin = if self.bin == 0 { self.sample * 2 } else { self.bin.saturating_mul(2) };
         let (width, bin, end, join) = (self.width(), self.bin, self.end, self.wish.join);
@@ -229,7 +231,7 @@ impl Gathered {
         self.rows = self.series.iter().map(|series| series.cells.len()).sum::<usize>() / width;
     }
 
-    /// Joins until a quarter of the rows is gone, if that can be.
+    /// Merges until a quarter of the rows is removed, if possible. Returns whether any rows were removed.
     pub(super) fn shorten_well(&mut self) -> bool {
         let before = self.rows;
         while self.can_be_shorter() && self.rows * 4 > before * 3 {
@@ -239,12 +241,12 @@ impl Gathered {
         self.rows < before
     }
 
-    /// Its name.
+    /// Returns the name of the table.
     pub(super) fn name(&self) -> &'static str {
         self.wish.table.name
     }
 
-    /// The keys and the number of rows of every series, then time and values of all.
+    /// Packs the keys and the number of rows of every series, then time and values of all.
     pub(super) fn packed(&self) -> Packed {
         let (wish, width) = (&self.wish, self.width());
         let mut pack = Pack::default();
@@ -279,7 +281,7 @@ impl Gathered {
     }
 }
 
-/// Reads a table once for several wishes, each with the number of rows it may have in memory.
+/// Reads a table once for several selections, each with its maximum number of rows in memory.
 pub(super) fn gather(results: &Results, wishes: &[(Wish, usize)]) -> Result<Vec<Gathered>, ResultsError> {
     let Some((first, _)) = wishes.first() else { return Ok(Vec::new()) };
     let recorded = results.manifest.tables.iter().find(|table| table.name == first.table.name);
