@@ -1,4 +1,4 @@
-//! What results should be: parsed and checked here, judged by whoever has results.
+//! Expectations of results: parsed and checked here, judged by the crate that has the results.
 
 use super::key::Kind;
 use super::metric::{METRICS, Metric, Subject, Unit};
@@ -10,25 +10,25 @@ use super::value::{Value, read};
 use std::fmt;
 use units::{Bytes, Rate, Span};
 
-/// How several values become one.
+/// Aggregation of several values to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
     /// The mean.
     Mean,
-    /// The smallest.
+    /// The minimum.
     Least,
-    /// The largest.
+    /// The maximum.
     Most,
     /// The sum.
     Sum,
     /// The standard deviation.
     Deviation,
-    /// The standard deviation as a part of the mean.
+    /// The coefficient of variation: the standard deviation divided by the mean.
     Variation,
 }
 
 impl Statistic {
-    /// The deviation of values with that mean and variance, or what it is of the mean.
+    /// Returns the standard deviation or the coefficient of variation of values with that mean and variance.
     pub(crate) fn spread(self, mean: f64, variance: f64) -> Option<f64> {
         let deviation = variance.max(0.0).sqrt();
         match self {
@@ -37,7 +37,8 @@ impl Statistic {
         }
     }
 
-    /// The same around a stated value instead of the mean, if there is one: then the distance of the mean from it counts.
+    /// Returns the deviation around a stated value instead of the mean, if one is given; it then includes the distance
+    /// of the mean from that value.
     #[must_use]
     pub fn spread_around(self, around: Option<f64>, mean: f64, variance: f64) -> Option<f64> {
         match around {
@@ -46,7 +47,7 @@ impl Statistic {
         }
     }
 
-    /// One number of several; `None` of none. What is not a number is left out.
+    /// Aggregates values; `None` if there are none. NaN is skipped.
     #[must_use]
     pub fn of(self, values: impl IntoIterator<Item = f64>) -> Option<f64> {
         let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
@@ -65,36 +66,36 @@ impl Statistic {
     }
 }
 
-/// How several ports or nodes become one number, where each is followed over time.
+/// Aggregation of several ports or nodes that are each measured over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
-    /// The largest of their numbers.
+    /// The maximum of their values.
     Most,
-    /// The mean of their numbers.
+    /// The mean of their values.
     Mean,
-    /// The smallest of their numbers.
+    /// The minimum of their values.
     Least,
     /// The fullest of them at each sample, as if they were one.
     Fullest,
 }
 
-/// How a result is compared with what is expected.
+/// Comparison of a result with its expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// As much, give or take the tolerance.
+    /// Equal within the tolerance.
     Equal,
-    /// Less.
+    /// Less than.
     Below,
     /// At most.
     AtMost,
-    /// More.
+    /// Greater than.
     Above,
     /// At least.
     AtLeast,
 }
 
 impl Comparison {
-    /// Whether a measured number is as expected; `tolerance` is a fraction of what is expected.
+    /// Returns whether a measured value meets the expectation; `tolerance` is a fraction of the expected value.
     #[must_use]
     pub fn holds(self, measured: f64, expected: f64, tolerance: f64) -> bool {
         match self {
@@ -107,7 +108,7 @@ impl Comparison {
     }
 }
 
-/// What is expected, in the metric's unit.
+/// An expected value, in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
     /// A throughput.
@@ -120,12 +121,12 @@ pub enum Expected {
     Count(u64),
     /// A number.
     Number(f64),
-    /// A way to end: finished, deadlock, stalled, loss, limit or interrupted.
+    /// An outcome: finished, deadlock, stalled, loss, limit or interrupted.
     Outcome(String),
 }
 
 impl Expected {
-    /// As a number: bits per second, bytes, seconds or itself; `None` for an outcome.
+    /// Returns the value in bits per second, bytes, seconds or as a plain number; `None` for an outcome.
     #[must_use]
     pub fn as_number(&self) -> Option<f64> {
         match self {
@@ -152,79 +153,79 @@ impl fmt::Display for Expected {
     }
 }
 
-/// A part of a run.
+/// An interval of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Where it begins, from the start of the run.
+    /// Start, relative to the start of the run.
     pub from: Span,
-    /// Where it ends.
+    /// End, relative to the start of the run.
     pub until: Span,
 }
 
-/// What an expectation is about. Which lists are used is for the metric to say.
+/// The subjects of an expectation. The metric determines which lists are used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subjects {
-    /// Flows, as positions in the plan.
+    /// Flows, as indices in the plan.
     pub flows: Vec<u32>,
-    /// Flows to which the first are compared; none if the number itself is meant.
+    /// Flows with which the first ones are compared; `None` if the value itself is used.
     pub over: Option<Vec<u32>>,
-    /// Nodes, as positions in the graph.
+    /// Nodes, as indices in the graph.
     pub nodes: Vec<u32>,
-    /// Ports, by their global numbers: the sender of a direction of a link, for a buffer the receiver.
+    /// Global port numbers: the sender of a direction of a link or, for a buffer, the receiver.
     pub ports: Vec<u32>,
 }
 
-/// What is measured, and what it should be.
+/// A metric and its expected value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// What it is called.
+    /// Name of the expectation.
     pub name: String,
-    /// Its position in the plan.
+    /// Index in the plan.
     pub number: usize,
-    /// What is measured.
+    /// The metric.
     pub metric: Metric,
-    /// Of what.
+    /// The subjects.
     pub subjects: Subjects,
-    /// When.
+    /// The measured interval.
     pub window: Window,
-    /// How several values become one.
+    /// Aggregation of several values.
     pub statistic: Statistic,
-    /// How several places become one, where a place is followed over time.
+    /// Aggregation of several ports or nodes that are measured over time.
     pub across: Across,
-    /// Around what a deviation is measured, in the metric's base unit; none for the mean.
+    /// The value around which a deviation is measured, in the metric's base unit; `None` for the mean.
     pub around: Option<f64>,
-    /// How to compare.
+    /// The comparison.
     pub comparison: Comparison,
-    /// With what; without it, it is measured and not judged.
+    /// The expected value; without one, the metric is measured but not judged.
     pub expected: Option<Expected>,
-    /// Fraction of what is expected by which the result may differ.
+    /// Tolerance, as a fraction of the expected value.
     pub tolerance: f64,
-    /// For pause phases: how long without a pause ends one.
+    /// For pause phases: the interval without a pause that ends a phase.
     pub quiet: Span,
-    /// For settling times: the fraction of its last mean within which a rate must stay. For recovery times: the fraction
-    /// of the fair share that may be missing.
+    /// For settling times: the band in which a rate must stay, as a fraction of its last mean. For recovery times: the
+    /// fraction of the fair share that may be missing.
     pub within: f64,
     /// For drain times: the level.
     pub level: Bytes,
-    /// Where the number comes from, for people.
+    /// Source of the expected value, for humans.
     pub source: Option<String>,
-    /// The statement it is evidence for; without it, what its source says.
+    /// The statement that it is evidence for; by default its source.
     pub statement: Option<String>,
-    /// Line of the scenario that states it, as `file:line`.
+    /// Its position in the scenario, as `file:line`.
     pub stated_at: String,
 }
 
 impl Expectation {
-    /// What the measured number is given in.
+    /// Returns the unit of the measured value.
     #[must_use]
     pub fn unit(&self) -> Unit {
         let plain = self.subjects.over.is_some() || self.statistic == Statistic::Variation;
         if plain { Unit::Number } else { self.metric.unit() }
     }
 
-    /// Whether a measured number only says that something takes longer than was watched: a rate that is still outside
-    /// its band in the last quarter of the window, by which the band is defined, has not settled; what takes the whole
-    /// window has not come to its end in it.
+    /// Returns whether a measured time is only a lower bound, because the window ended first. A rate that is still
+    /// outside its band in the last quarter of the window, which defines the band, has not settled; an event that
+    /// takes the whole window did not complete in it.
     #[must_use]
     pub fn outlasts(&self, measured: f64) -> bool {
         if self.unit() != Unit::Time {
@@ -239,9 +240,9 @@ impl Expectation {
         }
     }
 
-    /// The least and the largest number it can be: nothing that is measured is negative, and a part of a whole or an index
-    /// is at most one. Of flows that are known, Jain's index is at least one over their number. A time within a window is
-    /// at most as long as the window.
+    /// Returns the minimum and maximum possible values. Measured values are not negative; fractions and indices are at
+    /// most one. Jain's index of known flows is at least one divided by their number. A time within a window is at most
+    /// the length of the window.
     #[must_use]
     pub fn bounds(&self) -> (f64, f64) {
         let of_parts = matches!(self.statistic, Statistic::Mean | Statistic::Least | Statistic::Most);
@@ -269,7 +270,7 @@ const OUTCOMES: &[(&str, &str)] = &[
     ("interrupted", "the run was interrupted"),
 ];
 
-/// Reads one expectation; `find` turns its names into flows, nodes and ports.
+/// Reads one expectation; `find` resolves its names to flows, nodes and ports.
 pub(crate) fn expectation(
     gathered: &mut Gathered<'_>,
     node: &Node,
@@ -335,7 +336,7 @@ pub(crate) fn expectation(
     })
 }
 
-/// What is expected: nothing if nothing is said, `None` if it is said wrongly.
+/// Reads the expected value: `Some(None)` if there is none, `None` if it is invalid.
 fn stated(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Option<Expected>> {
     let Some(item) = node.any("value") else {
         for key in ["op", "tolerance"] {
@@ -350,7 +351,7 @@ fn stated(gathered: &mut Gathered<'_>, node: &Node, metric: Metric) -> Option<Op
     expected(gathered, &kind(metric, plain), &item).map(Some)
 }
 
-/// What a metric's values are written as; a ratio is a plain number.
+/// Returns the kind of a metric's values; a ratio is a plain number.
 pub(crate) fn kind(metric: Metric, ratio: bool) -> Kind {
     match (metric.unit(), ratio) {
         (_, true) => Kind::Number(0.0, f64::INFINITY),
@@ -364,7 +365,7 @@ pub(crate) fn kind(metric: Metric, ratio: bool) -> Kind {
     }
 }
 
-/// Reads what is expected of a metric of that kind; what is wrong is told.
+/// Reads the expected value of a metric of that kind and reports problems.
 pub(crate) fn expected(gathered: &mut Gathered<'_>, kind: &Kind, item: &Item) -> Option<Expected> {
     if matches!(item.data, Data::Table(_)) {
         let message = format!("expected {}, found a table", kind.expected());
@@ -386,7 +387,7 @@ pub(crate) fn expected(gathered: &mut Gathered<'_>, kind: &Kind, item: &Item) ->
     }
 }
 
-/// When it is measured: what `between` says, or what the metric does without it.
+/// Returns the measured interval: `between`, or the default of the metric.
 fn window(gathered: &mut Gathered<'_>, node: &Node, metric: Metric, run: Option<&RunSettings>) -> Option<Window> {
     // Without the run nothing can be said of its parts.
     let run = run?;

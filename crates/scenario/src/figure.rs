@@ -1,20 +1,20 @@
-//! What a paper does with a scenario: variants, open choices, trends along axes, and the charts it draws.
+//! The parts of a scenario that reproduce a figure of a paper: variants, open choices, trends along axes, and charts.
 
 use super::expect::Expected;
 use units::Span;
 
-/// One cell of a grid: the axes and the value each has, as a person writes it.
+/// One cell of a grid: the axes and their values, as written by a user.
 pub type Cell = [(String, String)];
 
 /// The axis of the variants.
 pub const VARIANT: &str = "variant";
 
-/// Some cells of a grid: axes, each with the values it may have. An axis that is not named may have any.
+/// A subset of the cells of a grid: axes and their permitted values. Other axes are not restricted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Within(pub Vec<(String, Vec<String>)>);
 
 impl Within {
-    /// Whether a cell is one of them.
+    /// Returns whether a cell is in the subset.
     #[must_use]
     pub fn holds(&self, cell: &Cell) -> bool {
         let fits = |(axis, values): &(String, Vec<String>)| {
@@ -23,56 +23,56 @@ impl Within {
         self.0.iter().all(fits)
     }
 
-    /// The values of an axis, if it is limited.
+    /// Returns the permitted values of an axis, if it is restricted.
     #[must_use]
     pub fn of(&self, axis: &str) -> Option<&[String]> {
         self.0.iter().find(|(name, _)| name == axis).map(|(_, values)| values.as_slice())
     }
 }
 
-/// One way to read what a paper leaves open.
+/// One option of an open choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceOption {
-    /// What it is called, or its value as a person writes it.
+    /// Label of the option, or its value as written by a user.
     pub label: String,
-    /// What it sets, as overrides: `path=value`.
+    /// Overrides that it sets: `path=value`.
     pub set: Vec<String>,
 }
 
-/// Something a paper leaves open.
+/// A choice that a paper leaves open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenChoice {
-    /// What it is called.
+    /// Name of the choice.
     pub name: String,
-    /// What may be chosen; the first is what we take.
+    /// The options; the first is the default.
     pub options: Vec<ChoiceOption>,
-    /// Why it is open, for people.
+    /// Reason for the open choice, for humans.
     pub why: Option<String>,
     /// The cells in which the choice exists.
     pub within: Within,
 }
 
-/// How a quantity goes along an axis.
+/// The shape of a quantity along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Every step up, and up in all.
+    /// Every step rises, and the total change is a rise.
     Rising,
-    /// Every step down, and down in all.
+    /// Every step falls, and the total change is a fall.
     Falling,
-    /// Never below what was before.
+    /// No step falls.
     NotFalling,
-    /// Never above what was before.
+    /// No step rises.
     NotRising,
-    /// Everywhere the same.
+    /// Constant.
     Flat,
-    /// Everywhere above a value.
+    /// Above a value everywhere.
     Above,
-    /// Everywhere below a value.
+    /// Below a value everywhere.
     Below,
 }
 
 impl Shape {
-    /// The word a scenario has for it.
+    /// Returns the name of the shape in scenarios.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -92,93 +92,93 @@ impl Shape {
     }
 }
 
-/// How a quantity should go along an axis.
+/// An expected trend of a quantity along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
-    /// What it is called.
+    /// Name of the trend.
     pub name: String,
-    /// The expectation whose number it is about: a position in the plan's.
+    /// Index of the expectation that measures the quantity.
     pub quantity: usize,
-    /// The axis; with none, every cell is a line of its own.
+    /// The axis; without one, every cell is a line of its own.
     pub along: Option<String>,
-    /// How it should go.
+    /// The expected shape.
     pub shape: Shape,
-    /// The bound of above and below.
+    /// The bound of `above` and `below`.
     pub value: Option<Expected>,
-    /// Fraction of the largest value of a line.
+    /// Tolerance, as a fraction of the largest value of a line.
     pub tolerance: f64,
-    /// The cells it is about.
+    /// The cells that the trend applies to.
     pub within: Within,
-    /// Where the sentence stands, for people.
+    /// Source of the statement, for humans.
     pub source: Option<String>,
-    /// The statement it is evidence for; without it, what its source says.
+    /// The statement that it is evidence for; by default its source.
     pub statement: Option<String>,
 }
 
-/// Some flows or ports that a chart shows as one line.
+/// Flows or ports that a chart shows as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What it is called.
+    /// Name of the group.
     pub name: String,
-    /// Flows as positions in the plan, or ports as results number them; ascending.
+    /// Flows as indices in the plan, or ports as numbered in results, in ascending order.
     pub members: Vec<u32>,
 }
 
-/// What a chart shows.
+/// The contents of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChartKind {
     /// Quantities of the grid.
     Grid {
-        /// Whether as bars, else as lines.
+        /// Whether to draw bars instead of lines.
         bars: bool,
-        /// Positions in the plan's expectations.
+        /// Indices in the plan's expectations.
         quantities: Vec<usize>,
         /// The horizontal axis.
         along: Option<String>,
-        /// The cells it shows.
+        /// The displayed cells.
         within: Within,
     },
     /// One run over time.
     Time {
-        /// The name of the picture.
+        /// Name of the plot.
         picture: String,
-        /// Flows summed.
+        /// Groups of flows.
         flows: Vec<Group>,
-        /// Ports summed.
+        /// Groups of ports.
         links: Vec<Group>,
         /// Length of the sliding window.
         window: Option<Span>,
     },
 }
 
-/// A chart that a figure asks for.
+/// A chart that a figure requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartWish {
-    /// What stands above it.
+    /// Title.
     pub title: String,
-    /// What stands at the vertical axis.
+    /// Label of the vertical axis.
     pub y: Option<String>,
-    /// What stands at the horizontal axis.
+    /// Label of the horizontal axis.
     pub x: Option<String>,
-    /// What its lines are.
+    /// Title of the legend.
     pub legend: Option<String>,
-    /// What it shows.
+    /// The contents.
     pub kind: ChartKind,
 }
 
-/// What a scenario says of the figure it is.
+/// The parts of a scenario that describe its figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// The names of its variants.
+    /// Names of the variants.
     pub variants: Vec<String>,
-    /// Which of them this plan is.
+    /// The variant of this plan.
     pub variant: Option<String>,
-    /// For every expectation the cells it is judged in.
+    /// For every expectation, the cells it is judged in.
     pub judged_in: Vec<Within>,
-    /// What is left open.
+    /// Open choices.
     pub choices: Vec<OpenChoice>,
-    /// How quantities should go.
+    /// Expected trends.
     pub trends: Vec<Trend>,
-    /// What to draw.
+    /// Requested charts.
     pub charts: Vec<ChartWish>,
 }

@@ -1,68 +1,68 @@
-//! What a key of the scenario format is: its kind, its default with the default's source, and when it applies.
+//! Definition of a key of the scenario format: its kind, its default with the default's source, and its conditions.
 //!
-//! The keys themselves are in [`keys`](super::keys). Reading, the JSON Schema, the reference page and the explanation
-//! of a plan all come from that one table, so none of them can say something else than the others.
+//! The keys themselves are in [`keys`](super::keys). The reader, the JSON Schema, the reference page and the
+//! explanation of a plan all use that one table, so that they cannot contradict each other.
 
 use units::{Bytes, Rate, Span};
 
 /// A table of the format.
 #[derive(Debug)]
 pub struct Section {
-    /// What it is for.
+    /// Purpose of the table.
     pub about: &'static str,
-    /// Its keys; one that others depend on stands before them.
+    /// Its keys; a key that others depend on precedes them.
     pub keys: Vec<Key>,
 }
 
 /// One key, or one of several readings of a key that apply under different conditions.
 #[derive(Debug)]
 pub struct Key {
-    /// As files write it.
+    /// Name of the key in files.
     pub name: &'static str,
-    /// What values it takes.
+    /// Kind of its values.
     pub kind: Kind,
-    /// What is taken when it is not given.
+    /// Value if the key is not given.
     pub default: Default,
-    /// What it means, in a sentence.
+    /// Meaning, in one sentence.
     pub meaning: &'static str,
-    /// All must hold, else the key does nothing and is refused.
+    /// Conditions that must all hold; otherwise the key has no effect and is refused.
     pub only: Vec<Condition>,
-    /// Its name in older versions of the format: refused, with the name of today.
+    /// Name in older versions of the format; it is refused with a hint to the current name.
     pub former: Option<&'static str>,
 }
 
-/// That another key of this table, or of one around it, has one of these values.
+/// A condition: another key of this table, or of an enclosing one, has one of these values.
 #[derive(Debug)]
 pub struct Condition {
     /// The other key.
     pub key: &'static str,
-    /// Its values with which the condition holds.
+    /// The values for which the condition holds.
     pub values: Vec<String>,
 }
 
-/// What is taken when a key is not given.
+/// The value of a key that is not given.
 #[derive(Clone, Copy, Debug)]
 pub enum Default {
-    /// It must be given.
+    /// The key is required.
     Required,
-    /// Nothing; this is what that means.
+    /// No value; the text explains the effect.
     Absent(&'static str),
-    /// This text, as a scenario would have it, and where it comes from.
+    /// This value, as written in a scenario, and its source.
     Value(&'static str, &'static str),
-    /// The result of this rule, and where the rule comes from.
+    /// The result of this rule, and the source of the rule.
     Computed(&'static str, &'static str),
-    /// A table or list of tables of which every key has its default.
+    /// A table or list of tables in which every key has its default.
     Nested(&'static str),
 }
 
-/// What values a key takes.
+/// The kind of a key's values.
 #[derive(Debug)]
 pub enum Kind {
-    /// A length of time or an instant, not above that.
+    /// A duration or an instant up to that maximum.
     Time(Span),
-    /// A time, or one of these names; each with its meaning.
+    /// A time, or one of these names with their meanings.
     TimeOr(Vec<(String, String)>),
-    /// A whole percentage from 1 to 100, or one of these names; each with its meaning.
+    /// A whole percentage from 1 to 100, or one of these names with their meanings.
     PercentOr(Vec<(String, String)>),
     /// Bits per second, from the first to the second.
     Rate(Rate, Rate),
@@ -72,23 +72,23 @@ pub enum Kind {
     Count(u64, u64),
     /// A number, from the first to the second.
     Number(f64, f64),
-    /// A fraction of two whole numbers above zero: `2` or `"1/8"`.
+    /// A fraction of two positive whole numbers: `2` or `"1/8"`.
     Ratio,
     /// True or false.
     Flag,
-    /// Words for people.
+    /// Text for humans.
     Text,
     /// The path of a file.
     File,
-    /// One of these names; each with its meaning.
+    /// One of these names with their meanings.
     Choice(Vec<(String, String)>),
     /// A list of these names.
     Choices(Vec<(String, String)>),
-    /// One or more names, perhaps with wildcards.
+    /// One or more names, optionally with wildcards.
     Names,
     /// A list of whole numbers, each from the first to the second.
     Counts(u64, u64),
-    /// Two names, perhaps with wildcards.
+    /// Two names, optionally with wildcards.
     Pair,
     /// A list of pairs of names.
     Pairs,
@@ -96,24 +96,24 @@ pub enum Kind {
     Interval,
     /// A table.
     Table(Box<Section>),
-    /// A list of tables; a single table counts as a list of one.
+    /// A list of tables; a single table is a list of one.
     Tables(Box<Section>),
-    /// Read by whoever asks for it.
+    /// Any value, interpreted by its user.
     Any,
 }
 
-/// What a file or a change writes for a key that shall be absent.
+/// The text that makes a key absent.
 pub const NONE: &str = "none";
 
-/// The longest time a scenario may state: leaves room to add without overflow.
+/// The longest time in a scenario; it leaves room for additions without overflow.
 pub(crate) const LONGEST: Span = Span::from_secs(3600);
-/// The slowest link or source: below, a pause of 65535 quanta would outlast 64 bits of picoseconds.
+/// The lowest rate of a link or source; below it, a pause of 65535 quanta would overflow 64 bits of picoseconds.
 pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
-/// The fastest link or source: one bit takes a picosecond.
+/// The highest rate of a link or source: one bit per picosecond.
 pub(crate) const FASTEST: Rate = Rate::from_bits_per_sec(1_000_000_000_000);
 
 impl Kind {
-    /// Any time a scenario may state.
+    /// Any time permitted in a scenario.
     pub(crate) const fn time() -> Kind {
         Kind::Time(LONGEST)
     }
@@ -123,27 +123,27 @@ impl Kind {
         Kind::Rate(SLOWEST, FASTEST)
     }
 
-    /// Bytes up to that many.
+    /// A number of bytes from `least` to `most`.
     pub(crate) const fn size(least: u64, most: u64) -> Kind {
         Kind::Size(Bytes::new(least), Bytes::new(most))
     }
 
-    /// One of these names, each with its meaning.
+    /// One of these names with their meanings.
     pub(crate) fn choice(names: &[(&str, &str)]) -> Kind {
         Kind::Choice(owned(names))
     }
 
-    /// Any time a scenario may state, or one of these names, each with its meaning.
+    /// Any time permitted in a scenario, or one of these names with their meanings.
     pub(crate) fn time_or(names: &[(&str, &str)]) -> Kind {
         Kind::TimeOr(owned(names))
     }
 
-    /// A whole percentage, or one of these names, each with its meaning.
+    /// A whole percentage, or one of these names with their meanings.
     pub(crate) fn percent_or(names: &[(&str, &str)]) -> Kind {
         Kind::PercentOr(owned(names))
     }
 
-    /// Whether conditions of other keys can name its values.
+    /// Returns whether conditions of other keys can refer to its values.
     #[must_use]
     pub fn is_choice(&self) -> bool {
         matches!(self, Kind::Choice(_) | Kind::TimeOr(_) | Kind::PercentOr(_))
@@ -154,7 +154,7 @@ impl Kind {
         Kind::Choices(owned(names))
     }
 
-    /// What may be written, in words.
+    /// Describes the permitted values.
     pub(crate) fn describe(&self) -> String {
         match self {
             Kind::Time(_) => "a time, such as \"500ns\" or \"1.5ms\"".into(),
@@ -186,7 +186,7 @@ impl Kind {
         }
     }
 
-    /// The kind with its article, as an error message names it.
+    /// Returns the kind with its article, for error messages.
     pub(crate) fn expected(&self) -> String {
         match self.word() {
             word @ ("true or false" | "names" | "two names" | "two times") => word.to_owned(),
@@ -194,7 +194,7 @@ impl Kind {
         }
     }
 
-    /// The kind in a word or two, for the reference page.
+    /// Returns the kind in one or two words, for the reference page.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Kind::Time(_) => "time",
@@ -230,14 +230,14 @@ fn list(names: &[(String, String)]) -> String {
     names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// A key that always applies.
+/// Creates a key without conditions.
 pub(crate) fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
     Key { name, kind, default, meaning, only: Vec::new(), former: None }
 }
 
 impl Key {
-    /// Whether `"none"` may be written for it: it has no default, and it takes no other text. The key is then absent, as if
-    /// no file had given it.
+    /// Returns whether `"none"` is permitted: the key has no default and takes no other text. The key is then absent,
+    /// as if no file had given it.
     #[must_use]
     pub fn takes_none(&self) -> bool {
         let takes_text = matches!(
@@ -254,28 +254,28 @@ impl Key {
         matches!(self.default, Default::Absent(_)) && !takes_text
     }
 
-    /// The same key, which had another name in older versions of the format.
+    /// Adds a name from older versions of the format.
     pub(crate) fn formerly(mut self, name: &'static str) -> Key {
         self.former = Some(name);
         self
     }
 
-    /// The same key, if that other key has one of those values.
+    /// Adds the condition that another key has one of these values.
     pub(crate) fn only(mut self, key: &'static str, values: &[&str]) -> Key {
         self.only.push(Condition { key, values: values.iter().map(|&value| value.to_owned()).collect() });
         self
     }
 }
 
-/// Which key of a section is meant by a name that none of them has: one that had this name before, or one with a similar
-/// name.
+/// Returns the key of a section that an unknown name probably means: one that formerly had this name, or one with a
+/// similar name.
 pub(crate) fn meant(section: &Section, wrong: &str) -> Option<String> {
     let renamed = section.keys.iter().find(|key| key.former == Some(wrong));
     let like = || near(wrong, section.keys.iter().map(|key| key.name)).map(|like| format!("did you mean `{like}`?"));
     renamed.map(|key| format!("it was renamed to `{}`", key.name)).or_else(like)
 }
 
-/// The name most like a wrong one, if any is like it.
+/// Returns the most similar name, if any is similar.
 pub fn near<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
     let wrong = plain(wrong);

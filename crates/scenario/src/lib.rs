@@ -1,11 +1,11 @@
-//! Scenario files: TOML with units, strict, with every mistake shown at its place.
+//! Scenario files: strict TOML with units, in which every mistake is reported at its position.
 //!
-//! A scenario passes through four forms. `tree` is what the file says, laid over its base and under its overrides,
-//! every value with its place. `resolve` turns it into typed sections by the one table of `keys`. `lower` turns
-//! those into a network description, works out defaults by rule and finds contradictions. The [`Plan`] is the result:
-//! everything decided, and where each decision came from.
+//! A scenario passes through four forms. `tree` is the content of the file, merged with its base and its overrides,
+//! every value with its position. `resolve` converts it to typed sections according to the table of `keys`. `lower`
+//! converts these to a network description, computes defaults by rule and finds contradictions. The [`Plan`] is the
+//! result: all values, and the source of each.
 //!
-//! Only [`load()`] touches the disk. Nothing here prints, and no text makes it panic.
+//! Only [`load()`] accesses the disk. This crate prints nothing, and no input makes it panic.
 
 mod check;
 mod expect;
@@ -49,7 +49,7 @@ pub use reference::reference;
 pub use schema::schema;
 pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
 
-/// The format itself: every key there is, for programs that write scenarios.
+/// The format itself: all keys, for programs that write scenarios.
 pub mod format {
     pub use super::key::{Condition, Default, Key, Kind, NONE, Section};
     pub use super::keys::paper::paper;
@@ -69,55 +69,56 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Bytes, EmpiricalCdf};
 
-/// How large a scenario may be: beyond, it is a mistake of some zeros and is refused before memory runs out.
+/// Size limits of a scenario. A scenario beyond them probably has a typing mistake and is refused before memory runs
+/// out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most nodes.
+    /// Maximum number of nodes.
     pub nodes: u64,
-    /// Most cables.
+    /// Maximum number of cables.
     pub cables: u64,
-    /// Most entries of all forwarding tables together: hosts times switches.
+    /// Maximum number of entries in all forwarding tables: hosts times switches.
     pub routes: u64,
-    /// Most flows.
+    /// Maximum number of flows.
     pub flows: u64,
-    /// Most bytes of memory, by an estimate ([`crate::memory`]).
+    /// Maximum estimated memory in bytes ([`crate::memory`]).
     pub memory: u64,
 }
 
 impl Default for Limits {
-    /// What numbers and memory allow.
+    /// Returns the limits set by number ranges and available memory.
     fn default() -> Limits {
         Limits { nodes: 1 << 18, cables: 1 << 22, routes: 1 << 29, flows: 10_000_000, memory: crate::memory::limit() }
     }
 }
 
-/// A scenario as it was read: what a plan is made from, for any seed.
+/// A parsed scenario, from which plans for any seed are made.
 #[derive(Debug)]
 pub(crate) struct Recipe {
     pub(crate) tree: tree::Table,
     pub(crate) sources: Sources,
     pub(crate) attachments: Attachments,
     pub(crate) limits: Limits,
-    /// The variant that was chosen.
+    /// The selected variant.
     pub(crate) variant: Option<String>,
-    /// Problems found before any meaning was.
+    /// Problems found before interpretation.
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Contents of files that a scenario names, by the place that names them.
+/// Contents of files that a scenario names, by the position that names them.
 #[derive(Debug, Default)]
 pub(crate) struct Attachments {
     distributions: BTreeMap<Place, EmpiricalCdf>,
 }
 
 impl Attachments {
-    /// The distribution named at that place; if there is none, the loader has said why.
+    /// Returns the distribution named at that position; if there is none, the loader has reported why.
     pub(crate) fn distribution(&self, place: Place) -> Option<EmpiricalCdf> {
         self.distributions.get(&place).cloned()
     }
 }
 
-/// What workloads are about.
+/// The network and the settings that workloads refer to.
 pub(crate) struct Subject<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) hosts: &'a Names<'a>,
@@ -127,7 +128,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Recipe {
-    /// The plan, with another seed if one is given.
+    /// Creates the plan, with another seed if one is given.
     pub(crate) fn plan(self: &Arc<Recipe>, seed: Option<u64>) -> Result<Plan, Errors> {
         let mut gathered = Gathered {
             sources: &self.sources,
@@ -156,7 +157,7 @@ impl Recipe {
     }
 }
 
-/// What the fabric refuses, at the sections it is about.
+/// Converts errors of the fabric to problems at the sections they concern.
 fn refusals(plan: &Plan, origins: &lower::Origins, start: Place, errors: Vec<BuildError>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut told: BTreeMap<(u32, String), u32> = BTreeMap::new();

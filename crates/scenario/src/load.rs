@@ -1,4 +1,4 @@
-//! Reading a scenario: the file, its bases, its overrides, and the files it names.
+//! Loading of a scenario: the file, its bases, its overrides, and the files it names.
 
 use super::key::Section;
 use super::keys;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::EmpiricalCdf;
 
-/// Bases of bases of bases: a longer chain is a mistake.
+/// Maximum length of a chain of bases.
 const LONGEST_CHAIN: usize = 16;
 
-/// Reads files from the disk: the one place of this module that does.
+/// A reader of files on disk; the only part of this crate that accesses the disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -30,11 +30,10 @@ impl FileReader for Disk {
     }
 }
 
-/// The plan of a scenario file that a person has named, with overrides of the form `path=value`; `variant=name` chooses a
-/// variant.
+/// Loads a scenario file named by a user, with overrides of the form `path=value`; `variant=name` selects a variant.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all problems found.
 pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
     let name = path.to_string_lossy().into_owned();
     let read = files::read_given(path, LARGEST_SCENARIO).map_err(|error| error.to_string());
@@ -52,10 +51,10 @@ pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
     }
 }
 
-/// The plan of a scenario that a reader finds, by rules of its own. `help` is what to do if it finds none.
+/// Loads a scenario through a file reader, which applies its own rules. `help` is the remedy if the file is not found.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all problems found.
 pub fn load_with(name: &str, overrides: &[String], reader: &dyn FileReader, help: &str) -> Result<Plan, Errors> {
     let path = Path::new(name);
     let text = reader.read(path).and_then(|text| match is_file_of(keys::root(), &reader.identity(path), &text) {
@@ -68,7 +67,7 @@ pub fn load_with(name: &str, overrides: &[String], reader: &dyn FileReader, help
     }
 }
 
-/// What is said of a file that cannot be read and that no other file names.
+/// Returns the error for an unreadable file that no other file names.
 #[must_use]
 pub fn unread(name: String, reason: &str, help: &str) -> Errors {
     let mut sources = Sources::default();
@@ -77,11 +76,11 @@ pub fn unread(name: String, reason: &str, help: &str) -> Errors {
     Errors::new(sources, vec![Problem::new(Place { source, start: 0, end: 0 }, message, help)])
 }
 
-/// Why a text is not taken for a scenario, without a word of it.
+/// Reason for rejecting a text as a scenario, without quoting it.
 const NO_SCENARIO: &str = "it is not a scenario: its name does not end in .toml, or most of its keys are unknown";
 
-/// Whether a file that another names may be one of keys of that section, so that its lines may be quoted: by its real
-/// name, whatever links led to it, and by its keys.
+/// Returns whether a file named by another file may contain keys of that section, so that its lines may be quoted. This
+/// depends on its real name after resolving links, and on its keys.
 pub(crate) fn is_file_of(section: &Section, identity: &Path, text: &str) -> bool {
     is_toml(identity) && (text.trim().is_empty() || tree::is_of(section, text))
 }
@@ -90,10 +89,10 @@ fn is_toml(identity: &Path) -> bool {
     identity.extension().is_some_and(|extension| extension == "toml")
 }
 
-/// The plan of a scenario given as text; `name` is what errors call it, and other files are found relative to it.
+/// Loads a scenario from text. `name` is used in error messages; other files are resolved relative to it.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all problems found.
 pub fn load_str(
     name: &str,
     text: &str,
@@ -129,7 +128,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// One file over its base. `chain` names the files on the way here.
+    /// Reads one file and merges it with its base. `chain` contains the files that led here.
     fn file(&mut self, name: String, text: String, chain: &mut Vec<PathBuf>) -> Table {
         let source = self.sources.add(name, SourceKind::File, text);
         let tree = tree::parse(&self.sources, source, &mut self.problems);
@@ -177,8 +176,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Tells where a base is no scenario, in its keys at the top or as TOML. A file that has the keys of a scenario only in
-    /// part may be anything, for it is not the user who has named it: neither its lines nor its keys are quoted.
+    /// Reports a base that is not a scenario, according to its top-level keys or its TOML syntax. Such a file may be
+    /// anything, because it was not named by the user: neither its lines nor its keys are quoted.
     fn is_foreign(&mut self, name: &str, text: &str) -> bool {
         let next = self.sources.iter().count() as u32;
         let places = tree::foreign(keys::root(), next, text);
@@ -220,7 +219,7 @@ impl Loader<'_> {
         attachments
     }
 
-    /// Lines of `bytes probability`; # begins a comment.
+    /// Parses lines of `bytes probability`; # begins a comment.
     fn distribution(&mut self, path: &Path, text: String) -> Option<EmpiricalCdf> {
         let mut points = Vec::new();
         let mut places = Vec::new();
@@ -278,7 +277,7 @@ fn error_index(error: &units::CdfError) -> Option<usize> {
     }
 }
 
-/// What is wrong with the points of a distribution, without their numbers: the file may be something else.
+/// Describes a problem with the points of a distribution without quoting them: the file may be something else.
 fn mistake(error: &units::CdfError) -> (&'static str, &'static str) {
     use units::CdfError::{Empty, Incomplete, Probability, ProbabilityFalls, Value, ValueFalls};
     match error {

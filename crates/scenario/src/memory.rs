@@ -1,101 +1,103 @@
-//! How much memory something will take, judged before it is taken.
+//! Estimates of memory use, checked before allocation.
 //!
-//! A few zeros too many in a scenario or a grid would otherwise end in an abort of the program, or of another one. The
-//! estimates are counts times what one of a kind takes. For a flow and an entry of the forwarding tables that was
-//! measured and is rounded up: 1 000 000 flows of a run without recording took 1.19 GB, an entry 4 to 6 B. What the other
-//! kinds take is chosen, on the safe side of the sizes of what is kept of them, and not measured.
+//! A few extra zeros in a scenario or a grid would otherwise abort this program or another one. An estimate is a sum
+//! of counts times a size per element. The sizes of a flow and of a forwarding table entry were measured and rounded
+//! up: one million flows of a run without recording took 1.19 GB, an entry 4 to 6 B. The other sizes are conservative
+//! choices, not measurements.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::OnceLock;
 use units::{Bytes, grouped};
 
-/// What may be used if nothing else is said and there is that much.
+/// Default limit, if that much memory is available.
 const USUAL: u64 = 4 << 30;
 
-/// The variable that says otherwise.
+/// The environment variable that sets the limit.
 pub const VARIABLE: &str = "TAILBACK_MEMORY";
 
-/// A node, with its name and what is built for it.
+/// A node, with its name and its state.
 const NODE: u64 = 400;
 /// A cable and its two ports.
 const CABLE: u64 = 800;
-/// An entry of the forwarding tables, for a switch and a host: the tables, a copy while they are computed, a copy to run.
+/// An entry of the forwarding tables, for a switch and a host: the tables, a copy during computation, and a copy for
+/// the run.
 const ROUTE: u64 = 8;
-/// An entry of tables that are kept for later, when a cable fails.
+/// An entry of tables that are kept for later cable failures.
 const LATER_ROUTE: u64 = 2;
-/// A flow with its names, its state and what is counted of it.
+/// A flow with its names, its state and its counters.
 const FLOW: u64 = 1300;
-/// A receiver in the list of a sender that has many.
+/// A receiver in the list of a sender with many receivers.
 const RECEIVER: u64 = 8;
-/// A cell of a grid, and each value of it.
+/// A cell of a grid, and each of its values.
 const CELL: (u64, u64) = (1000, 100);
-/// A run of a cell, with what is measured.
+/// A run of a cell, with its measurements.
 const RUN: u64 = 600;
-/// What one bridge keeps of another.
+/// The state that one bridge keeps of another.
 const BRIDGE: u64 = 600;
 
-/// What is needed, part by part.
+/// Memory requirements, by part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     parts: Vec<(u64, &'static str, u64)>,
 }
 
 impl Need {
-    /// So many of something, each of so many bytes.
+    /// Adds `count` elements of `each` bytes.
     #[must_use]
     pub fn and(mut self, count: u64, what: &'static str, each: u64) -> Need {
         self.parts.push((count, what, count.saturating_mul(each)));
         self
     }
 
-    /// A network of so many nodes and cables, with tables of so many entries.
+    /// Returns the requirements of a network with that number of nodes, cables and forwarding table entries.
     #[must_use]
     pub fn network(nodes: u64, cables: u64, routes: u64) -> Need {
         Need::default().and(nodes, "nodes", NODE).and(cables, "cables", CABLE).and(routes, "forwarding entries", ROUTE)
     }
 
-    /// Further tables for it.
+    /// Adds further forwarding tables.
     #[must_use]
     pub fn and_tables(self, routes: u64, changes: u64) -> Need {
         self.and(routes.saturating_mul(changes), "forwarding entries after failures", LATER_ROUTE)
     }
 
-    /// Flows in it.
+    /// Adds flows.
     #[must_use]
     pub fn and_flows(self, flows: u64, receivers: u64) -> Need {
         self.and(flows, "flows", FLOW).and(receivers, "receivers of senders with many", RECEIVER)
     }
 
-    /// A grid of so many cells, each of so many values, with so many seeds.
+    /// Returns the requirements of a grid with that number of cells, values per cell, and seeds.
     #[must_use]
     pub fn grid(cells: u64, axes: u64, seeds: u64) -> Need {
         let cell = CELL.0.saturating_add(CELL.1.saturating_mul(axes));
         Need::default().and(cells, "cells", cell).and(cells.saturating_mul(seeds), "runs", RUN)
     }
 
-    /// Bridges of which each learns of all.
+    /// Adds bridges, each of which learns of all others.
     #[must_use]
     pub fn and_bridges(self, bridges: u64) -> Need {
         self.and(bridges.saturating_mul(bridges), "pairs of bridges", BRIDGE)
     }
 
-    /// How many that each need as much fit at once; one at least, for that one alone fits was judged when it was made.
+    /// Returns how many such requirements fit in the limit at once; at least one, because a single one was checked when
+    /// it was created.
     #[must_use]
     pub fn at_once(&self, limit: u64) -> usize {
         usize::try_from(limit / self.total().max(1)).unwrap_or(usize::MAX).max(1)
     }
 
-    /// All of it, in bytes.
+    /// Returns the total in bytes.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.2))
     }
 
-    /// What is said if it is more than may be used: what is too much, and what to do.
+    /// Checks the total against a limit.
     ///
     /// # Errors
-    /// If it is.
+    /// Returns the problem and the remedy if the limit is exceeded.
     pub fn within(&self, limit: u64) -> Result<(), (String, String)> {
         let total = self.total();
         if total <= limit {
@@ -114,7 +116,7 @@ impl Need {
     }
 }
 
-/// Bytes for people.
+/// Formats a number of bytes for humans.
 #[must_use]
 pub fn shown(bytes: u64) -> String {
     match bytes {
@@ -125,12 +127,13 @@ pub fn shown(bytes: u64) -> String {
     }
 }
 
-/// What to write into the variable for so much.
+/// Returns the value of the environment variable that permits that many bytes.
 fn allowance(bytes: u64) -> String {
     format!("{}GB", (bytes / 1_000_000_000).saturating_add(1).min(1_000_000))
 }
 
-/// How much memory may be used: as the environment says, else 4 GiB or three quarters of what there is, if that is less.
+/// Returns the memory limit: that of the environment, or else 4 GiB or three quarters of the available memory,
+/// whichever is less.
 #[must_use]
 pub fn limit() -> u64 {
     static LIMIT: OnceLock<u64> = OnceLock::new();
@@ -138,10 +141,10 @@ pub fn limit() -> u64 {
     *LIMIT.get_or_init(|| said().ok().flatten().unwrap_or_else(usual))
 }
 
-/// What the environment says.
+/// Returns the memory limit set in the environment.
 ///
 /// # Errors
-/// If that is no size.
+/// Returns an error if it is not a size.
 pub fn said() -> Result<Option<u64>, String> {
     let Some(text) = std::env::var_os(VARIABLE) else { return Ok(None) };
     let text = text.to_string_lossy();
@@ -149,7 +152,7 @@ pub fn said() -> Result<Option<u64>, String> {
     size.map(|size| Some(size.get())).map_err(|error| format!("{VARIABLE} in the environment: {error}"))
 }
 
-/// The least of what the machine has, what a container allows and what a limit on the address space leaves.
+/// Returns the minimum of the machine's memory, the container's limit and the limit of the address space.
 fn available() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(Path::new(path)).ok();
     let number = |text: &str| text.split_whitespace().find_map(|word| word.parse::<u64>().ok());

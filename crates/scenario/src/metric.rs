@@ -1,100 +1,100 @@
-//! What can be measured: one table from which the format, its reference and the readers of expectations come.
+//! The table of metrics, from which the format, its reference and the readers of expectations are derived.
 
-/// What is measured.
+/// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Bits per second delivered of a flow.
+    /// Throughput of a flow in bits per second.
     Throughput,
-    /// The same with preamble and gap counted.
+    /// Throughput of a flow including preamble and gap.
     RawThroughput,
-    /// Bytes delivered of a flow.
+    /// Delivered bytes of a flow.
     Delivered,
-    /// From a finite flow's start to its last byte.
+    /// Completion time of a finite flow, from its start to its last byte.
     CompletionTime,
-    /// Deviation over mean of completion times, within bins of sizes.
+    /// Coefficient of variation of completion times, within bins of sizes.
     CompletionVariation,
-    /// Jain's index of throughputs.
+    /// Jain's fairness index of throughputs.
     Fairness,
-    /// The max-min fair share of a flow.
+    /// Max-min fair share of a flow.
     FairRate,
-    /// Throughput of a flow as a part of its max-min fair share.
+    /// Throughput of a flow as a fraction of its max-min fair share.
     FairShare,
-    /// Throughput of flows together as a part of their fair shares together.
+    /// Total throughput of flows as a fraction of their total fair share.
     FairTotal,
-    /// Jain's index of the parts that flows get of their fair shares.
+    /// Jain's index of the flows' fractions of their fair shares.
     FairIndex,
-    /// Throughput of the flows that cross a link as a part of their fair shares together.
+    /// Throughput of the flows that cross a link as a fraction of their total fair share.
     FairUse,
-    /// How much of the fair shares is misplaced.
+    /// Misallocated fraction of the fair shares.
     FairDistance,
-    /// How long flows together take to come to their fair share.
+    /// Time until flows together reach their fair share.
     RecoveryTime,
-    /// What a flow's reaction point allows.
+    /// Rate permitted by a flow's reaction point.
     RateLimit,
-    /// What the reaction points of several flows allow together, over time.
+    /// Total rate permitted by the reaction points of several flows, over time.
     TotalRate,
-    /// When a flow's rate limit has come to rest.
+    /// Settling time of a flow's rate limit.
     SettlingTime,
-    /// Throughput of a flow as a part of what its reaction point allows.
+    /// Throughput of a flow as a fraction of the rate permitted by its reaction point.
     LimitShare,
     /// Bytes of a flow in input buffers.
     Occupancy,
-    /// When what flows hold of input buffers has come to rest.
+    /// Settling time of the flows' occupancy of input buffers.
     BacklogSettling,
-    /// What the flow that was notified first gets, as a part of what flows get in the mean.
+    /// Throughput of the first notified flow as a fraction of the mean throughput.
     FirstNotified,
     /// Frames of a flow that arrived marked.
     MarkedFrames,
-    /// Part of a flow's frames that arrived marked.
+    /// Fraction of a flow's frames that arrived marked.
     MarkedShare,
-    /// Congestion notices for a flow.
+    /// Congestion notifications for a flow.
     Notices,
-    /// Data frames dropped for want of room or route.
+    /// Data frames dropped because a buffer was full or a route was missing.
     DroppedFrames,
     /// Data frames lost on a cable.
     LostFrames,
     /// PAUSE and PFC frames sent.
     PauseFrames,
-    /// Bytes that are not data.
+    /// Bytes other than data.
     ControlBytes,
-    /// Bytes waiting for an output.
+    /// Bytes in an egress queue.
     Queue,
-    /// Bytes or slots held of what came in.
+    /// Bytes or slots in an ingress buffer.
     Buffer,
-    /// How long until a queue is back below a level for good.
+    /// Time until a queue stays below a level.
     DrainTime,
-    /// Amplitude of the strongest swing of a queue.
+    /// Amplitude of the strongest oscillation of a queue.
     Swing,
-    /// Its frequency.
+    /// Frequency of the strongest oscillation of a queue.
     SwingFrequency,
-    /// Part of the time during which a wire was busy.
+    /// Fraction of the time in which a wire was busy.
     Utilisation,
-    /// Part of the time during which a wire was idle for want of credits.
+    /// Fraction of the time in which a wire was idle for lack of credits.
     Starved,
-    /// Part of the time during which a sender was paused.
+    /// Fraction of the time in which a sender was paused.
     Paused,
-    /// From the first pause to the last before a long gap.
+    /// Time from the first pause to the last one before a long gap.
     PausePhase,
-    /// How the run ended.
+    /// Outcome of the run.
     Outcome,
 }
 
-/// What a metric is about.
+/// The subject of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// The run as a whole.
     Run,
-    /// Flows and workloads; each has its value.
+    /// Flows and workloads, with one value per flow.
     Flows,
-    /// Flows and workloads, together.
+    /// Flows and workloads, with one value in total.
     AllFlows,
     /// Nodes, or directions of links.
     Places,
-    /// Directions of links; each has its value.
+    /// Directions of links, with one value each.
     Links,
 }
 
-/// What a number is given in.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bits per second.
@@ -105,14 +105,14 @@ pub enum Unit {
     Time,
     /// A count.
     Count,
-    /// Nothing.
+    /// Dimensionless.
     Number,
     /// A word, not a number.
     Outcome,
 }
 
 impl Unit {
-    /// Its name for programs; the base units are seconds, bits per second and bytes.
+    /// Returns the name for programs; the base units are seconds, bits per second and bytes.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -126,26 +126,26 @@ impl Unit {
     }
 }
 
-/// One metric.
+/// Description of a metric.
 #[derive(Debug)]
 pub(crate) struct MetricInfo {
     pub(crate) name: &'static str,
     pub(crate) metric: Metric,
     pub(crate) subject: Subject,
     pub(crate) unit: Unit,
-    /// When it is measured if nobody says.
+    /// Default window.
     pub(crate) window: Usual,
     pub(crate) about: &'static str,
 }
 
-/// The usual window of a metric.
+/// The default window of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Usual {
     /// From the end of the warm-up to the end of the run.
     AfterWarmUp,
     /// The whole run.
     WholeRun,
-    /// It has no window.
+    /// No window.
     Never,
 }
 
@@ -160,7 +160,7 @@ const fn row(
     MetricInfo { name, metric, subject, unit, window, about }
 }
 
-/// All of them. What is per flow needs a row here and a line in `study::measure`.
+/// All metrics. A metric per flow needs an entry here and a line in `study::measure`.
 pub(crate) const METRICS: &[MetricInfo] = &[
     row(
         "throughput",
@@ -467,7 +467,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
     ),
 ];
 
-/// The names of all metrics that are so.
+/// Returns the names of all metrics that match a predicate.
 pub(crate) fn names(wanted: impl Fn(&MetricInfo) -> bool) -> Vec<&'static str> {
     METRICS.iter().filter(|info| wanted(info)).map(|info| info.name).collect()
 }
@@ -477,13 +477,13 @@ impl Metric {
         METRICS.iter().find(|info| info.metric == self)
     }
 
-    /// What it is given in.
+    /// Returns the unit.
     #[must_use]
     pub fn unit(self) -> Unit {
         self.info().map_or(Unit::Number, |info| info.unit)
     }
 
-    /// Whether it is a part of a whole, or an index: at most one.
+    /// Returns whether the metric is a fraction or an index, and thus at most one.
     pub(crate) fn ends_at_one(self) -> bool {
         matches!(
             self,
@@ -496,26 +496,26 @@ impl Metric {
         )
     }
 
-    /// Whether it is a time that ends with its window at the latest.
+    /// Returns whether the metric is a time that ends with its window at the latest.
     pub(crate) fn is_within_window(self) -> bool {
         use Metric::{BacklogSettling, DrainTime, PausePhase, RecoveryTime, SettlingTime};
         matches!(self, SettlingTime | BacklogSettling | RecoveryTime | DrainTime | PausePhase)
     }
 
-    /// Whether it is compared with max-min fair shares.
+    /// Returns whether the metric is compared with max-min fair shares.
     #[must_use]
     pub fn is_about_fair_shares(self) -> bool {
         use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, FairUse, RecoveryTime};
         matches!(self, FairRate | FairShare | FairTotal | FairUse | FairIndex | FairDistance | RecoveryTime)
     }
 
-    /// Whether it is about levels of queues or buffers, sampled.
+    /// Returns whether the metric is a sampled level of queues or buffers.
     #[must_use]
     pub fn is_about_levels(self) -> bool {
         self.info().is_some_and(|info| info.subject == Subject::Places)
     }
 
-    /// Whether it counts from the start of the run if nobody says when.
+    /// Returns whether the metric counts from the start of the run by default.
     pub(crate) fn of_whole_run(self) -> bool {
         self.info().is_some_and(|info| info.window != Usual::AfterWarmUp)
     }

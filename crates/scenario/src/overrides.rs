@@ -1,4 +1,4 @@
-//! Overrides: `run.duration=5ms` beside a file, and the paths that sweeps use too.
+//! Overrides, such as `run.duration=5ms`, and their paths, which sweeps use as well.
 
 use super::key::{Key, Kind, meant};
 use super::keys::root;
@@ -7,24 +7,24 @@ use super::resolve::is_none;
 use super::source::{Place, SourceKind, Sources};
 use super::tree::{Data, Entry, Item, Table, parse_value};
 
-/// A path of keys and positions: `switches[0].buffers[0].xoff`.
+/// A path of keys and indices: `switches[0].buffers[0].xoff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Key(String),
-    /// A place in a list, from 0.
+    /// An index in a list, from 0.
     At(usize),
-    /// The table of a list whose `name` this is.
+    /// The table in a list with this `name`.
     Named(String),
 }
 
 impl Path {
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// Returns a description of the problem.
     pub(crate) fn parse(text: &str) -> Result<Path, String> {
         let mut steps = Vec::new();
         for part in text.split('.') {
@@ -50,21 +50,21 @@ impl Path {
         Ok(Path(steps))
     }
 
-    /// Its steps.
+    /// Returns the steps of the path.
     pub(crate) fn steps(&self) -> &[Step] {
         &self.0
     }
 }
 
-/// The kinds that the key at the end of a path may have.
+/// Returns the possible kinds of the key at the end of a path.
 ///
 /// # Errors
-/// What is wrong and what to do.
+/// Returns the problem and the remedy.
 pub(crate) fn kind_at(path: &Path) -> Result<Vec<&'static Kind>, (String, String)> {
     keys_at(path).map(|(_, kinds)| kinds)
 }
 
-/// Whether the key at the end of a path may be given as `"none"`. What a path leads to is a table of a list, or a key.
+/// Returns whether the key at the end of a path may be `"none"`. A path leads to a table of a list, or to a key.
 pub(crate) fn takes_none(path: &Path) -> bool {
     let key = matches!(path.0.last(), Some(Step::Key(_)));
     key && keys_at(path).is_ok_and(|(keys, _)| keys.iter().any(|key| key.takes_none()))
@@ -107,7 +107,7 @@ fn keys_at(path: &Path) -> Result<Found, (String, String)> {
     Ok((found, kinds))
 }
 
-/// Adds an override to the texts and lays it over a scenario.
+/// Adds an override to the texts and applies it to a scenario.
 pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, table: &mut Table, text: &str) {
     let source = sources.add("--set".into(), SourceKind::Override, text.to_owned());
     let place = |start: usize, end: usize| Place { source, start: start as u32, end: end as u32 };
@@ -138,7 +138,7 @@ pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, table: &
     }
 }
 
-/// Puts a value at a path, making tables on the way.
+/// Sets the value at a path, creating tables on the way.
 pub(crate) fn set(table: &mut Table, steps: &[Step], key: Place, item: Item) -> Result<(), (String, String)> {
     let [Step::Key(name), rest @ ..] = steps else {
         return Err(("a path begins with a key".into(), "write run.duration=5ms".into()));

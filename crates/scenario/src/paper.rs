@@ -1,4 +1,4 @@
-//! `paper.toml`: what a paper is, and what it says of all its figures together.
+//! `paper.toml`: the description of a paper, and its statements about several figures.
 
 use super::expect::Comparison;
 use super::figure::VARIANT;
@@ -12,31 +12,31 @@ use super::tree;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is said of a paper.
+/// The description of a paper.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paper {
-    /// Its title.
+    /// Title of the paper.
     pub title: String,
-    /// Who wrote it.
+    /// Authors.
     pub authors: Vec<String>,
-    /// When.
+    /// Year of publication.
     pub year: Option<u64>,
-    /// Where it appeared.
+    /// Publisher.
     pub publisher: Option<String>,
     /// Figures that cannot be run and statements that are not checked, each with the reason.
     pub missing: Vec<(String, String)>,
     /// Tables of variants by figures.
     pub matrices: Vec<Matrix>,
-    /// What it says of several figures together.
+    /// Statements about several figures.
     pub sentences: Vec<Sentence>,
 }
 
-/// Some figures, by name.
+/// Figures, by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureNames(Vec<String>);
 
 impl FigureNames {
-    /// Whether a figure is one of them.
+    /// Returns whether a figure is among them.
     #[must_use]
     pub fn holds(&self, figure: &str) -> bool {
         self.0.iter().any(|text| text == figure || Pattern::parse(text).is_ok_and(|pattern| pattern.matches(figure)))
@@ -46,29 +46,29 @@ impl FigureNames {
 /// A table of one quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// What stands above it.
+    /// Title of the table.
     pub title: String,
-    /// The name of an expectation.
+    /// Name of an expectation.
     pub quantity: String,
-    /// Its columns.
+    /// The columns.
     pub figures: FigureNames,
 }
 
-/// How the numbers of several figures become one.
+/// Aggregation of the values of several figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfFigures {
-    /// Their mean.
+    /// The mean.
     Mean,
-    /// The one in the middle, or the mean of the two.
+    /// The median.
     Median,
-    /// The smallest.
+    /// The minimum.
     Least,
-    /// The largest.
+    /// The maximum.
     Most,
 }
 
 impl OfFigures {
-    /// One number of several; `None` of none.
+    /// Aggregates values; `None` if there are none.
     #[must_use]
     pub fn of(self, mut numbers: Vec<f64>) -> Option<f64> {
         numbers.sort_by(f64::total_cmp);
@@ -82,55 +82,55 @@ impl OfFigures {
     }
 }
 
-/// Which numbers are good ones.
+/// Which values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {
-    /// The larger the better.
+    /// Larger values are better.
     Largest,
-    /// The smaller the better.
+    /// Smaller values are better.
     Smallest,
 }
 
-/// One of several things by which variants are put in order.
+/// One of several criteria for ranking variants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
-    /// The name of an expectation.
+    /// Name of an expectation.
     pub quantity: String,
-    /// Which of its numbers are good.
+    /// Which of its values are better.
     pub best: Best,
 }
 
-/// Another quantity by which a sentence may be read.
+/// An alternative quantity for reading a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherQuantity {
-    /// What is open, as a choice is called.
+    /// Name of the open choice.
     pub choice: String,
-    /// How this reads it.
+    /// The value of the choice with this reading.
     pub value: String,
-    /// The name of an expectation; a figure that does not have it keeps to the sentence's own.
+    /// Name of an expectation; a figure that does not have it uses the sentence's own.
     pub quantity: String,
 }
 
-/// What of a number is compared.
+/// How a value is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// The number itself.
+    /// The value itself.
     Nothing,
-    /// It divided by the mean of others.
+    /// Its ratio to the mean of others.
     Ratio,
-    /// It less the mean of others.
+    /// Its difference from the mean of others.
     Difference,
-    /// Its place among others, the largest first.
+    /// Its rank among others, the largest first.
     FromTop,
-    /// Its place among others, the smallest first.
+    /// Its rank among others, the smallest first.
     FromBottom,
-    /// How many of the others have a number of at least a threshold.
+    /// The number of others whose value is at least a threshold.
     Count,
-    /// Its place among others by several criteria, the best first.
+    /// Its rank among others by several criteria, the best first.
     Place,
-    /// How many of the others are better, by several criteria, with another value of a choice.
+    /// The number of others that are better, by several criteria, under an alternative of a choice.
     BetterUnder,
-    /// The part of the pairs of others whose order another value of a choice does not reverse.
+    /// The fraction of pairs of others whose order is not reversed by an alternative of a choice.
     OrderKept,
 }
 
@@ -139,48 +139,48 @@ pub enum Against {
 pub struct Sentence {
     /// The sentence.
     pub says: String,
-    /// How it is judged, in words.
+    /// The criterion, in words.
     pub measure: String,
-    /// Where it stands.
+    /// Source of the sentence.
     pub source: Option<String>,
-    /// The statement it is evidence for: the variant and what is said of it, if nothing else is said.
+    /// The statement that it is evidence for; by default the variant and the sentence.
     pub statement: String,
     /// The variant.
     pub of: String,
-    /// The name of an expectation; empty where criteria say what is measured.
+    /// Name of an expectation; empty if there are several criteria.
     pub quantity: String,
-    /// What else may be meant by it.
+    /// Alternative quantities.
     pub readings: Vec<OtherQuantity>,
-    /// Several quantities, where the sentence is about all of them.
+    /// Several quantities, if the sentence is about all of them.
     pub criteria: Vec<Criterion>,
     /// The figures.
     pub figures: FigureNames,
-    /// Figures whose number the first is divided by, if there are any.
+    /// Figures by whose value the first one is divided, if any.
     pub over_figures: Option<FigureNames>,
-    /// How the numbers of several figures become one.
+    /// Aggregation of the values of several figures.
     pub statistic: OfFigures,
-    /// What is compared.
+    /// How the value is compared.
     pub against: Against,
     /// The other variants.
     pub over: Vec<String>,
-    /// Where variants are counted: from which number on.
+    /// Threshold for counting variants.
     pub threshold: f64,
-    /// A choice and the value that is compared with ours.
+    /// A choice and the alternative that is compared with the default.
     pub under: Option<(String, String)>,
-    /// How.
+    /// The comparison.
     pub comparison: Comparison,
-    /// With what.
+    /// The bound.
     pub value: f64,
-    /// And with what from above, for a sentence with two bounds.
+    /// The upper bound, for a sentence with two bounds.
     pub most: Option<f64>,
-    /// Line of the file that states it, as `file:line`.
+    /// Its position in the file, as `file:line`.
     pub stated_at: String,
 }
 
 /// Reads `paper.toml`.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all problems found.
 pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     let name = path.to_string_lossy().into_owned();
     let read = Disk.read(path).and_then(|text| match is_file_of(keys(), &Disk.identity(path), &text) {
@@ -193,7 +193,7 @@ pub fn load_paper(path: &Path) -> Result<Paper, Errors> {
     }
 }
 
-/// The same from its text.
+/// Parses the text of `paper.toml`.
 pub(crate) fn read_paper(name: String, text: String) -> Result<Paper, Errors> {
     let mut sources = Sources::default();
     let start = Place { source: 0, start: 0, end: 0 };
@@ -294,26 +294,26 @@ fn sentence(gathered: &Gathered<'_>, node: &Node) -> Option<Sentence> {
 }
 
 impl Sentence {
-    /// Whether a number is as the sentence says.
+    /// Returns whether a value agrees with the sentence.
     #[must_use]
     pub fn holds(&self, number: f64) -> bool {
         self.comparison.holds(number, self.value, 0.0) && self.most.is_none_or(|most| number <= most)
     }
 
-    /// The quantities that it speaks of.
+    /// Returns the quantities that the sentence refers to.
     pub fn quantities(&self) -> impl Iterator<Item = &str> {
         let own = (!self.quantity.is_empty()).then_some(self.quantity.as_str());
         own.into_iter().chain(self.criteria.iter().map(|criterion| criterion.quantity.as_str()))
     }
 
-    /// The variants that it speaks of.
+    /// Returns the variants that the sentence refers to.
     pub fn variants(&self) -> impl Iterator<Item = &String> {
         // Where variants are counted, no single one is meant.
         let counted = matches!(self.against, Against::Count | Against::BetterUnder | Against::OrderKept);
         (!counted).then_some(&self.of).into_iter().chain(&self.over)
     }
 
-    /// The cell of a variant, as the sentence needs it: the axis and its value.
+    /// Returns whether a cell belongs to a variant.
     #[must_use]
     pub fn is_of(cell: &[(String, String)], variant: &str) -> bool {
         cell.iter().any(|(axis, value)| axis == VARIANT && value == variant)

@@ -1,4 +1,4 @@
-//! Parameters of protocols and congestion points, from the tables they come with to scenario keys and back.
+//! Conversion between the parameter tables of protocols and congestion points and scenario keys.
 
 use super::key::{Default, Key, Kind, key};
 use super::resolve::{Gathered, Node};
@@ -7,8 +7,8 @@ use congestion::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind,
 /// A protocol or congestion point: name, parameters and presets.
 pub(crate) type Catalogued = (&'static str, &'static [Parameter], &'static [Preset]);
 
-/// The keys of protocols or congestion points: each applies where one of its names is chosen. What a preset sets is
-/// another reading of its key, before the usual one, that applies where the preset is chosen.
+/// Returns the keys of protocols or congestion points. Each applies if one of its names is selected. A value set by a
+/// preset is another reading of its key, which precedes the default one and applies if the preset is selected.
 pub(crate) fn keys(tables: &[Catalogued]) -> Vec<Key> {
     let mut keys: Vec<(Parameter, Option<&str>, Vec<&str>)> = Vec::new();
     let mut add = |parameter: Parameter, preset: Option<&'static str>, name: &'static str| match keys
@@ -46,7 +46,7 @@ pub(crate) fn keys(tables: &[Catalogued]) -> Vec<Key> {
     preset(tables).into_iter().chain(of_presets.into_iter().chain(usual).map(one)).collect()
 }
 
-/// The key that chooses a preset, where there are any.
+/// Returns the key that selects a preset, if there are any.
 fn preset(tables: &[Catalogued]) -> Option<Key> {
     let with: Vec<&str> = tables.iter().filter(|(.., presets)| !presets.is_empty()).map(|(name, ..)| *name).collect();
     let mut known: Vec<(&str, &str)> = Vec::new();
@@ -72,7 +72,7 @@ fn kind(kind: ParameterKind) -> Kind {
     }
 }
 
-/// The values a section gives to a table; `None` if one of them could not be read, which has been said.
+/// Returns the values of a section for a table; `None` if one of them is invalid, which has been reported.
 pub(crate) fn values(node: &Node, parameters: &'static [Parameter]) -> Option<Values> {
     let mut values = Values::defaults(parameters);
     for parameter in parameters {
@@ -95,7 +95,7 @@ pub(crate) fn values(node: &Node, parameters: &'static [Parameter]) -> Option<Va
     Some(values)
 }
 
-/// What was built, or `None` after saying why it was not.
+/// Returns the result, or `None` after reporting the error.
 pub(crate) fn built<T>(gathered: &mut Gathered<'_>, node: &Node, built: Result<T, Invalid>) -> Option<T> {
     built.map_err(|Invalid { parameter, message, help }| gathered.refuse(node.place_of(parameter), message, help)).ok()
 }

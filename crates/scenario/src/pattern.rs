@@ -1,8 +1,8 @@
-//! Names with wildcards: `*` is any run of characters, `?` is one, `{0..7}` is a number from 0 to 7.
+//! Names with wildcards: `*` is any sequence of characters, `?` is one, `{0..7}` is a number from 0 to 7.
 
 use std::collections::BTreeSet;
 
-/// A pattern in pieces.
+/// A parsed pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(Vec<Piece>);
 
@@ -23,25 +23,25 @@ impl Piece {
     }
 }
 
-/// Names that a pattern's ranges stand for and that do not exist.
+/// Names covered by a pattern's ranges that do not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
-    /// The first of them; wildcards stay as they are.
+    /// The first missing name, with wildcards unchanged.
     pub first: String,
-    /// How many there are.
+    /// Number of missing names.
     pub missing: u128,
-    /// Of how many.
+    /// Number of all names.
     pub all: u128,
 }
 
-/// The most names a pattern may be expanded to.
+/// Maximum number of names that a pattern may expand to.
 pub(crate) const MOST_NAMES: u64 = 1 << 20;
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// A range that is none, in words.
+    /// Returns a description of an invalid range.
     pub fn parse(text: &str) -> Result<Pattern, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -70,7 +70,7 @@ impl Pattern {
         Ok(Pattern(pieces))
     }
 
-    /// Whether it stands for one name only, and which.
+    /// Returns the name if the pattern matches exactly one.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self.0.as_slice() {
             [Piece::Literal(name)] => Some(name),
@@ -78,7 +78,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a name is one of those it stands for.
+    /// Returns whether the pattern matches a name.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         // The places in the name that the pieces so far can have led to.
@@ -117,7 +117,7 @@ impl Pattern {
         at.last() == Some(&name.len())
     }
 
-    /// The numbers its ranges have in a name, in every way the name can be read.
+    /// Returns the numbers that its ranges have in a name, for every possible match.
     fn numbers(&self, name: &str) -> BTreeSet<Vec<u64>> {
         let mut at = BTreeSet::from([(0, Vec::new())]);
         for piece in &self.0 {
@@ -148,8 +148,8 @@ impl Pattern {
         at.into_iter().filter(|(end, _)| *end == name.len()).map(|(_, numbers)| numbers).collect()
     }
 
-    /// What is left over if each combination of the numbers of its ranges must match one of these names: the first that
-    /// matches none, written with its numbers, and how many there are of how many.
+    /// Checks that each combination of the numbers of its ranges matches one of these names. Returns the first
+    /// combination without a match, and the numbers of missing and of all combinations.
     pub fn unmatched<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<Unmatched> {
         let ranges: Vec<(u64, u64)> = self.0.iter().filter_map(Piece::range).collect();
         if ranges.is_empty() {
@@ -169,7 +169,7 @@ impl Pattern {
         (missing > 0).then(|| Unmatched { first: self.with(&numbers), missing, all })
     }
 
-    /// It with numbers in place of its ranges.
+    /// Returns the pattern with numbers in place of its ranges.
     fn with(&self, numbers: &[u64]) -> String {
         let mut numbers = numbers.iter();
         let write = |piece: &Piece| match piece {
@@ -181,10 +181,10 @@ impl Pattern {
         self.0.iter().map(write).collect()
     }
 
-    /// The names a pattern without `*` and `?` stands for, in order.
+    /// Returns the names that a pattern without `*` and `?` expands to, in order.
     ///
     /// # Errors
-    /// A wildcard, or too many names, in words.
+    /// Returns a description of the problem: a wildcard, or too many names.
     pub(crate) fn expand(&self) -> Result<Vec<String>, String> {
         let mut names = vec![String::new()];
         for piece in &self.0 {

@@ -1,4 +1,4 @@
-//! The plan: a scenario with everything decided, and where each decision came from.
+//! The plan: a scenario with all values determined, and the source of each.
 
 use super::lower::network::need_of_changes;
 use super::problem::Errors;
@@ -16,106 +16,106 @@ use std::fmt::Write;
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// Where a value of the plan came from.
+/// Source of a value of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A line of a file.
     File {
-        /// Its path, as given.
+        /// Path of the file, as given.
         file: String,
-        /// The line, from one.
+        /// Line number, from one.
         line: usize,
     },
-    /// An override, whole.
+    /// An override, in full.
     Override(String),
-    /// Nobody said it; this is why it is what it is.
+    /// A default, with the reason for it.
     Default(&'static str),
 }
 
 /// One value of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The key, as an override would name it.
+    /// The key, as written in an override.
     pub path: String,
-    /// Its value with its unit, in the shortest exact form.
+    /// The value with its unit, in the shortest exact form.
     pub value: String,
-    /// Where it came from.
+    /// Source of the value.
     pub source: Source,
 }
 
-/// How long to run, and how often.
+/// Settings of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunSettings {
     /// Simulated time.
     pub duration: Span,
     /// Simulated time before averages begin.
     pub warm_up: Span,
-    /// Names every random stream.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// How many runs, with seed, seed + 1, and so on.
+    /// Number of runs, with seed, seed + 1, and so on.
     pub replications: u32,
     /// Simulated time of the short form of a figure.
     pub quick: Option<Span>,
     /// Simulated time between two inspections of the whole network.
     pub inspect_every: Span,
-    /// Ends the run after so many events.
+    /// Maximum number of events, after which the run ends.
     pub max_events: Option<u64>,
-    /// Threads, if the scenario says; results do not depend on it.
+    /// Number of threads, if the scenario sets it; results do not depend on it.
     pub threads: Option<usize>,
 }
 
-/// What to record, and how often.
+/// Settings of the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeSettings {
-    /// Throughput of every flow by windows, and completions.
+    /// Throughput of every flow by window, and completions.
     pub flows: bool,
-    /// Bytes and busy time of cables by windows.
+    /// Bytes and busy time of cables by window.
     pub links: bool,
     /// Samples of queues.
     pub queues: bool,
-    /// Samples of what congestion control allows.
+    /// Samples of the rates and windows permitted by congestion control.
     pub rates: bool,
-    /// Beginnings and ends of pauses.
+    /// Starts and ends of pauses.
     pub pauses: bool,
-    /// Frames that came to nothing.
+    /// Dropped and lost frames.
     pub drops: bool,
-    /// Which flows hold the buffers of switches that keep account of it.
+    /// Buffer occupancy by flow, for switches that record it.
     pub occupancy: bool,
-    /// Congestion notices.
+    /// Congestion notifications.
     pub notices: bool,
-    /// Between two samples of queues and rates.
+    /// Sampling interval of queues and rates.
     pub sample_every: Span,
-    /// Over which throughputs are averaged.
+    /// Window over which throughputs are averaged.
     pub throughput_window: Span,
-    /// Rows that may be recorded.
+    /// Maximum number of recorded rows.
     pub max_rows: u64,
-    /// Size of the tables that may be recorded.
+    /// Maximum size of the recorded tables.
     pub max_size: Bytes,
-    /// For every node whether its links, queues and pauses are recorded.
+    /// For every node, whether its links, queues and pauses are recorded.
     pub nodes: Vec<bool>,
 }
 
 /// One dimension of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// The key, as an override names it.
+    /// The key, as written in an override.
     pub path: String,
-    /// The values it takes in turn, as an override writes them.
+    /// The values, as written in an override.
     pub values: Vec<String>,
 }
 
 impl Axis {
-    /// The values as a person writes them: texts without their quotes.
+    /// Returns the values as written by a user: texts without quotes.
     #[must_use]
     pub fn labels(&self) -> Vec<String> {
         self.values.iter().map(|value| value.trim_matches('"').to_owned()).collect()
     }
 }
 
-/// A text the plan was made from.
+/// An input text of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input<'a> {
-    /// Path of the file as given.
+    /// Path of the file, as given.
     pub file: String,
     /// SHA-256 of its content, in hexadecimal.
     pub sha256: String,
@@ -123,49 +123,49 @@ pub struct Input<'a> {
     pub text: &'a str,
 }
 
-/// A scenario with everything decided.
+/// A scenario with all values determined.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What the scenario is called.
+    /// Name of the scenario.
     pub name: String,
-    /// What it shows; may be empty.
+    /// Description; may be empty.
     pub description: String,
     /// The network and its traffic.
     pub spec: NetworkSpec,
-    /// How long to run, and how often.
+    /// Settings of the run.
     pub run: RunSettings,
-    /// What to record.
+    /// Settings of the recording.
     pub probes: ProbeSettings,
-    /// A name for every flow, in the order of `spec.flows`.
+    /// Name of every flow, in the order of `spec.flows`.
     pub flow_names: Vec<String>,
-    /// For every flow its workload: a position in `workload_names`.
+    /// Index in `workload_names` of every flow's workload.
     pub workload_of_flow: Vec<u32>,
-    /// The workloads, in the order of the scenario.
+    /// Names of the workloads, in the order of the scenario.
     pub workload_names: Vec<String>,
-    /// What the results should be.
+    /// Expectations of the results.
     pub expectations: Vec<Expectation>,
     /// The dimensions of a sweep.
     pub sweep: Vec<Axis>,
-    /// What it says of the figure it is.
+    /// Description of the figure.
     pub figure: Figure,
-    /// The scenario as a fluid, if it says so; [`FluidPlan::of`] finds what it does not say. Packets run whether or not it
-    /// makes one.
+    /// The fluid model, if the scenario has `[fluid]`; [`FluidPlan::of`] derives one otherwise. Packets can be
+    /// simulated even if the model is invalid.
     pub fluid: Option<Result<FluidPlan, NoFluid>>,
-    /// Data Center Bridging as its nodes are configured, if it says so.
+    /// Data Center Bridging configuration, if the scenario has one.
     pub dcb: Option<DcbPlan>,
-    /// How its tables are computed; `None` where it writes them out.
+    /// How forwarding tables are computed; `None` if the scenario states them.
     pub routing: Option<Routing>,
-    /// Groups of bridges, of shortest path bridging.
+    /// Services of shortest path bridging.
     pub services: Vec<Service>,
-    /// For every class whether its frames go in the lanes of the routing.
+    /// For every class, whether its frames use the lanes of the routing.
     pub layered: Vec<bool>,
-    /// Every value and where it came from.
+    /// All values and their sources.
     pub entries: Vec<Entry>,
     pub(crate) recipe: Arc<Recipe>,
 }
 
 impl Plan {
-    /// What a run of it needs, by an estimate.
+    /// Returns the estimated memory requirements of a run.
     #[must_use]
     pub fn need(&self) -> Need {
         let listed = |flow: &FlowSpec| match &flow.destination {
@@ -177,23 +177,23 @@ impl Plan {
         network.and_flows(self.spec.flows.len() as u64, receivers)
     }
 
-    /// What it says, without the flows it has been made into: they take the most memory. It cannot be run.
+    /// Returns the plan without its flows, which take the most memory. It cannot be run.
     #[must_use]
     pub fn without_flows(mut self) -> Plan {
         (self.spec.flows, self.flow_names, self.workload_of_flow) = (Vec::new(), Vec::new(), Vec::new());
         self
     }
 
-    /// The same scenario with another seed: its random flows are drawn anew.
+    /// Returns the plan of the same scenario with another seed, with new random flows.
     ///
     /// # Errors
-    /// If the other seed draws more flows than are allowed.
+    /// Returns an error if the other seed yields more flows than allowed.
     pub fn with_seed(&self, seed: u64) -> Result<Plan, Errors> {
         self.recipe.plan(Some(seed))
     }
 
-    /// The axes of its grid with their values, as an override writes them: the variants, or the one that was chosen, and
-    /// those of the sweep.
+    /// Returns the axes of the grid with their values, as written in an override: the variants, or the selected one,
+    /// and those of the sweep.
     #[must_use]
     pub fn axes(&self) -> Vec<(String, Vec<String>)> {
         let variants = self.figure.variant.as_ref().map_or(self.figure.variants.clone(), |name| vec![name.clone()]);
@@ -201,7 +201,7 @@ impl Plan {
         variants.into_iter().chain(self.sweep.iter().map(|axis| (axis.path.clone(), axis.values.clone()))).collect()
     }
 
-    /// The files it was made from, with their hashes.
+    /// Returns the input files with their hashes.
     pub fn inputs(&self) -> impl Iterator<Item = Input<'_>> {
         self.sources().iter().filter(|source| source.kind != super::SourceKind::Override).map(|source| Input {
             file: source.name.clone(),
@@ -210,21 +210,21 @@ impl Plan {
         })
     }
 
-    /// What was given beside its files, as overrides that would give it again.
+    /// Returns the overrides that were applied to the files.
     pub fn overrides(&self) -> impl Iterator<Item = String> {
         let given = self.sources().iter().filter(|source| source.kind == super::SourceKind::Override);
         let variant = self.figure.variant.iter().map(|name| format!("{}={name}", super::VARIANT));
         variant.chain(given.map(|source| source.text.clone()))
     }
 
-    /// All texts it was made from.
+    /// Returns all input texts.
     #[must_use]
     pub fn sources(&self) -> &Sources {
         &self.recipe.sources
     }
 }
 
-/// The plan for people: every value, and where it came from.
+/// Describes the plan for humans: every value and its source.
 #[must_use]
 pub fn explain(plan: &Plan) -> String {
     let mut text = String::new();
@@ -275,7 +275,7 @@ pub fn explain(plan: &Plan) -> String {
     text
 }
 
-/// The section and the key of a path.
+/// Splits a path into section and key.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('.').unwrap_or(("", path))
 }

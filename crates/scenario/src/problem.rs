@@ -1,23 +1,23 @@
-//! What is wrong with a scenario: all of it at once, each with its line, a caret and a remedy.
+//! Problems of a scenario: all reported at once, each with its line, a caret and a remedy.
 
 use super::source::{Place, SourceKind, SourceText, Sources, floor_boundary};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use files::text::on_one_line;
 use std::fmt;
 
-/// More problems than this are counted, not shown.
+/// Maximum number of problems shown; the rest is counted.
 const SHOWN: usize = 40;
 
-/// One thing that is wrong.
+/// A problem.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    /// Where.
+    /// The position.
     pub(crate) place: Place,
-    /// What.
+    /// The message.
     pub(crate) message: String,
-    /// What to do about it; may be empty.
+    /// The remedy; may be empty.
     pub(crate) help: String,
-    /// Another place that it has to do with.
+    /// A related position.
     pub(crate) also: Option<(Place, String)>,
 }
 
@@ -32,22 +32,22 @@ impl Problem {
     }
 }
 
-/// One problem as a caller sees it.
+/// A problem, as seen by a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
     /// File, or the name of the override.
     pub file: String,
-    /// Line, from one.
+    /// Line number, from one.
     pub line: usize,
     /// Column in characters, from one.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do; may be empty.
+    /// The remedy; may be empty.
     pub help: String,
 }
 
-/// Everything that is wrong with a scenario.
+/// All problems of a scenario.
 #[derive(Clone, Debug)]
 pub struct Errors {
     sources: Sources,
@@ -69,7 +69,7 @@ impl Errors {
         Errors { sources, problems }
     }
 
-    /// The problems in the order of the text.
+    /// Returns the problems in the order of the text.
     pub fn complaints(&self) -> impl Iterator<Item = Complaint> {
         self.problems.iter().map(|problem| {
             let (line, column) = self.sources.position(problem.place);
@@ -78,13 +78,13 @@ impl Errors {
         })
     }
 
-    /// How many there are.
+    /// Returns the number of problems.
     #[must_use]
     pub fn count(&self) -> usize {
         self.problems.len()
     }
 
-    /// The problems for people, with the source lines; `color` adds terminal escapes.
+    /// Formats the problems for humans, with the source lines; `color` adds terminal escapes.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
@@ -138,7 +138,7 @@ impl Errors {
         Some(Snippet::source(source.text.as_str()).path(source.name.as_str()))
     }
 
-    /// The place within its text, on one line and never empty unless the text is.
+    /// Returns the range of a position within its text, on one line and not empty unless the text is.
     fn range(&self, place: Place) -> std::ops::Range<usize> {
         let text = self.sources.get(place.source).map_or("", |source| source.text.as_str());
         let start = floor_boundary(text, place.start as usize);

@@ -1,4 +1,5 @@
-//! The reference page, generated from the table of keys: every key with its kind, default, the default's source and meaning.
+//! The reference page, generated from the table of keys: every key with its kind, default, the default's source and
+//! meaning.
 
 use super::key::{Default, Key, Kind, Section};
 use super::keys::{examples, root};
@@ -28,10 +29,10 @@ cannot be removed this way.
 Examples are parts of a scenario; the test suite loads each of them.
 ";
 
-/// A condition that this many keys of a section share has a table of its own.
+/// Number of keys in a section from which a shared condition has its own table.
 const MANY: usize = 5;
 
-/// The page, in Markdown.
+/// Returns the page in Markdown.
 #[must_use]
 pub fn reference() -> String {
     let mut page = Page { text: String::from(OPENING), known: Vec::new(), examples: examples::SCENARIO };
@@ -43,13 +44,13 @@ pub fn reference() -> String {
 
 struct Page {
     text: String,
-    /// The sections described so far: their keys, and their titles.
+    /// The sections described so far: their keys and titles.
     known: Vec<(String, String)>,
     examples: examples::Examples,
 }
 
 impl Page {
-    /// A section, unless one with the same keys is on the page: then a reference to that.
+    /// Writes a section, or a reference to one with the same keys.
     fn section(&mut self, section: &Section, path: &str, title: &str, depth: usize) {
         let _ = writeln!(self.text, "\n{} {title}\n", "#".repeat(depth.min(5)));
         let mut body = String::new();
@@ -75,7 +76,7 @@ impl Page {
     }
 }
 
-/// The keys of a section: a table, those of conditions that many share, and the choices.
+/// Writes the keys of a section: a table, tables for conditions shared by many keys, and the choices.
 fn describe(page: &mut String, section: &Section) {
     let mut groups: Vec<(String, Vec<&Key>)> = Vec::new();
     for key in &section.keys {
@@ -104,7 +105,7 @@ fn table<'a>(page: &mut String, rows: impl Iterator<Item = (&'a Key, String)>) {
     }
 }
 
-/// The values of each key that is a choice; those of several readings of a key, once if they are the same.
+/// Writes the values of each key that is a choice, once if several readings have the same.
 fn choices(page: &mut String, section: &Section) {
     for (number, key) in section.keys.iter().enumerate() {
         let Some(choices) = values(key) else { continue };
@@ -137,7 +138,7 @@ fn values(key: &Key) -> Option<&Vec<(String, String)>> {
     }
 }
 
-/// The anchor that Markdown gives to a heading.
+/// Returns the anchor that Markdown gives to a heading.
 fn anchor(title: &str) -> String {
     title.to_lowercase().chars().filter(|letter| letter.is_alphanumeric() || "-_ ".contains(*letter)).collect()
 }
@@ -146,7 +147,7 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// When a key applies; where it is shorter, when it does not.
+/// Describes when a key applies or, if shorter, when it does not.
 fn condition(key: &Key, section: &Section) -> String {
     let list = |values: Vec<&String>| values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
     let mut text = String::new();

@@ -1,6 +1,7 @@
-//! From a tree to typed values: every key of the table read or defaulted, everything else refused.
+//! Conversion of a tree to typed values: every key of the table is read or set to its default, and unknown keys are
+//! refused.
 //!
-//! This knows kinds and conditions, not meanings: that a stop lies before a start is for those who know what they are.
+//! This module knows kinds and conditions, not meanings: for example, it does not check that a stop follows its start.
 
 use super::key::{Default, Key, Kind, NONE, Section, meant};
 use super::plan::{Entry, Source};
@@ -11,12 +12,12 @@ use super::value::{Value, read, read_default};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate, Span};
 
-/// What reading gathers beside the values.
+/// Information collected beside the values.
 pub(crate) struct Gathered<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) problems: Vec<Problem>,
     pub(crate) entries: Vec<Entry>,
-    /// Entries whose value a rule will give, by path.
+    /// Entries whose values are computed by a rule, by path.
     pub(crate) by_rule: BTreeMap<String, usize>,
 }
 
@@ -25,7 +26,7 @@ impl Gathered<'_> {
         self.problems.push(Problem::new(place, message, help));
     }
 
-    /// Fills in what a rule came to.
+    /// Sets a value computed by a rule.
     pub(crate) fn computed(&mut self, path: &str, name: &str, value: impl std::fmt::Display) {
         let known = self.by_rule.get(&join(path, name));
         if let Some(entry) = known.and_then(|&number| self.entries.get_mut(number)) {
@@ -46,14 +47,14 @@ impl Gathered<'_> {
 /// A section with its values.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Where it begins.
+    /// Position of its start.
     pub(crate) place: Place,
-    /// Its path, as overrides write it.
+    /// Its path, as written in overrides.
     pub(crate) path: String,
     values: BTreeMap<&'static str, Found>,
-    /// Keys that were given and could not be read; what is wrong with them has been said.
+    /// Keys that are given but invalid; the problems have been reported.
     broken: BTreeSet<&'static str>,
-    /// Keys that were given as absent.
+    /// Keys that are given as absent.
     none: BTreeSet<&'static str>,
 }
 
@@ -63,7 +64,7 @@ struct Found {
     place: Option<Place>,
 }
 
-/// What conditions look up: the choices made in a section and in those around it.
+/// The scope of conditions: the choices made in a section and in the enclosing ones.
 pub(crate) struct Scope<'a> {
     chosen: BTreeMap<&'static str, Choice>,
     around: Option<&'a Scope<'a>>,
@@ -73,7 +74,7 @@ pub(crate) struct Scope<'a> {
 enum Choice {
     Made(String),
     NotMade,
-    /// It was made wrongly, so nothing can be said of what depends on it.
+    /// The choice is invalid, so keys that depend on it cannot be checked.
     Broken,
 }
 
@@ -175,7 +176,7 @@ pub(crate) fn section(
     node
 }
 
-/// Whether it is the text that makes a key absent.
+/// Returns whether a value is the text that makes a key absent.
 pub(crate) fn is_none(item: &Item) -> bool {
     matches!(&item.data, Data::Text(text) if text == NONE)
 }
@@ -195,7 +196,7 @@ fn refuse_unknown(gathered: &mut Gathered<'_>, section: &Section, table: &Table,
     }
 }
 
-/// A key that has no effect here: nobody should believe that it has.
+/// Reports a key that has no effect here.
 fn idle<'k>(scope: &Scope<'_>, key: &Key, readings: impl Iterator<Item = &'k Key>, place: Place) -> Problem {
     let mut reason = String::new();
     let mut remedies: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -225,7 +226,7 @@ fn idle<'k>(scope: &Scope<'_>, key: &Key, readings: impl Iterator<Item = &'k Key
     Problem::new(place, reason, format!("remove it, or choose {}", remedies.join(", ")))
 }
 
-/// Reads a value that is there.
+/// Reads a given value.
 fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, scope: &Scope<'_>) -> Option<Value> {
     match (&key.kind, &item.data) {
         (Kind::Table(inner), Data::Table(table)) => {
@@ -261,10 +262,10 @@ fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, 
     }
 }
 
-/// The most characters of a name: it becomes a part of the names of files.
+/// Maximum length of a name, which becomes part of file names.
 const LONGEST_NAME: usize = 200;
 
-/// A name or a title is one line of so many characters at most; other texts may be longer.
+/// Checks that a name or a title is one line of limited length; other texts may be longer.
 fn short_name(key: &Key, item: &Item, value: Value) -> Result<Value, Vec<Problem>> {
     let Value::Text(text) = &value else { return Ok(value) };
     if !matches!(key.kind, Kind::Text) || !["name", "title", "x", "y", "legend"].contains(&key.name) {
@@ -281,7 +282,7 @@ fn short_name(key: &Key, item: &Item, value: Value) -> Result<Value, Vec<Problem
     Err(vec![problem])
 }
 
-/// Takes the default of a key that is not there.
+/// Sets the default of a key that is not given.
 fn absent(gathered: &mut Gathered<'_>, key: &'static Key, node: &Node, scope: &Scope<'_>) -> Option<Value> {
     let path = join(&node.path, key.name);
     let mut note = |value: String, source: &'static str| {
@@ -364,12 +365,12 @@ getters! {
     pairs: Pairs -> Vec<[(String, Place); 2]>;
     /// Two times with their places.
     interval: Interval -> [(Span, Place); 2];
-    /// Whatever it is.
+    /// Any value.
     any: Any -> Item;
 }
 
 impl Node {
-    /// A section inside this one.
+    /// Returns a section inside this one.
     pub(crate) fn table(&self, key: &str) -> Option<&Node> {
         match self.values.get(key) {
             Some(Found { value: Value::Table(node), .. }) => Some(node),
@@ -377,7 +378,7 @@ impl Node {
         }
     }
 
-    /// The sections of a list; none if there is no list.
+    /// Returns the sections of a list; empty if there is no list.
     pub(crate) fn tables(&self, key: &str) -> &[Node] {
         match self.values.get(key) {
             Some(Found { value: Value::Tables(nodes), .. }) => nodes,
@@ -385,22 +386,22 @@ impl Node {
         }
     }
 
-    /// Where a key's value stands; the section itself if it was not given.
+    /// Returns the position of a key's value; that of the section if it was not given.
     pub(crate) fn place_of(&self, key: &str) -> Place {
         self.values.get(key).and_then(|found| found.place).unwrap_or(self.place)
     }
 
-    /// Whether a key was given or has a default.
+    /// Returns whether a key was given or has a default.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.values.contains_key(key)
     }
 
-    /// Whether a key was given as absent: `"none"`.
+    /// Returns whether a key was given as absent: `"none"`.
     pub(crate) fn is_none(&self, key: &str) -> bool {
         self.none.contains(key)
     }
 
-    /// Whether a key was given, well or badly.
+    /// Returns whether a key was given, validly or not.
     pub(crate) fn given(&self, key: &str) -> bool {
         self.broken.contains(key) || self.values.get(key).is_some_and(|found| found.place.is_some())
     }

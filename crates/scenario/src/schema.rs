@@ -1,4 +1,4 @@
-//! The JSON Schema of scenarios, made from the table of keys: editors complete and check with it.
+//! The JSON Schema of scenarios, generated from the table of keys, for completion and checks in editors.
 
 use super::key::{Default, Key, Kind, NONE, Section};
 use super::keys::root;
@@ -11,7 +11,7 @@ const RATE: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*([kKMGT]|[kKMGT]i)?(b|bit|B)
 const PERCENT: &str = r"^\s*([1-9][0-9]?|100)\s*%\s*$";
 const SIZE: &str = r"^\s*[0-9][0-9_]*(\.[0-9_]+)?\s*([kKMGT]|[kKMGT]i)?B\s*$";
 
-/// The schema, draft 2020-12.
+/// Returns the schema, draft 2020-12.
 #[must_use]
 pub fn schema() -> Value {
     let mut definitions = Map::new();
@@ -24,7 +24,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The object of a section; sections that stand alone or in lists are defined once, under their paths.
+/// Returns the object of a section; sections that are used alone or in lists are defined once, under their paths.
 fn section(section: &Section, path: &str, definitions: &mut Map<String, Value>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();

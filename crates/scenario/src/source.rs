@@ -1,16 +1,16 @@
-//! The texts a scenario came from: files and overrides, and places in them.
+//! The source texts of a scenario: files and overrides, and positions in them.
 //!
-//! Every value keeps its [`Place`], through base files and overrides, so that an error found late still points at the
-//! letters that caused it. Nothing here reads a file: a [`FileReader`] does, and only the loader has one that touches
+//! Every value keeps its [`Place`] through base files and overrides, so that an error found late still refers to the
+//! text that caused it. This module does not read files; a [`FileReader`] does, and only that of the loader accesses
 //! the disk.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// A range of one of the texts.
+/// A range of a source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Which text.
+    /// Index of the text.
     pub(crate) source: u32,
     /// First byte.
     pub(crate) start: u32,
@@ -18,40 +18,40 @@ pub struct Place {
     pub(crate) end: u32,
 }
 
-/// What kind of text it is.
+/// The kind of a source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     /// A scenario or another file of keys.
     File,
-    /// A file of numbers that a scenario names. Its lines are never quoted: a name may lead to anything.
+    /// A data file that a scenario names. Its lines are never quoted, because the name may lead to any file.
     Data,
-    /// One `path=value` given beside the file.
+    /// An override `path=value`.
     Override,
 }
 
-/// One text.
+/// A source text.
 #[derive(Clone, Debug)]
 pub struct SourceText {
-    /// The path as it was given, or what the override is called.
+    /// The path as given, or the name of the override.
     pub name: String,
-    /// Of what kind.
+    /// Kind of the text.
     pub kind: SourceKind,
     /// The whole text.
     pub text: String,
-    /// SHA-256 of the text, in hexadecimal: what `sha256sum` prints.
+    /// SHA-256 of the text, in hexadecimal, as printed by `sha256sum`.
     pub sha256: String,
-    /// Where each line begins.
+    /// Offset of each line.
     lines: Vec<u32>,
 }
 
-/// All texts of a scenario.
+/// All source texts of a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     texts: Vec<SourceText>,
 }
 
 impl Sources {
-    /// Adds a text and returns its number.
+    /// Adds a text and returns its index.
     pub(crate) fn add(&mut self, name: String, kind: SourceKind, text: String) -> u32 {
         let sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
         let breaks = text.bytes().zip(1_u32..).filter(|(octet, _)| *octet == b'\n').map(|(_, next)| next);
@@ -60,17 +60,17 @@ impl Sources {
         (self.texts.len() - 1) as u32
     }
 
-    /// The texts, in the order in which they were read.
+    /// Returns the texts, in the order in which they were read.
     pub fn iter(&self) -> impl Iterator<Item = &SourceText> {
         self.texts.iter()
     }
 
-    /// One of them.
+    /// Returns a text by its index.
     pub(crate) fn get(&self, source: u32) -> Option<&SourceText> {
         self.texts.get(source as usize)
     }
 
-    /// The same with names that a terminal shows as they are.
+    /// Escapes control characters in the names of the texts.
     pub(crate) fn on_one_line(mut self) -> Sources {
         for source in &mut self.texts {
             source.name = files::text::on_one_line(&source.name).into_owned();
@@ -78,7 +78,7 @@ impl Sources {
         self
     }
 
-    /// Line and column of a place's first character, both from one.
+    /// Returns line and column of the first character, both from one.
     #[must_use]
     pub fn position(&self, place: Place) -> (usize, usize) {
         let Some(source) = self.get(place.source) else { return (1, 1) };
@@ -88,7 +88,7 @@ impl Sources {
         (line.max(1), source.text[start..at].chars().count() + 1)
     }
 
-    /// The folder against which a path written at that place is resolved.
+    /// Returns the folder that a path at that position is relative to.
     pub(crate) fn folder(&self, place: Place) -> PathBuf {
         match self.get(place.source) {
             Some(source) if source.kind == SourceKind::File => {
@@ -99,12 +99,12 @@ impl Sources {
     }
 }
 
-/// Octets as digits.
+/// Formats octets in hexadecimal.
 fn hexadecimal(octets: &[u8]) -> String {
     octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
-/// The last character boundary at or before a byte.
+/// Returns the last character boundary at or before a byte.
 pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -113,21 +113,21 @@ pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
     at
 }
 
-/// Where files come from.
+/// A source of files.
 pub trait FileReader {
-    /// The whole text of a file.
+    /// Reads the whole text of a file.
     ///
     /// # Errors
-    /// Why it cannot be had, for people.
+    /// Returns the reason for humans.
     fn read(&self, path: &Path) -> Result<String, String>;
 
-    /// A name that is the same for two paths only if they are one file.
+    /// Returns a name that is equal for two paths only if they refer to the same file.
     fn identity(&self, path: &Path) -> PathBuf {
         path.to_path_buf()
     }
 }
 
-/// A reader that has no files: for scenarios that must stand alone.
+/// A reader without files, for self-contained scenarios.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 

@@ -1,4 +1,4 @@
-//! A scenario as a tree of values that know their places: read from TOML, laid over a base.
+//! A scenario as a tree of values with positions: parsed from TOML and merged with its base.
 
 use super::key::Section;
 use super::problem::Problem;
@@ -7,14 +7,14 @@ use files::text::is_control;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) data: Data,
     pub(crate) place: Place,
 }
 
-/// What TOML can say, less dates.
+/// TOML values, without dates.
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
     Text(String),
@@ -23,12 +23,12 @@ pub(crate) enum Data {
     Bool(bool),
     List(Vec<Item>),
     Table(Table),
-    /// Something TOML knows and no key takes, or a number beyond reason; in words.
+    /// A TOML value that no key takes, or a number out of range; in words.
     Other(&'static str),
 }
 
 impl Data {
-    /// The kind of value, as an error message names it.
+    /// Returns the kind of value, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             Data::Text(_) => "text",
@@ -51,7 +51,7 @@ pub(crate) struct Table {
 /// A key and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// Where the key stands.
+    /// Position of the key.
     pub(crate) key: Place,
     pub(crate) item: Item,
 }
@@ -61,7 +61,7 @@ impl Table {
         self.entries.get(name)
     }
 
-    /// This table over another: tables are joined key by key, everything else is replaced whole.
+    /// Merges this table over another: tables are merged by key, all other values are replaced.
     pub(crate) fn over(self, base: Table) -> Table {
         let mut joined = base;
         for (name, entry) in self.entries {
@@ -77,7 +77,7 @@ impl Table {
     }
 }
 
-/// Reads a whole text. What could be read comes back along with what could not.
+/// Parses a whole text. Returns the valid parts and reports the others.
 pub(crate) fn parse(sources: &Sources, source: u32, problems: &mut Vec<Problem>) -> Table {
     let Some(text) = sources.get(source).map(|source| source.text.as_str()) else { return Table::default() };
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -87,7 +87,7 @@ pub(crate) fn parse(sources: &Sources, source: u32, problems: &mut Vec<Problem>)
     convert_table(source, 0, table.get_ref())
 }
 
-/// Refuses texts and keys with characters that a terminal would obey. Texts may have lines and tabs.
+/// Refuses texts and keys with control characters. Texts may contain line breaks and tabs.
 pub(crate) fn refuse_controls(table: &Table, problems: &mut Vec<Problem>) {
     for (name, entry) in &table.entries {
         if name.chars().any(is_control) {
@@ -114,7 +114,7 @@ fn controls(place: Place, text: &str) -> Problem {
     Problem::new(place, format!("the control character U+{found:04X} is not allowed"), "remove it")
 }
 
-/// Whether a text is one of keys of that section: it has some at its top, and no more that the section does not know.
+/// Returns whether a text has keys of that section: at least one at its top level, and at most as many unknown ones.
 pub(crate) fn is_of(section: &Section, text: &str) -> bool {
     let (table, _) = DeTable::parse_recoverable(text);
     let known = |name: &str| section.keys.iter().any(|key| key.name == name);
@@ -122,7 +122,8 @@ pub(crate) fn is_of(section: &Section, text: &str) -> bool {
     count > 0 && 2 * count >= table.get_ref().len()
 }
 
-/// Where a text is not one of keys of that section: what is not TOML, and keys at its top that the section does not know.
+/// Returns the positions at which a text does not consist of keys of that section: invalid TOML, and unknown top-level
+/// keys.
 pub(crate) fn foreign(section: &Section, source: u32, text: &str) -> Vec<Place> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let known = |name: &str| section.keys.iter().any(|key| key.name == name);
@@ -131,7 +132,7 @@ pub(crate) fn foreign(section: &Section, source: u32, text: &str) -> Vec<Place> 
     unknown.chain(wrong).map(|span| place(source, 0, span)).collect()
 }
 
-/// Reads one value out of the middle of a text; `None` if it is no TOML value.
+/// Parses one value in the middle of a text; `None` if it is not a TOML value.
 pub(crate) fn parse_value(source: u32, text: &str, offset: usize) -> Option<Item> {
     let value = DeValue::parse(text).ok()?;
     Some(convert(source, offset, value.get_ref(), value.span()))

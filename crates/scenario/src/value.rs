@@ -1,4 +1,4 @@
-//! One value: from TOML, or from the text of a default, by the kind of its key.
+//! Parsing of one value, from TOML or from the text of a default, by the kind of its key.
 
 use super::key::{Kind, near};
 use super::problem::Problem;
@@ -8,7 +8,7 @@ use super::tree::{Data, Item};
 use std::fmt;
 use units::{Bytes, Rate, Span};
 
-/// A value of its kind.
+/// A typed value.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Time(Span),
@@ -52,7 +52,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A value as TOML writes it, on one line.
+/// Formats a value as TOML on one line.
 pub(crate) fn written(item: &Item) -> String {
     match &item.data {
         Data::Text(text) => format!("{text:?}"),
@@ -68,7 +68,7 @@ pub(crate) fn written(item: &Item) -> String {
     }
 }
 
-/// Reads a value that is no table.
+/// Parses a value that is not a table.
 pub(crate) fn read(kind: &Kind, item: &Item) -> Result<Value, Vec<Problem>> {
     let alone = |result: Result<Value, Problem>| result.map_err(|problem| vec![problem]);
     match kind {
@@ -218,7 +218,7 @@ fn count(kind: &Kind, item: &Item, least: u64, most: u64) -> Result<u64, Problem
     }
 }
 
-/// A whole percentage from 1 to 100: `40%` or `40 %`.
+/// Parses a whole percentage from 1 to 100: `40%` or `40 %`.
 pub(crate) fn percent(text: &str) -> Option<u8> {
     text.trim().strip_suffix('%')?.trim_end().parse().ok().filter(|percent| (1..=100).contains(percent))
 }
@@ -269,7 +269,7 @@ fn split<T>(results: Vec<Result<T, Problem>>) -> Result<Vec<T>, Vec<Problem>> {
     if bad.is_empty() { Ok(good) } else { Err(bad) }
 }
 
-/// One name or a list of them.
+/// Parses one name or a list of names.
 fn names(item: &Item) -> Result<Vec<(String, Place)>, Vec<Problem>> {
     let items = match &item.data {
         Data::List(items) if items.is_empty() => {
@@ -307,7 +307,7 @@ fn pair(kind: &Kind, item: &Item) -> Result<[(String, Place); 2], Vec<Problem>> 
     }
 }
 
-/// Reads the text of a default; lists are separated by commas.
+/// Parses the text of a default; lists are separated by commas.
 pub(crate) fn read_default(kind: &Kind, text: &str) -> Option<Value> {
     let place = Place { source: u32::MAX, start: 0, end: 0 };
     let of = |data| Item { data, place };

@@ -1,4 +1,4 @@
-//! Variants: named sets of changes, laid over a scenario before it means anything.
+//! Variants: named sets of changes, applied to a scenario before it is interpreted.
 
 use super::figure::VARIANT;
 use super::key::{Kind, NONE, near};
@@ -7,14 +7,14 @@ use super::problem::Problem;
 use super::source::{Place, SourceKind, Sources};
 use super::tree::{Data, Item, Table};
 
-/// The name of the variant that an override chooses, if it chooses one: `variant=naive`.
+/// Returns the name of the variant that an override selects, if it does: `variant=naive`.
 pub(crate) fn chosen(text: &str) -> Option<&str> {
     let (path, name) = text.split_once('=')?;
     (path.trim() == VARIANT).then(|| name.trim().trim_matches('"'))
 }
 
-/// What a set of changes sets: paths, where they stand, and values. At a path of one word that is a section, the keys
-/// of a table are set one by one: TOML makes such a table of `run.duration = "1ms"`.
+/// Returns the assignments in a set of changes: paths, their positions, and values. If a path is one word that names a
+/// section, the keys of its table are set individually, because TOML creates such a table for `run.duration = "1ms"`.
 pub(crate) fn assignments(changes: &Table) -> Vec<(String, Place, &Item)> {
     let mut all = Vec::new();
     for (path, entry) in &changes.entries {
@@ -29,15 +29,15 @@ pub(crate) fn assignments(changes: &Table) -> Vec<(String, Place, &Item)> {
     all
 }
 
-/// The sections that a set of changes names without a key to set in them, and where: such a change is none.
+/// Returns the sections, with positions, that a set of changes names without setting a key in them.
 pub(crate) fn empty_changes(changes: &Table) -> impl Iterator<Item = (&str, Place)> {
     let empty = |item: &Item| matches!(&item.data, Data::Table(inner) if inner.entries.is_empty());
     let sections = changes.entries.iter().filter(move |(path, entry)| empty(&entry.item) && is_section(path));
     sections.map(|(path, entry)| (path.as_str(), entry.key))
 }
 
-/// The tables of a file that have no keys, where its base has a table of the same path: what is laid over that changes
-/// nothing. Paths, and where they stand.
+/// Returns the paths and positions of empty tables in a file whose base has a table at the same path: merging them
+/// changes nothing.
 pub(crate) fn empty_over(mine: &Table, base: &Table) -> Vec<(String, Place)> {
     let mut all = Vec::new();
     for (name, entry) in &mine.entries {
@@ -51,7 +51,7 @@ pub(crate) fn empty_over(mine: &Table, base: &Table) -> Vec<(String, Place)> {
     all
 }
 
-/// What is said of an empty table that changes nothing: the message and the help.
+/// Returns message and help for an empty table that changes nothing.
 pub(crate) fn changes_nothing(path: &str) -> (String, String) {
     let help = match Path::parse(path).is_ok_and(|path| takes_none(&path)) {
         true => format!("write {path} = \"{NONE}\" to remove the table, or the keys to change"),
@@ -60,7 +60,7 @@ pub(crate) fn changes_nothing(path: &str) -> (String, String) {
     (format!("`{path} = {{}}` changes nothing"), help)
 }
 
-/// Whether a path is one word, and a section.
+/// Returns whether a path is one word that names a section.
 fn is_section(path: &str) -> bool {
     let section = |path: &Path| kind_at(path).is_ok_and(|kinds| matches!(kinds[..], [Kind::Table(_)]));
     !path.contains(['.', '[']) && Path::parse(path).is_ok_and(|path| section(&path))
@@ -73,8 +73,8 @@ fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
     }
 }
 
-/// Lays the variant that an override chooses over a scenario. Paths that are none are told of when the scenario is
-/// read, for all variants.
+/// Applies the variant that an override selects to a scenario. Invalid paths are reported when the scenario is read,
+/// for all variants.
 pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, tree: &mut Table, name: &str) {
     let variants: Vec<Table> = match tree.get("variants").map(|entry| &entry.item.data) {
         Some(Data::Table(table)) => vec![table.clone()],

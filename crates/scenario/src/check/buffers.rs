@@ -1,4 +1,4 @@
-//! Headroom, thresholds and credits against what the cables call for.
+//! Checks of headroom, thresholds and credits against the requirements of the cables.
 
 use super::{Findings, Severity};
 use crate::keys::buffers::LARGEST_BUFFER;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use theory::headroom::{HeadroomSpec, Medium, headroom};
 use units::{Bytes, Rate, Span};
 
-/// Bytes that a link carries in a quantum of pause, 512 bit times.
+/// Bytes per pause quantum of 512 bit times.
 const QUANTUM: u64 = 64;
 
 /// A kind of device as a receiver.
@@ -48,11 +48,11 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     }
 }
 
-/// Ports that are alike.
+/// Ports with the same properties.
 struct Port<'a> {
     rate: Rate,
     latency: Span,
-    /// What both ends wait for a header.
+    /// Time that both ends wait for a header.
     header: Span,
     ports: u64,
     /// Whether frames are damaged on one of them.
@@ -71,7 +71,7 @@ impl Port<'_> {
     }
 }
 
-/// How many ports have a cable, a node that has it, and whether one of them damages frames.
+/// Number of ports with a cable, a node that has it, and whether one of them damages frames.
 struct Alike {
     ports: u64,
     example: NodeId,
@@ -80,7 +80,7 @@ struct Alike {
 
 type Links = BTreeMap<(Rate, Span, Span), Alike>;
 
-/// For every kind of device its distinct cables.
+/// Returns the distinct cables of every kind of device.
 fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
     let mut links: BTreeMap<(bool, u32), Links> = BTreeMap::new();
     let header = |(node, kind): (&Node, &u32)| match plan.spec.switches.get(*kind as usize).map(|it| it.forwarding) {
@@ -179,7 +179,8 @@ fn room_after_xoff(
     }
 }
 
-/// What hardware may call for: a simulated interface takes no time, and a simulated sender what `response` says.
+/// Reports the requirements of real hardware: a simulated interface takes no time, and a simulated sender takes the
+/// time `response`.
 fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[Bytes], findings: &mut Findings) {
     let lossless = plan.spec.classes.iter().zip(largest).filter(|(class, _)| class.lossless);
     let Some(frame) = lossless.map(|(_, &frame)| frame).max().filter(|frame| *frame > Bytes::ZERO) else { return };
@@ -194,11 +195,11 @@ fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[B
     findings.add(Severity::Note, receiver.section.clone(), message, "");
 }
 
-/// Room above a threshold.
+/// Buffer space above a threshold.
 struct Room<'a> {
-    /// What may arrive after XOFF.
+    /// Bytes that may arrive after XOFF.
     needed: Bytes,
-    /// What there is.
+    /// Available bytes.
     have: Bytes,
     buffer: &'a ClassBuffer,
     shared: bool,
@@ -206,7 +207,7 @@ struct Room<'a> {
     frame: Bytes,
 }
 
-/// Whether the headroom outlasts a stop that is lost on the cable: the next one comes when the pause is renewed.
+/// Checks that the headroom suffices if an XOFF is lost on the cable; the next one is sent when the pause is renewed.
 fn lost_stop(subject: &str, place: &str, pause: PauseSpec, room: &Room<'_>, findings: &mut Findings) {
     let spare = Bytes::new(room.have.get() - room.needed.get());
     let wait = Bytes::new(u64::from(pause.quanta - pause.refresh_before) * QUANTUM);
@@ -237,7 +238,7 @@ fn lost_stop(subject: &str, place: &str, pause: PauseSpec, room: &Room<'_>, find
     findings.add(Severity::Warning, subject, message, remedies.join(", or "));
 }
 
-/// Whether a pause is renewed before it runs out: its frame may have to wait behind one of the largest.
+/// Checks that a pause is renewed before it expires; its frame may wait behind one of maximum size.
 fn renewal(
     plan: &Plan,
     receiver: &Receiver<'_>,
@@ -265,7 +266,7 @@ fn renewal(
     findings.add(Severity::Error, format!("{}.pause", receiver.section), message, remedy);
 }
 
-/// Whether credits come back in time to keep a cable full.
+/// Checks that credits return in time to keep a cable busy.
 fn credit_loop(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[Bytes], findings: &mut Findings) {
     for ((spec, buffer), &frame) in plan.spec.classes.iter().zip(receiver.buffers).zip(largest) {
         if !spec.lossless || frame == Bytes::ZERO {

@@ -1,4 +1,4 @@
-//! What the agents of Data Center Bridging would not agree on.
+//! Checks for mismatches between Data Center Bridging agents.
 
 use super::fair::MOST_FLOWS;
 use super::{Findings, Severity, Walker};
@@ -9,7 +9,7 @@ use fabric::spec::FlowControl;
 use fabric::workload::Destination;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Adds each mismatch once, with an example of where.
+/// Reports each mismatch once, with an example of its location.
 pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     let Some(dcb) = &plan.dcb else { return };
     let graph = &plan.spec.graph;
@@ -47,7 +47,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     }
 }
 
-/// What a run does not follow: settings that agents change while it lasts.
+/// Reports settings that agents change during a run, which the run does not follow.
 fn kept(plan: &Plan, steps: &[Exchange], findings: &mut Findings) {
     let changes =
         |step: &&Exchange| step.changed > 0 && step.at.is_some_and(|at| at < units::Time::ZERO + plan.run.duration);
@@ -60,7 +60,7 @@ fn kept(plan: &Plan, steps: &[Exchange], findings: &mut Findings) {
     findings.add(Severity::Warning, "dcb", message, "`tailback dcbx` shows what changes and when");
 }
 
-/// Lossless classes on cables at an end of which PFC of them is off, if flows go that way.
+/// Reports flows of lossless classes on cables with PFC disabled for the class at one end.
 pub(super) fn unprotected(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let spec = &plan.spec;
     if spec.ports.is_empty() {

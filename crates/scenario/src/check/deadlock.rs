@@ -1,7 +1,7 @@
-//! Whether routes can deadlock, who would, and what the routing costs.
+//! Checks for possible deadlocks of routes, the flows involved, and the cost of the routing.
 //!
-//! What waits is a channel: one direction of a cable, in one class. First for all pairs of hosts, in the lanes that the
-//! routing gives them; then for the flows of the scenario, in the classes they have.
+//! The dependency graph consists of channels: one direction of a cable, in one class. It is built first for all pairs
+//! of hosts, in the lanes of the routing, and then for the flows of the scenario, in their classes.
 
 use super::paths::Walker;
 use super::{Findings, Severity, holds_back};
@@ -13,13 +13,13 @@ use fabric::workload::Destination;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// Beyond so many paths the flows are not followed one by one.
+/// Maximum number of paths for which flows are followed individually.
 const MOST_PATHS: usize = 200_000;
-/// Beyond so many hops of all of them they are not either: each is kept.
+/// Maximum total number of hops for which flows are followed individually, because each hop is stored.
 const MOST_HOPS: usize = 10_000_000;
-/// Beyond so many entries of all tables together the routing is not surveyed.
+/// Maximum number of entries in all tables for which the routing is surveyed.
 const MOST_ENTRIES: usize = 4_000_000;
-/// Flows of a circle told by name.
+/// Maximum number of flows of a cycle that are named.
 const TOLD: usize = 6;
 
 pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
@@ -53,12 +53,12 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether some switch counts all classes of a port together, so that lanes do not keep them apart.
+/// Returns whether a switch counts all classes of a port together, so that lanes do not separate them.
 fn counts_together(plan: &Plan) -> bool {
     plan.spec.switches.iter().any(|switch| matches!(switch.flow_control, FlowControl::Pause(_)))
 }
 
-/// The routes with the lanes that the network really keeps apart.
+/// Returns the routes with the lanes that the network actually separates.
 fn judged(plan: &Plan, routes: &Routes) -> Routes {
     let mut judged = routes.clone();
     // A lossless class outside the lanes carries all pairs together.
@@ -69,7 +69,7 @@ fn judged(plan: &Plan, routes: &Routes) -> Routes {
     judged
 }
 
-/// The circle as the switches on it.
+/// Describes a cycle by its switches.
 fn channels(plan: &Plan, walker: &Walker<'_>, circle: &Circle) -> String {
     let lane = if plan.spec.routes.lanes() > 1 { format!(" in lane {}", circle.lane) } else { String::new() };
     named(walker, &circle.channels) + &lane
@@ -82,7 +82,7 @@ fn named(walker: &Walker<'_>, circle: &[(NodeId, u16)]) -> String {
     text.join(" -> ")
 }
 
-/// There are more paths than are followed, or frames take any of several.
+/// There are too many paths to follow, or frames may take any of several.
 struct TooMany;
 
 struct Flows<'a> {
@@ -92,7 +92,7 @@ struct Flows<'a> {
 }
 
 impl Flows<'_> {
-    /// A circle that the flows of the scenario close, and who they are.
+    /// Returns a cycle formed by the flows of the scenario, and the names of the flows.
     fn circle(&self) -> Result<Option<(String, String)>, TooMany> {
         let plan = self.plan;
         if Walker::sprays(plan) || plan.spec.flows.len() > MOST_PATHS {
@@ -156,7 +156,8 @@ impl Flows<'_> {
 }
 
 impl Flows<'_> {
-    /// The ways of notices and receipts from the switches on a flow's path to its source, each with its class.
+    /// Returns the paths of notifications and receipts from the switches on a flow's path to its source, each with its
+    /// class.
     fn notices(&self, flow: u32, source: HostId, hops: &[(NodeId, u16)]) -> Vec<(u8, Vec<(NodeId, u16)>)> {
         let spec = &self.plan.spec;
         let entropy = flow_entropy(flow, source.0, flow, spec.seed);
@@ -170,7 +171,7 @@ impl Flows<'_> {
     }
 }
 
-/// Links used, length of paths and lanes.
+/// Reports the number of used links, path lengths and lanes.
 fn survey(plan: &Plan, findings: &mut Findings) {
     let spec = &plan.spec;
     let switches = spec.graph.nodes.len() - spec.routes.hosts();
@@ -207,7 +208,7 @@ fn survey(plan: &Plan, findings: &mut Findings) {
     findings.add(Severity::Note, "network.routing", message, "");
 }
 
-/// How much of the tables changes after a fault.
+/// Reports how much of the tables changes after a fault.
 fn changes(plan: &Plan, findings: &mut Findings) {
     if plan.spec.routes.lanes() > 1 && !plan.spec.route_changes.is_empty() {
         let message =

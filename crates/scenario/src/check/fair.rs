@@ -1,10 +1,10 @@
-//! The shares that a network fair to all would give: max-min, computed from the plan. How they change over a run is in
-//! [`super::phases`].
+//! Max-min fair shares, computed from the plan. Their changes over a run are in [`super::phases`].
 //!
-//! A flow asks for its rate while it is on, or for all there is, but never for more than the rate limit that its
-//! congestion control states. Bursts of random lengths count by their mean.
+//! The demand of a flow is its rate while it is on, or unlimited, but never more than the rate limit of its congestion
+//! control. Bursts of random lengths count by their mean.
 //!
-//! Where flows of several classes share a link, the link's scheduler says what each class has ([`theory::classes`]).
+//! Where flows of several classes share a link, the link's scheduler determines the share of each class
+//! ([`theory::classes`]).
 
 use super::paths::Walker;
 use super::scheduler::Schedulers;
@@ -17,33 +17,33 @@ use theory::classes;
 use theory::max_min::{Flow, Limit, max_min};
 use units::{Bytes, Rate, Span, Time};
 
-/// Beyond so many flows the fair shares are not computed.
+/// Maximum number of flows for which fair shares are computed.
 pub(super) const MOST_FLOWS: usize = 50_000;
 
-/// Beyond so many instants at which bursts begin or end no others are looked for.
+/// Maximum number of instants at which bursts begin or end that are considered.
 const MOST_CHANGES: usize = 20_000_000;
 
-/// What a flow would get of a network that is fair to all.
+/// The max-min fair share of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairShare {
-    /// Position of the flow in the plan.
+    /// Index of the flow in the plan.
     pub flow: u32,
-    /// Bits per second of frames, overhead not counted.
+    /// Bits per second of frames, excluding overhead.
     pub throughput: f64,
-    /// More than `throughput` where links that weigh classes differently leave it open what is fair: then any share from
-    /// the one to the other may be.
+    /// Greater than `throughput` if links that weigh classes differently make the fair share ambiguous: any value
+    /// between the two may then be fair.
     pub most: f64,
-    /// The link that stops it from getting more, as `from -> to`; `None` if it has all that it offers.
+    /// The bottleneck link of the flow, as `from -> to`; `None` if its demand is met.
     pub bottleneck: Option<String>,
 }
 
-/// Bytes on the wire for one byte of a flow's frames.
+/// Returns the number of bytes on the wire per byte of a flow's frames.
 pub(super) fn expansion(plan: &Plan, flow: &FlowSpec) -> f64 {
     let frame = flow.frame.max(Bytes::new(1)).get();
     (frame.max(plan.spec.smallest_frame.get()) + plan.spec.overhead.get()) as f64 / frame as f64
 }
 
-/// What a flow offers on the wire while it is on; `None` is as much as there is.
+/// Returns the offered load of a flow on the wire while it is on; `None` is unlimited.
 fn while_on(flow: &FlowSpec) -> Option<f64> {
     let own = match flow.pattern {
         Pattern::Greedy => None,
@@ -57,7 +57,7 @@ fn while_on(flow: &FlowSpec) -> Option<f64> {
     }
 }
 
-/// What a flow offers on the wire on average while it lasts; `None` is as much as there is.
+/// Returns the mean offered load of a flow on the wire over its lifetime; `None` is unlimited.
 pub(super) fn demand(plan: &Plan, flow: &FlowSpec) -> Option<f64> {
     let most = while_on(flow);
     match flow.activity {
@@ -69,7 +69,7 @@ pub(super) fn demand(plan: &Plan, flow: &FlowSpec) -> Option<f64> {
     }
 }
 
-/// The rate of the sender's cable.
+/// Returns the rate of the sender's cable.
 fn link_rate(plan: &Plan, flow: &FlowSpec) -> f64 {
     let host = plan.spec.graph.hosts().get(flow.source.0 as usize).copied();
     let cables = plan.spec.graph.cables.iter();
@@ -77,7 +77,7 @@ fn link_rate(plan: &Plan, flow: &FlowSpec) -> f64 {
     mine.map(|cable| cable.link.rate.as_bits_per_sec() as f64).fold(0.0, f64::max)
 }
 
-/// Bursts of exact lengths: when they begin, how long they last, and how long there is nothing.
+/// Returns bursts of fixed lengths: their start, their length, and the gap between them.
 fn bursts(flow: &FlowSpec) -> Option<(Time, Span, Span)> {
     match flow.activity {
         Activity::OnOff { on, off, random: false, .. } if on > Span::ZERO && off > Span::ZERO => {
@@ -87,7 +87,7 @@ fn bursts(flow: &FlowSpec) -> Option<(Time, Span, Span)> {
     }
 }
 
-/// What a flow asks for from an instant on, until something changes: nothing, a rate, or all there is.
+/// Returns the demand of a flow from an instant on, until the next change: none, a rate, or unlimited.
 pub(super) fn asks(plan: &Plan, flow: &FlowSpec, at: Time) -> Option<Option<f64>> {
     if at < flow.start || flow.stop.is_some_and(|stop| at >= stop) {
         return None;
@@ -97,7 +97,7 @@ pub(super) fn asks(plan: &Plan, flow: &FlowSpec, at: Time) -> Option<Option<f64>
     (into < on.as_picos()).then(|| while_on(flow))
 }
 
-/// How fast a receiver consumes from an instant on; `None` is at once.
+/// Returns the rate at which a receiver consumes from an instant on; `None` is unlimited.
 fn service(adapter: &AdapterSpec, at: Time) -> Option<Rate> {
     let changes = adapter.service_changes.iter().filter(|(when, _)| *when <= at);
     changes.max_by_key(|(when, _)| *when).map_or(adapter.service, |(_, rate)| *rate)
@@ -106,17 +106,17 @@ fn service(adapter: &AdapterSpec, at: Time) -> Option<Rate> {
 /// The flows of a plan on its links.
 pub(super) struct Ground<'a> {
     plan: &'a Plan,
-    /// For every flow with one destination: its number and its links.
+    /// Every flow with a single destination: its index and its links.
     pub(super) flows: Vec<(usize, Vec<u32>)>,
     /// Every link: its rate, and the adapter it leads to.
     links: Vec<(u32, Rate, Option<&'a AdapterSpec>)>,
     names: BTreeMap<u32, String>,
-    /// If some link carries several classes: how each of its links divides itself, and the class of every flow.
+    /// If a link carries several classes: the scheduler of each link, and the class of every flow.
     classed: Option<(BTreeMap<u32, classes::Scheduler>, Vec<u8>)>,
 }
 
 impl<'a> Ground<'a> {
-    /// `None` if a flow has no path or there are too many of them.
+    /// Returns `None` if a flow has no path or there are too many flows.
     pub(super) fn new(plan: &'a Plan, walker: &Walker<'_>) -> Option<Ground<'a>> {
         let spec = &plan.spec;
         if spec.flows.is_empty() || spec.flows.len() > MOST_FLOWS {
@@ -140,12 +140,12 @@ impl<'a> Ground<'a> {
         Some(Ground { plan, flows, links, names, classed })
     }
 
-    /// Whether links tell classes apart, which takes more rounds.
+    /// Returns whether links distinguish classes, which takes more rounds.
     pub(super) fn is_classed(&self) -> bool {
         self.classed.is_some()
     }
 
-    /// The shares if each flow, by its number, asks for that much, and receivers are as they are at that instant.
+    /// Returns the shares for the given demand of each flow, by index, with the receivers' rates at that instant.
     pub(super) fn shares(
         &self,
         at: Time,
@@ -183,7 +183,7 @@ impl<'a> Ground<'a> {
         Some(numbers.into_iter().zip(shares).map(share).collect())
     }
 
-    /// The same where links tell classes apart.
+    /// Returns the shares if links distinguish classes.
     fn classed_shares(
         &self,
         schedulers: &BTreeMap<u32, classes::Scheduler>,
@@ -219,7 +219,7 @@ impl<'a> Ground<'a> {
         numbers.iter().zip(classes::fair(&links, &flows)).map(share).collect()
     }
 
-    /// The instants at which what flows ask for or receivers consume may change, the start of the run among them.
+    /// Returns the instants at which demands or consumption may change, including the start of the run.
     pub(super) fn changes(&self) -> BTreeSet<Time> {
         let end = Time::ZERO + self.plan.run.duration;
         let mut all = BTreeSet::from([Time::ZERO]);
@@ -241,7 +241,7 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Every flow with one destination and the links that count for it; `None` if one has no path.
+/// Returns every flow with a single destination and its relevant links; `None` if one has no path.
 fn links_of(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<(usize, Vec<u32>)>> {
     let mut flows = Vec::new();
     for (number, flow) in plan.spec.flows.iter().enumerate() {
@@ -256,13 +256,13 @@ fn links_of(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<(usize, Vec<u32>)>> 
     Some(flows)
 }
 
-/// Whether links tell the flows' classes apart.
+/// Whether links distinguish the flows' classes.
 enum Classed {
     /// No link carries more than one class.
     No,
-    /// How the links that carry anything divide themselves, and the class of every flow.
+    /// The schedulers of the links that carry flows, and the class of every flow.
     Yes(BTreeMap<u32, classes::Scheduler>, Vec<u8>),
-    /// A link that carries several does so in a way that is not one of shares.
+    /// A link carries several classes with a scheduler that cannot be expressed in shares.
     Unknown,
 }
 
@@ -294,15 +294,16 @@ fn class_by_class(plan: &Plan, walker: &Walker<'_>, flows: &[(usize, Vec<u32>)])
     Classed::Yes(known, of_flow)
 }
 
-/// Whether fair shares cannot be told because a link divides itself among classes in a way that is not one of shares.
+/// Returns whether fair shares are undefined because a scheduler cannot be expressed in shares.
 pub(super) fn is_untold(plan: &Plan, walker: &Walker<'_>) -> bool {
     links_of(plan, walker).is_some_and(|flows| matches!(class_by_class(plan, walker, &flows), Classed::Unknown))
 }
 
-/// The max-min fair shares of all flows with one destination, as if all were there at once and bursts were spread out.
+/// Returns the max-min fair shares of all flows with a single destination, as if all were active at once and bursts
+/// were spread out evenly.
 ///
-/// With frames sprayed over many paths only the hosts' own links count. Flows whose share is open are left out. `None` if
-/// there are too many flows.
+/// If frames are sprayed over many paths, only the hosts' own links count. Flows with an ambiguous share are omitted.
+/// Returns `None` if there are too many flows.
 #[must_use]
 pub fn fair_shares(plan: &Plan) -> Option<Vec<FairShare>> {
     let mut shares = steady_shares(plan, &Walker::new(&plan.spec.graph))?;
@@ -310,12 +311,12 @@ pub fn fair_shares(plan: &Plan) -> Option<Vec<FairShare>> {
     Some(shares)
 }
 
-/// The same with those whose share is open.
+/// Returns the fair shares including ambiguous ones.
 pub(super) fn steady_shares(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<FairShare>> {
     Ground::new(plan, walker)?.shares(Time::ZERO, |_, flow| Some(demand(plan, flow)))
 }
 
-/// The same as if only flows without a size were there.
+/// Returns the fair shares as if only flows without a size were active.
 pub(super) fn lasting_shares(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<FairShare>> {
     Ground::new(plan, walker)?.shares(Time::ZERO, |_, flow| flow.size.is_none().then(|| demand(plan, flow)))
 }

@@ -1,4 +1,4 @@
-//! Offered load against capacity, and a word on fair shares.
+//! Checks of the offered load against capacity, and notes on fair shares.
 
 use super::fair::{FairShare, MOST_FLOWS, demand, expansion, is_untold, lasting_shares, steady_shares};
 use super::paths::Walker;
@@ -8,10 +8,10 @@ use fabric::workload::Destination;
 use std::collections::BTreeMap;
 use units::{Time, grouped};
 
-/// Overloaded links told one by one.
+/// Maximum number of overloaded links that are listed individually.
 const TOLD: usize = 5;
 
-/// What to do about one.
+/// Remedy for an overloaded link.
 const REMEDY: &str = "reduce the load, or expect the queue to grow until flow or congestion control slows the senders";
 
 pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
@@ -64,8 +64,8 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether there is a time at which all flows are under way, if each gets the share it would have then: nobody is
-/// stopped, or done, before the last has started.
+/// Returns whether all flows are active at some time, given their shares at that time: none is stopped or completed
+/// before the last one starts.
 fn meet(plan: &Plan, shares: &[FairShare]) -> bool {
     let flows = || shares.iter().map(|share| (share, &plan.spec.flows[share.flow as usize]));
     let last = flows().map(|(_, flow)| flow.start).max().unwrap_or_default().as_secs_f64();
@@ -75,7 +75,7 @@ fn meet(plan: &Plan, shares: &[FairShare]) -> bool {
     })
 }
 
-/// Links that are offered more than they carry by flows that do not hold back.
+/// Reports links whose capacity is less than the offered load of flows with a rate or a size.
 fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let end = Time::ZERO + plan.run.duration;
     let mut offered: BTreeMap<u32, f64> = BTreeMap::new();
@@ -128,7 +128,7 @@ fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     }
 }
 
-/// A rate for people.
+/// Formats a rate for humans.
 fn show(rate: f64) -> String {
     let (unit, factor) = match rate {
         rate if rate >= 1e9 => ("Gb/s", 1e9),

@@ -1,8 +1,8 @@
-//! Congestion points that would mark without congestion.
+//! Checks for congestion points that would mark frames without congestion.
 //!
-//! A flow that meets no other can still have frames waiting. One frame waits whenever it comes before the last has left.
-//! Where credits come back in frames of their own, those take a part of the wire of the last hop; what arrives is then
-//! faster than what leaves by that part, and the queue creeps up until it fills the buffer of its input.
+//! Frames of a flow that meets no other may still be queued. A frame waits if it arrives before the previous one has
+//! left. If credits return in their own frames, these take a part of the capacity of the last hop; the ingress rate
+//! then exceeds the egress rate by that part, and the queue grows slowly until it fills the input buffer.
 
 use super::{Findings, Severity};
 use crate::lower::largest_frames;
@@ -30,7 +30,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     }
 }
 
-/// Why a flow alone would be marked, and what to do about it.
+/// Returns why a single flow would be marked, and the remedy.
 fn alone(kind: &SwitchSpec, class: usize, lossless: bool, frame: u32) -> Option<(String, String)> {
     let Point::InfinibandFecn(point) = kind.congestion_point.as_ref()?.point.as_ref()? else { return None };
     let (room, held_by_inputs) = (kind.input_room(class, frame), kind.held_by_inputs(lossless));

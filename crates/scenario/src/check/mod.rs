@@ -1,6 +1,6 @@
-//! What can be known of a plan before running it.
+//! Static checks of a plan, without simulation.
 //!
-//! Findings are about this plan, not about the file: a file with mistakes has no plan. Nothing here simulates.
+//! Findings are about a valid plan, not about the file: a file with mistakes has no plan.
 
 mod buffers;
 mod dcb;
@@ -24,31 +24,31 @@ pub(crate) use paths::Walker;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know.
+    /// Information.
     Note,
-    /// It may be meant, but often is not.
+    /// Possibly unintended.
     Warning,
-    /// A promise of the scenario will be broken.
+    /// The scenario will violate a guarantee.
     Error,
 }
 
-/// Something found.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
-    /// What it is about: a port, a workload, a class.
+    /// Subject: a port, a workload, a class.
     pub subject: String,
-    /// What was found.
+    /// The problem.
     pub message: String,
-    /// What to do about it; may be empty.
+    /// The remedy; may be empty.
     pub remedy: String,
 }
 
-/// What a check adds findings to.
+/// Findings collected by the checks.
 #[derive(Debug, Default)]
 struct Findings(Vec<Finding>);
 
@@ -58,7 +58,7 @@ impl Findings {
     }
 }
 
-/// Everything that can be known before running, what matters most first.
+/// Runs all checks and returns the findings, the most severe first.
 #[must_use]
 pub fn check(plan: &Plan) -> Vec<Finding> {
     let mut findings = Findings::default();
@@ -80,13 +80,13 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     findings.0
 }
 
-/// Whether some switch holds back its senders.
+/// Returns whether any switch applies flow control to its senders.
 fn holds_back(plan: &Plan) -> bool {
     plan.spec.classes.iter().any(|class| class.lossless)
         && plan.spec.switches.iter().any(|switch| switch.flow_control != FlowControl::None)
 }
 
-/// How the kinds of devices choose among classes.
+/// Returns the egress scheduling of every kind of device.
 fn outputs(spec: &NetworkSpec) -> impl Iterator<Item = (String, &Egress)> {
     let switches = spec.switches.iter().enumerate().map(|(kind, switch)| (format!("switches[{kind}]"), &switch.egress));
     let adapters =
@@ -94,7 +94,7 @@ fn outputs(spec: &NetworkSpec) -> impl Iterator<Item = (String, &Egress)> {
     switches.chain(adapters)
 }
 
-/// Virtual lanes that send only what a high table without a limit leaves.
+/// Reports virtual lanes that can send only the remainder of a high-priority table without a limit.
 fn starvation(plan: &Plan, findings: &mut Findings) {
     for (device, egress) in outputs(&plan.spec) {
         let Egress::Tables(tables) = egress else { continue };
@@ -118,7 +118,7 @@ fn starvation(plan: &Plan, findings: &mut Findings) {
     }
 }
 
-/// Whether every flow arrives; those that do not are told.
+/// Returns whether every flow reaches its destination, and reports those that do not.
 fn reachable(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) -> bool {
     let mut wrong: BTreeMap<u32, (u64, String)> = BTreeMap::new();
     for (number, flow) in plan.spec.flows.iter().enumerate() {
@@ -141,7 +141,7 @@ fn reachable(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) -> bool 
     wrong.is_empty()
 }
 
-/// What happens after the run has ended.
+/// Reports events after the end of the run.
 fn timing(plan: &Plan, findings: &mut Findings) {
     let end = Time::ZERO + plan.run.duration;
     let mut late: BTreeMap<u32, u64> = BTreeMap::new();

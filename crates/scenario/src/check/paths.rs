@@ -6,15 +6,15 @@ use fabric::routing::{Routes, pick};
 use fabric::spec::Multipath;
 use fabric::workload::{Destination, FlowSpec};
 
-/// Beyond so many receivers of one sender only the first are looked at.
+/// Maximum number of receivers of one sender that are considered.
 const LOOKED_AT: usize = 4096;
 
-/// A graph read once.
+/// An indexed graph.
 pub(crate) struct Walker<'a> {
     graph: &'a Graph,
     ports: Vec<Vec<PortEnd>>,
     hosts: Vec<NodeId>,
-    /// First channel of each node: a channel is an output port, numbered node by node.
+    /// First channel of each node; a channel is an output port, and channels are numbered by node.
     first: Vec<u32>,
 }
 
@@ -41,12 +41,12 @@ impl<'a> Walker<'a> {
         self.hosts.get(host.0 as usize).copied().unwrap_or(NodeId(u32::MAX))
     }
 
-    /// The number of an output port.
+    /// Returns the channel number of an output port.
     pub(crate) fn channel(&self, node: NodeId, port: u16) -> u32 {
         self.first.get(node.0 as usize).copied().unwrap_or(0) + u32::from(port)
     }
 
-    /// Every output port with its number: (channel, node, end of its cable).
+    /// Returns every output port with its number: (channel, node, end of its cable).
     pub(crate) fn channels(&self) -> impl Iterator<Item = (u32, NodeId, &PortEnd)> {
         self.ports.iter().zip(0_u32..).flat_map(move |(ports, node)| {
             let first = self.first[node as usize];
@@ -54,12 +54,12 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// The node at the far end of an output port.
+    /// Returns the node at the far end of an output port.
     pub(crate) fn peer(&self, node: NodeId, port: u16) -> Option<&PortEnd> {
         self.ports.get(node.0 as usize)?.get(usize::from(port))
     }
 
-    /// The hops of a flow, as [`Routes::path`] gives them.
+    /// Returns the hops of a flow, equal to [`Routes::path`].
     pub(crate) fn path(
         &self,
         routes: &Routes,
@@ -70,7 +70,7 @@ impl<'a> Walker<'a> {
         self.walk(routes, (self.host(from), 0), to, entropy)
     }
 
-    /// The hops from a switch to a host.
+    /// Returns the hops from a switch to a host.
     pub(super) fn path_from(
         &self,
         routes: &Routes,
@@ -85,7 +85,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The hops to a host, beginning with this one.
+    /// Returns the hops to a host, beginning with this one.
     fn walk(
         &self,
         routes: &Routes,
@@ -119,7 +119,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The path of a flow of a plan to one of its destinations.
+    /// Returns the path of a flow of a plan to one of its destinations.
     pub(crate) fn path_of(
         &self,
         plan: &Plan,
@@ -130,7 +130,7 @@ impl<'a> Walker<'a> {
         self.path(&plan.spec.routes, flow.source, to, plan.spec.entropy(number as u32))
     }
 
-    /// Whether a flow arrives; why not, if not.
+    /// Checks that a flow reaches its destination; the error is the reason.
     pub(crate) fn reaches(&self, plan: &Plan, number: usize, flow: &FlowSpec) -> Result<(), String> {
         let destinations = match &flow.destination {
             Destination::Host(host) => std::slice::from_ref(host),
@@ -139,13 +139,14 @@ impl<'a> Walker<'a> {
         destinations.iter().try_for_each(|&to| self.path_of(plan, number, flow, to).map(|_| ()))
     }
 
-    /// Whether frames of a flow may take several paths.
+    /// Returns whether frames of a flow may take several paths.
     pub(crate) fn sprays(plan: &Plan) -> bool {
         plan.spec.multipath == Multipath::Spray
     }
 }
 
-/// For every flow the output ports it crosses, as results number them; nothing if its frames go several ways or nowhere.
+/// Returns for every flow the output ports it crosses, as numbered in results; `None` if its frames take several paths
+/// or have none.
 #[must_use]
 pub fn flow_paths(plan: &Plan) -> Vec<Option<Vec<u32>>> {
     let walker = Walker::new(&plan.spec.graph);

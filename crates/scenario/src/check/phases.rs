@@ -1,42 +1,43 @@
 //! Fair shares as they change over a run.
 //!
-//! A phase is a stretch of the run in which the same flows are under way and every receiver consumes at the same rate. A
-//! flow with a size is under way until it ended, which only the run can tell: before it, such a flow counts from its
-//! start to its stop.
+//! A phase is an interval of the run in which the same flows are active and every receiver consumes at a constant rate.
+//! A flow with a size is active until it completes, which is known only after the run: before it, such a flow counts
+//! from its start to its stop.
 
 use super::fair::{FairShare, Ground, asks};
 use super::paths::Walker;
 use crate::plan::Plan;
 use units::Time;
 
-/// Beyond so many flows, added up over phases, nothing is computed.
+/// Maximum number of flows, summed over phases, for which shares are computed.
 const MOST_WORK: usize = 20_000_000;
 
-/// The same where links tell classes apart, which takes many rounds.
+/// The same limit if links distinguish classes, which takes many rounds.
 const MOST_CLASSED_WORK: usize = 200_000;
 
-/// Beyond so many phases, times all flows, nothing is computed either.
+/// Maximum number of phases times flows for which shares are computed.
 const MOST_LOOKS: usize = 100_000_000;
 
-/// A stretch of the run in which the fair shares stay the same.
+/// An interval of the run with constant fair shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairPhase {
-    /// Where it begins.
+    /// Start.
     pub from: Time,
-    /// Where it ends.
+    /// End.
     pub until: Time,
-    /// The shares of the flows that are on, in the order of the plan.
+    /// The shares of the active flows, in the order of the plan.
     pub shares: Vec<FairShare>,
 }
 
-/// The max-min fair shares phase by phase, from the start of the run to its end, as far as the plan tells them: a flow
-/// with a size counts from its start to its stop. `None` if there are too many, or if one is open.
+/// Returns the max-min fair shares by phase, from the start to the end of the run, as far as the plan determines them:
+/// a flow with a size counts from its start to its stop. Returns `None` if there are too many, or if one is ambiguous.
 #[must_use]
 pub fn fair_phases(plan: &Plan) -> Option<Vec<FairPhase>> {
     closed_phases(plan, &[])
 }
 
-/// The same of a run that is over: a flow counts until it ended. `ended` may be shorter than the flows.
+/// Returns the max-min fair shares by phase of a completed run, in which a flow counts until it ended. `ended` may be
+/// shorter than the flows.
 #[must_use]
 pub fn fair_phases_of_run(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> {
     closed_phases(plan, ended)
@@ -55,9 +56,8 @@ fn closed_phases(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> 
     (!open).then_some(phases)
 }
 
-/// Calls `each` with every phase of a run that came as far as `until`, in order. A share that is open is stated as its
-/// least and its most. `None`, before the first call, if there are too many of them: more than `most` flows, added up
-/// over phases.
+/// Calls `each` with every phase of a run that reached `until`, in order. An ambiguous share is given as its minimum
+/// and maximum. Returns `None`, before the first call, if there are more than `most` flows, summed over phases.
 pub fn each_fair_phase(
     plan: &Plan,
     ended: &[Option<Time>],
@@ -83,7 +83,7 @@ pub fn each_fair_phase(
     Some(())
 }
 
-/// The flows under way, added up over phases.
+/// Returns the number of active flows, summed over phases.
 fn work(
     plan: &Plan,
     ground: &Ground<'_>,

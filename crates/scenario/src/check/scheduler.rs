@@ -1,7 +1,7 @@
-//! How each output of a plan divides itself among classes, as `theory::classes` wants it.
+//! Conversion of the egress scheduling of a plan to the shares of `theory::classes`.
 //!
-//! Lanes of a class are one class here: they are the routing's affair. Classes that take turns frame by frame share by the
-//! lengths of their frames.
+//! The lanes of a class count as one class here, because they belong to the routing. Classes that are served in turn by
+//! frame share in proportion to their frame lengths.
 
 use crate::plan::Plan;
 use fabric::graph::{NodeId, Role};
@@ -9,10 +9,10 @@ use fabric::spec::{Egress, EgressGroup, NetworkSpec, PortSpec, Share, VlArbitrat
 use std::collections::BTreeMap;
 use theory::classes::{Group, Scheduler};
 
-/// Bytes of a unit of weight of virtual-lane arbitration.
+/// Bytes per unit of weight in virtual-lane arbitration.
 const BLOCK: f64 = 64.0;
 
-/// How outputs choose among classes: as their kind does, but for ports that differ.
+/// Egress scheduling of outputs: that of their kind, except for ports that differ.
 pub(super) struct Outputs<'a> {
     spec: &'a NetworkSpec,
     apart: BTreeMap<(u32, u16), &'a Egress>,
@@ -24,7 +24,7 @@ impl<'a> Outputs<'a> {
         Outputs { spec, apart: spec.ports.iter().filter_map(own).collect() }
     }
 
-    /// How an output chooses, and the section of its kind.
+    /// Returns the scheduling of an output, and the section of its kind.
     pub(super) fn at(&self, node: NodeId, port: u16) -> (String, &'a Egress) {
         let kind = self.spec.kind_of[node.0 as usize] as usize;
         let (section, of_kind) = match self.spec.graph.nodes[node.0 as usize].role {
@@ -35,12 +35,12 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// The outputs' ways of choosing, in shares.
+/// Schedulers of the outputs, in shares.
 pub(super) struct Schedulers<'a> {
     outputs: Outputs<'a>,
-    /// For every class the first lane of the class it is a lane of.
+    /// For every class, the first lane of the class that it is a lane of.
     base: Vec<u8>,
-    /// Mean length of a frame of each class, without and with overhead.
+    /// Mean frame length of each class, without and with overhead.
     frames: Vec<(f64, f64)>,
 }
 
@@ -67,12 +67,12 @@ impl<'a> Schedulers<'a> {
         Schedulers { outputs: Outputs::new(spec), base, frames }
     }
 
-    /// The class that a flow's class is a lane of.
+    /// Returns the class that a flow's class is a lane of.
     pub(super) fn class(&self, class: u8) -> u8 {
         self.base.get(usize::from(class)).copied().unwrap_or(class)
     }
 
-    /// How an output divides itself; `None` if that cannot be said in shares.
+    /// Returns the scheduler of an output; `None` if it cannot be expressed in shares.
     pub(super) fn of(&self, node: NodeId, port: u16) -> Option<Scheduler> {
         match self.outputs.at(node, port).1 {
             Egress::Strict => {
@@ -111,8 +111,8 @@ impl<'a> Schedulers<'a> {
         Scheduler { tiers: tiers.chain([weighted.collect()]).collect() }
     }
 
-    /// Two tables are two tiers if the first has no limit and no class is in both; else what they give depends on who
-    /// waits when.
+    /// Returns two tiers if the first table has no limit and no class is in both tables; otherwise the shares depend on
+    /// the arrival times.
     fn tables(&self, tables: &VlArbitration) -> Option<Scheduler> {
         let weighty = |entries: &[VlEntry]| entries.iter().copied().filter(|it| it.weight > 0).collect::<Vec<_>>();
         let (high, low) = (weighty(&tables.high), weighty(&tables.low));

@@ -1,4 +1,4 @@
-//! Classes that strict priority may leave nothing: those before them offer all that an output carries.
+//! Checks for classes that strict priority may starve, because higher classes offer the whole capacity of an output.
 
 use super::fair::{MOST_FLOWS, demand};
 use super::paths::Walker;
@@ -10,12 +10,12 @@ use fabric::spec::{Egress, MAX_CLASSES, Share, Within};
 use fabric::workload::Destination;
 use std::collections::BTreeMap;
 
-/// What meets at an output.
+/// The load of an output.
 #[derive(Default)]
 struct Output {
     /// Classes with flows.
     used: u8,
-    /// For every source the rate of its cable, and what it offers in each class for as long as the run lasts.
+    /// For every source, the rate of its cable, and its offered load in each class for the duration of the run.
     sources: BTreeMap<u32, (f64, [f64; MAX_CLASSES])>,
 }
 
@@ -78,7 +78,7 @@ fn bits(classes: u8) -> impl Iterator<Item = u8> {
     (0..MAX_CLASSES as u8).filter(move |class| classes >> class & 1 == 1)
 }
 
-/// The classes that go before one whenever they can.
+/// Returns the classes that have priority over a class.
 fn before(egress: &Egress, class: u8) -> u8 {
     let above = |classes: u8| classes & (u8::MAX << class << 1);
     let groups = match egress {

@@ -1,4 +1,4 @@
-//! Whether frames can run in circles while switches have different tables.
+//! Checks for forwarding loops while switches have inconsistent tables.
 
 use super::paths::Walker;
 use super::{Findings, Severity, holds_back};
@@ -7,12 +7,12 @@ use fabric::graph::{HostId, NodeId, PortEnd};
 use fabric::routing::Routes;
 use units::Time;
 
-/// Beyond so many entries of all tables at all instants together nothing is said.
+/// Maximum number of entries, in all tables at all instants, for which loops are searched.
 const MOST_ENTRIES: usize = 40_000_000;
-/// So many stretches of time with a circle are told.
+/// Maximum number of intervals with a loop that are reported.
 const TOLD: usize = 4;
 
-/// Follows the tables through every instant at which one of them changes.
+/// Checks the tables at every instant at which one of them changes.
 pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let spec = &plan.spec;
     if spec.route_changes.iter().all(|change| change.switches.is_empty()) {
@@ -70,7 +70,7 @@ struct Mixture<'a> {
 }
 
 impl Mixture<'_> {
-    /// The ports of a switch to a host: of one tree, or all that it chooses among.
+    /// Returns the ports of a switch to a host: those of one tree, or all that it chooses among.
     fn ports(&self, at: NodeId, host: HostId, tree: Option<usize>) -> &[u16] {
         let list = self.held[at.0 as usize].ports(at, host);
         match tree {
@@ -80,7 +80,7 @@ impl Mixture<'_> {
         }
     }
 
-    /// A circle that frames to some host can run in, its first switch again at its end.
+    /// Returns a forwarding loop for some host; its first switch is repeated at the end.
     fn circle(&self) -> Option<Vec<NodeId>> {
         let first = self.held.first()?;
         let trees: Vec<Option<usize>> = match first.trees() {
@@ -94,7 +94,7 @@ impl Mixture<'_> {
         })
     }
 
-    /// Goes as deep as it can from a switch; a switch that is met on the way again closes a circle.
+    /// Searches depth-first from a switch; a switch that is visited again closes a loop.
     fn search(&self, start: NodeId, host: HostId, tree: Option<usize>, done: &mut [bool]) -> Option<Vec<NodeId>> {
         let mut way: Vec<(NodeId, usize)> = vec![(start, 0)];
         while let Some((at, tried)) = way.last_mut() {

@@ -1,4 +1,4 @@
-//! The link of a scenario that its fluid model is about, and the loop over it.
+//! The bottleneck link of a scenario's fluid model, and the control loop over it.
 
 use crate::{Plan, Walker};
 use fabric::graph::{HostId, NodeId, Role};
@@ -7,31 +7,31 @@ use fabric::workload::Destination;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
-/// Where the most flows meet before a congestion point.
+/// The bottleneck: the output with a congestion point at which most flows meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bottleneck {
     /// The direction of the link, such as `sw0->h0`.
     pub link: String,
-    /// The port that sends, by its global number.
+    /// Global number of the sending port.
     pub port: u32,
-    /// The switch that it belongs to, as a position in the graph.
+    /// Its switch, as an index in the graph.
     pub node: u32,
     /// The class of the flows.
     pub class: u8,
-    /// The flows, as positions in the plan.
+    /// The flows, as indices in the plan.
     pub flows: Vec<u32>,
-    /// What a frame is of itself and what is around it on the wire.
+    /// Ratio of the frame length to the length on the wire including overhead.
     pub part: f64,
 }
 
-/// What a loop is made of, in seconds.
+/// Components of a loop's delay, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Loop {
-    /// Propagation, there and back.
+    /// Propagation delay in both directions.
     pub(super) cables: f64,
-    /// A frame there and a notice back, bit by bit, at every hop; or what a switch that cuts through waits for.
+    /// Serialisation of a frame and of a notification at every hop, or the header delay of a cut-through switch.
     pub(super) frames: f64,
-    /// Pipelines of switches.
+    /// Pipeline delays of switches.
     pub(super) switches: f64,
 }
 
@@ -41,18 +41,18 @@ impl Loop {
     }
 }
 
-/// Bits per second of the cables at the sources of flows.
+/// Returns the rates of the flows' source cables in bits per second.
 #[must_use]
 pub fn source_rates(plan: &Plan, flows: &[u32]) -> Vec<f64> {
     let network = Network::new(plan);
     flows.iter().map(|&flow| network.source_rate(flow)).collect()
 }
 
-/// A network whose paths are walked.
+/// A network whose paths are followed.
 pub(super) struct Network<'a> {
     plan: &'a Plan,
     walker: Walker<'a>,
-    /// By the global number of an output port: where it leads to, and its bits per second.
+    /// By global number of an output port: the node it leads to, and its rate in bits per second.
     ports: Vec<(NodeId, f64)>,
 }
 
@@ -64,14 +64,15 @@ impl<'a> Network<'a> {
         Network { plan, walker, ports }
     }
 
-    /// The kind of a switch; `None` of a host.
+    /// Returns the kind of a switch; `None` for a host.
     pub(super) fn switch(&self, node: u32) -> Option<(usize, &'a SwitchSpec)> {
         let kind = self.plan.spec.kind_of[node as usize] as usize;
         let switch = self.plan.spec.graph.nodes[node as usize].role == Role::Switch;
         switch.then(|| (kind, &self.plan.spec.switches[kind]))
     }
 
-    /// The output with a congestion point that leaves the least to each of these flows; of several the first.
+    /// Returns the output with a congestion point that leaves the smallest share to each of these flows; the first if
+    /// there are several.
     pub(super) fn bottleneck(&self, flows: &[u32], watched: impl Fn(usize) -> bool) -> Option<Bottleneck> {
         let mut meeting: BTreeMap<u32, (NodeId, Vec<u32>)> = BTreeMap::new();
         for &number in flows {
@@ -100,7 +101,7 @@ impl<'a> Network<'a> {
         Some(Bottleneck { link, port, node: node.0, class, flows, part })
     }
 
-    /// Where a flow goes; nothing of one that has no single way.
+    /// Returns the path of a flow; empty if it has no unique path.
     fn path(&self, number: u32) -> Vec<(NodeId, u16)> {
         let flow = &self.plan.spec.flows[number as usize];
         let Destination::Host(to) = flow.destination else { return Vec::new() };
@@ -111,24 +112,24 @@ impl<'a> Network<'a> {
         hops
     }
 
-    /// Bits per second of the cable at a port.
+    /// Returns the rate of the cable at a port in bits per second.
     pub(super) fn rate(&self, port: u32) -> f64 {
         self.ports[port as usize].1
     }
 
-    /// Bits per second of a flow's own cable.
+    /// Returns the rate of a flow's own cable in bits per second.
     pub(super) fn source_rate(&self, number: u32) -> f64 {
         let host = self.walker.host(self.plan.spec.flows[number as usize].source);
         self.walker.peer(host, 0).map_or(f64::NAN, |end| self.link(end.cable).0)
     }
 
-    /// Rate in bits per second and latency in seconds.
+    /// Returns the rate in bits per second and the latency in seconds.
     fn link(&self, cable: u32) -> (f64, f64) {
         let link = &self.plan.spec.graph.cables[cable as usize].link;
         (link.rate.as_bits_per_sec() as f64, link.latency.as_secs_f64())
     }
 
-    /// Adds one hop: over a cable and, if it ends at a switch, through its pipeline.
+    /// Adds one hop: a cable and, if it ends at a switch, the switch's pipeline.
     fn hop(&self, over: &mut Loop, node: NodeId, port: u16, size: Bytes) -> Option<NodeId> {
         let end = self.walker.peer(node, port)?;
         let (rate, latency) = self.link(end.cable);
@@ -143,7 +144,8 @@ impl<'a> Network<'a> {
         Some(end.peer)
     }
 
-    /// The loop of a flow: a frame from its source to the queue, and a notice from there to its source. Nothing waits.
+    /// Returns the loop of a flow: a frame from its source to the queue, and a notification back to its source, without
+    /// queueing.
     pub(super) fn round(&self, number: u32, bottleneck: &Bottleneck) -> Option<Loop> {
         let flow = &self.plan.spec.flows[number as usize];
         let (switch, mut over) = (NodeId(bottleneck.node), Loop::default());
@@ -168,7 +170,7 @@ impl<'a> Network<'a> {
         Some(over)
     }
 
-    /// The most bytes that may wait for the bottleneck, and why.
+    /// Returns the maximum number of bytes that can be queued at the bottleneck, and the reason.
     pub(super) fn room(&self, bottleneck: &Bottleneck) -> Option<(f64, String)> {
         let (_, switch) = self.switch(bottleneck.node)?;
         let name = &self.plan.spec.graph.nodes[bottleneck.node as usize].name;
@@ -189,7 +191,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The port by which a flow's frames come to the switch, as the port that sends them.
+    /// Returns the port from which a flow's frames are sent to the switch.
     fn input(&self, number: u32, bottleneck: &Bottleneck) -> Option<u32> {
         let hops = self.path(number);
         let place = hops.iter().position(|(node, _)| node.0 == bottleneck.node)?;
@@ -198,7 +200,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// The most of these flows that there are at once, by the times at which they start and stop.
+/// Returns the maximum number of these flows that are active at once, by their start and stop times.
 pub(super) fn at_once(plan: &Plan, flows: &[u32]) -> usize {
     let mut changes: Vec<(Time, i64)> = Vec::new();
     for &flow in flows {

@@ -1,8 +1,8 @@
-//! The fluid model of a scenario from the scenario itself: its protocol, its congestion point and its network.
+//! Derivation of a fluid model from a scenario's protocol, congestion point and network.
 //!
-//! Rates in a fluid model are of frames alone, as its queues are: a limiter and a wire count the bytes around a frame too,
-//! so their rates are taken times the part that frames are of them. Gains are per frame in the model and per `unit` in
-//! packets. With both put right the parameters are the packets' own, and nothing is fitted.
+//! Rates and queues of a fluid model count only frames. A limiter and a wire also count the overhead of a frame, so
+//! their rates are multiplied by the ratio of frame to wire length. Gains are per frame in the model and per `unit` in
+//! packets. After these conversions, the parameters are those of the packets, and nothing is fitted.
 
 use super::bottleneck::{Bottleneck, Loop, Network, at_once};
 use super::{FluidPlan, Model};
@@ -16,12 +16,12 @@ use theory::fluid::{Bcn, Qcn};
 use theory::stability::stated::Stated;
 use units::{Bytes, Rate, Span};
 
-/// Why a scenario has no fluid model.
+/// The error of a scenario without a fluid model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoFluid {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
@@ -33,43 +33,43 @@ impl fmt::Display for NoFluid {
 
 impl std::error::Error for NoFluid {}
 
-/// A parameter of a model, and where it comes from.
+/// A parameter of a model and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
-    /// The parameter.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// Its value, in its base unit.
+    /// Value in the base unit.
     pub value: f64,
-    /// Where it comes from, in words.
+    /// Source of the value, in words.
     pub from: String,
 }
 
-/// What a scenario says of its fluid model without a section `[fluid]`.
+/// The fluid model that follows from a scenario without a section `[fluid]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
     /// The equations: `bcn` or `qcn`.
     pub model: &'static str,
-    /// The parameters that follow.
+    /// The derived parameters.
     pub values: Vec<Origin>,
-    /// Those that do not, and why.
+    /// The parameters that cannot be derived, and why.
     pub unknown: Vec<(&'static str, String)>,
-    /// The rate of a source that starts.
+    /// The initial rate of a source.
     pub start_rate: Origin,
-    /// What the packets do and the equations do not.
+    /// Behaviour of the packets that the equations do not model.
     pub left_out: Vec<String>,
-    /// Where it all happens.
+    /// The bottleneck.
     pub bottleneck: Bottleneck,
 }
 
 impl Derived {
-    /// A parameter by its name.
+    /// Returns a parameter by its name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Origin> {
         self.values.iter().find(|origin| origin.name == name)
     }
 }
 
-/// Where an entry of a plan came from, for people.
+/// Describes the source of an entry of a plan for humans.
 pub(crate) fn whence(entry: &Entry) -> String {
     match &entry.source {
         Source::File { file, line } => format!("{} ({file}:{line})", entry.path),
@@ -78,7 +78,7 @@ pub(crate) fn whence(entry: &Entry) -> String {
     }
 }
 
-/// The equations of a protocol or congestion point.
+/// Returns the equations of a protocol or congestion point.
 fn model_of(name: &str) -> Option<&'static str> {
     match name {
         "bcn" | "ecm" => Some("bcn"),
@@ -94,7 +94,7 @@ struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The first of these sections that there is.
+    /// Returns the first of these sections that exists.
     fn first(plan: &'a Plan, paths: [String; 2]) -> Option<Section<'a>> {
         let there = |path: &String| {
             let name = format!("{path}.name");
@@ -116,7 +116,7 @@ impl<'a> Section<'a> {
         self.entry(key).map_or("", |entry| entry.value.trim_matches('"'))
     }
 
-    /// A number, in its base unit.
+    /// Returns a number in its base unit.
     fn number(&self, key: &str) -> Option<f64> {
         let text = self.text(key);
         let rate = || text.parse::<Rate>().ok().map(|rate| rate.as_bits_per_sec() as f64);
@@ -129,7 +129,7 @@ impl<'a> Section<'a> {
         self.entry(key).map_or_else(|| self.path.clone(), whence)
     }
 
-    /// Every value, for comparison.
+    /// Returns all values, for comparison.
     fn values(&self) -> BTreeMap<&'a str, &'a str> {
         let within = |entry: &'a Entry| {
             let key = entry.path.strip_prefix(self.path.as_str())?.strip_prefix('.')?;
@@ -139,15 +139,15 @@ impl<'a> Section<'a> {
     }
 }
 
-/// A factor for people: nothing if it is one.
+/// Formats a factor for humans; empty if it is one.
 fn times(part: f64, text: String) -> String {
     if part == 1.0 { String::new() } else { format!(", {text}") }
 }
 
-/// The fluid model of a scenario, as far as the scenario says.
+/// Derives the fluid model of a scenario.
 ///
 /// # Errors
-/// If its protocol has no fluid model, or no flow of it passes a congestion point of its kind.
+/// Returns an error if its protocol has no fluid model, or if none of its flows passes a matching congestion point.
 pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let no = |message: String, help: &str| Err(NoFluid { message, help: help.into() });
     let stated = "or describe the loop in a section [fluid] (`tailback reference` lists its keys)";
@@ -314,7 +314,7 @@ impl Maker<'_> {
         Derived { model, values, unknown, start_rate, left_out, bottleneck: self.bottleneck }
     }
 
-    /// How many flows share the bottleneck at once.
+    /// Returns the number of flows that share the bottleneck at once.
     fn sources(&self) -> Result<usize, String> {
         let flows = &self.bottleneck.flows;
         let workloads: BTreeSet<u32> = flows.iter().map(|&flow| self.plan.workload_of_flow[flow as usize]).collect();
@@ -331,7 +331,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What the equations do not know of.
+    /// Returns the behaviour that the equations do not model.
     fn left_out(&self, model: &str, frames: usize, loops: &[Loop], below: bool) -> Vec<String> {
         let (spec, source, point) = (&self.plan.spec, self.source, self.point);
         let flow = |&number: &u32| &spec.flows[number as usize];
@@ -392,10 +392,10 @@ impl Maker<'_> {
 }
 
 impl FluidPlan {
-    /// The fluid of a scenario that has no section `[fluid]`.
+    /// Derives the fluid model of a scenario that has no section `[fluid]`.
     ///
     /// # Errors
-    /// If its protocol has no fluid model or a parameter does not follow.
+    /// Returns an error if its protocol has no fluid model or a parameter cannot be derived.
     pub fn of(plan: &Plan) -> Result<FluidPlan, NoFluid> {
         let derived = derive(plan)?;
         if let Some((name, reason)) = derived.unknown.first() {

@@ -1,6 +1,6 @@
 //! The fluid model of a scenario.
 //!
-//! [`derive()`] finds the model that a scenario's own protocol and network make; `[fluid]` overrides its parameters.
+//! [`derive()`] derives the model from a scenario's own protocol and network; `[fluid]` overrides its parameters.
 
 mod bottleneck;
 mod derive;
@@ -13,31 +13,31 @@ pub use model::{Kind, Model, NamedLoop};
 
 use theory::stability::stated::Stated;
 
-/// The fluid of a scenario.
+/// The fluid model of a scenario with its initial state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluidPlan {
     /// The equations with their parameters.
     pub model: Model,
     /// The `a` of theorem 3; BCN only.
     pub a: f64,
-    /// What a paper states; BCN only.
+    /// Values stated in a paper; BCN only.
     pub stated: Stated,
-    /// The rate of every source at first, in bits per second.
+    /// Initial rate of every source, in bits per second.
     pub start_rate: f64,
-    /// The queue at first, in bytes.
+    /// Initial queue, in bytes.
     pub start_queue: f64,
-    /// How long a trajectory is, in seconds.
+    /// Length of a trajectory, in seconds.
     pub duration: f64,
-    /// Where each parameter comes from.
+    /// Source of each parameter.
     pub origins: Vec<Origin>,
-    /// What the packets of the scenario do and the equations do not.
+    /// Behaviour of the scenario's packets that the equations do not model.
     pub left_out: Vec<String>,
-    /// Where the packets of the scenario have this loop, if they do.
+    /// The bottleneck of the scenario's packets that has this loop, if any.
     pub bottleneck: Option<Bottleneck>,
 }
 
 impl FluidPlan {
-    /// A model alone, which no packets have: the paper's `a`, and a start at half of what is fair with an empty queue.
+    /// Creates the plan of a model without packets: the paper's `a`, half the fair rate, and an empty queue.
     #[must_use]
     pub fn new(model: Model) -> FluidPlan {
         let start_rate = model.equilibrium().map_or(0.0, |(_, rate)| 0.5 * rate);

@@ -1,4 +1,4 @@
-//! The fluid models there are, behind one face.
+//! A common interface to all fluid models.
 
 use theory::Error;
 use theory::fluid::bcn::Regime;
@@ -18,7 +18,7 @@ pub enum Model {
 /// A loop near the equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedLoop {
-    /// Which equations hold.
+    /// The equations that apply.
     pub name: &'static str,
     /// The loop.
     pub exact: DelayedLoop,
@@ -26,7 +26,7 @@ pub struct NamedLoop {
     pub pole: Option<f64>,
 }
 
-/// What a parameter is counted in.
+/// The unit of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Seconds.
@@ -35,12 +35,12 @@ pub enum Kind {
     Rate,
     /// Bytes.
     Size,
-    /// Nothing.
+    /// Dimensionless.
     Number,
 }
 
 impl Kind {
-    /// Of the parameter of that name.
+    /// Returns the unit of the named parameter.
     #[must_use]
     pub fn of(name: &str) -> Kind {
         match name {
@@ -53,7 +53,7 @@ impl Kind {
 }
 
 impl Model {
-    /// What it is called.
+    /// Returns the name of the model.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Model {
         }
     }
 
-    /// The names of its parameters.
+    /// Returns the names of its parameters.
     #[must_use]
     pub fn names(&self) -> &'static [&'static str] {
         match self {
@@ -71,7 +71,7 @@ impl Model {
         }
     }
 
-    /// A parameter, in its base unit.
+    /// Returns a parameter in its base unit.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
         match self.clone() {
@@ -80,7 +80,7 @@ impl Model {
         }
     }
 
-    /// Gives a parameter another value, in its base unit. Whether there is such a parameter.
+    /// Sets a parameter in its base unit. Returns whether the parameter exists.
     pub fn set(&mut self, name: &str, value: f64) -> bool {
         let place = match self {
             Model::Bcn(of) => of.parameter(name),
@@ -89,7 +89,7 @@ impl Model {
         place.map(|place| *place = value).is_some()
     }
 
-    /// The delay, in seconds.
+    /// Returns the delay in seconds.
     #[must_use]
     pub fn delay(&self) -> f64 {
         match self {
@@ -98,18 +98,18 @@ impl Model {
         }
     }
 
-    /// Whether its parameters make sense and it has an equilibrium.
+    /// Checks that the parameters are valid and that an equilibrium exists.
     ///
     /// # Errors
-    /// If not.
+    /// Returns an error if not.
     pub fn check(&self) -> Result<(), Error> {
         self.equilibrium().map(|_| ())
     }
 
-    /// The queue in bytes and the rate in bits per second at rest.
+    /// Returns the equilibrium queue in bytes and rate in bits per second.
     ///
     /// # Errors
-    /// If there are none.
+    /// Returns an error if there is no equilibrium.
     pub fn equilibrium(&self) -> Result<(f64, f64), Error> {
         match self {
             Model::Bcn(of) => of.equilibrium().map(|[queue, rate]| (queue, rate)),
@@ -117,10 +117,10 @@ impl Model {
         }
     }
 
-    /// The loops near the equilibrium.
+    /// Returns the loops near the equilibrium.
     ///
     /// # Errors
-    /// If there is no equilibrium.
+    /// Returns an error if there is no equilibrium.
     pub fn loops(&self) -> Result<Vec<NamedLoop>, Error> {
         match self {
             Model::Bcn(of) => {
@@ -139,8 +139,8 @@ impl Model {
         }
     }
 
-    /// For a map: the least phase margin of any loop, in radians and exactly; and how far theorem 3 is from its edge
-    /// with each pole's own `a`, where there is a theorem. Not numbers where there is no equilibrium.
+    /// Returns, for a map, the exact minimum phase margin of all loops in radians, and the slack of theorem 3 with each
+    /// pole's own `a`, if the theorem applies. NaN if there is no equilibrium.
     #[must_use]
     pub fn standing(&self) -> (f64, f64) {
         let none = (f64::NAN, f64::NAN);

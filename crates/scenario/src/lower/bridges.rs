@@ -1,4 +1,4 @@
-//! Bridges of shortest path bridging: what they are called, and the services they take part in.
+//! Bridges of shortest path bridging: their identifiers and services.
 
 use super::names::Names;
 use crate::resolve::{Gathered, Node};
@@ -17,7 +17,7 @@ fn named(graph: &Graph) -> (Vec<NodeId>, Names<'_>) {
     (switches, names)
 }
 
-/// An address as people write it: six octets in hexadecimal, with `-` or `:` between them.
+/// Parses an address: six octets in hexadecimal, separated by `-` or `:`.
 fn address(gathered: &mut Gathered<'_>, node: &Node, key: &str) -> Option<Address> {
     let text = node.text(key)?;
     let octets: Option<Vec<u8>> = text
@@ -35,7 +35,7 @@ fn address(gathered: &mut Gathered<'_>, node: &Node, key: &str) -> Option<Addres
     address
 }
 
-/// Gives bridges the addresses and priorities that the scenario says.
+/// Sets the addresses and priorities of bridges stated in the scenario.
 pub(crate) fn identify(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph, bridges: &mut Bridges) -> Option<()> {
     let (switches, names) = named(graph);
     for entry in node.tables("bridges") {
@@ -74,7 +74,7 @@ pub(crate) fn identify(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph, 
     Some(())
 }
 
-/// The services of a scenario.
+/// Reads the services of a scenario.
 pub(crate) fn services(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph) -> Option<Vec<Service>> {
     let (switches, names) = named(graph);
     let mut services = Vec::new();

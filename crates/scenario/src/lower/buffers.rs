@@ -1,4 +1,4 @@
-//! Buffers of switches and adapters: room, thresholds and the headroom that a standard calls for.
+//! Buffers of switches and adapters: capacity, thresholds and the headroom required by a standard.
 
 use super::largest_frames;
 use super::names::Names;
@@ -9,7 +9,7 @@ use fabric::workload::FlowSpec;
 use theory::headroom::{Breakdown, HeadroomSpec, headroom};
 use units::{Bytes, Span};
 
-/// What devices are made with.
+/// Common settings of devices.
 pub(crate) struct Rules<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) classes: &'a [ClassSpec],
@@ -17,23 +17,23 @@ pub(crate) struct Rules<'a> {
     pub(crate) overhead: Bytes,
     /// Largest frame of each class.
     pub(crate) largest: Vec<Bytes>,
-    /// For every node how long it waits for a header where it cuts through.
+    /// For every node, how long a cut-through node waits for a header.
     pub(crate) headers: Vec<Span>,
 }
 
-/// What flow control makes of a class.
+/// Flow control of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Treatment {
-    /// Its senders are told to stop above a threshold.
+    /// Senders are paused above a threshold.
     Paused,
-    /// Its senders know what room there is.
+    /// Senders have credits for the available space.
     Credited,
-    /// What does not fit is dropped.
+    /// Frames that do not fit are dropped.
     Dropped,
 }
 
-/// For every cable how long its two ends wait for a header, from how long every node does. Frames from a cable slower than
-/// a node's fastest are stored.
+/// Returns for every cable how long its two ends wait for a header, given the delays of the nodes. Frames from a cable
+/// slower than a node's fastest one are stored and forwarded.
 pub(crate) fn header_delays(graph: &Graph, of_node: &[Span]) -> Vec<Span> {
     let mut fastest = vec![units::Rate::ZERO; graph.nodes.len()];
     for cable in &graph.cables {
@@ -58,7 +58,8 @@ impl<'a> Rules<'a> {
         Rules { graph, classes, class_names, overhead, largest: largest_frames(flows, classes.len()), headers }
     }
 
-    /// The cable of those nodes that calls for the most room above a threshold, for frames of that length.
+    /// Returns the headroom of the cable of those nodes that requires the most above a threshold, for frames of that
+    /// length.
     fn worst(&self, nodes: &[u32], largest: Bytes, response: Span) -> Option<Breakdown> {
         let mut mine = vec![false; self.graph.nodes.len()];
         nodes.iter().for_each(|&node| mine[node as usize] = true);
@@ -79,7 +80,7 @@ impl<'a> Rules<'a> {
         needs.max_by_key(Breakdown::above_threshold)
     }
 
-    /// What arrives after XOFF over one cable.
+    /// Returns the bytes that arrive after XOFF over one cable.
     fn needed(&self, rate: units::Rate, latency: Span, header: Span, largest: Bytes, response: Span) -> Breakdown {
         let reverse = self.largest.iter().copied().max().unwrap_or_default();
         let spec = HeadroomSpec::simulated(rate, latency, response, reverse, largest);
@@ -95,8 +96,8 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// One buffer per class from the entries of a device; `nodes` are the devices of this kind, `None` if it is not known
-    /// which, so that nothing can be said of their cables.
+    /// Returns one buffer per class from the entries of a device. `nodes` are the devices of this kind; `None` if they
+    /// are unknown, so that their cables cannot be checked.
     pub(crate) fn buffers(
         &self,
         gathered: &mut Gathered<'_>,
@@ -239,7 +240,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Bytes, or frames where a credit is a frame.
+/// Returns the capacity in bytes, or in frames if a credit is a frame.
 fn capacity(gathered: &mut Gathered<'_>, entry: &Node, control: FlowControl) -> Option<Bytes> {
     let slots = matches!(control, FlowControl::Credits(credits) if credits.unit == CreditUnit::Frame);
     let (wanted, other) = if slots { ("frames", "capacity") } else { ("capacity", "frames") };

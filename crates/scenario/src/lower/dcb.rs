@@ -1,4 +1,4 @@
-//! `[[dcb]]` and `[dcbx]` to settings of agents, and back from what the agents come to to classes and shares.
+//! Conversion of `[[dcb]]` and `[dcbx]` to settings of agents, and of the agents' results to classes and shares.
 
 use super::names::Names;
 use crate::problem::Problem;
@@ -12,7 +12,7 @@ use units::{Bytes, Span, Time};
 use wire::Priority;
 use wire::lldp::ieee::{Application, EtsTable, Selection};
 
-/// What is configured; `Some(None)` if nothing is, `None` if something is wrong.
+/// Returns the configuration; `Some(None)` if there is none, `None` if it is invalid.
 pub(super) fn dcb(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) -> Option<Option<DcbPlan>> {
     let entries = root.tables("dcb");
     let exchange = root.table("dcbx");
@@ -162,15 +162,15 @@ fn applications(gathered: &mut Gathered<'_>, node: &Node) -> Option<Applications
     table
 }
 
-/// What the agents came to, to be taken by a run.
+/// The results of the agents, to be applied to a run.
 pub(super) struct Applied {
     exchange: Exchange,
     /// Classes that some port pauses.
     lossless: u8,
 }
 
-/// Takes the lossless classes from the exchange: a class is lossless if any port pauses it. Where another does not, it
-/// may be lost, and then the run ends.
+/// Applies the lossless classes of the exchange: a class is lossless if any port pauses it. Where another port does
+/// not, frames may be lost, and the run then ends.
 pub(super) fn apply(
     gathered: &mut Gathered<'_>,
     root: &Node,
@@ -213,8 +213,8 @@ pub(super) fn apply(
 }
 
 impl Applied {
-    /// Takes the shares from the exchange: a kind of device has those of its first port. Returns the ports that have
-    /// others, or do not pause all that is paused elsewhere.
+    /// Applies the shares of the exchange: a kind of device has those of its first port. Returns the ports that have
+    /// other shares, or that do not pause all classes paused elsewhere.
     pub(super) fn share(
         &self,
         gathered: &mut Gathered<'_>,
@@ -259,17 +259,17 @@ impl Applied {
     }
 }
 
-/// What to do about percentages that do not make a hundred.
+/// Remedy for percentages that do not add up to 100.
 pub(super) const MAKE_ALL: &str = "the shares must add up to 100 % (IEEE 802.1Qaz)";
 
-/// Shares in percent as quanta of deficit round robin: the smallest share has a turn of a largest frame.
+/// Converts shares in percent to quanta of deficit round robin: the smallest share has a quantum of one largest frame.
 pub(super) fn quanta(percentages: &[Option<u8>], turn: Bytes) -> Vec<Option<Bytes>> {
     let smallest = percentages.iter().copied().flatten().min().unwrap_or(1).max(1);
     let unit = turn.get().max(1520).div_ceil(u64::from(smallest));
     percentages.iter().map(|share| share.map(|share| Bytes::new(unit * u64::from(share)))).collect()
 }
 
-/// Groups of classes for deficit round robin.
+/// Returns the groups of classes for deficit round robin.
 fn egress(table: &EtsTable, classes: usize, turn: Bytes) -> Egress {
     let shares = table.shares.map(|share| Some(share).filter(|&share| share > 0));
     let quanta = quanta(&shares, turn);

@@ -1,4 +1,4 @@
-//! `[[classes]]`, `[[switches]]` and `[[adapters]]` to the fabric's kinds.
+//! Conversion of `[[classes]]`, `[[switches]]` and `[[adapters]]` to the fabric's kinds.
 
 use super::buffers::Rules;
 use super::dcb::{MAKE_ALL, quanta};
@@ -17,13 +17,13 @@ use fabric::spec::{
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Kinds of devices, and for every node its kind.
+/// Kinds of devices, and the kind of every node.
 pub(crate) struct Kinds<T> {
     pub(crate) kinds: Vec<T>,
     pub(crate) kind_of: Vec<u32>,
 }
 
-/// The classes, and which of them have lanes.
+/// Reads the classes, and which of them have lanes.
 pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<(Vec<ClassSpec>, Vec<bool>)> {
     let mut first: BTreeMap<String, super::super::Place> = BTreeMap::new();
     let (mut classes, mut layered) = (Vec::new(), Vec::new());
@@ -50,7 +50,7 @@ pub(crate) fn classes(gathered: &mut Gathered<'_>, root: &Node) -> Option<(Vec<C
     (classes.len() == nodes.len()).then_some((classes, layered))
 }
 
-/// For every entry the nodes that are of its kind: of several that match, the last takes a node.
+/// Returns for every entry the nodes of its kind; the last matching entry claims a node.
 fn claim(
     gathered: &mut Gathered<'_>,
     rules: &Rules<'_>,
@@ -191,7 +191,7 @@ fn forwarding(node: &Node) -> Option<Forwarding> {
     })
 }
 
-/// The congestion point of a switch and what goes with it: `Some(None)` if it has none.
+/// Reads the congestion point of a switch with its settings: `Some(None)` if it has none.
 fn congestion_point(
     gathered: &mut Gathered<'_>,
     node: &Node,
@@ -345,7 +345,7 @@ fn class_bits(
     Some(classes.iter().fold(0, |bits, &class| bits | 1_u8.checked_shl(class).unwrap_or(0)))
 }
 
-/// Refuses lossless and lossy classes in one group: a pause of the one would leave its turns to the other.
+/// Refuses lossless and lossy classes in one group: a pause of one would give its turns to the other.
 fn mixed(gathered: &mut Gathered<'_>, entry: &Node, rules: &Rules<'_>, classes: u8) -> Option<()> {
     let named = |lossless: bool| -> Vec<&str> {
         let members = (0_u32..).zip(rules.classes).filter(|(class, _)| classes >> class & 1 == 1);
@@ -361,8 +361,8 @@ fn mixed(gathered: &mut Gathered<'_>, entry: &Node, rules: &Rules<'_>, classes: 
     None
 }
 
-/// The shares of the groups in percent, where they are given so. All groups that are not strict have one then, and together
-/// they make 100.
+/// Returns the shares of the groups in percent, if given so. All groups without strict priority then need one, and the
+/// shares must add up to 100.
 fn percentages(gathered: &mut Gathered<'_>, node: &Node, entries: &[Node]) -> Option<Vec<Option<u8>>> {
     let mut all = Vec::new();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! `[[variants]]`, `[[choices]]`, `[[trends]]`, `[[charts]]` and `where`: what a paper does with a scenario.
+//! Conversion of `[[variants]]`, `[[choices]]`, `[[trends]]`, `[[charts]]` and `where`.
 
 use super::names::Names;
 use super::settings::{axis, fits};
@@ -16,7 +16,7 @@ use crate::value::written;
 use crate::variants::{assignments, changes_nothing, empty_changes};
 use fabric::graph::Graph;
 
-/// What names in these sections may stand for.
+/// The names that these sections may refer to.
 pub(crate) struct Known<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) traffic: &'a Traffic,
@@ -24,7 +24,7 @@ pub(crate) struct Known<'a> {
     pub(crate) workloads: &'a Names<'a>,
 }
 
-/// A value as a person writes it: a text without its quotes.
+/// Formats a value as written by a user: text without its quotes.
 fn plain(item: &Item) -> String {
     match &item.data {
         Data::Text(text) => text.clone(),
@@ -32,7 +32,7 @@ fn plain(item: &Item) -> String {
     }
 }
 
-/// Reads what the scenario says of the figure it is. Wrong parts are told and left out.
+/// Reads the description of the figure. Invalid parts are reported and omitted.
 pub(crate) fn figure(
     gathered: &mut Gathered<'_>,
     root: &Node,
@@ -79,7 +79,7 @@ fn variants(gathered: &mut Gathered<'_>, root: &Node) -> Vec<String> {
     names
 }
 
-/// A named set of changes, as overrides; `None` if something is wrong with it, which is told.
+/// Reads a named set of changes as overrides; `None` if it is invalid, which is reported.
 fn named_set(gathered: &mut Gathered<'_>, node: &Node) -> Option<ChoiceOption> {
     let (label, item) = (node.text("name")?, node.any("set")?);
     let Data::Table(changes) = &item.data else {
@@ -114,7 +114,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The cells that `where` names.
+    /// Reads the cells that `where` selects.
     fn within(&self, gathered: &mut Gathered<'_>, node: &Node) -> Within {
         let mut within = Within::default();
         let Some(item) = node.any("where") else { return within };
@@ -152,14 +152,14 @@ impl Reader<'_> {
         }
     }
 
-    /// The values of an axis.
+    /// Returns the values of an axis.
     fn axis(&self, gathered: &mut Gathered<'_>, name: &str, place: Place) -> Option<&[String]> {
         let names = Names::new("axis", self.axes.iter().map(|(name, _)| name.as_str()));
         let number = names.one(gathered, name, place)?;
         Some(&self.axes[number as usize].1)
     }
 
-    /// The position of a quantity.
+    /// Returns the index of a quantity.
     fn quantity(&self, gathered: &mut Gathered<'_>, name: &str, place: Place) -> Option<usize> {
         let all: Vec<String> =
             self.quantities.iter().map(|node| node.text("name").or(node.text("metric")).unwrap_or_default()).collect();
@@ -287,7 +287,7 @@ impl Reader<'_> {
     }
 }
 
-/// Named groups of something.
+/// Reads named groups.
 fn groups(
     gathered: &mut Gathered<'_>,
     node: &Node,
@@ -315,8 +315,7 @@ fn groups(
     groups
 }
 
-/// The ports, as results number them, that links of the form `from->to` stand for: those that send, or those at their
-/// far ends.
+/// Returns the ports, as numbered in results, of links of the form `from->to`: the senders, or their far ends.
 fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph, far: bool) -> Option<Vec<u32>> {
     let nodes = Names::new("node", graph.nodes.iter().map(|node| node.name.as_str()));
     let ports = graph.ports();

@@ -1,4 +1,5 @@
-//! What a flow is besides its ends: class, times, pattern, bursts, acknowledgements and congestion control.
+//! Properties of a flow other than its endpoints: class, times, pattern, bursts, acknowledgements and congestion
+//! control.
 
 use crate::Subject;
 use crate::parameters;
@@ -10,7 +11,7 @@ use fabric::graph::HostId;
 use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, PathProbeSpec, Pattern};
 use units::{Bytes, Rate, Span, Time};
 
-/// A flow with everything but its ends.
+/// Returns a flow without its endpoints.
 pub(super) fn template(
     gathered: &mut Gathered<'_>,
     root: &Node,
@@ -72,7 +73,7 @@ pub(super) fn template(
     })
 }
 
-/// How probes travel, if the congestion control sends any: `Some(None)` if it does not.
+/// Reads the probe settings if the congestion control sends probes; `Some(None)` if it does not.
 fn probe(
     gathered: &mut Gathered<'_>,
     subject: &Subject<'_>,
@@ -141,7 +142,7 @@ pub(super) fn acknowledge(
     })
 }
 
-/// The reaction point that a protocol's parameters make, and whether it needs acknowledgements.
+/// Returns the reaction point with a protocol's parameters, and whether it needs acknowledgements.
 pub(super) fn reaction(gathered: &mut Gathered<'_>, node: &Node) -> Option<(Reaction, bool)> {
     let name = node.text("name")?;
     let info = congestion::PROTOCOLS.iter().find(|info| info.name == name)?;

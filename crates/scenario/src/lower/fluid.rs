@@ -1,4 +1,4 @@
-//! `[fluid]`.
+//! Conversion of `[fluid]`.
 
 use crate::fluid::{Derived, FluidPlan, Kind, Model, NoFluid, Origin, derive, whence};
 use crate::plan::{Plan, Source};
@@ -7,11 +7,12 @@ use theory::Error;
 use theory::fluid::{Bcn, Qcn};
 use theory::stability::stated::{Printed, Stated};
 
-/// What a default is replaced by where the scenario says more.
+/// Replaces the source of a default that is derived from the scenario.
 const SAID: Source = Source::Default("the scenario's own protocol, congestion point and network");
 
-/// The fluid that a section describes, with what it leaves open taken from the rest of the plan. What is wrong with the
-/// section itself is told; that the rest does not fit it is no mistake of the packets, and kept for who wants the fluid.
+/// Reads the fluid model of a section, with missing values derived from the rest of the plan. Problems of the section
+/// itself are reported. A mismatch with the rest of the plan does not concern packets; it is kept for users of the
+/// fluid model.
 pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -> Option<Result<FluidPlan, NoFluid>> {
     let named = node.text("model")?;
     let derived = derive(plan).and_then(|derived| match derived.model == named {
@@ -96,14 +97,14 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
     Some(Ok(FluidPlan { model, a, stated, start_rate, start_queue, duration, origins, left_out, bottleneck }))
 }
 
-/// A number with the digits that the file gives it.
+/// Returns a number with the digits given in the file.
 fn printed(gathered: &Gathered<'_>, node: &Node, key: &str) -> Option<Printed> {
     let (value, place) = (node.number(key)?, node.place_of(key));
     let text = gathered.sources.get(place.source)?.text.get(place.start as usize..place.end as usize);
     text.and_then(Printed::read).or_else(|| Printed::read(&value.to_string()))
 }
 
-/// A number of the section, in its base unit.
+/// Returns a number of the section in its base unit.
 fn value(node: &Node, name: &str) -> Option<f64> {
     match Kind::of(name) {
         Kind::Time => node.time(name).map(|time| time.as_secs_f64()),
@@ -113,7 +114,7 @@ fn value(node: &Node, name: &str) -> Option<f64> {
     }
 }
 
-/// A number as a scenario would have it.
+/// Formats a number as in a scenario.
 fn written(name: &str, value: f64) -> String {
     match Kind::of(name) {
         Kind::Time => format!("\"{}\"", units::Span::from_picos((value * 1e12).round() as u64)),
@@ -123,7 +124,7 @@ fn written(name: &str, value: f64) -> String {
     }
 }
 
-/// Puts what was found in the place of a default; `said` if the rest of the scenario says it.
+/// Replaces a default by a derived value; `said` if it is derived from the rest of the scenario.
 fn note(plan: &mut Plan, name: &str, text: String, said: bool) {
     let path = format!("fluid.{name}");
     if let Some(entry) = plan.entries.iter_mut().find(|entry| entry.path == path) {
@@ -134,7 +135,7 @@ fn note(plan: &mut Plan, name: &str, text: String, said: bool) {
     }
 }
 
-/// That a parameter is neither given nor to be found.
+/// Reports a parameter that is neither given nor derivable.
 fn missing(gathered: &Gathered<'_>, node: &Node, name: &str, derived: &Result<Derived, NoFluid>) -> NoFluid {
     let why = match derived {
         Ok(derived) => {

@@ -1,5 +1,5 @@
-//! From typed sections to a network description: names become numbers, defaults by rule are worked out, contradictions
-//! are found. Everything wrong is gathered; one mistake does not hide the next.
+//! Conversion of typed sections to a network description: names become indices, defaults by rule are computed, and
+//! contradictions are found. All problems are collected, so that one does not hide the next.
 
 pub(crate) mod bridges;
 pub(crate) mod buffers;
@@ -28,18 +28,18 @@ use names::Names;
 use std::sync::Arc;
 use units::Bytes;
 
-/// What lowering finds beside the plan: what each part of the network was made from, to map errors of the fabric back.
+/// Positions from which the parts of the network were made, to map errors of the fabric back to them.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
-    /// Place of each kind of switch.
+    /// Position of each kind of switch.
     pub(crate) switches: Vec<super::Place>,
-    /// Place of each kind of adapter.
+    /// Position of each kind of adapter.
     pub(crate) adapters: Vec<super::Place>,
-    /// Place of each workload.
+    /// Position of each workload.
     pub(crate) workloads: Vec<super::Place>,
 }
 
-/// The plan of a resolved scenario. `None` if something is wrong; then it has been said.
+/// Returns the plan of a resolved scenario; `None` if there are problems, which have been reported.
 pub(crate) fn plan(
     gathered: &mut Gathered<'_>,
     root: &Node,
@@ -200,7 +200,7 @@ fn file_stem(name: &str) -> String {
     files::text::on_one_line(&stem).into_owned()
 }
 
-/// The largest frame of each class: data with their tags, acknowledgements and probes.
+/// Returns the largest frame of each class: tagged data, acknowledgements and probes.
 pub(crate) fn largest_frames(flows: &[fabric::workload::FlowSpec], classes: usize) -> Vec<Bytes> {
     let mut largest = vec![Bytes::ZERO; classes];
     let mut see = |class: u8, size: Bytes| {

@@ -1,4 +1,4 @@
-//! Names and patterns to numbers, with a remedy for a name that is not there.
+//! Resolution of names and patterns to indices, with a remedy for unknown names.
 
 use crate::key::near;
 use crate::pattern::{Pattern, Unmatched};
@@ -6,7 +6,7 @@ use crate::resolve::Gathered;
 use crate::source::Place;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All names of one kind of thing, numbered in their order.
+/// All names of one kind, in the order of their indices.
 pub(crate) struct Names<'a> {
     what: &'static str,
     all: Vec<&'a str>,
@@ -20,7 +20,7 @@ impl<'a> Names<'a> {
         Names { what, all, index }
     }
 
-    /// How many there are.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
@@ -29,7 +29,7 @@ impl<'a> Names<'a> {
         self.all.get(number as usize).copied().unwrap_or("?")
     }
 
-    /// The number of one name. A default's name has no place of its own: its section's serves.
+    /// Returns the index of a name. The name of a default has no position; that of its section is used.
     pub(crate) fn one(&self, gathered: &mut Gathered<'_>, name: &str, place: Place) -> Option<u32> {
         let found = self.index.get(name).copied();
         if found.is_none() {
@@ -38,7 +38,7 @@ impl<'a> Names<'a> {
         found
     }
 
-    /// The numbers of all that one pattern stands for, ascending; says nothing if there is none.
+    /// Returns the indices that match a pattern, in ascending order; reports nothing if there are none.
     pub(crate) fn matching(&self, pattern: &Pattern) -> Vec<u32> {
         match pattern.literal() {
             Some(name) => self.index.get(name).copied().into_iter().collect(),
@@ -46,7 +46,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The numbers of all that the patterns stand for, in the order of the patterns, each once.
+    /// Returns the indices that match the patterns, in the order of the patterns, each once.
     pub(crate) fn select(
         &self,
         gathered: &mut Gathered<'_>,

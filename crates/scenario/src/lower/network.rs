@@ -1,4 +1,4 @@
-//! `[network]` to a graph with its routes.
+//! Conversion of `[network]` to a graph with its routes.
 
 use super::bridges;
 use super::names::Names;
@@ -22,9 +22,9 @@ pub(crate) struct Network {
     pub(crate) graph: Graph,
     pub(crate) routes: Routes,
     pub(crate) route_changes: Vec<RouteChange>,
-    /// How tables are computed; `None` where the scenario writes them out.
+    /// How tables are computed; `None` if the scenario states them.
     pub(crate) routing: Option<Routing>,
-    /// Groups of its bridges.
+    /// Services of its bridges.
     pub(crate) services: Vec<Service>,
     pub(crate) multipath: Multipath,
     pub(crate) overhead: Bytes,
@@ -77,18 +77,18 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
     })
 }
 
-/// What a network needs.
+/// Returns the memory requirements of a network.
 pub(crate) fn need_of(graph: &Graph) -> Need {
     Need::network(graph.nodes.len() as u64, graph.cables.len() as u64, entries_of(graph))
 }
 
-/// Entries of its tables.
+/// Returns the number of entries in its tables.
 fn entries_of(graph: &Graph) -> u64 {
     let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count() as u64;
     hosts.saturating_mul(graph.nodes.len() as u64 - hosts)
 }
 
-/// What it needs with further tables for every change of the state of a cable.
+/// Returns its memory requirements with further tables for every change of the state of a cable.
 pub(crate) fn need_of_changes(graph: &Graph, changes: usize) -> Need {
     need_of(graph).and_tables(entries_of(graph), changes as u64)
 }
@@ -133,7 +133,7 @@ fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {
     }
 }
 
-/// A cable with what a section says differently.
+/// Returns a cable with the changes of a section.
 fn changed(link: LinkSpec, node: &Node) -> LinkSpec {
     LinkSpec {
         rate: node.rate("rate").unwrap_or(link.rate),
@@ -250,7 +250,7 @@ fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Opti
     good.then_some(graph)
 }
 
-/// Adds a cable for every pair that an entry stands for.
+/// Adds a cable for every pair that an entry selects.
 fn join(gathered: &mut Gathered<'_>, entry: &Node, names: &Names<'_>, link: LinkSpec, graph: &mut Graph) -> Option<()> {
     let pairs = entry.pairs("between")?;
     let [a, b] = pairs.first()?;
@@ -283,7 +283,7 @@ fn join(gathered: &mut Gathered<'_>, entry: &Node, names: &Names<'_>, link: Link
     Some(())
 }
 
-/// Changes cables, and yields the metrics that differ from those of their rates, each with its place.
+/// Changes cables, and returns the metrics that differ from those of their rates, each with its position.
 fn change_cables(gathered: &mut Gathered<'_>, node: &Node, graph: &mut Graph) -> Option<BTreeMap<u32, (u32, Place)>> {
     let mut good = true;
     let mut metrics = BTreeMap::new();
@@ -316,7 +316,7 @@ fn change_cables(gathered: &mut Gathered<'_>, node: &Node, graph: &mut Graph) ->
     good.then_some(metrics)
 }
 
-/// The cables that `between` and `which` of a section stand for.
+/// Returns the cables that `between` and `which` of a section select.
 pub(crate) fn cables_between(gathered: &mut Gathered<'_>, entry: &Node, graph: &Graph) -> Option<Vec<u32>> {
     let pairs = entry.pairs("between")?;
     let found = cables_of_pair(gathered, pairs.first()?, entry.place_of("between"), graph)?;
@@ -341,7 +341,7 @@ pub(crate) fn cables_between(gathered: &mut Gathered<'_>, entry: &Node, graph: &
     Some(chosen)
 }
 
-/// All cables between two patterns.
+/// Returns all cables between two patterns.
 pub(crate) fn cables_of_pair(
     gathered: &mut Gathered<'_>,
     pair: &[(String, Place); 2],

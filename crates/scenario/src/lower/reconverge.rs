@@ -1,5 +1,5 @@
-//! Tables after cables fail: what their ends repair by themselves, and what is computed anew, everywhere at a stated time
-//! or at each switch when it has learned of it.
+//! Tables after cable failures: local repairs at their ends, and recomputed tables, either everywhere at a stated time
+//! or at each switch after it has learned of the failure.
 
 use super::routes::{Tables, compute};
 use crate::plan::{Entry, Source};
@@ -12,13 +12,13 @@ use fabric::spec::{Fault, RouteChange};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Span, Time, grouped};
 
-/// The most link-state PDUs over all ends of cables in a conversation: some seconds.
+/// Maximum number of link-state PDUs over all ends of cables in an exchange: some seconds.
 const MOST_FLOODED: usize = 1 << 20;
 
-/// So many switches that learn something are told by name.
+/// Maximum number of learning switches that are named.
 const TOLD: usize = 24;
 
-/// What tables are computed from.
+/// The input of the computation of tables.
 struct Given<'a> {
     node: &'a Node,
     graph: &'a Graph,
@@ -28,7 +28,7 @@ struct Given<'a> {
     tables: Tables<'a>,
 }
 
-/// The tables that follow from failing cables. Sources keep their lanes.
+/// Returns the tables that follow from failing cables. Sources keep their lanes.
 pub(crate) fn after_faults(
     gathered: &mut Gathered<'_>,
     node: &Node,
@@ -88,7 +88,7 @@ impl Given<'_> {
         self.moments().into_iter().map(change).collect()
     }
 
-    /// Each switch has new tables when it has learned what they depend on and computed them.
+    /// Updates the tables of each switch after it has learned of the failure and recomputed them.
     fn by_isis(&self, gathered: &mut Gathered<'_>) -> Option<Vec<RouteChange>> {
         let bridges = match self.routing {
             Some(Routing::Spb { bridges, .. }) => bridges.clone(),
@@ -134,7 +134,7 @@ impl Given<'_> {
         Some(changes)
     }
 
-    /// Puts the measured times among the values of the plan.
+    /// Adds the measured times to the values of the plan.
     fn explain(&self, gathered: &mut Gathered<'_>, news: &[News], computation: Span) {
         let told = news.iter().take(TOLD).map(|it| {
             let name = &self.graph.nodes[it.switch.0 as usize].name;
@@ -150,7 +150,7 @@ impl Given<'_> {
         gathered.entries.push(Entry { path: format!("{}.isis.learned", self.node.path), value, source });
     }
 
-    /// What switches at the ends of failed cables do by themselves, on top of the tables that each has by then.
+    /// Returns the local repairs at the ends of failed cables, applied to the tables that each switch has by then.
     fn repaired(&self, repair: Span, changes: &[RouteChange]) -> Vec<RouteChange> {
         let ports = self.graph.ports();
         let mut repaired = Vec::new();

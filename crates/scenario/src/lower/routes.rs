@@ -1,5 +1,5 @@
-//! Forwarding tables: as the routing computes them, now and after cables fail, with the entries of the scenario laid
-//! over them.
+//! Forwarding tables: computed by the routing, at the start and after cable failures, and overridden by the entries of
+//! the scenario.
 
 use super::bridges;
 use super::names::Names;
@@ -12,9 +12,9 @@ use fabric::spec::RouteChange;
 use std::collections::BTreeMap;
 use units::{Time, grouped};
 
-/// The most spanning trees: IEEE 802.1Q has 64 instances beside the common one.
+/// Maximum number of spanning trees: IEEE 802.1Q has 64 instances beside the common one.
 const MOST_TREES: usize = 64;
-/// The most pairs of switch and host of a routing that looks at every path: some seconds.
+/// Maximum number of pairs of switch and host for a routing that examines every path: some seconds.
 const MOST_PATHS: usize = 1 << 22;
 
 pub(super) struct Tables<'a> {
@@ -27,7 +27,7 @@ pub(super) struct Tables<'a> {
     nodes: Names<'a>,
 }
 
-/// How tables are computed, `Some(None)` where the scenario writes them out.
+/// Returns how tables are computed; `Some(None)` if the scenario states them.
 pub(crate) fn routing(
     gathered: &mut Gathered<'_>,
     node: &Node,
@@ -92,7 +92,7 @@ pub(crate) fn routing(
     }))
 }
 
-/// The switches that `roots` names, or those that are taken for want of a name.
+/// Returns the switches that `roots` names, or the default ones.
 fn roots(
     gathered: &mut Gathered<'_>,
     node: &Node,
@@ -111,7 +111,7 @@ fn roots(
     Some(taken)
 }
 
-/// The tables at the start, and those that the scenario says come later.
+/// Returns the tables at the start, and later ones stated in the scenario.
 pub(crate) fn routes(
     gathered: &mut Gathered<'_>,
     node: &Node,

@@ -1,4 +1,4 @@
-//! `[run]`, `[probes]`, `[[faults]]` and `[sweep]`.
+//! Conversion of `[run]`, `[probes]`, `[[faults]]` and `[sweep]`.
 
 use super::names::Names;
 use super::network::cables_between;
@@ -15,10 +15,10 @@ use fabric::spec::Fault;
 use std::collections::BTreeSet;
 use units::{Span, Time, grouped};
 
-/// Sampling instants that a run may have: what is kept of each, and the time to look at all of a network, add up.
+/// Maximum number of sampling instants of a run, which limits memory and time.
 pub const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Inspections of the whole network that are too many for a run.
+/// Maximum number of inspections of the whole network in a run.
 const MOST_INSPECTIONS: u64 = 1_000_000_000;
 
 pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -> Option<RunSettings> {
@@ -71,7 +71,7 @@ pub(crate) fn run(gathered: &mut Gathered<'_>, root: &Node, seed: Option<u64>) -
     })
 }
 
-/// Settings to look for further mistakes with, when those of the scenario cannot be read.
+/// Returns placeholder settings for finding further problems if those of the scenario are invalid.
 pub(crate) fn some_run() -> RunSettings {
     let duration = Span::from_millis(1);
     let (warm_up, inspect_every) = (Span::ZERO, Span::from_micros(100));
@@ -159,7 +159,7 @@ pub(crate) fn faults(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) ->
     good.then_some(faults)
 }
 
-/// The axes of a sweep. Wrong ones are told and left out.
+/// Reads the axes of a sweep. Invalid ones are reported and omitted.
 pub(crate) fn sweep(gathered: &mut Gathered<'_>, root: &Node) -> Vec<Axis> {
     let mut axes = Vec::new();
     let Some(item) = root.any("sweep") else { return axes };
@@ -209,8 +209,8 @@ pub(crate) fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, valu
     good.then(|| Axis { path, values: values.iter().map(written).collect() })
 }
 
-/// Whether a key takes a value; if not, says so. One with several readings takes what any of them takes. What is in a
-/// table is looked at when it is used.
+/// Checks that a key takes a value, and reports if not. A key with several readings takes values of any of them. The
+/// contents of tables are checked when they are used.
 pub(crate) fn fits(gathered: &mut Gathered<'_>, path: &Path, kinds: &[&Kind], value: &Item) -> bool {
     if is_none(value) && takes_none(path) {
         return true;

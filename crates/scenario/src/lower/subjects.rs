@@ -1,4 +1,4 @@
-//! What an expectation is about: names of flows, nodes and directions of links to numbers.
+//! Resolution of the subjects of an expectation: names of flows, nodes and directions of links to indices.
 
 use super::names::Names;
 use super::traffic::Traffic;
@@ -10,7 +10,7 @@ use crate::source::Place;
 use fabric::graph::Graph;
 use std::collections::BTreeSet;
 
-/// The flows that names of flows and workloads stand for.
+/// Returns the flows that match names of flows and workloads.
 pub(crate) fn flows_of(
     gathered: &mut Gathered<'_>,
     of: &Named,
@@ -33,20 +33,20 @@ pub(crate) fn flows_of(
     Some(chosen.into_iter().collect())
 }
 
-/// Where names are looked up.
+/// Resolves names.
 pub(crate) struct Finder<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) nodes: &'a Names<'a>,
     pub(crate) flows: &'a Names<'a>,
     pub(crate) workloads: &'a Names<'a>,
-    /// `None` if it could not be read: then no flow can be found, and that is nobody's mistake here.
+    /// `None` if the traffic is invalid: no flow can then be found, which is not reported again.
     pub(crate) traffic: Option<&'a Traffic>,
 }
 
 type Named = [(String, Place)];
 
 impl Finder<'_> {
-    /// What the keys `of` and `over` of an expectation stand for.
+    /// Resolves the keys `of` and `over` of an expectation.
     pub(crate) fn find(
         &self,
         gathered: &mut Gathered<'_>,
@@ -76,12 +76,12 @@ impl Finder<'_> {
         Some(found)
     }
 
-    /// The flows that names of flows and workloads stand for.
+    /// Returns the flows that match names of flows and workloads.
     fn flows_of(&self, gathered: &mut Gathered<'_>, of: &Named, fallback: Place) -> Option<Vec<u32>> {
         flows_of(gathered, of, fallback, self.flows, self.workloads, self.traffic?)
     }
 
-    /// The ports that send in the directions named, or those that receive.
+    /// Returns the sending or receiving ports of the named directions.
     fn ports_of(&self, gathered: &mut Gathered<'_>, links: &Named, receiving: bool) -> Option<Vec<u32>> {
         let mut chosen = BTreeSet::new();
         let mut good = true;

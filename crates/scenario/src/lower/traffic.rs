@@ -1,4 +1,4 @@
-//! `[[workloads]]` to flows.
+//! Conversion of `[[workloads]]` to flows.
 
 use super::flow::{class, order, pattern, template};
 use super::names::Names;
@@ -61,7 +61,7 @@ pub(crate) fn traffic(
     good.then_some(traffic)
 }
 
-/// The name of every workload: its own, or its kind.
+/// Returns the name of every workload: its own, or its kind.
 fn workload_names(gathered: &mut Gathered<'_>, entries: &[Node]) -> Vec<String> {
     let mut taken: BTreeMap<String, Place> = BTreeMap::new();
     for entry in entries {
@@ -93,7 +93,7 @@ fn workload_names(gathered: &mut Gathered<'_>, entries: &[Node]) -> Vec<String> 
     names
 }
 
-/// A seed that belongs to a workload's name, so that one more workload changes nothing for the others.
+/// Returns a seed derived from a workload's name, so that adding a workload does not affect the others.
 fn seed_of(seed: u64, workload: &str) -> u64 {
     Stream::new(seed, 0, &format!("workload {workload}")).next_u64()
 }
@@ -107,7 +107,7 @@ fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, index: usize, hosts:
     }
 }
 
-/// Numbers the later ones of equal names.
+/// Numbers repeated names.
 fn make_unique(names: &mut [String]) {
     let mut met: BTreeMap<String, u32> = BTreeMap::new();
     for name in names {
@@ -119,16 +119,16 @@ fn make_unique(names: &mut [String]) {
     }
 }
 
-/// One workload in the making.
+/// A workload under construction.
 struct Work<'a> {
     entry: &'a Node,
     subject: &'a Subject<'a>,
     attachments: &'a Attachments,
-    /// How many flows it may have.
+    /// Maximum number of flows.
     room: u64,
-    /// Flows of the workloads before it.
+    /// Number of flows in the preceding workloads.
     made: u64,
-    /// How many bytes all may take.
+    /// Maximum memory of all flows in bytes.
     memory: u64,
     seed: u64,
 }
@@ -150,7 +150,7 @@ impl Work<'_> {
         self.fits_with(gathered, count, 0)
     }
 
-    /// Whether so many flows with so many receivers in lists are not too many.
+    /// Checks the number of flows and of receivers in lists against the limits.
     fn fits_with(&self, gathered: &mut Gathered<'_>, count: u64, receivers: u64) -> Option<()> {
         let need = need_of(self.subject.graph).and_flows(self.made.saturating_add(count), receivers);
         if let Err((message, help)) = need.within(self.memory) {
@@ -248,7 +248,7 @@ impl Work<'_> {
         Some(flows)
     }
 
-    /// Starts flows one after the other, as `stagger` and `start_jitter` say.
+    /// Staggers the starts of flows according to `stagger` and `start_jitter`.
     fn spread(&self, gathered: &mut Gathered<'_>, flows: &mut [FlowSpec]) -> Option<()> {
         let (stagger, jitter) = (self.entry.time("stagger")?, self.entry.time("start_jitter")?);
         let mut stream = Stream::new(self.seed, 0, "start");
@@ -264,7 +264,7 @@ impl Work<'_> {
         Some(())
     }
 
-    /// Gives each flow with a rate its own, as `rate_spread` says.
+    /// Varies the rates of flows according to `rate_spread`.
     fn spread_rates(&self, flows: &mut Made) {
         let Some(spread) = self.entry.number("rate_spread").filter(|&spread| spread > 0.0) else { return };
         let mut stream = Stream::new(self.seed, 0, "rate");
@@ -334,7 +334,7 @@ impl Work<'_> {
         Some(workload::poisson(&from, &to, arrivals, &size, &template, self.seed))
     }
 
-    /// The distribution of sizes and its mean in bytes.
+    /// Returns the distribution of sizes and its mean in bytes.
     fn flow_size(&self) -> Option<(FlowSize, f64)> {
         let entry = self.entry;
         match entry.text("sizes")?.as_str() {
@@ -354,7 +354,7 @@ impl Work<'_> {
         }
     }
 
-    /// The gap at which flows of that mean size load the senders' links that much.
+    /// Returns the gap at which flows of that mean size load the senders' links to that fraction.
     fn gap_for(&self, load: f64, mean: f64, frame: Bytes, from: &[HostId]) -> Span {
         let hosts = self.subject.graph.hosts();
         let mut sends = vec![false; self.subject.graph.nodes.len()];
