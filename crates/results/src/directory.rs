@@ -24,7 +24,7 @@ pub struct ResultWriter {
     stage: Stage,
 }
 
-/// What to do if the path exists.
+/// Action if the path exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     /// Refuse to run.

@@ -27,11 +27,11 @@ use units::{Span, Time};
 pub struct Recording {
     /// The results directory.
     pub out: PathBuf,
-    /// What to do if the directory exists.
+    /// Action if the directory exists.
     pub existing: Existing,
 }
 
-/// What to do if the destination of a result exists.
+/// Action if the destination of a result exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Refuse to run.
@@ -83,7 +83,7 @@ pub struct Execution {
     pub wall: Duration,
     /// Path of the recorded results, if any.
     pub recorded: Option<PathBuf>,
-    /// Why additional files next to the tables are missing, if they are.
+    /// The error that prevented additional files next to the tables, if any.
     pub lacking: Option<ResultsError>,
     /// The capture, if any.
     pub captured: Option<Captured>,

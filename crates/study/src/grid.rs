@@ -84,7 +84,7 @@ impl Point {
 /// The override that sets the number of seeds.
 const REPLICATIONS: &str = "run.replications=";
 
-/// What to do with a directory that contains another grid.
+/// Treatment of a directory that contains another grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Older {
     /// Refuse it. Grids are the same if their cells, scenario and program are.

@@ -77,7 +77,7 @@ pub struct Choice {
     pub path: String,
     /// Possible values; the first is the default.
     pub values: Vec<String>,
-    /// Why the choice is open.
+    /// Reason for the open choice.
     pub why: Option<String>,
 }
 
@@ -155,7 +155,7 @@ pub struct Ruling {
     /// Whether the statement is our own, not the paper's.
     #[serde(default)]
     pub ours: bool,
-    /// Why the verdict is undetermined; `None` if it is determined.
+    /// Reason for an undetermined verdict; `None` if it is determined.
     pub reason: Option<String>,
     /// The verdict under the default reading.
     pub verdict_as_we_read_it: String,

@@ -34,7 +34,7 @@ impl Document for Paper {
 pub struct MissingPart {
     /// Name of the part.
     pub name: String,
-    /// Why it is not checked.
+    /// Reason for not checking it.
     pub why: String,
 }
 
@@ -147,7 +147,7 @@ pub struct SentenceRecord {
     pub statement: Option<String>,
     /// The verdict.
     pub verdict: String,
-    /// Why the verdict is undetermined; `None` if it is determined.
+    /// Reason for an undetermined verdict; `None` if it is determined.
     pub reason: Option<String>,
     /// The verdict under the default reading.
     pub own_reading: String,
