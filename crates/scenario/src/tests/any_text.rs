@@ -1,4 +1,4 @@
-//! No text makes loading, building, checking or explaining panic: sample files with random damage.
+//! Tests that no text makes loading, building, checking or explaining panic: sample files with random damage.
 
 use super::super::*;
 use super::samples;

@@ -1,4 +1,4 @@
-//! What changes do: remove a key, or be refused where they would do nothing.
+//! Tests of changes: removal of a key, and refusal of changes without effect.
 
 use super::super::*;
 

@@ -1,4 +1,4 @@
-//! Fabrics that are configured at their core alone.
+//! Tests of fabrics that are configured only at their core.
 
 use super::plan;
 use crate::Plan;

@@ -1,4 +1,4 @@
-//! That a scenario can say everything a network description can.
+//! Tests that a scenario can express everything that a network description can.
 
 use super::super::*;
 use fabric::graph::{HostId, Role};

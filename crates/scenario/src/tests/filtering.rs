@@ -1,4 +1,4 @@
-//! Filtering databases of shortest path bridging, compared with RFC 6329.
+//! Tests of filtering databases of shortest path bridging against RFC 6329.
 
 use crate::{Limits, NoFiles, Plan, load_str};
 use discovery::spb::{Databases, Group, Input, Service, spbm, spbv};

@@ -1,4 +1,4 @@
-//! Thresholds that are left to the default lose nothing, whatever the network is made of.
+//! Tests that default thresholds lose no frames, for all kinds of networks.
 
 use super::super::*;
 use fabric::{Outcome, RunLimits};

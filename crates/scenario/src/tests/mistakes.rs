@@ -1,4 +1,4 @@
-//! Mistakes and their remedies: what is wrong, where, and what to do, all at once.
+//! Tests of error messages: the problem, its position and the remedy, all reported at once.
 
 use super::super::*;
 use std::path::{Path, PathBuf};

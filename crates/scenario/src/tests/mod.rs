@@ -1,4 +1,4 @@
-//! Tests across the module.
+//! Tests across modules.
 
 mod any_text;
 mod changes;

@@ -1,4 +1,4 @@
-//! Runs in which switches learn of a failing cable.
+//! Tests of runs in which switches learn of a failing cable.
 
 use super::super::*;
 use fabric::{BuildOptions, Outcome, Partition, Probe, RunLimits, Simulation};

@@ -1,4 +1,4 @@
-//! Routings in scenarios: what they become, and what is refused.
+//! Tests of routings in scenarios: their results and refusals.
 
 use super::super::*;
 use fabric::graph::{HostId, NodeId};

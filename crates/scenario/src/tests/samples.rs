@@ -1,4 +1,4 @@
-//! The sample scenarios: each loads, is explained, passes its check and runs.
+//! Tests that each sample scenario loads, is explained, passes its check and runs.
 
 use super::super::*;
 use super::{folder, samples};

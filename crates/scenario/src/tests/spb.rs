@@ -1,4 +1,4 @@
-//! Bridges of whole networks learn what the graph says.
+//! Tests that the bridges of whole networks learn the topology of the graph.
 
 use super::plan;
 use crate::Plan;
