@@ -45,7 +45,7 @@ pub(crate) const LAW: [Parameter; 4] = [
     },
 ];
 
-/// How a port adapts its rate.
+/// The law by which a port adapts its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AdvertisementLaw {
     pub(crate) set_point: f64,
@@ -79,12 +79,12 @@ impl AdvertisementLaw {
     }
 }
 
-/// What a port has seen in a period.
+/// Observations of a port in one period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// Bits that have come.
     pub(crate) arrived: u64,
-    /// How often it was looked at, and how often it could not send.
+    /// Number of observations, and of those at which it could not send.
     looks: u32,
     stopped: u32,
 }

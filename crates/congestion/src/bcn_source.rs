@@ -26,7 +26,7 @@ struct Limiter {
     rate: f64,
     /// The congestion point that it is associated with.
     point: Option<u32>,
-    /// When it next raises its rate by itself. A limiter that is there from the start waits for the first frame.
+    /// Time of the next self-increase. A limiter that exists from the start waits for the first frame.
     next: Option<Time>,
     /// Negative notices since it last did.
     negative: u32,
@@ -224,7 +224,7 @@ impl BcnSource {
         (sample.feedback(self.weight) / self.unit).clamp(-self.most_feedback, self.most_feedback)
     }
 
-    /// A probe has come back from the destination.
+    /// A probe returned from the destination.
     fn on_answer(&mut self, number: u32, value: u64) {
         let Asks::Path { probes, positive_only } = &mut self.how.asks else { return };
         let Some(sample) = probes.arrived(number, Time::from_picos(value)) else { return };

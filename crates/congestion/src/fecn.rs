@@ -172,7 +172,7 @@ pub struct FecnSource {
     /// Whether a probe has returned.
     replied: bool,
     off: bool,
-    /// When the next probe is due; `None` before the first frame and while the source is off.
+    /// Time of the next probe; `None` before the first frame and while the source is off.
     due: Option<Time>,
     number: u32,
 }

@@ -7,7 +7,7 @@ use units::Stream;
 
 /// [`Notice::feedback`] of a notice with an offset and a growth.
 pub(crate) const ORDINARY: u8 = 0;
-/// And of one that says only that congestion is severe: BCN(0,0).
+/// [`Notice::feedback`] of a notice of severe congestion: BCN(0,0).
 pub(crate) const SEVERE: u8 = 1;
 
 /// A weight of one, where weights count in 1024ths: that holds every weight of IEEE 802.1Qau.
@@ -35,7 +35,7 @@ pub(crate) const PROBE_ANSWERS: Parameter = Parameter {
 pub(crate) struct Sample {
     /// The set point less the queue, in bytes.
     pub(crate) offset: i32,
-    /// How much it has grown since the sample before, in bytes.
+    /// Growth since the previous sample, in bytes.
     pub(crate) growth: i32,
 }
 

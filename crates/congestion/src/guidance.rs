@@ -78,7 +78,7 @@ struct Member {
 /// The flows of a queue that were seen recently, least recent first.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Recent {
-    /// By number of the flow; those that are not in the list have a time all the same.
+    /// By flow number; flows that are not in the list keep their last time.
     members: Vec<Option<Member>>,
     first: Option<u32>,
     last: u32,
@@ -115,7 +115,7 @@ impl Recent {
         }
     }
 
-    /// How many were seen no longer ago than that.
+    /// Returns the number of flows seen within that period.
     fn within(&mut self, now: Time, period: Span) -> u32 {
         while let Some(flow) = self.first
             && self.members[flow as usize].is_some_and(|member| now.saturating_since(member.seen) > period)
@@ -132,7 +132,7 @@ struct Known {
     recent: Recent,
     /// The rate computed by FECN's law.
     rate: f64,
-    /// The beginning of this period, and what was seen in it.
+    /// Start of this period, and its observations.
     since: Time,
     seen: Seen,
     /// The part of the last period in which it could send.

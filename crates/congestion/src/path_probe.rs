@@ -25,19 +25,19 @@ struct OnWay {
     injected: u64,
 }
 
-/// The probes of a flow and what it has injected since the oldest of them left.
+/// The probes of a flow and the bytes injected since the oldest of them left.
 #[derive(Clone, Debug)]
 pub(crate) struct PathProbes {
-    /// What the flow should have on its way, in bytes.
+    /// Set point of the bytes in flight.
     set_point: u32,
-    /// What it has on its way without any queue does not count.
+    /// Whether the bytes in flight without any queue are subtracted.
     less_base: bool,
     injected: u64,
-    /// When frames started, and what had been injected with each.
+    /// Start times of frames, and the bytes injected up to each.
     history: VecDeque<(Time, u64)>,
     on_way: VecDeque<OnWay>,
     number: u32,
-    /// What the last probe found.
+    /// Result of the last probe.
     old: Option<u32>,
     /// The least time a probe took.
     base: Option<Span>,
@@ -83,15 +83,15 @@ impl PathProbes {
         }
     }
 
-    /// What had been injected at a time that is not before the probe left.
+    /// Returns the bytes injected up to a time that is not before the departure of the probe.
     fn injected_by(&self, probe: &OnWay, at: Time) -> u64 {
         let frames = self.history.partition_point(|&(start, _)| start <= at);
         let injected = frames.checked_sub(1).map_or(0, |last| self.history[last].1);
         injected.max(probe.injected)
     }
 
-    /// A probe has come back that was at the destination at that time. Returns what the flow had on its way, as the
-    /// sample of a queue; nothing, if the probe is not known any more.
+    /// A probe returned that was at the destination at that time. Returns the flow's bytes in flight as the sample of a
+    /// queue; `None` if the probe was forgotten.
     pub(crate) fn arrived(&mut self, number: u32, at: Time) -> Option<Sample> {
         let place = self.on_way.iter().position(|probe| probe.number == number)?;
         let probe = self.on_way[place];
@@ -107,7 +107,7 @@ impl PathProbes {
         Some(Sample::of(self.set_point, found, old))
     }
 
-    /// The flow is not limited any more: what is on its way is of no use.
+    /// The flow is no longer limited: probes in flight are forgotten.
     pub(crate) fn forget(&mut self) {
         self.on_way.clear();
         self.history.clear();

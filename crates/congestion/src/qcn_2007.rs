@@ -13,7 +13,7 @@ use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Pres
 use crate::qcn_source::{Clock, Extra, How, Steps};
 use crate::{PointInfo, ProtocolInfo, QcnPoint, QcnSource, Reaction};
 
-/// What the presets of the bake-off are called and mean.
+/// Names and descriptions of the presets of the bake-off.
 pub(crate) const RUN_1: Preset =
     Preset { name: "run-1", meaning: "the first runs of the 802.1au bake-off: the defaults", values: &[] };
 pub(crate) const RUN_2: Preset =
@@ -69,7 +69,7 @@ const BYTE_RESET: Parameter = Parameter {
     default: ParameterDefault::Value("150000B", "802.1au bake-off slides, first runs: toThreshold 150000"),
     meaning: "Length of a stage of the byte counter.",
 };
-/// Of the sources with probes.
+/// Parameter of the sources with probes.
 const ASKING_RESET: Parameter = Parameter {
     default: ParameterDefault::Value("100000B", "802.1au bake-off slides, first runs: toThreshold 100000"),
     meaning: "Bytes between two probes.",
@@ -290,7 +290,7 @@ pub(crate) const SOURCE_PR: ProtocolInfo = ProtocolInfo {
     build: |values| build(values, Some(values.number("guidance_weight"))),
 };
 
-/// A source whose clock raises its rate; one that asks has a weight for what is suggested to it.
+/// Builds a source whose timer raises its rate; one with probes has a weight for rate guidance.
 fn build(values: &Values, asking: Option<f64>) -> Result<Reaction, Invalid> {
     let bits = |name: &str| values.rate(name).as_bits_per_sec() as f64;
     let law = match values.choice("self_increase").as_str() {

@@ -125,7 +125,7 @@ struct Queue {
     old: u32,
     /// Bytes that may still come before the next sample.
     left: i64,
-    /// When the keep-alive clock makes the next sample due.
+    /// Time at which the keep-alive timer makes a sample due.
     due: Option<Time>,
     /// Flow of the frame that came last.
     last: u32,

@@ -21,7 +21,7 @@ use crate::point::tag_of;
 use crate::{Adapter, Allowance, Feedback, PathProbe, PathProbeClass, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Stream, Time};
 
-/// A target so many times the rate is too old to be trusted ...
+/// A target of more than this multiple of the rate is stale ...
 const STALE: f64 = 10.0;
 /// ... and is divided by this.
 const CUT: f64 = 8.0;
@@ -65,13 +65,13 @@ pub(crate) enum Clock {
 /// Increase of the target by a stage beyond fast recovery, in bits per second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps {
-    /// So much while one counter is beyond, and of that so much a stage when both are.
+    /// `active` while one counter is beyond; `hyperactive` per stage when both are.
     Both { active: f64, hyperactive: f64 },
-    /// So much; times the number of stages beyond if it is hyperactive.
+    /// `active`, multiplied by the number of stages beyond if `hyperactive`.
     Bytes { active: f64, hyperactive: bool },
 }
 
-/// Extra fast recovery: half of what is missing to the target, at most so many bits per second.
+/// Extra fast recovery: half of the distance to the target, at most this many bits per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extra {
     Off,
@@ -118,7 +118,7 @@ pub struct QcnSource {
     number: u32,
 }
 
-/// When a target far above the rate is cut.
+/// Condition under which a target far above the rate is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clamp {
     Never,
@@ -177,7 +177,7 @@ impl QcnSource {
         })))
     }
 
-    /// How far a counter is into active increase; 0 in fast recovery.
+    /// Returns the number of stages beyond fast recovery; 0 in fast recovery.
     fn beyond(&self, stage: u32) -> u32 {
         (stage + self.early).saturating_sub(self.threshold)
     }
@@ -232,7 +232,7 @@ impl QcnSource {
         self.min_rate.as_bits_per_sec() as f64
     }
 
-    /// What of a limiter is left when it has come all the way back.
+    /// Returns the limiter unless it has recovered completely.
     fn unless_recovered(&self, limiter: Limiter) -> Option<Limiter> {
         (limiter.current < self.largest).then_some(limiter)
     }

@@ -15,7 +15,7 @@ pub enum Law {
     /// the fraction least / largest rate.
     Lipd,
     /// Fast increase, multiplicative decrease: a mark divides the rate; unmarked acknowledgements multiply it such that
-    /// it recovers from a mark within one packet interval at the least rate, at any rate.
+    /// it recovers from a mark within one packet interval at the least rate, whatever the rate was.
     Fimd {
         /// Divisor of the rate at a mark.
         factor: f64,

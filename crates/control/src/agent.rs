@@ -87,7 +87,7 @@ pub struct Agent {
     others: Others,
     operating: Operating,
     said: Advertisement,
-    /// What it says in CEE's DCBX, while it speaks that.
+    /// Own advertisement in CEE's DCBX, while that is in use.
     converged: Option<Own>,
     transmit: Transmit,
     counters: Counters,
@@ -307,7 +307,7 @@ impl Agent {
         }
     }
 
-    /// The peer that is followed: the known one while there is nobody else.
+    /// Returns the peer that the port follows: the known one while there is no other neighbour.
     pub(crate) fn followed(&self) -> Option<&Peer> {
         self.peer.as_ref().filter(|_| self.others.count() == 0)
     }
@@ -317,7 +317,7 @@ impl Agent {
         Some(Identity::new(&chassis, &port))
     }
 
-    /// Works out again what the port operates on and says; tells it if that has changed.
+    /// Recomputes the operating configuration and the advertisement; sends the latter if it changed.
     fn settle(&mut self, now: Time) {
         let old = self.converged;
         let peer = self.followed().map(|peer| peer.said);

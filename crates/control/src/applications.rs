@@ -3,7 +3,7 @@
 use std::fmt;
 use wire::lldp::ieee::{self, Application};
 
-/// As many entries as a TLV can hold, so that no peer's table is cut.
+/// Maximum number of entries in a TLV, so that no peer's table is truncated.
 const MOST: usize = ieee::Applications::MOST;
 
 /// The priorities of applications. Of two entries for one application, the first counts.

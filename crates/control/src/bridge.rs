@@ -28,7 +28,7 @@ pub struct Bridge {
     /// Whether each port may learn.
     upstream: Vec<bool>,
     source: Option<usize>,
-    /// Nobody is learned from before that.
+    /// Earliest time at which the device may learn.
     wait: Time,
 }
 

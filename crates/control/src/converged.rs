@@ -65,7 +65,7 @@ pub enum Off {
     PeerError,
 }
 
-/// What is decided about a feature.
+/// The decision about a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Decision {
     from: Origin,
@@ -101,7 +101,7 @@ fn decide(willing: bool, theirs: Option<Feature>, same: bool) -> Decision {
     }
 }
 
-/// What an agent says in CEE's DCBX.
+/// An agent's advertisement in CEE's DCBX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Own {
     sequence: u32,
@@ -120,8 +120,8 @@ impl Own {
         Own { sequence: 1, acknowledged: 0, features: Features { settings: *settings, errors: [false; 3] } }
     }
 
-    /// Takes in what is configured and what the peer says. Returns what the port operates on from now on; `None` is as
-    /// before, because the peer has not heard the last thing said.
+    /// Resolves the settings with the peer's advertisement. Returns the new operating configuration; `None` for no
+    /// change, because the peer has not acknowledged the last advertisement.
     pub(crate) fn settle(&mut self, settings: &Settings, said: Option<&Advertisement>) -> Option<Operating> {
         let Some((said, theirs)) = said.and_then(|said| Some((said, said.converged?))) else {
             self.say(Features { settings: *settings, errors: [false; 3] });
@@ -154,7 +154,7 @@ impl Own {
         }
     }
 
-    /// Hands what is said to whoever writes it.
+    /// Passes the advertisement to `write`.
     pub(crate) fn emit<T>(&self, write: impl FnOnce(Cee<'_>) -> T) -> T {
         let Features { settings, errors: [groups, flow_control, applications] } = &self.features;
         let feature = |willing: bool, error: bool| Feature { version: 0, highest: 0, enabled: true, willing, error };
@@ -198,7 +198,7 @@ pub(crate) fn off(settings: &Settings, said: &Advertisement) -> impl Iterator<It
     all.filter_map(|(feature, decision)| Some((feature, decision.off?)))
 }
 
-/// What CEE's TLV says, told as IEEE's would be: who is not willing recommends what it does.
+/// Translates CEE's TLV to IEEE's: an end that is not willing recommends its own configuration.
 pub(crate) fn advertisement(cee: &Cee<'_>) -> Advertisement {
     let groups = cee.groups.map(|(feature, groups)| (feature, table_of(&groups), groups.classes));
     Advertisement {
@@ -265,7 +265,7 @@ fn encode(application: Application) -> Option<[u8; 6]> {
     Some(cee::Application { protocol: application.protocol, selector, organisation: NUMBERS, priorities }.encode())
 }
 
-/// The same back: of several priorities the lowest.
+/// Decodes an application; of several priorities, the lowest counts.
 fn decode(application: cee::Application) -> Option<Application> {
     let selector = match application.selector {
         0 => 1,

@@ -274,7 +274,7 @@ fn exceeds(paused: u8, capability: u8) -> bool {
     capability > 0 && paused.count_ones() > u32::from(capability)
 }
 
-/// What the two ends disagree on.
+/// Returns the mismatches between the two ends.
 fn between(settings: &Settings, address: Address, operating: &Operating, peer: &Peer) -> [Option<Finding>; 4] {
     let said = peer.said();
     if said.converged.is_some() && !said.is_silent() {
@@ -304,7 +304,7 @@ fn between(settings: &Settings, address: Address, operating: &Operating, peer: &
     ]
 }
 
-/// What a table does to each priority: its class, its algorithm, its share. Unused classes do not count.
+/// Returns the class, algorithm and share of each priority. Unused classes are ignored.
 fn effective(table: &EtsTable) -> [Option<(u8, Selection, u8)>; 8] {
     table.classes.map(|class| {
         let class = class?;

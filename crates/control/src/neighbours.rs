@@ -31,7 +31,7 @@ impl Identity {
         Identity { octets }
     }
 
-    /// FNV-1a: enough to tell a few neighbours apart.
+    /// FNV-1a: sufficient to distinguish a few neighbours.
     fn digest(&self) -> u64 {
         self.octets
             .iter()
@@ -70,12 +70,12 @@ impl Others {
         self.beyond = self.beyond.filter(|&until| until > now);
     }
 
-    /// How many there are at least.
+    /// Returns the minimum number of other neighbours.
     pub(crate) fn count(&self) -> usize {
         self.known.iter().flatten().count() + usize::from(self.beyond.is_some())
     }
 
-    /// When the first of them will have been silent for too long.
+    /// Returns the time at which the first of them expires.
     pub(crate) fn due(&self) -> Option<Time> {
         self.known.iter().flatten().map(|&(_, until)| until).chain(self.beyond).min()
     }

@@ -77,7 +77,7 @@ fn yields(settings: &Settings, willing: bool, ours: Address, other_willing: bool
     willing && (!other_willing || settings.tie_break.yields(ours, theirs))
 }
 
-/// What a port at `address` operates on; without a peer, on its own settings.
+/// Returns the operating configuration of a port at `address`; without a peer, its own settings.
 pub(crate) fn operating(settings: &Settings, address: Address, peer: Option<&Peer>) -> Operating {
     let said = peer.map(Peer::said);
     let recommended = said.and_then(|said| said.recommendation).filter(|_| settings.ets.willing);
@@ -106,7 +106,8 @@ pub(crate) fn operating(settings: &Settings, address: Address, peer: Option<&Pee
     }
 }
 
-/// What the peer operates on, by the same rules, if it heard what we say: priorities and ETS table.
+/// Returns the peer's operating configuration by the same rules, if it received our advertisement: priorities and ETS
+/// table.
 pub(crate) fn peers_operating(settings: &Settings, address: Address, peer: &Peer) -> (Option<u8>, Option<EtsTable>) {
     let said = peer.said();
     let paused = said.flow_control.map(|theirs| {
@@ -120,8 +121,8 @@ pub(crate) fn peers_operating(settings: &Settings, address: Address, peer: &Peer
     (paused, shared)
 }
 
-/// What a port says. Like lldpad it sends the ETS table and the priorities that it operates on, and its own
-/// recommendation and applications.
+/// Returns the advertisement of a port. Like lldpad, it sends the ETS table and the priorities of its operating
+/// configuration, and its own recommendation and applications.
 pub(crate) fn advertised(settings: &Settings, operating: &Operating, peer: Option<&Peer>) -> Advertisement {
     let heard = peer.and_then(|peer| peer.said().congestion).unwrap_or_default();
     let congestion = CongestionNotification {

@@ -44,12 +44,12 @@ impl Timers {
 
 const SECOND: Span = Span::from_secs(1);
 
-/// What to send next.
+/// The next data unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// What the port operates on.
+    /// Operating configuration of the port.
     Unit,
-    /// That nothing said before holds any more.
+    /// Shutdown: all earlier information is withdrawn.
     Shutdown,
 }
 
@@ -83,7 +83,7 @@ impl Transmit {
         Transmit { state: State::Running, next: now, changed: true, fast: 0, credit, credited: now, linked: true }
     }
 
-    /// Something to be told changed.
+    /// The advertisement changed.
     pub(crate) fn on_change(&mut self, now: Time) {
         if now < self.next {
             (self.next, self.changed) = (now, true);
@@ -100,7 +100,7 @@ impl Transmit {
         }
     }
 
-    /// Stops after one more data unit, which says so.
+    /// Stops after a final shutdown data unit.
     pub(crate) fn leave(&mut self) {
         if self.state == State::Running {
             self.state = State::Leaving;
@@ -123,12 +123,12 @@ impl Transmit {
         self.linked = false;
     }
 
-    /// The link works again: whatever there is to say is said at once.
+    /// The link works again: pending data units are sent at once.
     pub(crate) fn link(&mut self, now: Time) {
         (self.linked, self.next, self.changed) = (true, now, true);
     }
 
-    /// When something will be due.
+    /// Returns the time of the next transmission.
     pub(crate) fn due(&self) -> Option<Time> {
         match self.state {
             _ if !self.linked => None,
@@ -139,7 +139,7 @@ impl Transmit {
         }
     }
 
-    /// What is to be sent now; it counts as sent.
+    /// Returns the data unit to send now, which counts as sent.
     pub(crate) fn take(&mut self, now: Time, timers: &Timers) -> Option<What> {
         if !self.linked {
             return None;
@@ -161,7 +161,7 @@ impl Transmit {
         Some(What::Unit)
     }
 
-    /// A credit comes back each second.
+    /// Regains one credit per second.
     fn earn(&mut self, now: Time, timers: &Timers) {
         let seconds = now.saturating_since(self.credited).as_picos() / SECOND.as_picos();
         let most = timers.credit.max(1);

@@ -47,7 +47,8 @@ impl Scheduler {
         Scheduler { tiers: classes.into_iter().map(tier).collect() }
     }
 
-    /// What a class that takes all it is given gets of `capacity`, if the others ask for what `asked` says.
+    /// Returns the part of `capacity` for a class that takes all it is given, if the others request the rates in
+    /// `asked`.
     ///
     /// A class that the scheduler does not know gets nothing.
     fn entitlement(&self, capacity: f64, class: u8, asked: &[f64; 256]) -> f64 {
@@ -77,7 +78,8 @@ impl Scheduler {
     }
 }
 
-/// What one of that weight gets of `capacity` if it takes all it is given, beside others of these weights and demands.
+/// Returns the part of `capacity` for a member of that weight that takes all it is given, beside others of these
+/// weights and demands.
 fn beside(capacity: f64, weight: f64, others: &[(f64, f64)]) -> f64 {
     // Those that ask for the least for their weight are satisfied first.
     let mut others: Vec<(f64, f64)> = others.iter().copied().filter(|&(weight, _)| weight > 0.0).collect();
@@ -132,7 +134,7 @@ impl Share {
     }
 }
 
-/// What each link of each flow offers it.
+/// The offer of each link to each flow.
 type Offered = Vec<Vec<f64>>;
 
 /// Returns the fair shares of the flows, in their order. A flow names a link at most once; a flow without links gets
@@ -162,11 +164,11 @@ pub fn fair(links: &[Link], flows: &[Flow]) -> Vec<Share> {
     (0..flows.len()).map(share).collect()
 }
 
-/// Who uses what.
+/// The links and their flows.
 struct Ground<'a> {
     links: &'a [Link],
     flows: &'a [Flow],
-    /// By link and class: the flows, and the position of the link among theirs.
+    /// By link and class: the flows, and the index of the link among theirs.
     users: Vec<BTreeMap<u8, Vec<(usize, usize)>>>,
 }
 
@@ -181,7 +183,7 @@ impl<'a> Ground<'a> {
         Ground { links, flows, users }
     }
 
-    /// What links offer, if those are the offers that every flow has from its others.
+    /// Returns the offers of links, given the offers of the other links to every flow.
     fn offers(&self, offered: &Offered) -> Offered {
         let others = |&(flow, place): &(usize, usize)| {
             let rest = offered[flow].iter().enumerate().filter(|&(other, _)| other != place).map(|(_, &offer)| offer);
@@ -204,7 +206,7 @@ impl<'a> Ground<'a> {
         next
     }
 
-    /// What a flow has by these offers, and the link that gives it least.
+    /// Returns the share of a flow under these offers, and the link with the lowest offer.
     fn share(&self, flow: usize, offered: &Offered) -> (f64, Option<usize>) {
         let Flow { links, demand, .. } = &self.flows[flow];
         let own = demand.unwrap_or(if links.is_empty() { 0.0 } else { f64::INFINITY });
@@ -213,7 +215,7 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// What a class's part of a link is to each of its flows.
+/// The offers to the flows of one class on a link.
 struct Offers {
     entitled: f64,
     /// The most the flows may have, in order, and the sums before each.
@@ -230,8 +232,8 @@ impl Offers {
         Offers { entitled, rates, sums }
     }
 
-    /// The level at which `takers` more that take all they are given have filled `room` with the rest, who have the most
-    /// they may have or as much as they.
+    /// Returns the level at which `takers` more flows that take all they are given fill `room`, together with the other
+    /// flows, each of which has its maximum or the same level.
     fn level(&self, room: f64, takers: f64) -> f64 {
         let count = self.rates.len();
         // At the level of the n-th rate those before it have theirs, it and those after it the level.
@@ -249,7 +251,7 @@ impl Offers {
         if sharers > 0.0 { ((room - self.sums[low]) / sharers).max(0.0) } else { f64::INFINITY }
     }
 
-    /// What one of the flows, which may have that much, would get if it took all it is given.
+    /// Returns the rate of one of the flows, which may have `rate`, if it took all it is given.
     fn to(&self, rate: f64) -> f64 {
         let common = self.level(self.entitled, 0.0);
         // One of those that have as much as the rest would not get more by asking.

@@ -90,7 +90,7 @@ struct Link<L> {
 impl<L: Copy> Link<L> {
     /// The level at which the flows that still grow fill the link; none if no flow on it grows.
     ///
-    /// Summed anew each time: a running balance would gather rounding errors from flow to flow.
+    /// Recomputed each time: a running balance would accumulate rounding errors from flow to flow.
     fn level(&self, flows: &[Flow<L>], shares: &[Option<Share<L>>]) -> Option<f64> {
         let (mut taken, mut growing) = (0.0, 0.0);
         for &flow in &self.crossings {

@@ -12,7 +12,7 @@
 
 use units::math::{ln, sin_cos};
 
-/// Lines per cycle-per-segment: what the padding with zeros gives at least.
+/// Minimum number of lines per cycle-per-segment, by zero padding.
 const FINE: usize = 4;
 
 /// Half the width of the main lobe of Hann's window, in cycles per segment.

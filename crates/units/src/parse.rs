@@ -8,7 +8,7 @@
 use crate::{Bytes, ParseError, Quantity, Rate, Span, Time};
 use std::str::FromStr;
 
-/// What a unit measures.
+/// The quantity that a unit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dimension {
     /// Picoseconds.
@@ -41,7 +41,7 @@ impl Dimension {
     }
 }
 
-/// What the unit called `name` measures and how many base units (ps, b/s, B or b) it holds.
+/// Returns the quantity of the unit called `name` and its size in base units (ps, b/s, B or b).
 fn unit(name: &str) -> Option<(Dimension, u64)> {
     let picos = match name {
         "ps" => 1,

@@ -89,7 +89,7 @@ impl Quantity {
         }
     }
 
-    /// What every value is a whole number of.
+    /// The base unit, of which every value is a whole number.
     const fn base(self) -> &'static str {
         match self {
             Quantity::Time => "picoseconds",

@@ -12,7 +12,7 @@ pub struct Wire {
     rate: u64,
     /// Whole picoseconds per byte where the rate allows it, else 0.
     picos_per_byte: u64,
-    /// What is left over, in units of 1/rate picoseconds.
+    /// Remainder, in units of 1/rate picoseconds.
     remainder: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 
-/// So many octets from a place on; zeros where there are none, which a checked view rules out.
+/// Returns the octets from a position on; zeros beyond the end, which a checked view rules out.
 #[inline]
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
@@ -29,12 +29,12 @@ pub(crate) fn be64(bytes: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(array(bytes, at))
 }
 
-/// What follows a place; nothing if the slice ends before it.
+/// Returns the octets after a position; none if the slice ends before it.
 pub(crate) fn from(bytes: &[u8], at: usize) -> &[u8] {
     bytes.get(at..).unwrap_or(&[])
 }
 
-/// Refuses what is too short.
+/// Rejects a slice that is too short.
 pub(crate) fn at_least(bytes: &[u8], need: usize, what: &'static str) -> Result<(), Error> {
     if bytes.len() < need { Err(Error::Short { what, need, have: bytes.len() }) } else { Ok(()) }
 }

@@ -4,7 +4,7 @@
 use crate::bytes::{array, at_least, be8, be16};
 use crate::{Error, Writer, md5};
 
-/// The key that everybody uses (802.1Q table 13-1).
+/// The standard key (802.1Q table 13-1).
 const KEY: [u8; 16] = [0x13, 0xAC, 0x06, 0xA6, 0x2E, 0x47, 0xFD, 0x51, 0xF9, 0x5D, 0x2B, 0xA2, 0x43, 0xCD, 0x03, 0x46];
 
 /// The identifier of a configuration.

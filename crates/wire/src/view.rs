@@ -1,6 +1,6 @@
 //! The common part of all views: a buffer, and a check that the fixed part is present.
 
-/// Declares a view over a buffer with a header of at least so many octets.
+/// Declares a view of a buffer with a header of at least `$header` octets.
 macro_rules! view {
     ($(#[$doc:meta])* $name:ident, $what:literal, $header:expr) => {
         $(#[$doc])*

@@ -78,10 +78,10 @@ pub(super) struct Circuit {
     pub(super) hello_due: Time,
     pub(super) adjacency: Option<Adjacency>,
     pub(super) flood: Flood,
-    /// What is to be acknowledged or asked for, at most [`ENTRIES`].
+    /// Entries to acknowledge or request, at most [`ENTRIES`].
     pub(super) answers: BTreeMap<LspId, Entry>,
     pub(super) answers_due: Option<Time>,
-    /// When the list of everything is to be sent, and from where on.
+    /// Time at which complete sequence numbers are to be sent, and the first identifier.
     pub(super) complete: Option<(Time, LspId)>,
 }
 
@@ -112,14 +112,14 @@ impl Circuit {
         }
     }
 
-    /// Nothing more is to be said to the neighbour.
+    /// Cancels everything that is to be sent to the neighbour.
     pub(super) fn hush(&mut self) {
         self.flood = Flood::default();
         self.answers.clear();
         (self.answers_due, self.complete) = (None, None);
     }
 
-    /// When there is something to be done.
+    /// Returns the time of the next action.
     pub(super) fn due(&self) -> Option<Time> {
         let hello = self.enabled.then_some(self.hello_due);
         let silent = self.adjacency.map(|it| it.until);

@@ -21,18 +21,18 @@ pub(super) struct Stored {
     bytes: Vec<u8>,
     sequence: u32,
     checksum: u16,
-    /// When it ends: taken back if it is believed now, forgotten if it was taken back.
+    /// Expiry: a valid PDU is then purged, a purged one forgotten.
     until: Time,
     dead: bool,
 }
 
-/// How one version stands to another.
+/// The order of two versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compared {
     Newer,
     Same,
     Older,
-    /// The same number on different things.
+    /// Same sequence number, different content.
     Confused,
 }
 
@@ -42,12 +42,12 @@ impl Stored {
         self.dead
     }
 
-    /// As it came, as octets.
+    /// Returns the octets as received.
     pub(super) fn octets(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// As it came.
+    /// Returns the PDU as received.
     pub(super) fn pdu(&self) -> Option<Pdu<'_>> {
         Pdu::parse(&self.bytes).ok()
     }
@@ -60,19 +60,19 @@ impl Stored {
         u16::try_from(left).unwrap_or(u16::MAX).max(1)
     }
 
-    /// Writes it as it is to be sent, with what is left to it now.
+    /// Writes the PDU with its remaining lifetime.
     pub(super) fn emit(&self, now: Time, out: &mut Writer) {
         let start = out.position();
         out.bytes(&self.bytes);
         out.patch(start + LIFETIME_AT, &self.seconds(now).to_be_bytes());
     }
 
-    /// As sequence number PDUs name it.
+    /// Returns its entry in sequence number PDUs.
     pub(super) fn entry(&self, id: LspId, now: Time) -> Entry {
         Entry { lifetime: self.seconds(now), id, sequence: self.sequence, checksum: self.checksum }
     }
 
-    /// How something heard of stands to it.
+    /// Compares it with an entry.
     pub(super) fn compare(&self, entry: &Entry) -> Compared {
         match entry.sequence.cmp(&self.sequence) {
             std::cmp::Ordering::Greater => Compared::Newer,
@@ -93,24 +93,24 @@ pub(super) struct Database {
     stored: BTreeMap<LspId, Stored>,
     deadlines: BTreeSet<(Time, LspId)>,
     changed: Time,
-    /// Grows with every change of what it says.
+    /// Grows with every change of content.
     version: u64,
-    /// Grows with every change of what it holds.
+    /// Grows with every change of a stored PDU.
     revision: u64,
 }
 
 impl Database {
-    /// When its meaning last changed.
+    /// Returns the time of the last change of content.
     pub(super) fn changed_at(&self) -> Time {
         self.changed
     }
 
-    /// Tells one state of what it says from another.
+    /// Returns the version of the content.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// Tells one state of what it holds from another: a newer version that says the same counts too.
+    /// Returns the revision of the stored PDUs: a newer version with the same content counts too.
     pub(super) fn revision(&self) -> u64 {
         self.revision
     }
@@ -138,7 +138,7 @@ impl Database {
         (!empty).then(|| self.stored.range(range)).into_iter().flatten()
     }
 
-    /// Keeps a PDU in place of what was known; one that takes itself back only by its header.
+    /// Stores a PDU in place of its former version; of a purge, only the header.
     pub(super) fn store(&mut self, now: Time, state: &LinkState, checksum: u16, bytes: &[u8], timers: &Timers) {
         let dead = state.lifetime == 0;
         let mut bytes = bytes.to_vec();
@@ -181,12 +181,12 @@ impl Database {
         Some(stored)
     }
 
-    /// When the next one ends.
+    /// Returns the time of the next expiry.
     pub(super) fn due(&self) -> Option<Time> {
         self.deadlines.first().map(|&(at, _)| at)
     }
 
-    /// The next one that ends by now: forgets what was taken back; what was believed is named, to be taken back.
+    /// Returns the next expiry by now: forgets a purged PDU; a valid one is returned to be purged.
     pub(super) fn next_end(&mut self, now: Time) -> Option<End> {
         let &(at, id) = self.deadlines.first()?;
         if at > now {
@@ -202,9 +202,9 @@ impl Database {
 
 /// The end of a link-state PDU.
 pub(super) enum End {
-    /// It was believed for too long.
+    /// Its lifetime ended.
     Aged(LspId),
-    /// It was taken back and is gone now.
+    /// It was purged and is now forgotten.
     Forgotten(LspId),
 }
 
@@ -214,8 +214,8 @@ fn write_at(bytes: &mut [u8], at: usize, value: u16) {
     }
 }
 
-/// Leaves of a PDU its header, which takes itself back, and returns its checksum. None is needed where nothing is left to
-/// live, but FRR's isisd refuses one that is not right.
+/// Reduces a PDU to its header as a purge, and returns its checksum. A purge needs none, but FRR's isisd rejects a
+/// wrong one.
 fn cut(bytes: &mut Vec<u8>) -> u16 {
     bytes.truncate(HEADER);
     write_at(bytes, LENGTH_AT, HEADER as u16);
@@ -226,7 +226,7 @@ fn cut(bytes: &mut Vec<u8>) -> u16 {
     sum
 }
 
-/// What a PDU says, its version apart: flags and TLVs.
+/// Returns the content of a PDU without its version: flags and TLVs.
 fn meaning<'a>(pdu: &Pdu<'a>) -> &'a [u8] {
     match pdu.repr {
         Repr::LinkState(_) => pdu.bytes().get(HEADER - 1..).unwrap_or(&[]),

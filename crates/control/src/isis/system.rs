@@ -14,7 +14,7 @@ use wire::{Address, Writer};
 
 const FIRST: LspId = [0; 8];
 const LAST: LspId = [0xFF; 8];
-/// Between two computations of the digest, which looks at the whole database: whatever a neighbour sends, and however fast.
+/// Minimum interval between computations of the digest, which reads the whole database: bounds the load by a neighbour.
 const DIGEST_APART: Span = Span::from_millis(100);
 
 /// Statistics of a system.
@@ -71,7 +71,7 @@ pub struct System {
     database: Database,
     /// The digest of the topology, for which version of the database, and when it was computed.
     digest: Option<(u64, Time, [u8; 32])>,
-    /// It takes its leave and says nothing new.
+    /// Whether it is shutting down and advertises nothing new.
     leaving: bool,
     counters: Counters,
 }
@@ -376,7 +376,7 @@ impl System {
         self.generate(now);
     }
 
-    /// A neighbour comes, goes, or speaks again; what has changed is told it at once, and everybody when it is time.
+    /// Sets or removes an adjacency; sends a hello after a change at once, and updates the link state when it is due.
     fn set_adjacency(&mut self, now: Time, port: usize, adjacency: Option<Adjacency>) {
         let circuit = &mut self.circuits[port];
         let (before, was_up) = (circuit.adjacency.map(|it| it.state), circuit.up().is_some());
@@ -398,7 +398,7 @@ impl System {
         self.want(now, port / write::PORTS);
     }
 
-    /// A fragment is to be said anew, but not sooner than its interval allows.
+    /// Schedules a new version of a fragment, not before its interval allows.
     fn want(&mut self, now: Time, fragment: usize) {
         let Some(fragment) = self.fragments.get_mut(fragment).filter(|_| !self.leaving) else { return };
         let soonest = fragment.made.map_or(now, |made| made.saturating_add(self.timers.generation).max(now));
@@ -411,7 +411,7 @@ impl System {
         });
     }
 
-    /// Makes what is wanted by now.
+    /// Generates the fragments that are due.
     fn generate(&mut self, now: Time) {
         for number in 0..self.fragments.len() {
             if self.fragments[number].wanted.is_some_and(|wanted| wanted <= now) {
@@ -452,8 +452,8 @@ impl System {
         }
     }
 
-    /// Numbers are used up (ISO 10589 7.3.16.1): the last version is taken back, and after everybody has forgotten it the
-    /// first comes again.
+    /// Sequence numbers are exhausted (ISO 10589 7.3.16.1): purges the last version, and starts again with the first
+    /// number after all systems have forgotten it.
     fn exhaust(&mut self, now: Time, number: usize) {
         let id = self.own_id(number);
         let life = Span::from_secs(1) * u64::from(self.timers.lifetime) + self.timers.zero_age;
@@ -517,7 +517,7 @@ impl System {
         }
     }
 
-    /// Somebody has a link state of ours that is newer than ours, from a former life or forged.
+    /// Another system has a newer version of our link state, from before a restart or forged.
     fn on_own(&mut self, now: Time, port: usize, state: &LinkState, entry: Entry, pdu: &Pdu) {
         let [.., pseudonode, number] = state.id;
         let number = usize::from(number);
@@ -546,7 +546,7 @@ impl System {
         }
     }
 
-    /// The neighbour says what it has; in a range all that it has.
+    /// The neighbour lists its link-state PDUs; in a range, all of them.
     fn on_sequence_numbers(&mut self, now: Time, port: usize, pdu: &Pdu, range: Option<(LspId, LspId)>) {
         let mut listed = BTreeSet::new();
         let mut tlvs = pdu.tlvs();

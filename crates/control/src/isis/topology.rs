@@ -48,8 +48,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Only systems that say which bridge they are (SPB instance) are bridges; only links with a metric of shortest path
-    /// bridging are links, and the greatest metric says that one must not be used (RFC 6329, section 15.1).
+    /// Only systems that advertise an SPB instance are bridges; only links with a metric of shortest path bridging are
+    /// links, and the largest metric means that a link must not be used (RFC 6329, section 15.1).
     pub(super) fn of(database: &Database) -> Topology {
         let mut nodes: Vec<(Node, bool)> = Vec::new();
         for (id, stored) in database.iter().filter(|(_, stored)| !stored.is_dead()) {

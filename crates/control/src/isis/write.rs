@@ -28,7 +28,7 @@ fn identity(out: &mut Writer, settings: &Settings, protocols: &[u8]) {
     Tlv::Protocols(protocols).emit(out);
 }
 
-/// What a port says to whoever is there.
+/// Writes the hello of a port.
 pub(super) fn hello(
     out: &mut Writer,
     settings: &Settings,
@@ -62,7 +62,7 @@ pub(super) fn hello(
     });
 }
 
-/// What a hello says.
+/// The contents of a hello.
 #[derive(Default)]
 pub(super) struct Said {
     pub(super) area: bool,
@@ -115,7 +115,7 @@ impl Said {
     }
 }
 
-/// A fragment of a system's own link state: the neighbours at its ports, and in the first what the bridge is.
+/// Writes a fragment of a system's own link state: the neighbours at its ports and, in the first fragment, the bridge.
 pub(super) fn link_state<'a>(
     out: &mut Writer,
     settings: &Settings,
@@ -169,7 +169,7 @@ pub(super) fn complete(out: &mut Writer, settings: &Settings, (first, last): (Ls
     Repr::Complete(Complete { source: node(settings), first, last }).emit(out, |out| entries(out, list));
 }
 
-/// What a system has received, or wants.
+/// Writes acknowledgements and requests of a system.
 pub(super) fn partial(out: &mut Writer, settings: &Settings, list: &[Entry]) {
     Repr::Partial(Partial { source: node(settings) }).emit(out, |out| entries(out, list));
 }

@@ -69,7 +69,7 @@ pub trait Tunable: Clone {
     }
 }
 
-/// What every model of sources that share a link has.
+/// The common parameters of models of sources that share a link.
 pub(crate) struct SharedLink {
     pub(crate) sources: f64,
     pub(crate) capacity: f64,

@@ -70,7 +70,8 @@ pub enum Regime {
 /// Quanta of six bits.
 const MOST: f64 = 63.0;
 
-/// So many scales of the noise away, a level is passed surely or never: e^-37 is less than a rounding error.
+/// Distance in scales of the noise beyond which a level is certainly exceeded or never: e^-37 is below a rounding
+/// error.
 const FAR: f64 = 37.0;
 
 impl Qcn {
@@ -112,7 +113,7 @@ impl Qcn {
         if quanta > MOST { MOST } else { quanta }
     }
 
-    /// The probability that a sample with that mean is at least so many quanta.
+    /// Returns the probability that a sample with that mean is at least `level` quanta.
     fn at_least(&self, quanta: f64, level: f64) -> f64 {
         1.0 / (1.0 + exp((level - quanta) / self.noise))
     }
@@ -150,7 +151,8 @@ impl Qcn {
         self.sampled(quanta) * self.at_least(quanta, 1.0)
     }
 
-    /// Runs of so many stages without a message, per second, for a rate and the part of frames with a message.
+    /// Returns the rate of runs of that many stages without a message, per second, for a rate and the fraction of
+    /// frames with a message.
     fn stages(&self, rate: f64, told: f64, stages: f64) -> f64 {
         let frames = rate / (8.0 * self.frame);
         let length = stages * self.byte_reset / self.frame;

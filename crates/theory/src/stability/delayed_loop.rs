@@ -164,7 +164,7 @@ impl DelayedLoop {
         difference.positive_roots().into_iter().map(one).collect()
     }
 
-    /// How many roots lie to the right without delay; `None` if one is at zero whatever the delay.
+    /// Returns the number of roots to the right without delay; `None` if one is at zero at any delay.
     fn unstable_without_delay(&self) -> Option<usize> {
         let sum = self.own.plus(&self.late);
         (sum.coefficient(0) != 0.0).then(|| sum.roots_to_the_right())

@@ -76,7 +76,7 @@ pub fn by_dominant_roots(loops: [&DelayedLoop; 2]) -> Option<Cycle> {
     Some(by_roots([a?, b?]))
 }
 
-/// Two double integrators that take turns by the sign of what both feed back: `v' = u`, `u' = -(k u + K v)` a delay late.
+/// Two double integrators that alternate by the sign of their common feedback: `v' = u`, `u' = -(k u + K v)`, delayed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Turns {
     loops: [(f64, f64); 2],
@@ -145,7 +145,7 @@ impl Fluid<3> for SampledTurns {
     }
 }
 
-/// The crossover of the fastest of some loops; `None` if that is beyond all sense, or so fast that nothing comes back in
+/// Returns the crossover of the fastest of some loops; `None` if it is out of range, or so fast that the delay exceeds
 /// the time of many cycles.
 fn fastest(loops: &[DelayedLoop]) -> Option<f64> {
     let frequencies = loops.iter().flat_map(DelayedLoop::crossovers).map(|crossover| crossover.frequency);
@@ -159,8 +159,8 @@ fn told(delay: f64, fastest: f64) -> f64 {
     if delay * fastest < 1e-3 { 0.0 } else { delay }
 }
 
-/// The cycle of a model whose first two quantities are one that swings and its slope, measured over the last two thirds
-/// of some dozen cycles. `None` if it does not swing.
+/// Measures the cycle of a model whose first two quantities are an oscillating one and its slope, over the last two
+/// thirds of some dozen cycles. Returns `None` if there is no oscillation.
 fn swing<M: Fluid<N>, const N: usize>(of: &M, start: [f64; N], fastest: f64) -> Option<Cycle> {
     const CYCLES: usize = 48;
     // A hundred steps per period of the faster loop.

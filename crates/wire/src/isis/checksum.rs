@@ -5,7 +5,7 @@ use crate::bytes::from;
 
 /// Offset of the checksum in a PDU.
 pub const PLACE: usize = 24;
-/// Where what it covers begins.
+/// Offset of the first octet covered.
 const START: usize = 12;
 
 /// Sums of octets, and of these sums, modulo 255.

@@ -246,7 +246,7 @@ impl<'a> Repr<'a> {
     }
 }
 
-/// What became of a TLV.
+/// The fate of a TLV.
 enum Taken {
     Yes,
     Again,
