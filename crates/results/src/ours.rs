@@ -1,7 +1,7 @@
 //! Ownership of the files in a results directory: Tailback's or the user's.
 //!
 //! Tailback's files are the tables and files listed in the manifest, and files later added by `plot`, `csv` and
-//! `report`, which are recognized by their names and first bytes. All other files are the user's and are kept when a
+//! `report`, which are recognised by their names and first bytes. All other files are the user's and are kept when a
 //! result is replaced.
 
 use super::csv::{COLUMNS, header};

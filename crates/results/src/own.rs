@@ -1,8 +1,8 @@
 //! Recognition of files that Tailback may replace.
 //!
 //! Unless told to overwrite, a command replaces a file only if Tailback wrote it and it is of the same kind: a report,
-//! a plot, a CSV table or a JSON description. All of these can be recreated from results. They are recognized by their
-//! first bytes, so that copies are recognized anywhere without a registry.
+//! a plot, a CSV table or a JSON description. All of these can be recreated from results. They are recognised by their
+//! first bytes, so that copies are recognised anywhere without a registry.
 
 use super::error::ResultsError;
 use files::output::{is_replaced, write_file, write_given};
@@ -24,7 +24,7 @@ pub enum Kind<'a> {
     Json(&'a [&'a str]),
 }
 
-/// Maximum size of a JSON description in bytes; larger files are not recognized.
+/// Maximum size of a JSON description in bytes; larger files are not recognised.
 const MOST_JSON: u64 = 1 << 28;
 
 /// First bytes of reports.

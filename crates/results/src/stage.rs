@@ -161,7 +161,7 @@ fn settle_in(path: &Path, out: &Path) -> bool {
     settle(&replaced, out) && fs::rename(replaced, path.join(RESULT)).is_ok()
 }
 
-/// Removes a staging directory, its lock file last, so that it stays recognizable if the process is killed. Returns
+/// Removes a staging directory, its lock file last, so that it stays recognisable if the process is killed. Returns
 /// whether it was removed.
 fn remove(path: &Path, out: &Path) -> bool {
     // Most often one of them is not there. What is there and stays keeps the directory.

@@ -1,4 +1,4 @@
-//! Tests that plots and pages written by Tailback are recognized by their first bytes.
+//! Tests that plots and pages written by Tailback are recognised by their first bytes.
 
 use super::{Canvas, to_png, to_svg};
 use results::{Kind, REPORT_START, ResultsError, remove_pictures};
