@@ -19,11 +19,11 @@ export function networks(runs: Run[], link: TimeLink): HTMLElement[] {
   const shown = runs.slice(0, 4);
   const made = stage(shown, link);
   const words = el("div");
-  if (runs.length > shown.length) words.append(el("p", { class: "note" }, `These are the first ${shown.length} of ${runs.length} runs.`));
+  if (runs.length > shown.length) words.append(el("p", { class: "note" }, `Only the first ${shown.length} of ${runs.length} runs are drawn.`));
   void made.courses.then((courses) => {
     if (courses.every((course) => course.weight === 0)) return;
     courses.forEach((course, i) => {
-      const told = story(shown[i], course) ?? el("p", { class: "note" }, "Nothing was held back.");
+      const told = story(shown[i], course) ?? el("p", { class: "note" }, "No link was blocked.");
       words.append(...(shown.length > 1 ? [el("h4", {}, shown[i].label)] : []), told);
     });
   });
@@ -46,7 +46,7 @@ export function overlays(runs: Run[], link: TimeLink, into: (title: string, id: 
   }
   if (multiples.childElementCount > 0) into("Small multiples: throughput", "multiples", multiples);
   const each = runs.map((run) => {
-    const details = el("details", {}, el("summary", {}, run.label || "Its tables"));
+    const details = el("details", {}, el("summary", {}, run.label || "Tables of the run"));
     const body = el("div");
     details.append(body);
     whenSeen(body, () => body.append(summary(run), flowTable(run, null), linkTable(run), queueTable(run)));
@@ -65,9 +65,9 @@ export async function comparePage(report: Report, into: HTMLElement): Promise<vo
     { name: "workload", value: (row) => row["workload"] },
     { name: "outcome", value: (row) => row["outcome"] },
     rate("mean rate", "mean_bits_per_second"),
-    rate("least", "least_bits_per_second"),
+    rate("lowest rate", "least_bits_per_second"),
     { name: "Jain index", number: true, value: (row) => row["jain_index"], text: (row) => show(row["jain_index"] as number | null, "plain") },
-    { name: "mean time", number: true, value: (row) => row["mean_completion_seconds"], text: (row) => show(row["mean_completion_seconds"] as number | null, "time") },
+    { name: "mean completion time", number: true, value: (row) => row["mean_completion_seconds"], text: (row) => show(row["mean_completion_seconds"] as number | null, "time") },
     { name: "pause frames", number: true, value: (row) => row["pause_frames"] },
     { name: "dropped", number: true, value: (row) => row["dropped_frames"] },
     { name: "fingerprint", value: (row) => row["fingerprint"] },

@@ -31,7 +31,7 @@ function read(): Promise<void> {
 
 function block(id: string): string {
   const element = document.getElementById(id);
-  if (!element) throw new Error(`the report lacks its block ${id}`);
+  if (!element) throw new Error(`block ${id} is missing; create the report again`);
   return element.textContent ?? "";
 }
 

@@ -99,7 +99,7 @@ export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], opt
     more.replaceChildren();
     if (found.length > most) {
       more.append(
-        `${most} of ${found.length} rows. `,
+        `${most} of ${found.length.toLocaleString("en-US")} rows. `,
         button("Show all", () => {
           most = Infinity;
           fill();
@@ -115,7 +115,7 @@ export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], opt
       await navigator.clipboard.writeText(tabbed);
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "Not allowed here: use CSV";
+      copy.textContent = "Clipboard not accessible: use CSV";
     }
     setTimeout(() => (copy.textContent = "Copy"), 2000);
   });

@@ -63,8 +63,8 @@ export class GridChart implements Painter {
     this.numeric = !options.bars && alike && several && points.every((point) => point.x.number !== null);
     for (const point of points) if (!this.categories.includes(point.x.text)) this.categories.push(point.x.text);
     this.plot = new Plot(this);
-    const stated = points.some((point) => typeof point.stated === "number") ? "; dashed: the paper's number" : "";
-    const note = (options.note ?? (points.some(isWide) ? "mean over the seeds, with its 95 % interval" : "mean over the seeds")) + stated;
+    const stated = points.some((point) => typeof point.stated === "number") ? "; dashed: value in the paper" : "";
+    const note = (options.note ?? (points.some(isWide) ? "mean over the seeds with its 95 % confidence interval" : "mean over the seeds")) + stated;
     this.root = el(
       "section",
       { class: "chart" },
@@ -141,7 +141,7 @@ export class GridChart implements Painter {
   private said(line: GridLine, point: GridPoint): string {
     const { quantity, along } = this.options;
     const around = isWide(point) ? ` (${show(point.low, quantity, 3) || "0"} to ${show(point.high, quantity, 3)})` : "";
-    const stated = typeof point.stated === "number" ? `\nthe paper: ${show(point.stated, quantity)}` : "";
+    const stated = typeof point.stated === "number" ? `\npaper: ${show(point.stated, quantity)}` : "";
     return `${line.name}\n${along} = ${point.x.text}\n${show(point.value, quantity)}${around}${stated}`;
   }
 
@@ -257,7 +257,7 @@ export class GridChart implements Painter {
   csv(): string {
     const { along, y, lines } = this.options;
     const stated = lines.some((line) => line.points.some((point) => typeof point.stated === "number"));
-    const rows: (string | number)[][] = [["line", along, y, "low end of the 95 % interval", "high end", ...(stated ? ["the paper"] : [])]];
+    const rows: (string | number)[][] = [["line", along, y, "lower end of the 95 % confidence interval", "upper end", ...(stated ? ["paper"] : [])]];
     for (const line of lines) {
       for (const point of line.points) rows.push([line.name, point.x.text, point.value, point.low, point.high, ...(stated ? [point.stated ?? ""] : [])]);
     }

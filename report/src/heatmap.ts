@@ -43,7 +43,7 @@ export class HeatMap implements Painter {
       const value = cells[row]?.[column];
       tip.hidden = value === undefined;
       if (value === undefined) return;
-      tip.textContent = `${x.name} = ${x.values[column]}\n${y.name} = ${y.values[row]}\n${value === null ? "nothing measured" : show(value, quantity)}`;
+      tip.textContent = `${x.name} = ${x.values[column]}\n${y.name} = ${y.values[row]}\n${value === null ? "not measured" : show(value, quantity)}`;
       tip.style.left = `${Math.min(event.clientX - box.left + 12, box.width - 190)}px`;
       tip.style.top = `${event.clientY - box.top + 12}px`;
     });

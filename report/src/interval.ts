@@ -19,4 +19,4 @@ export function intervalText(value: number, summary: Summary, quantity: Quantity
 }
 
 /** What the brackets of {@link intervalText} mean. */
-export const CUT = "[low, high] is the interval itself where it is cut at a bound of the quantity";
+export const CUT = "[low, high]: interval truncated at a bound of the quantity";

@@ -20,7 +20,7 @@ export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElemen
   };
   const first = new TimeChart({
     title: `${lane}: utilisation`,
-    y: "part of the time",
+    y: "fraction of the time",
     quantity: "fraction",
     range: [0, 1.05],
     link,
@@ -29,7 +29,7 @@ export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElemen
     height: 180,
   });
   first.addControl(windowChoice(all, own, (window) => first.replace(busy(window))));
-  const panel = el("div", { class: "lane-panel" }, el("h3", {}, `Lane ${lane}`), first.root);
+  const panel = el("div", { class: "lane-panel" }, el("h3", {}, `Link ${lane}`), first.root);
   const level = (title: string, column: string, at: (run: Run, port: number) => number) => {
     const lines: Line[] = [];
     let frames = false;
@@ -47,7 +47,7 @@ export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElemen
     const chart = new TimeChart({ title: `${lane}: ${title}`, y: title, quantity: frames ? "frames" : "size", link, lines, height: 180 });
     panel.append(chart.root);
   };
-  level("waiting to leave", "output_bytes", (_, port) => port);
-  level("held in the far buffer", "input_held", (run, port) => run.ports[port].peerPort);
+  level("output queue", "output_bytes", (_, port) => port);
+  level("input buffer at the far end", "input_held", (run, port) => run.ports[port].peerPort);
   return panel;
 }

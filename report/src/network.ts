@@ -1,4 +1,4 @@
-// The network drawn at an instant: links by how busy they are, queues by fill, who is held back and by whom.
+// The network drawn at an instant: links by utilisation, queues by length, blocked links and their roots.
 import { csvLines, Plot, type Painter } from "./plot";
 import { el } from "./dom";
 import { digits, show, showTime } from "./format";
@@ -71,8 +71,8 @@ export class NetworkDrawing implements Painter {
     this.tip.hidden = true;
     this.plot.box.append(this.tip);
     const header = el("header", {}, el("h3", {}, title), el("span", { class: "tools" }, this.plot.exports()));
-    const missing = [run.has("links") ? "" : "how busy links were", run.has("queues") ? "" : "how long queues were"].filter((what) => what !== "");
-    const unknown = missing.length > 0 ? el("p", { class: "note" }, `Not recorded, so not shown: ${missing.join(" and ")}.`) : null;
+    const missing = [run.has("links") ? "" : "link utilisation", run.has("queues") ? "" : "queue lengths"].filter((what) => what !== "");
+    const unknown = missing.length > 0 ? el("p", { class: "note" }, `Not recorded: ${missing.join(" and ")}.`) : null;
     this.root = el("section", { class: "chart drawing" }, header, this.plot.box, this.status, unknown);
     this.listen();
   }
@@ -100,7 +100,7 @@ export class NetworkDrawing implements Painter {
       const few = flows.slice(0, 6).map((flow) => `${run.flows[flow].name}${flows.length <= 3 && run.has("flow_samples") ? ` (${this.fate(flow, seen.at)})` : ""}`).join(", ");
       return flows.length > 6 ? `${few} and ${flows.length - 6} more` : few;
     };
-    const lanes = (count: number) => `${count} ${count === 1 ? "lane" : "lanes"}`;
+    const lanes = (count: number) => `${count} ${count === 1 ? "link" : "links"}`;
     const text: Node[] = [el("b", {}, `${showTime(seen.at)}: `)];
     const add = (part: string, kind = "") => text.push(kind === "" ? document.createTextNode(part) : el("span", { class: kind }, part));
     const named = ({ port, class: of }: Blocked) => run.laneOf(port, of);
@@ -109,37 +109,37 @@ export class NetworkDrawing implements Painter {
     if (seen.trees.length === 0 && seen.stray.length === 0) {
       const { waiting } = seen.state;
       const longest = waiting.indexOf(waiting.reduce((a, b) => Math.max(a, b), 0));
-      const queue = longest >= 0 && waiting[longest] > 0 ? `${show(waiting[longest], "size", 3)} wait for ${run.ports[longest].lane}` : "";
-      if (run.lossy()) add(queue === "" ? "nothing waits." : `${queue}.`);
-      else add(`nothing is held back${queue === "" ? "" : `; ${queue}`}.`);
+      const queue = longest >= 0 && waiting[longest] > 0 ? `longest queue: ${show(waiting[longest], "size", 3)} at ${run.ports[longest].lane}` : "";
+      if (run.lossy()) add(queue === "" ? "all queues are empty." : `${queue}.`);
+      else add(`no link is blocked${queue === "" ? "" : `; ${queue}`}.`);
     }
     seen.trees.slice(0, 3).forEach((tree, i) => {
       if (i > 0) add(" ");
       const lane = run.laneOf(tree.root, tree.class);
-      const why = tree.receiver ? ", held back by the receiver" : seen.failed.includes(tree.root) ? ", whose cable has failed" : "";
+      const why = tree.receiver ? ", blocked by the receiver" : seen.failed.includes(tree.root) ? ", whose cable has failed" : "";
       add(`root ${lane}${why}`, "root");
-      add(`, ${show(seen.state.waiting[tree.root], "size", 3)} waiting, holds back ${lanes(tree.lanes.length)}`);
+      add(`, queue ${show(seen.state.waiting[tree.root], "size", 3)}, blocks ${lanes(tree.lanes.length)}`);
       if (tree.victims.length > 0) {
         add("; ");
         add(`${tree.victims.length === 1 ? "victim" : "victims"}: ${names(tree.victims)}`, "victim");
       }
       add(".");
     });
-    if (seen.trees.length > 3) add(` And ${seen.trees.length - 3} smaller ${seen.trees.length === 4 ? "tree" : "trees"}.`);
+    if (seen.trees.length > 3) add(` ${seen.trees.length - 3} smaller ${seen.trees.length === 4 ? "tree is" : "trees are"} not listed.`);
     if (seen.circle.length > 0) {
       add(" ");
-      add(`deadlock: ${seen.circle.map(named).join(", ")} wait for each other in a circle.`, "root");
+      add(`deadlock: ${seen.circle.map(named).join(", ")} wait for each other in a cycle.`, "root");
     } else if (seen.stray.length > 0 && seen.stray.length <= 3) {
       const strays = seen.stray.map((lane) => {
         const of = run.usedClasses.size > 1 ? `${run.className(lane.class)}, ` : "";
         return `${run.ports[lane.port].lane} (${of}${digits(this.reader.blockedIn(seen.state, lane) * 100, 2)} % of the last four samples)`;
       });
-      add(`${seen.trees.length > 0 ? " " : ""}held back without a root in sight: ${strays.join(", ")}.`);
-    } else if (seen.stray.length > 0) add(` ${lanes(new Set(seen.stray.map(({ port }) => port)).size)} held back without a root in sight.`);
+      add(`${seen.trees.length > 0 ? " " : ""}blocked, no root found: ${strays.join(", ")}.`);
+    } else if (seen.stray.length > 0) add(`${seen.trees.length > 0 ? " " : ""}blocked, no root found: ${lanes(new Set(seen.stray.map(({ port }) => port)).size)}.`);
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     for (const flow of this.followed) {
       const { name, start, end } = run.flows[flow];
-      if (run.has("flow_samples") && !victims.has(flow) && start < seen.at && end > seen.at - run.sample) add(` ${name} ${this.fate(flow, seen.at)}.`);
+      if (run.has("flow_samples") && !victims.has(flow) && start < seen.at && end > seen.at - run.sample) add(` ${name}: ${this.fate(flow, seen.at)}.`);
     }
     return text;
   }
@@ -148,7 +148,7 @@ export class NetworkDrawing implements Painter {
   private fate(flow: number, at: number): string {
     if (!this.run.has("flow_samples")) return "";
     const fair = this.reader.shareOf(flow, at);
-    return `gets ${show(this.reader.rateOf(flow, at), "rate", 3)}${fair === null ? "" : `; its fair share is ${show(fair, "rate", 3)}`}`;
+    return `throughput ${show(this.reader.rateOf(flow, at), "rate", 3)}${fair === null ? "" : `, fair share ${show(fair, "rate", 3)}`}`;
   }
 
   height(width: number): number {
@@ -438,11 +438,11 @@ export class NetworkDrawing implements Painter {
       });
     }
     if (this.run.has("queues")) {
-      sample(of.queue, "waiting to leave", 6);
-      sample(of.buffer, "held in the far buffer", 5);
+      sample(of.queue, "output queue", 6);
+      sample(of.buffer, "input buffer at the far end", 5);
     }
     if (!this.run.lossy()) {
-      sample(of.pause, "held back", 4, [5, 3]);
+      sample(of.pause, "blocked", 4, [5, 3]);
       sample(of.root, "root", 4);
       sample(of.victim, "victim", 2, [2, 3]);
     }
@@ -512,17 +512,17 @@ export class NetworkDrawing implements Painter {
     const back = this.reader.heldBack(state, port);
     return [
       `${lane}, ${show(rate, "rate")}`,
-      this.run.has("links") ? `busy ${digits(state.busy[port] * 100, 3)} %` : "how busy it was is not recorded",
-      `${show(state.waiting[port], "size")} waiting to leave`,
-      `far buffer holds ${held}${of}`,
-      this.seen.failed.includes(port) ? "its cable has failed" : back > 0 ? `held back ${digits(back * 100, 3)} %${this.inClasses(state, port)}` : "not held back",
+      this.run.has("links") ? `utilisation: ${digits(state.busy[port] * 100, 3)} %` : "utilisation: not recorded",
+      `output queue: ${show(state.waiting[port], "size")}`,
+      `input buffer at the far end: ${held}${of}`,
+      this.seen.failed.includes(port) ? "the cable has failed" : back > 0 ? `blocked: ${digits(back * 100, 3)} % of the time${this.inClasses(state, port)}` : "not blocked",
     ].join("\n");
   }
 
-  /** In which classes a lane is held back, where flows are of several. */
+  /** The classes in which a link is blocked, where flows are of several. */
   private inClasses(state: Congestion["state"], port: number): string {
     if (this.run.usedClasses.size < 2) return "";
-    return `: ${this.reader.blockedClasses(state, port).map((of) => this.run.className(of)).join(", ")}`;
+    return ` (${this.reader.blockedClasses(state, port).map((of) => this.run.className(of)).join(", ")})`;
   }
 
   private listen(): void {
@@ -607,7 +607,7 @@ export class NetworkDrawing implements Painter {
       act();
       this.plot.later();
     });
-    canvas.title = "click a lane for its series · drag: move · ctrl-wheel, + and -: zoom · n, p: next and previous lane";
+    canvas.title = "click a link for its series · drag: move · ctrl-wheel, + and -: zoom · n, p: next and previous link";
   }
 
   select(port: number): void {
@@ -620,7 +620,7 @@ export class NetworkDrawing implements Painter {
   csv(): string {
     const { ports } = this.run;
     const rows: (string | number)[][] = [
-      ["time (s)", "port", "lane", "utilisation", "paused", "without credits", "held back", "waiting (B)", "input held at the far end", "root", "depth in tree", "failed"],
+      ["time (s)", "port", "link", "utilisation", "paused", "without credits", "blocked", "output queue (B)", "input buffer at the far end", "root", "depth in tree", "failed"],
     ];
     if (!this.seen) return csvLines(rows);
     const { state, at, trees } = this.seen;

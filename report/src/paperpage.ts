@@ -47,7 +47,7 @@ function trendText(finding: Finding): { says: string; where: string; measured: s
   const lines = (finding["lines"] as { cell: Record<string, string>; medians: { at: string; median: number | null }[] }[] | undefined) ?? [];
   const unit = quantityOfUnit(finding["unit"]);
   const line = (of: (typeof lines)[number]) => {
-    const medians = of.medians.map(({ median }) => (median === null ? "nothing" : show(median, unit, 3))).join(" \u2192 ");
+    const medians = of.medians.map(({ median }) => (median === null ? "not measured" : show(median, unit, 3))).join(" \u2192 ");
     const name = cellText(of.cell);
     return name === "" ? medians : `${name}: ${medians}`;
   };
@@ -64,7 +64,7 @@ function trendText(finding: Finding): { says: string; where: string; measured: s
   return {
     says: `${String(finding["shape"])}${value ? ` ${spaced(value)}` : ""}${way}`,
     where: rest.map(([axis, values]) => (axis === "variant" ? values.join(", ") : `${lastName(axis)} ${values.map(spaced).join(", ")}`)).join("; "),
-    measured: runs > 1 ? `${told} (kept by ${String(finding["kept"])} of ${runs} seeds)` : told,
+    measured: runs > 1 ? `${told} (holds in ${String(finding["kept"])} of ${runs} seeds)` : told,
   };
 }
 
@@ -83,13 +83,13 @@ function stated(figure: FigureAbout): Stated[] {
 function verdictTable(title: string, says: string, rows: Stated[]): HTMLElement {
   const any = (pick: (row: Stated) => string) => rows.some((row) => pick(row) !== "");
   const columns: Column<Stated>[] = [
-    { name: "what", value: (row) => row.what, kind: () => "wide" },
-    { name: "where", value: (row) => row.where, kind: () => "wide" },
+    { name: "quantity", value: (row) => row.what, kind: () => "wide" },
+    { name: "conditions", value: (row) => row.where, kind: () => "wide" },
     { name: says, value: (row) => row.says, kind: () => "short" },
-    { name: "measured", meaning: "median over the seeds, and from the 10th to the 90th percentile", value: (row) => row.measured, kind: () => "short" },
+    { name: "measured", meaning: "median over the seeds (10th to 90th percentile)", value: (row) => row.measured, kind: () => "short" },
     { name: "verdict", value: (row) => row.verdict, kind: (row) => `verdict ${verdictKind(row.verdict)}` },
     { name: "under other readings", value: (row) => row.choices, kind: () => "wide" },
-    { name: "stated in", value: (row) => row.source, kind: () => "wide" },
+    { name: "source", value: (row) => row.source, kind: () => "wide" },
   ];
   return dataTable(title, columns.filter((column) => any((row) => String(column.value(row) ?? ""))), rows, { cards: true });
 }
@@ -98,8 +98,8 @@ function verdictTable(title: string, says: string, rows: Stated[]): HTMLElement 
 function verdictTables(rows: Stated[]): HTMLElement[] {
   const [paper, own] = [rows.filter((row) => !row.own), rows.filter((row) => row.own)];
   return [
-    ...(paper.length > 0 ? [verdictTable("What the paper states, and what we measured", "the paper says", paper)] : []),
-    ...(own.length > 0 ? [verdictTable("What we expect beyond the paper, and what we measured", "expected", own)] : []),
+    ...(paper.length > 0 ? [verdictTable("Statements of the paper and measurements", "stated", paper)] : []),
+    ...(own.length > 0 ? [verdictTable("Further expectations and measurements", "expected", own)] : []),
   ];
 }
 
@@ -116,19 +116,19 @@ function cellTable(figure: FigureAbout): HTMLElement {
       return { name, number: true, value: (cell) => cell.quantities[name]?.median ?? null, text: (cell) => text(cell.quantities[name]) };
     }),
   ];
-  return dataTable("Measured in every cell", columns, figure.cells, { note: `median \u00b1 half of the 95 % interval of the mean over the seeds; ${CUT}` });
+  return dataTable("Measurements of every cell", columns, figure.cells, { note: `median \u00b1 half-width of the 95 % confidence interval of the mean over the seeds; ${CUT}` });
 }
 
 function choiceTable(figure: FigureAbout): HTMLElement {
   type Choice = FigureAbout["choices"][number];
   const columns: Column<Choice>[] = [
-    { name: "open", value: (choice) => choice.name },
-    { name: "we take", value: (choice) => spaced(choice.values[0]) },
+    { name: "choice", value: (choice) => choice.name },
+    { name: "chosen", value: (choice) => spaced(choice.values[0]) },
     { name: "also tried", value: (choice) => choice.values.slice(1).map(spaced).join(", "), kind: () => "short" },
-    { name: "why it is open", value: (choice) => choice.why ?? "", kind: () => "wide" },
+    { name: "reason", value: (choice) => choice.why ?? "", kind: () => "wide" },
     { name: "key", value: (choice) => choice.path },
   ];
-  return dataTable("What the paper leaves open", columns, figure.choices, { cards: true });
+  return dataTable("Choices not specified in the paper", columns, figure.choices, { cards: true });
 }
 
 const count = (statements: Statement[], kind: string) => statements.filter(({ verdict }) => verdictKind(verdict) === kind).length;
@@ -177,7 +177,7 @@ const MANY = 4;
 function timeCharts(chart: TimeChartAbout, link: TimeLink, runs: Map<string, Run>): HTMLElement[] {
   const several = runs.size > 1;
   const nothing = (variants: string[]) =>
-    variants.length === 0 ? [] : [el("p", { class: "note" }, `${chart.title}: there is nothing to draw${several ? ` of ${variants.join(", ")}` : ""}.`)];
+    variants.length === 0 ? [] : [el("p", { class: "note" }, `${chart.title}: no data${several ? ` for ${variants.join(", ")}` : ""}.`)];
   const group = (made: HTMLElement[], empty: string[]) => {
     if (!several) return [...made, ...nothing(empty)];
     return made.length > 0 ? [el("div", { class: "group" }, el("h4", {}, chart.title), el("div", { class: runs.size > MANY ? "multiples many" : "multiples wide" }, ...made), ...nothing(empty))] : nothing(empty);
@@ -236,7 +236,7 @@ function figureCard(figure: FigureAbout, report: Report): HTMLElement {
   const [seen, series] = runs.length > 0 ? runParts(figure, link, runs) : [null, null];
   if (seen) card.append(seen);
   if (figure.choices.length > 0) card.append(choiceTable(figure));
-  if (figure.cells.length > 0) card.append(el("details", {}, el("summary", {}, "Measured in every cell"), cellTable(figure)));
+  if (figure.cells.length > 0) card.append(el("details", {}, el("summary", {}, "Measurements of every cell"), cellTable(figure)));
   if (series) card.append(series);
   const rest = missingNote(abouts.filter((about) => !whole.includes(about)));
   if (rest) card.append(rest);
@@ -247,7 +247,7 @@ function figureCard(figure: FigureAbout, report: Report): HTMLElement {
 function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElement, HTMLElement] {
   const variants = `of ${runs.length} variants`;
   const seen = el("div", { class: "networks" });
-  const title = el("summary", {}, runs.length === 1 ? "The run: its network and series" : `The runs: networks and series ${variants}`);
+  const title = el("summary", {}, runs.length === 1 ? "Run: network and series" : `Runs: networks and series ${variants}`);
   const body = el("div");
   const details = el("details", { class: "runs" }, title, body);
   // Where nobody can hold anybody back there is no tree, and among many hosts none is to be told apart.
@@ -260,7 +260,7 @@ function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElemen
     if (!(await atOnce())) return;
     title.textContent = runs.length === 1 ? "All series of the run" : `All series ${variants}`;
     await Promise.all(runs.map((run) => run.load()));
-    seen.append(runs.length === 1 ? "" : el("h4", {}, "The networks"), ...networks(runs, link));
+    seen.append(runs.length === 1 ? "" : el("h4", {}, "Networks"), ...networks(runs, link));
   });
   let made = false;
   details.addEventListener("toggle", async () => {
@@ -281,19 +281,19 @@ function summed(summary: SummaryAbout): HTMLElement[] {
   const flips = (row: Sentence) => row.otherwise.map((other) => `${other.choice} = ${other.value}: ${other.verdict}`).join("; ");
   const sources = [...new Set(summary.sentences.map((row) => row.source ?? ""))];
   const columns: Column<Sentence>[] = [
-    { name: "of", value: (row) => row.of },
-    { name: "the paper says", value: (row) => row.says, text: (row) => `\u201c${row.says}\u201d`, kind: () => "wide" },
-    { name: "what we take it to mean", value: (row) => row.measure, kind: () => "wide" },
+    { name: "variant", value: (row) => row.of },
+    { name: "statement", value: (row) => row.says, text: (row) => `\u201c${row.says}\u201d`, kind: () => "wide" },
+    { name: "interpretation", value: (row) => row.measure, kind: () => "wide" },
     { name: "expected", value: (row) => row.expected_text },
     { name: "measured", value: (row) => row.measured_text, kind: () => "short" },
     { name: "verdict", value: verdictText, kind: (row) => `verdict ${verdictKind(row.verdict)}` },
     { name: "under other readings", value: flips, kind: () => "wide" },
-    { name: "stated in", value: (row) => row.source ?? "", kind: () => "short" },
+    { name: "source", value: (row) => row.source ?? "", kind: () => "short" },
   ];
   // A place that all share is said once.
-  const shown = columns.filter((column) => (column.name === "stated in" ? sources.length > 1 : summary.sentences.some((row) => column.value(row) !== "")));
-  const note = { cards: true, ...(sources.length === 1 && sources[0] !== "" ? { note: `stated in ${sources[0]}` } : {}) };
-  const sentences = summary.sentences.length > 0 ? [dataTable("What the paper says of its figures together", shown, summary.sentences, note)] : [];
+  const shown = columns.filter((column) => (column.name === "source" ? sources.length > 1 : summary.sentences.some((row) => column.value(row) !== "")));
+  const note = { cards: true, ...(sources.length === 1 && sources[0] !== "" ? { note: `source: ${sources[0]}` } : {}) };
+  const sentences = summary.sentences.length > 0 ? [dataTable("Statements about several figures", shown, summary.sentences, note)] : [];
   const matrices = summary.matrices.map((matrix) => {
     type Row = (typeof matrix.rows)[number];
     const medians = matrix.rows.flatMap((row) => row.cells.map((cell) => cell?.median)).filter((median) => median !== undefined);
@@ -311,7 +311,7 @@ function summed(summary: SummaryAbout): HTMLElement[] {
         shade: (row) => (row.cells[place] && differ ? (row.cells[place]!.median - least) / (most - least) : 0),
       };
     });
-    const table = dataTable(matrix.title, [{ name: "variant", value: (row: Row) => row.variant }, ...cells], matrix.rows, { note: `median of the seeds${differ ? "; the darker, the higher" : ""}` });
+    const table = dataTable(matrix.title, [{ name: "variant", value: (row: Row) => row.variant }, ...cells], matrix.rows, { note: `median over the seeds${differ ? "; darker: higher" : ""}` });
     return { title: matrix.title, table };
   });
   // One after the other they would be pages: the first is open.
@@ -338,13 +338,13 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
   const by = [(paper?.authors ?? []).join(", "), paper?.publisher ?? "", paper?.year ? String(paper.year) : ""].filter((text) => text !== "");
   const about: [string, string | HTMLElement][] = [
     ...(paper ? [] : [["paper", figures[0]?.paper ?? ""] as [string, string]]),
-    ["what the paper states", theirs.length > 0 ? tally(theirs, short) : ""],
-    ["what we expect beyond it", ours.length > 0 ? tally(ours, short) : ""],
+    ["statements of the paper", theirs.length > 0 ? tally(theirs, short) : ""],
+    ["further expectations", ours.length > 0 ? tally(ours, short) : ""],
   ];
   const top = section("The paper", "paper", by.length > 0 ? el("p", { class: "byline" }, by.join(" \u00b7 ")) : null, facts(about));
   if (figures.some(isShort)) {
     const which = short ? "These are" : "Some of these are";
-    top.append(el("p", { class: "note" }, `${which} short forms: one seed, part of the time, one reading. The verdicts that count are those of the full runs, in the notes.`));
+    top.append(el("p", { class: "note" }, `${which} short forms: one seed, a part of the time, one reading. The notes give the verdicts of the full runs.`));
   }
   if (figures.length > 1) {
     const columns: Column<FigureAbout>[] = [
@@ -353,17 +353,17 @@ export async function paperPage(report: Report, into: HTMLElement): Promise<void
       { name: "agree", meaning: "statements, each counted once", number: true, value: (figure) => count(figure.statements, "good") },
       { name: "disagree", number: true, value: (figure) => count(figure.statements, "bad"), kind: (figure) => (count(figure.statements, "bad") > 0 ? "less" : "") },
       { name: "undetermined", number: true, value: (figure) => count(figure.statements, "doubt") },
-      { name: "measurements", meaning: "cells, trends and measures that the statements rest on", number: true, value: (figure) => measurements(figure.statements) },
+      { name: "measurements", meaning: "cells, trends and measures on which the statements are based", number: true, value: (figure) => measurements(figure.statements) },
     ];
     const judged = figures.some((figure) => figure.statements.length > 0);
     top.append(dataTable("All figures", judged ? columns : columns.slice(0, 2), figures));
   }
   const missing = paper?.missing ?? [];
   const columns: Column<(typeof missing)[number]>[] = [
-    { name: "what the paper says", value: ({ name }) => name, kind: () => "wide" },
-    { name: "why it is not checked", value: ({ why }) => why, kind: () => "wide" },
+    { name: "statement", value: ({ name }) => name, kind: () => "wide" },
+    { name: "reason", value: ({ why }) => why, kind: () => "wide" },
   ];
-  if (missing.length > 0) top.append(el("details", {}, el("summary", {}, `Not checked: ${missing.length}, and why`), dataTable("Not checked", columns, missing, { cards: true })));
+  if (missing.length > 0) top.append(el("details", {}, el("summary", {}, `Not checked: ${missing.length} statements`), dataTable("Not checked", columns, missing, { cards: true })));
   into.append(top);
   if (report.summary) into.append(section("All figures together", "together", ...summed(report.summary)));
   into.append(section(figures.length === 1 ? "The figure" : "Figures", "figures", ...figures.map((figure) => figureCard(figure, report))));

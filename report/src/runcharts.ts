@@ -101,8 +101,8 @@ export function throughputChart(runs: Run[], link: TimeLink, small?: { title: st
   };
   const bands = runs.length === 1 && !small ? pauseBands(run, trunks(run)) : [];
   const note = () => {
-    const dotted = lines().some((line) => line.level) ? "; dotted: the fair share" : "";
-    return (window === 0 ? `of each sample of ${showTime(run.sample)}` : `mean over ${showTime(window)}`) + dotted + (small ? "" : shaded(run, bands));
+    const dotted = lines().some((line) => line.level) ? "; dotted: fair share" : "";
+    return (window === 0 ? `per sample of ${showTime(run.sample)}` : `mean over ${showTime(window)}`) + dotted + (small ? "" : shaded(run, bands));
   };
   const options = { title: small?.title ?? "Throughput", note: note(), y: "throughput", quantity: "rate" as const, link, lines: lines(), bands, ticks: runs.length === 1 ? noticeTicks(run) : [], most: runs.length > 1 ? Math.min(16, runs.length * 4) : 8 };
   const chart = new TimeChart(small ? { ...options, range: small.range, small: true } : options);
@@ -150,7 +150,7 @@ function allowanceChart(runs: Run[], link: TimeLink, column: "rate" | "window"):
   };
   const rate = column === "rate";
   const chart = new TimeChart({
-    title: rate ? "Rate that sources may send at" : "Window that sources may fill",
+    title: rate ? "Allowed rate of sources" : "Allowed window of sources",
     note: `sampled every ${showTime(all[0].run.sample)}`,
     y: rate ? "allowed rate" : "window",
     quantity: rate ? "rate" : "size",
@@ -194,9 +194,9 @@ function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input
   if (lines.length === 0) return null;
   const out = column === "output_bytes";
   return new TimeChart({
-    title: out ? "Queues: what waits to leave" : "Buffers: what came in and is held",
+    title: out ? "Output queues" : "Input buffers",
     note: `sampled every ${showTime(runs[0].sample)}${runs.length === 1 && out ? shaded(runs[0], pauseBands(runs[0], trunks(runs[0]))) : ""}`,
-    y: out ? "waiting" : "held",
+    y: out ? "queue length" : "occupancy",
     quantity: !out && frames ? "frames" : "size",
     link,
     lines: alike(lines, runs.length > 1),
@@ -223,8 +223,8 @@ function utilisationChart(runs: Run[], link: TimeLink): TimeChart | null {
     }
     return alike(made, runs.length > 1);
   };
-  const note = () => (window === 0 ? `of each sample of ${showTime(all[0].run.sample)}` : `mean over ${showTime(window)}`);
-  const chart = new TimeChart({ title: "Utilisation of links", note: note(), y: "busy", quantity: "fraction", range: [0, 1.05], link, lines: lines(), most: 6 });
+  const note = () => (window === 0 ? `per sample of ${showTime(all[0].run.sample)}` : `mean over ${showTime(window)}`);
+  const chart = new TimeChart({ title: "Link utilisation", note: note(), y: "utilisation", quantity: "fraction", range: [0, 1.05], link, lines: lines(), most: 6 });
   chart.addControl(windowChoice(windows, own, (chosen) => {
     window = chosen;
     chart.replace(lines(), note());
@@ -243,8 +243,8 @@ function starvedChart(runs: Run[], link: TimeLink): TimeChart | null {
     }
   }
   if (made.length === 0) return null;
-  const note = `frames wait, and the far buffer has no room for them; mean over ${showTime(runs[0].windows().own)}`;
-  return new TimeChart({ title: "Lanes without credits", note, y: "time without", quantity: "fraction", range: [0, 1.05], link, lines: alike(made, runs.length > 1), most: 6 });
+  const note = `fraction of the time in which frames wait for credits; mean over ${showTime(runs[0].windows().own)}`;
+  return new TimeChart({ title: "Links without credits", note, y: "time without credits", quantity: "fraction", range: [0, 1.05], link, lines: alike(made, runs.length > 1), most: 6 });
 }
 
 function occupancyChart(run: Run, link: TimeLink): TimeChart | null {
@@ -256,7 +256,7 @@ function occupancyChart(run: Run, link: TimeLink): TimeChart | null {
     weight: Math.max(0, ...keys.map((key) => run.column("occupancy", "bytes", ...key).reduce((a, b) => Math.max(a, b), 0))),
     make: () => addLevels(keys.map((key) => run.level("occupancy", "bytes", [key], 0))),
   }));
-  return new TimeChart({ title: "Who holds the buffers", note: "of input buffers, by flow", y: "held", quantity: "size", link, lines });
+  return new TimeChart({ title: "Buffer occupancy by flow", note: "input buffers", y: "occupancy", quantity: "size", link, lines });
 }
 
 function noticesChart(runs: Run[], link: TimeLink): TimeChart | null {
@@ -269,7 +269,7 @@ function noticesChart(runs: Run[], link: TimeLink): TimeChart | null {
     (run, flow) => Number(run.about.flows["notices"]?.[flow] ?? 0),
   );
   lines.forEach((line) => delete line.level);
-  return new TimeChart({ title: "Congestion notices", note: "every notice counts when it reaches its source", y: "notices so far", quantity: "count", link, lines });
+  return new TimeChart({ title: "Congestion notices", note: "counted on arrival at the source", y: "cumulative notices", quantity: "count", link, lines });
 }
 
 /** Frames that came to nothing, by the lane that brought them. */
@@ -286,11 +286,11 @@ function dropsChart(runs: Run[], link: TimeLink): TimeChart | null {
     }
   }
   if (made.length === 0) return null;
-  return new TimeChart({ title: "Frames dropped", note: "by the lane that brought them", y: "frames so far", quantity: "count", link, lines: alike(made, runs.length > 1), most: 6 });
+  return new TimeChart({ title: "Dropped frames", note: "by the link on which they arrived", y: "cumulative frames", quantity: "count", link, lines: alike(made, runs.length > 1), most: 6 });
 }
 
 /** When ports had to pause: the most paused ones. */
-export function pauseChart(run: Run, link: TimeLink, title = "Ports that had to pause"): BandChart | null {
+export function pauseChart(run: Run, link: TimeLink, title = "Paused ports"): BandChart | null {
   const several = (run.network?.classes.length ?? 1) > 1;
   const rows: (BandRow & { sum: number })[] = run.keys("pauses").map((key) => {
     const covered = run.column("pauses", "covered", ...key);
@@ -305,8 +305,8 @@ export function pauseChart(run: Run, link: TimeLink, title = "Ports that had to 
   if (rows.length === 0) return null;
   const most = 24;
   const shown = rows.sort((a, b) => b.sum - a.sum).slice(0, most);
-  const left = rows.length > most ? `; the ${most} most paused of ${rows.length}` : "";
-  return new BandChart(title, `the darker, the longer they stood still${left}; at the right the part of the time that is seen`, shown, link);
+  const left = rows.length > most ? `; the ${most} ports of ${rows.length} that are paused longest` : "";
+  return new BandChart(title, `darker: paused for more of the time${left}; right: paused part of the visible time`, shown, link);
 }
 
 /** All charts that a run, or several over each other, have something for. */

@@ -14,7 +14,7 @@ import { expectationTable } from "./verdicts";
 const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", stalled: "bad", loss: "bad", limit: "warning", interrupted: "warning" };
 
 function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;
+  return `${show(number, "count")} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;
 }
 
 /** How a run ended, and how that looks: finished is not good if frames were dropped. */
@@ -23,7 +23,7 @@ function outcome(run: Run): HTMLElement {
   const { totals } = run.about.manifest;
   const frames = (number: number, what: string) => (number > 0 ? [`${show(number, "count")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);
   const again = totals["requeued_frames"] ?? 0;
-  const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them sent again)` : text));
+  const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them requeued)` : text));
   const losses = kind === "finished" ? [...dropped, ...frames(totals["lost_frames"] ?? 0, "lost on cables")] : [];
   const look = losses.length > 0 ? "warning" : (GOOD[kind] ?? "");
   return el("span", { class: `verdict ${look}` }, [kind, ...losses].join(", "));
@@ -48,7 +48,7 @@ export function summary(run: Run): HTMLElement {
     ["simulated", showTime(manifest.simulated_ps)],
     ["network", [count(hosts, "host"), count(run.nodes.length - hosts, "switch"), count(run.flows.length, "flow")].join(", ")],
     ...(failed === "" ? [] : [["failed cables", failed] as [string, string]]),
-    ...(never === 0 ? [] : [["never complete", `${count(never, "flow")}: frames were lost and are not sent again`] as [string, string]]),
+    ...(never === 0 ? [] : [["never complete", `${count(never, "flow")}: lost frames are not retransmitted`] as [string, string]]),
     ["delivered", show(totals["delivered_bytes"], "size")],
     ["dropped frames", show(totals["dropped_frames"], "count")],
     ["lost on cables", show(totals["lost_frames"], "count")],
@@ -57,7 +57,7 @@ export function summary(run: Run): HTMLElement {
     ["notices", show(totals["notices"], "count")],
     ["seed", String(manifest.seed)],
     ["fingerprint", el("code", {}, manifest.fingerprint)],
-    ["took", `${show(manifest.wall_seconds, "time", 3)} on ${manifest.threads} ${manifest.threads === 1 ? "thread" : "threads"}`],
+    ["wall time", `${show(manifest.wall_seconds, "time", 3)} on ${manifest.threads} ${manifest.threads === 1 ? "thread" : "threads"}`],
     ["program", `tailback ${manifest.version}${manifest.commit ? `, commit ${manifest.commit.slice(0, 12)}` : ""}`],
   ]);
   const text = manifest.outcome.text === "" ? null : el("pre", { class: "outcome" }, manifest.outcome.text);
@@ -74,7 +74,7 @@ export function story(run: Run, course: Course): HTMLElement | null {
   if (worst.trees.length === 0) {
     if (worst.circle.length === 0) return null;
     const lanes = worst.circle.map(({ port, class: of }) => run.laneOf(port, of)).join(", ");
-    return el("p", { class: "story" }, `From ${showTime(course.stretch[0])} these wait for each other, the last for the first: ${lanes}. Nothing can move again.`);
+    return el("p", { class: "story" }, `Deadlock from ${showTime(course.stretch[0])}: these links wait for each other in a cycle: ${lanes}.`);
   }
   const part = (share: number) => `${Math.round(share * 100)} %`;
   const share = (of: number) => (of < 0.005 ? "less than 1 %" : part(of));
@@ -83,14 +83,14 @@ export function story(run: Run, course: Course): HTMLElement | null {
   const tree = worst.trees.reduce((a, b) => (b.lanes.length > a.lanes.length ? b : a));
   const victims = [...course.suffered.entries()].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
   const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${[`${share(count)} of its time`, ...gets(run.flows[flow])].join("; ")})`);
-  const lanes = tree.lanes.length === 1 ? "one lane" : `${tree.lanes.length} lanes`;
+  const lanes = tree.lanes.length === 1 ? "one link" : `${tree.lanes.length} links`;
   const [from, to] = course.stretch;
   const when = to > from ? `from ${showTime(from, 3)} to ${showTime(to, 3)}` : `at ${showTime(worst.at)}`;
-  const often = course.part > 0.995 ? "always" : course.part < 0.005 ? "less than 1 % of the time" : `${part(course.part)} of the time`;
-  const sentences = [`Something is held back ${often}, most ${when}: ${run.laneOf(tree.root, tree.class)} then holds back ${lanes}.`];
+  const often = course.part > 0.995 ? "all the time" : course.part < 0.005 ? "less than 1 % of the time" : `${part(course.part)} of the time`;
+  const sentences = [`Links are blocked ${often}. Congestion is worst ${when}: ${run.laneOf(tree.root, tree.class)} blocks ${lanes}.`];
   if (victims.length > 0) {
     const more = victims.length > 5 ? ` and ${victims.length - 5} more` : "";
-    sentences.push(`Victims, which get less than their fair share and have no part in the tree: ${names.join(", ")}${more}.`);
+    sentences.push(`Victims (flows below their fair share that do not contribute to the congestion): ${names.join(", ")}${more}.`);
   }
   return el("p", { class: "story" }, sentences.join(" "));
 }
@@ -133,7 +133,7 @@ export async function runPage(about: RunAbout, into: HTMLElement): Promise<void>
 /** The plan, the totals, and what it was made from. */
 function fillPlan(run: Run, plan: HTMLElement): void {
   const inputs = run.about.manifest.inputs.map((input) => el("li", {}, el("code", {}, input.path), " ", el("code", { class: "hash" }, input.hash)));
-  plan.append(planTable(run), totalsTable(run), el("h3", {}, "Files it was made from"), el("ul", { class: "inputs" }, ...inputs));
+  plan.append(planTable(run), totalsTable(run), el("h3", {}, "Input files"), el("ul", { class: "inputs" }, ...inputs));
   const joined = joinedNote([run]);
   if (joined) plan.append(joined);
 }

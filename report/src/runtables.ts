@@ -25,32 +25,32 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
     text: (flow) => show((raw(column)(flow) ?? NaN) / 1e12, "time"),
   });
   const distance = (flow: Flow) => (flow.fairShare && flow.throughput !== null ? flow.throughput / flow.fairShare - 1 : null);
-  const completion = time("completion", "duration", "from its start to the arrival of the last byte; never, if a frame was lost that is not sent again");
+  const completion = time("completion", "duration", "from its start to the arrival of the last byte; 'never' if a lost frame is not retransmitted");
   const columns: Column<Flow>[] = [
     { name: "flow", value: (flow) => flow.name },
     { name: "workload", value: (flow) => run.workloads[flow.workload] ?? "" },
     { name: "from", value: (flow) => flow.source },
     { name: "to", value: (flow) => flow.destination },
-    time("start", "start", "instant at which it may begin"),
+    time("start", "start", "time at which it may start"),
     { name: "throughput", number: true, meaning: "from the later of its start and the end of the warm-up to the earliest of its completion, its stop and the end of the run", value: (flow) => flow.throughput, text: (flow) => show(flow.throughput, "rate") },
-    { name: "fair share", number: true, meaning: "max-min fair share among the flows under way with it, over the same time", value: (flow) => flow.fairShare, text: (flow) => show(flow.fairShare, "rate") },
+    { name: "fair share", number: true, meaning: "max-min fair share among the flows active at the same time, over the same period", value: (flow) => flow.fairShare, text: (flow) => show(flow.fairShare, "rate") },
     {
-      name: "from fair",
+      name: "deviation",
       number: true,
-      meaning: "throughput over fair share, less one",
+      meaning: "throughput divided by fair share, minus one",
       value: distance,
       text: (flow) => percent(distance(flow)),
       kind: (flow) => ((distance(flow) ?? 0) < -0.2 ? "less" : (distance(flow) ?? 0) > 0.2 ? "moreof" : ""),
     },
-    { name: "limited by", value: (flow) => flow.bottleneck ?? "" },
-    { name: "victim", number: true, meaning: "part of its life in which a lane of its path was held back in its class, it got less than its fair share, and it had no part in the congestion", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
+    { name: "bottleneck", value: (flow) => flow.bottleneck ?? "" },
+    { name: "victim", number: true, meaning: "part of its lifetime in which a link of its path was blocked in its class, its throughput was below its fair share, and it did not contribute to the congestion", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
     { ...completion, text: (flow) => (flow.never ? "never" : completion.text!(flow)) },
-    { name: "lost", number: true, meaning: "frames that were dropped or lost and are not sent again", value: raw("lost_frames"), text: (flow) => show(raw("lost_frames")(flow), "count") },
+    { name: "lost", number: true, meaning: "frames that were dropped or lost and are not retransmitted", value: raw("lost_frames"), text: (flow) => show(raw("lost_frames")(flow), "count") },
     { name: "delivered", number: true, value: (flow) => flow.bytes, text: (flow) => show(flow.bytes, "size") },
     { name: "marked", number: true, meaning: "frames that arrived with a congestion mark", value: raw("marked_frames"), text: (flow) => show(raw("marked_frames")(flow), "count") },
     { name: "notices", number: true, value: raw("notices"), text: (flow) => show(raw("notices")(flow), "count") },
-    time("mean delay", "mean_delay", "from a frame's making to its consumption"),
-    time("longest delay", "max_delay", "from a frame's making to its consumption"),
+    time("mean delay", "mean_delay", "from the creation of a frame to its consumption"),
+    time("maximum delay", "max_delay", "from the creation of a frame to its consumption"),
   ];
   const any = (column: Column<Flow>) => run.flows.some((flow) => ![null, 0, ""].includes(column.value(flow) as never) || (column.name === completion.name && flow.never));
   return dataTable("Flows", columns.filter((column, place) => place === 0 || any(column)), run.flows);
@@ -110,7 +110,7 @@ export function queueTable(run: Run): HTMLElement {
       rows.push({
         name: input ? run.ports[port.peerPort].lane : port.lane,
         class: run.className(key[1]),
-        what: input ? "held at the head" : "waiting at the foot",
+        what: input ? "input buffer" : "output queue",
         frames: input && (kind?.frames ?? false),
         mean: level.mean,
         median: level.quantile(0.5),
@@ -129,17 +129,17 @@ export function queueTable(run: Run): HTMLElement {
     text: (row) => show(pick(row), row.frames ? "frames" : "size"),
   });
   const columns: Column<QueueRow>[] = [
-    { name: "lane", value: (row) => row.name },
+    { name: "link", value: (row) => row.name },
     { name: "class", value: (row) => row.class },
-    { name: "what", meaning: "waiting to leave by the lane, or held of what came by it", value: (row) => row.what },
+    { name: "kind", meaning: "output queue at the sending end of the link, or input buffer at its receiving end", value: (row) => row.what },
     number("mean", (row) => row.mean, "over time"),
-    number("median", (row) => row.median, "half of the time it was no more"),
-    number("95 %", (row) => row.p95, "95 % of the time it was no more"),
-    number("99 %", (row) => row.p99, "99 % of the time it was no more"),
-    number("most", (row) => row.most, "of all samples"),
-    number("room", (row) => row.room, "what the buffer has for the class"),
+    number("median", (row) => row.median, "not exceeded half of the time"),
+    number("95 %", (row) => row.p95, "not exceeded 95 % of the time"),
+    number("99 %", (row) => row.p99, "not exceeded 99 % of the time"),
+    number("maximum", (row) => row.most, "of all samples"),
+    number("capacity", (row) => row.room, "capacity of the buffer for the class"),
   ];
-  return dataTable("Queues and buffers", columns, rows, { sort: 7, descending: true, note: "by time, from the samples" });
+  return dataTable("Queues and buffers", columns, rows, { sort: 7, descending: true, note: "weighted by time, from samples" });
 }
 
 interface LinkRow {
@@ -212,21 +212,21 @@ export function linkTable(run: Run): HTMLElement {
   const part = (name: string, pick: (row: LinkRow) => number, meaning: string): Column<LinkRow> => ({ name, meaning, number: true, value: pick, text: (row) => percent(pick(row)) });
   const time = (name: string, pick: (row: LinkRow) => number | null, meaning: string): Column<LinkRow> => ({ name, meaning, number: true, value: pick, text: (row) => show(pick(row), "time", 3) });
   const columns: Column<LinkRow>[] = [
-    { name: "lane", value: (row) => row.lane },
+    { name: "link", value: (row) => row.lane },
     { name: "rate", number: true, value: (row) => row.rate, text: (row) => show(row.rate, "rate") },
-    part("utilisation", (row) => row.busy, "busy time over the run"),
-    part("busiest sample", (row) => row.peak, "busy time over the interval of the busiest sample"),
+    part("utilisation", (row) => row.busy, "busy time divided by the time of the run"),
+    part("peak utilisation", (row) => row.peak, "utilisation in the busiest sample"),
     { name: "sent", number: true, value: (row) => row.bytes, text: (row) => show(row.bytes, "size") },
     ...(rows.some((row) => row.paused > 0) || !rows.some((row) => row.starved > 0)
-      ? [part("paused", (row) => row.paused, "part of the run in which the sender obeyed a pause; the class that was paused longest")]
+      ? [part("paused", (row) => row.paused, "part of the run in which the sender was paused; of the class that was paused longest")]
       : []),
-    ...(rows.some((row) => row.starved > 0) ? [part("without credits", (row) => row.starved, "part of the run in which the wire stood still and frames waited that lacked credits")] : []),
-    time("mean wait", (row) => row.waitMean, "from joining the queue to the start on the wire"),
-    time("median wait", (row) => row.waitMedian, "upper end of the power of two it falls into, at most the longest wait"),
-    time("99 % wait", (row) => row.wait99, "upper end of the power of two it falls into, at most the longest wait"),
-    time("longest wait", (row) => row.waitMost, "of all frames"),
+    ...(rows.some((row) => row.starved > 0) ? [part("without credits", (row) => row.starved, "part of the run in which the link was idle while frames waited for credits")] : []),
+    time("mean wait", (row) => row.waitMean, "from the arrival in the queue to the start of transmission"),
+    time("median wait", (row) => row.waitMedian, "upper end of its power-of-two bucket, at most the maximum wait"),
+    time("99 % wait", (row) => row.wait99, "upper end of its power-of-two bucket, at most the maximum wait"),
+    time("maximum wait", (row) => row.waitMost, "of all frames"),
   ];
-  return dataTable("Links", columns, rows, { sort: 2, descending: true, note: "each direction of a cable" });
+  return dataTable("Links", columns, rows, { sort: 2, descending: true, note: "one row for each direction of a cable" });
 }
 
 export function planTable(run: Run): HTMLElement {
@@ -240,7 +240,7 @@ export function planTable(run: Run): HTMLElement {
       { name: "source", value: (entry) => entry.source, kind: (entry) => (isDefault(entry) ? "wide default" : "wide") },
     ],
     entries,
-    { note: "every value the run had, and where it came from", cards: true },
+    { note: "every value of the run and its source", cards: true },
   );
 }
 
@@ -249,8 +249,8 @@ export function totalsTable(run: Run): HTMLElement {
   return dataTable(
     "Totals",
     [
-      { name: "what", value: ([name]: [string, number]) => name.replaceAll("_", " ") },
-      { name: "how many", number: true, value: ([, value]) => value, text: ([name, value]) => (name.endsWith("bytes") ? show(value, "size") : show(value, "count")) },
+      { name: "counter", value: ([name]: [string, number]) => name.replaceAll("_", " ") },
+      { name: "value", number: true, value: ([, value]) => value, text: ([name, value]) => (name.endsWith("bytes") ? show(value, "size") : show(value, "count")) },
     ],
     rows,
   );
@@ -268,14 +268,14 @@ export function joinedNote(runs: Run[]): HTMLElement | null {
   const joined = [...tables].filter(([, { bins }]) => bins.length > 0);
   const span = (bins: number[]) => [...new Set([Math.min(...bins), Math.max(...bins)])].map((bin) => show(bin / 1e12, "time", 3)).join(" to ");
   const of = ({ bins }: { bins: number[] }) => (runs.length > 1 ? ` in ${bins.length} of ${runs.length} runs` : "");
-  const words = joined.map(([name, about]) => `${name.replaceAll("_", " ")} joined over ${span(about.bins)}${of(about)}`);
+  const words = joined.map(([name, about]) => `${name.replaceAll("_", " ")} merged over ${span(about.bins)}${of(about)}`);
   const missing = [...new Set(runs.flatMap((run) => run.about.left_out))];
   const sentences = [
-    ...(words.length > 0 ? [`To keep the report small, rows were joined over time, with their sums, firsts, lasts and extremes: ${words.join("; ")}.`] : []),
-    ...(missing.length > 0 ? [`There was no room at all for ${missing.map((name) => name.replaceAll("_", " ")).join(", ")}.`] : []),
+    ...(words.length > 0 ? [`To keep the report small, rows are merged over time; sums, first and last values and extremes are kept: ${words.join("; ")}.`] : []),
+    ...(missing.length > 0 ? [`Omitted, because they do not fit: ${missing.map((name) => name.replaceAll("_", " ")).join(", ")}.`] : []),
   ];
   if (sentences.length === 0) return null;
-  return el("p", { class: "note joined" }, `${sentences.join(" ")} The Parquet files have everything; `, el("code", {}, "tailback report --size"), " makes room for more of it.");
+  return el("p", { class: "note joined" }, `${sentences.join(" ")} The Parquet files are complete; `, el("code", {}, "tailback report --size"), " sets a larger size.");
 }
 
 /** Runs of which only what the figure draws is in the report, and how to see the others. */
@@ -283,5 +283,5 @@ export function missingNote(runs: { variant: string; place?: string }[]): HTMLEl
   if (runs.length === 0) return null;
   const names = runs.map(({ variant }) => variant).filter((name) => name !== "");
   const which = names.length === 0 ? "the run" : names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
-  return el("p", { class: "note missing" }, `Of ${which} the report has what is drawn above; the network and all series of one are made, where these results lie, by `, el("code", {}, `tailback report ${runs[0].place ?? ""}`), ".");
+  return el("p", { class: "note missing" }, `For ${which} the report contains only the series drawn above. To see the network and all series of a run, run this command in the folder of the results: `, el("code", {}, `tailback report ${runs[0].place ?? ""}`), ".");
 }

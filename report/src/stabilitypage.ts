@@ -67,7 +67,7 @@ class RootPlot implements Painter {
     const all = [...both, ...poles];
     const reach = Math.max(1e-9, ...all.map(([, im]) => Math.abs(im))) * 1.15;
     const side = Math.max(1e-9, ...all.map(([re]) => Math.abs(re))) * 1.2;
-    const x: Scale = { low: -side, high: side, quantity: "plain", label: "real part (1/s): decays to the left, grows to the right" };
+    const x: Scale = { low: -side, high: side, quantity: "plain", label: "real part (1/s); negative: decays, positive: grows" };
     const y: Scale = { low: -reach, high: reach, quantity: "plain", label: "imaginary part (rad/s)" };
     surface.rect(across(area, x, 0), area.top, area.left + area.width - across(area, x, 0), area.height, of.pause, 0.08);
     drawAxes(surface, of, area, x, y);
@@ -175,7 +175,7 @@ class StabilityMap implements Painter {
     surface.rect(left, below - 4, 14, 12, "#cdcdcd");
     surface.text(left + 20, below + 2, "no equilibrium", { size: 11, fill: of.ink });
     surface.line([left, below + 20, left + 14, below + 20], { colour: of.ink, width: 2 });
-    surface.text(left + 20, below + 20, "edge of stability", { size: 11, fill: of.ink });
+    surface.text(left + 20, below + 20, "stability boundary", { size: 11, fill: of.ink });
     surface.line([left, below + 38, left + 14, below + 38], { colour: of.ink, width: 1.5, dash: [4, 3] });
     surface.text(left + 20, below + 38, "theorem 3, own a", { size: 11, fill: of.ink });
     surface.circle(left + 7, below + 56, 5, "#009e73");
@@ -194,27 +194,27 @@ class StabilityMap implements Painter {
 }
 
 function loopTable(loops: Loop[]): HTMLElement {
-  const number = (name: string, pick: (loop: Loop) => number | null, quantity: Quantity, unit = "") => ({
+  const number = (name: string, pick: (loop: Loop) => number | null, quantity: Quantity, absent: string, unit = "") => ({
     name,
     number: true,
     value: pick,
-    text: (loop: Loop) => (pick(loop) === null ? "no limit" : `${show(pick(loop), quantity)}${unit}`),
+    text: (loop: Loop) => (pick(loop) === null ? absent : `${show(pick(loop), quantity)}${unit}`),
   });
   return dataTable(
-    "Loops, exact with the delay",
+    "Loops, delay included exactly",
     [
       { name: "loop", value: (loop: Loop) => loop.name },
-      number("crossover", (loop) => loop.crossover_rad_s, "plain", " rad/s"),
-      number("phase margin", (loop) => loop.phase_margin_deg, "plain", "\u00b0"),
+      number("crossover", (loop) => loop.crossover_rad_s, "plain", "none", " rad/s"),
+      number("phase margin", (loop) => loop.phase_margin_deg, "plain", "unlimited", "\u00b0"),
       {
         name: "gain margin",
         number: true,
         value: (loop) => loop.gain_margin,
-        text: (loop) => (loop.gain_margin === null ? (loop.gain_margin_is === "none" ? "none" : "no limit") : show(loop.gain_margin, "plain")),
+        text: (loop) => (loop.gain_margin === null ? (loop.gain_margin_is === "none" ? "none" : "unlimited") : show(loop.gain_margin, "plain")),
       },
-      number("critical delay", (loop) => loop.critical_delay_s, "time"),
-      number("settles", (loop) => loop.settling_s, "time"),
-      number("swings", (loop) => loop.frequency_hz, "plain", " Hz"),
+      number("critical delay", (loop) => loop.critical_delay_s, "time", "unlimited"),
+      number("settling time", (loop) => loop.settling_s, "time", "does not settle"),
+      number("oscillation frequency", (loop) => loop.frequency_hz, "plain", "none", " Hz"),
       { name: "verdict", value: (loop) => (loop.stable ? "stable" : "unstable"), kind: (loop) => `verdict ${loop.stable ? "good" : "bad"}` },
     ],
     loops,
@@ -247,11 +247,11 @@ function statedParts(about: Record<string, any>): HTMLElement[] {
   if (claims && claims.length > 0) {
     parts.push(
       dataTable(
-        "What the paper states, and what follows",
+        "Stated and derived values",
         [
-          { name: "what", value: (claim) => claim.what },
+          { name: "quantity", value: (claim) => claim.what },
           { name: "stated", number: true, value: (claim) => claim.stated, text: (claim) => digits(claim.stated) },
-          { name: "follows", number: true, value: (claim) => claim.follows, text: (claim) => digits(claim.follows ?? NaN) },
+          { name: "derived", number: true, value: (claim) => claim.follows, text: (claim) => digits(claim.follows ?? NaN) },
           { name: "verdict", value: (claim) => (claim.agrees ? "agrees" : "does not follow"), kind: (claim) => `verdict ${claim.agrees ? "good" : "bad"}` },
           {
             name: "would follow from",
@@ -283,10 +283,10 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
         ["verdict", el("span", { class: `verdict ${about["stable"] ? "good" : "bad"}` }, verdict)],
         ...unstable,
         ["model", String(about["model"])],
-        ["settles to 2 % in", about["settling_s"] === null ? "not claimed" : show(about["settling_s"], "time")],
-        ["swings at", `${digits(about["frequency_hz"])} Hz`],
-        ["queue at rest", show(about["equilibrium"]["queue_bytes"], "size")],
-        ["rate of a source at rest", show(about["equilibrium"]["rate_bps"], "rate")],
+        ["settling time (to 2 %)", about["settling_s"] === null ? "not determined" : show(about["settling_s"], "time")],
+        ["oscillation frequency", `${digits(about["frequency_hz"])} Hz`],
+        ["equilibrium queue", show(about["equilibrium"]["queue_bytes"], "size")],
+        ["equilibrium rate of a source", show(about["equilibrium"]["rate_bps"], "rate")],
       ]),
       loopTable(loops),
     ),
@@ -296,21 +296,21 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
     const { columns, base64 } = map.margins_millidegrees;
     const margins = unpackColumns(await inflate(base64), columns)["values"];
     const at = (name: string) => Number((about["parameters"] as Record<string, number>)[name]);
-    const note = `least of all loops, exact with the delay; ${digits(map.stable_part * 100, 3)} % of the map is stable`;
+    const note = `minimum over all loops, delay included exactly; ${digits(map.stable_part * 100, 3)} % of the map is stable`;
     into.append(section("Map", "map", framed(new StabilityMap(map, margins, [at(map.x.name), at(map.y.name)]), note)));
   }
-  into.append(section("Roots", "roots", framed(new RootPlot(loops), "the roots that rule each loop, with its delay")));
+  into.append(section("Roots", "roots", framed(new RootPlot(loops), "dominant roots of each loop, delay included")));
   const trajectory = about["trajectory"] as { queue: [number, number][]; rate: [number, number][] } | undefined;
   if (trajectory && trajectory.queue.length > 0) {
     const end = trajectory.queue[trajectory.queue.length - 1][0] * 1e12;
     const link = new TimeLink(end);
     const chart = (title: string, quantity: Quantity, points: [number, number][], level: number) => {
       const series = new Series(Float64Array.from(points, ([t]) => t * 1e12), Float64Array.from(points, ([, y]) => y), false);
-      return new TimeChart({ title, note: "dotted: at rest", y: title.toLowerCase(), quantity, link, lines: [{ name: title.toLowerCase(), weight: 1, make: () => series, level: { name: "at rest", at: level } }], height: 240 }).root;
+      return new TimeChart({ title, note: "dotted: equilibrium", y: title.toLowerCase(), quantity, link, lines: [{ name: title.toLowerCase(), weight: 1, make: () => series, level: { name: "equilibrium", at: level } }], height: 240 }).root;
     };
     into.append(
       section(
-        "As a fluid over time",
+        "Fluid model over time",
         "trajectory",
         chart("Queue", "size", trajectory.queue, about["equilibrium"]["queue_bytes"]),
         chart("Rate of a source", "rate", trajectory.rate, about["equilibrium"]["rate_bps"]),
@@ -324,5 +324,5 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
     { name: "parameter", value: (row: (typeof rows)[number]) => row.name },
     { name: "value", number: true, value: (row: (typeof rows)[number]) => row.value, text: (row: (typeof rows)[number]) => show(row.value, kindOf(row.name)) },
   ];
-  into.append(section("Parameters", "parameters", dataTable("Parameters of the fluid", columns, rows)));
+  into.append(section("Parameters", "parameters", dataTable("Parameters of the fluid model", columns, rows)));
 }

@@ -82,7 +82,7 @@ export function stage(runs: Run[], link: TimeLink): Stage {
     };
   });
 
-  const speeds: [string, string][] = [["0.1", "a tenth"], ["0.25", "a quarter"], ["1", "normal"], ["4", "four times"]];
+  const speeds: [string, string][] = [["0.1", "0.1\u00d7"], ["0.25", "0.25\u00d7"], ["1", "1\u00d7"], ["4", "4\u00d7"]];
   const controls = el(
     "div",
     { class: "controls" },
@@ -97,9 +97,9 @@ export function stage(runs: Run[], link: TimeLink): Stage {
     inTurn(() => Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT))).then(done), true);
   });
   void courses.then((all) => {
-    // Nothing ever held back has no course.
+    // A run without blocked links has no course.
     if (all.some((one) => one.weight > 0)) growth.append(growthChart(runs, all, link).root);
-    else growth.append(el("p", { class: "note" }, compact ? "Nothing was held back in any of them." : "Nothing was held back at any instant looked at."));
+    else growth.append(el("p", { class: "note" }, compact ? "No link was blocked in any of these runs." : "No link was blocked at any of the evaluated instants."));
     if (compact) follow(drawings, all);
     // The first thing to be seen is the worst of it.
     const { worst } = all.reduce((a, b) => (b.weight > a.weight ? b : a));
@@ -126,12 +126,12 @@ function growthChart(runs: Run[], all: Course[], link: TimeLink): TimeChart {
     const prefix = runs.length > 1 ? `${runs[i].label}: ` : "";
     const weight = one.lanes.reduce((a, b) => a + b, 1);
     // A colour for each run; victims are dashed.
-    lines.push({ name: `${prefix}lanes held back`, slot: i, weight, make: () => new Series(one.times, one.lanes, true) });
+    lines.push({ name: `${prefix}blocked links`, slot: i, weight, make: () => new Series(one.times, one.lanes, true) });
     lines.push({ name: `${prefix}victims`, slot: runs.length > 1 ? i + 8 : 3, weight: weight / 2 + 1, make: () => new Series(one.times, one.victims, true) });
   });
   return new TimeChart({
-    title: "How congestion spreads",
-    note: "press to see that instant above",
+    title: "Blocked links and victims",
+    note: "click to show that instant in the network",
     y: "count",
     quantity: "count",
     link,

@@ -89,7 +89,7 @@ function table(sweep: SweepAbout, metrics: string[]): HTMLElement {
     const text = (summary: Summary | null | undefined) => (summary ? intervalText(summary.mean, summary, quantityOf(sweep, metric)) : "");
     columns.push({ name: metric, number: true, value: (cell) => cell.metrics[metric]?.mean ?? null, text: (cell) => text(cell.metrics[metric]) });
   }
-  return dataTable("All cells", columns, sweep.cells, { note: `mean \u00b1 half of the 95 % interval of the mean over the seeds; ${CUT}` });
+  return dataTable("All cells", columns, sweep.cells, { note: `mean \u00b1 half-width of the 95 % confidence interval of the mean over the seeds; ${CUT}` });
 }
 
 export async function sweepPage(report: Report, into: HTMLElement): Promise<void> {
@@ -97,11 +97,11 @@ export async function sweepPage(report: Report, into: HTMLElement): Promise<void
   const metrics = [...new Set(sweep.cells.flatMap((cell) => Object.keys(cell.metrics)))];
   into.append(
     section(
-      "What was run",
-      "what",
+      "Grid",
+      "grid",
       facts([
         ["cells", String(sweep.cells.length)],
-        ["seeds of each", `${sweep.seeds.length} (${sweep.seeds.slice(0, 8).join(", ")}${sweep.seeds.length > 8 ? ", \u2026" : ""})`],
+        ["seeds per cell", `${sweep.seeds.length} (${sweep.seeds.slice(0, 8).join(", ")}${sweep.seeds.length > 8 ? ", \u2026" : ""})`],
       ]),
       dataTable(
         "Axes",
@@ -117,7 +117,7 @@ export async function sweepPage(report: Report, into: HTMLElement): Promise<void
   const varies = (metric: string) => new Set(sweep.cells.map((cell) => cell.metrics[metric]?.mean)).size > 1;
   const changing = metrics.filter(varies);
   const wide = sweep.axes.map((axis, number) => ({ axis, number })).filter(({ axis }) => axis.values.length > 1);
-  const charts = section("Along the axes", "lines");
+  const charts = section("Metrics along the axes", "lines");
   const holder = el("div", { class: "multiples wide" });
   const draw = (axis: number) => {
     const made = changing.map((metric) => new GridChart({ title: bare(metric), along: axisName(sweep.axes[axis].name), ...legendOf(sweep, axis), y: bare(metric), quantity: quantityOf(sweep, metric), bars: false, lines: lines(sweep, metric, axis) }));
@@ -132,12 +132,12 @@ export async function sweepPage(report: Report, into: HTMLElement): Promise<void
     draw(first);
     charts.append(holder);
     const same = metrics.filter((metric) => !varies(metric)).map((metric) => `${bare(metric)}: ${show(sweep.cells[0]?.metrics[metric]?.mean, quantityOf(sweep, metric)) || digits(0)}`);
-    if (same.length > 0) charts.append(el("p", { class: "note" }, `The same in every cell: ${same.join("; ")}.`));
+    if (same.length > 0) charts.append(el("p", { class: "note" }, `Same in every cell: ${same.join("; ")}.`));
     into.append(charts);
   }
   if (wide.length > 1) {
     const maps = changing.map((metric) => heat(sweep, metric, wide[0].number, wide[1].number).root);
-    into.append(section("As maps", "maps", el("div", { class: "multiples wide" }, ...maps)));
+    into.append(section("Heat maps", "maps", el("div", { class: "multiples wide" }, ...maps)));
   }
   into.append(section("Table", "table", table(sweep, metrics)));
 }

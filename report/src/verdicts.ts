@@ -35,12 +35,12 @@ export function measuredText(finding: Finding): string {
 /** What a scenario expects of its run. */
 export function expectationTable(findings: Finding[]): HTMLElement {
   const columns: Column<Finding>[] = [
-    { name: "what", value: (finding) => finding.name },
+    { name: "quantity", value: (finding) => finding.name },
     { name: "expected", value: (finding) => (finding["expected"] === null ? "" : expectedText(finding)) },
     { name: "measured", value: measuredText },
     { name: "verdict", value: (finding) => (finding["expected"] === null ? "" : finding.verdict), kind: (finding) => (finding["expected"] === null ? "" : `verdict ${verdictKind(finding.verdict)}`) },
-    { name: "stated in", value: (finding) => finding.source ?? "", kind: () => "wide" },
+    { name: "source", value: (finding) => finding.source ?? "", kind: () => "wide" },
   ];
   const expects = findings.some((finding) => finding["expected"] !== null);
-  return dataTable(expects ? "What the scenario expects" : "What the scenario measures", columns.filter((column) => findings.some((finding) => column.value(finding) !== "")), findings, { cards: true });
+  return dataTable(expects ? "Expectations" : "Measurements", columns.filter((column) => findings.some((finding) => column.value(finding) !== "")), findings, { cards: true });
 }

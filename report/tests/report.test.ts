@@ -55,7 +55,7 @@ test("a run: its numbers are those of the tables", async () => {
   const ports = table(results, "ports");
   const port = ports.find((candidate) => candidate["node"] === "sw0" && candidate["peer"] === "h0")!;
   const queue = table(results, "queues").filter((row) => row["port"] === port["port"] && row["class"] === "0");
-  const drawn = new Map((await dataOf(page, "Queues: what waits to leave")).filter((row) => row["series"] === "sw0 \u2192 h0").map((row) => [row["time (s)"], row["waiting (B)"]]));
+  const drawn = new Map((await dataOf(page, "Output queues")).filter((row) => row["series"] === "sw0 \u2192 h0").map((row) => [row["time (s)"], row["queue length (B)"]]));
   for (const row of queue) assert.equal(drawn.get(String(Number(row["time"]) / 1e12)), row["output_bytes"]);
   assert.ok(queue.length > 100);
 
@@ -89,13 +89,13 @@ test("a run: zoom, pan, toggle, hover, keys and files", async () => {
   };
   await drag(0.4, 0.6);
   // Another chart shows the same stretch.
-  const zoomed = await times("Utilisation of links");
+  const zoomed = await times("Link utilisation");
   const [low, high] = [Math.min(...zoomed), Math.max(...zoomed)];
   assert.ok(high < 0.0065 && high > 0.004 && low > 0.003, `${low} to ${high}`);
   await page.keyboard.down("Shift");
   await drag(0.5, 0.8);
   await page.keyboard.up("Shift");
-  const panned = Math.max(...(await times("Utilisation of links")));
+  const panned = Math.max(...(await times("Link utilisation")));
   assert.ok(panned < high - 0.0003, `${panned} after ${high}`);
   await canvas.focus();
   await page.keyboard.press("0");
@@ -104,7 +104,7 @@ test("a run: zoom, pan, toggle, hover, keys and files", async () => {
   await canvas.focus();
   await page.keyboard.press("+");
   await page.keyboard.press("+");
-  const nearer = Math.max(...(await times("Queues: what waits to leave")));
+  const nearer = Math.max(...(await times("Output queues")));
   assert.ok(nearer > 0.001 && nearer < 0.0075, `${nearer}`);
   await canvas.focus();
   await page.keyboard.press("0");
@@ -180,12 +180,12 @@ test("a run: the slider plays, and a lane shows its series", async () => {
   const paused = await clock.textContent();
   await page.waitForTimeout(200);
   assert.equal(await clock.textContent(), paused);
-  assert.match((await page.locator(".status").first().textContent()) ?? "", /root sw0 \u2192 h0.*holds back 8 lanes/);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /root sw0 \u2192 h0.*blocks 8 links/);
   const network = page.locator(".plot.network canvas");
   const box = (await network.boundingBox())!;
   await page.mouse.click(box.x + box.width * 0.62, box.y + (box.height - 18) / 2 + 3);
   await page.waitForSelector(".lane-panel");
-  assert.match((await page.locator(".lane-panel h3").first().textContent()) ?? "", /^Lane (sw0 \u2192 h0|h0 \u2192 sw0)$/);
+  assert.match((await page.locator(".lane-panel h3").first().textContent()) ?? "", /^Link (sw0 \u2192 h0|h0 \u2192 sw0)$/);
   // The same with keys: from lane to lane.
   const first = await page.locator(".lane-panel h3").first().textContent();
   await network.focus();
@@ -205,11 +205,11 @@ test("congestion spreads to the victim, and marking dissolves it", async () => {
   await moveTo(page, 50 / 60);
   const status = page.locator(".status");
   const [without, marked] = [await status.nth(0).textContent(), await status.nth(1).textContent()];
-  assert.match(without ?? "", /root b \u2192 bc.*holds back 1 lane; victim: victim \(gets 3\d\d Mb\/s; its fair share is 4 Gb\/s/);
+  assert.match(without ?? "", /root b \u2192 bc.*blocks 1 link; victim: victim \(throughput 3\d\d Mb\/s, fair share 4 Gb\/s/);
   // Whoever is a victim in one run is followed in the other.
-  assert.match(marked ?? "", /nothing is held back.*\. victim gets 5\.\d+ Gb\/s/);
-  assert.match((await page.locator(".story").first().textContent()) ?? "", /held back 9\d % of the time, most from 4\d/);
-  const growth = await dataOf(page, "How congestion spreads");
+  assert.match(marked ?? "", /no link is blocked.*\. victim: throughput 5\.\d+ Gb\/s/);
+  assert.match((await page.locator(".story").first().textContent()) ?? "", /Links are blocked 9\d % of the time\. Congestion is worst from 4\d/);
+  const growth = await dataOf(page, "Blocked links and victims");
   // Steps that hold: the part of the victim's life that it suffers.
   const part = (series: string) => {
     const steps = growth.filter((row) => row["series"] === series).map((row) => [Number(row["time (s)"]), Number(row["count (1)"])]);
@@ -226,7 +226,7 @@ test("congestion spreads to the victim, and marking dissolves it", async () => {
   await close();
 });
 
-test("victims are of the class that is held back; finite flows and losses", async () => {
+test("victims are of the class that is blocked; finite flows and losses", async () => {
   const results = place("two-classes");
   rmSync(results, { recursive: true, force: true });
   tailback(["run", "report/tests/two-classes.toml", "--quiet", "--report", "--csv", "--out", results]);
@@ -235,11 +235,11 @@ test("victims are of the class that is held back; finite flows and losses", asyn
   const told = (await page.locator(".story").first().textContent()) ?? "";
   const named = told.slice(told.indexOf("Victims"));
   // The headline: the one flow that suffers, and no other.
-  assert.match(told, /sw1 \u2192 h6 \(storage\) then holds back/);
-  assert.match(named, /^Victims, .*: victim \((9\d|100) % of its time; 1\.\d+ Gb\/s of 9\.87 Gb\/s\)\.$/);
+  assert.match(told, /sw1 \u2192 h6 \(storage\) blocks/);
+  assert.match(named, /^Victims \(.*\): victim \((9\d|100) % of its time; 1\.\d+ Gb\/s of 9\.87 Gb\/s\)\.$/);
   await moveTo(page, 0.9);
   const status = (await page.locator(".status").first().textContent()) ?? "";
-  assert.match(status, /root sw1 \u2192 h6 \(storage\).*; victim: victim \(gets/);
+  assert.match(status, /root sw1 \u2192 h6 \(storage\).*; victim: victim \(throughput/);
   // Voice gets all it offers; the bursts were dropped from, so they are over and never complete.
   const flows = rows(String(await saved(page, () => page.locator("section.table", { has: page.locator('h3:text-is("Flows")') }).locator("button", { hasText: "CSV" }).click())));
   const flow = (name: string) => flows.filter((row) => row["workload"] === name);
@@ -253,7 +253,7 @@ test("victims are of the class that is held back; finite flows and losses", asyn
   const outcome = page.locator("#outcome .facts .verdict");
   assert.match((await outcome.textContent()) ?? "", /^finished, [\d,]+ frames dropped$/);
   assert.match((await outcome.getAttribute("class")) ?? "", /warning/);
-  assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /never complete\d flows?: frames were lost/);
+  assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /never complete\d flows?: lost frames are not retransmitted/);
   await shot(page, "two-classes", true);
   await close();
 });
@@ -279,18 +279,18 @@ test("a failed cable is drawn as failed, and named", async () => {
   await close();
 });
 
-test("credits: a lane is held back for as long as it starved, and says so", async () => {
+test("credits: a link is blocked for as long as it lacks credits, and says so", async () => {
   const results = recorded("infiniband-credits", "credits");
   const { page, close } = await open(join(results, "report.html"));
   await page.waitForSelector(".growth canvas");
   await moveTo(page, 0.5);
-  assert.match((await page.locator(".status").first().textContent()) ?? "", /held back without a root in sight: h0 \u2192 sw0 \(storage, \d+ % of the last four samples\)/);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /blocked, no root found: h0 \u2192 sw0 \(storage, \d+ % of the last four samples\)/);
   const lanes = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
   const time = Math.round(Number(lanes[0]["time (s)"]) * 1e12);
   const starved = new Map(table(results, "links").filter((row) => Number(row["time"]) === time).map((row) => [Number(row["port"]), Number(row["starved"]) / Number(row["interval"])]));
   lanes.forEach((lane, port) => assert.ok(Math.abs(Number(lane["without credits"]) - (starved.get(port) ?? 0)) < 1e-6, `port ${port}`));
   assert.ok([...starved.values()].some((part) => part > 0.05));
-  assert.equal(await chart(page, "Lanes without credits").count(), 1);
+  assert.equal(await chart(page, "Links without credits").count(), 1);
   const links = page.locator("section.table", { has: page.locator('h3:text-is("Links")') });
   await page.locator("#plan").scrollIntoViewIfNeeded();
   await links.waitFor();
@@ -302,9 +302,9 @@ test("what was not recorded is said, and nothing is drawn of it", async () => {
   const results = recorded("bake-off", "bake-off", ["--variant", "qcn-2007"]);
   const { page, close } = await open(join(results, "report.html"));
   await page.locator(".growth .note").waitFor();
-  assert.match((await page.locator(".drawing .note").textContent()) ?? "", /Not recorded, so not shown: how busy links were/);
+  assert.match((await page.locator(".drawing .note").textContent()) ?? "", /Not recorded: link utilisation/);
   const drawing = String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "SVG" }).click()));
-  assert.ok(!drawing.includes("busy") && !drawing.includes("victim") && drawing.includes("waiting to leave"));
+  assert.ok(!drawing.includes("busy") && !drawing.includes("victim") && drawing.includes("output queue"));
   assert.equal(await page.locator(".growth canvas").count(), 0);
   await close();
 });
@@ -314,7 +314,7 @@ test("a deadlock is a circle", async () => {
   const { page, close } = await open(join(results, "report.html"));
   await page.waitForSelector(".growth canvas");
   await moveTo(page, 1);
-  assert.match((await page.locator(".status").first().textContent()) ?? "", /deadlock: .*sw0 \u2192 sw1.*wait for each other in a circle/);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /deadlock: .*sw0 \u2192 sw1.*wait for each other in a cycle/);
   await shot(page, "ring-deadlock");
   await close();
 });
@@ -322,12 +322,12 @@ test("a deadlock is a circle", async () => {
 test("notices, occupancy and rates are shown; dark, and on a phone", async () => {
   const results = recorded("qcn", "qcn");
   const wide = await open(join(results, "report.html"), { dark: true });
-  for (const title of ["Congestion notices", "Who holds the buffers", "Rate that sources may send at", "Ports that had to pause"]) {
+  for (const title of ["Congestion notices", "Buffer occupancy by flow", "Allowed rate of sources", "Paused ports"]) {
     assert.equal(await chart(wide.page, title).count(), 1, title);
   }
   const counted = await dataOf(wide.page, "Congestion notices");
   const most = new Map<string, number>();
-  for (const row of counted) most.set(row["series"], Math.max(most.get(row["series"]) ?? 0, Number(row["notices so far (1)"])));
+  for (const row of counted) most.set(row["series"], Math.max(most.get(row["series"]) ?? 0, Number(row["cumulative notices (1)"])));
   const flows = table(results, "flows");
   for (const [name, count] of most) assert.equal(String(count), flows.find((flow) => flow["name"] === name)!["notices"]);
   await shot(wide.page, "qcn-dark", true);
@@ -406,7 +406,7 @@ test("papers: every verdict, every figure, the notes", async () => {
     const verdicts = JSON.parse(readFileSync(join(papers, paper, folder, "verdicts.json"), "utf8")) as Record<string, unknown[]>;
     const card = page.locator(`#figure-${folder}`);
     // What is the paper's and what is ours stand apart, and nothing is left out.
-    const stated = card.locator("section.table", { has: page.locator('h3:text-matches("what we measured$")') });
+    const stated = card.locator("section.table", { has: page.locator('h3:text-matches("and measurements$")') });
     const count = verdicts["numbers"].length + verdicts["trends"].length;
     assert.equal(await stated.locator("tbody tr").count(), count, folder);
     await card.scrollIntoViewIfNeeded();
@@ -414,7 +414,7 @@ test("papers: every verdict, every figure, the notes", async () => {
   }
   assert.ok((await page.locator("#notes table").count()) > 0 && (await page.locator("#notes p").count()) > 5);
   const beyond = page.locator("#figure-beyond-pfc-quick section.table h3");
-  assert.ok(!(await beyond.allTextContents()).includes("What the paper states, and what we measured"));
+  assert.ok(!(await beyond.allTextContents()).includes("Statements of the paper and measurements"));
   // The networks of a figure that the paper has are there without asking; its series on request.
   await page.locator("#figure-fig3-quick .growth canvas").first().waitFor();
   assert.equal(await page.locator("#figure-fig3-quick .plot.network").count(), 4);

@@ -24,7 +24,7 @@ test("a run of a hundred flows opens in under a second", async () => {
   const { page, complete, close } = await open(path);
   assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /100 flows/);
   // All that can be looked at is there in the end.
-  for (const title of ["The network", "Throughput", "Queues: what waits to leave", "Buffers: what came in and is held", "Utilisation of links", "Ports that had to pause"]) {
+  for (const title of ["The network", "Throughput", "Output queues", "Input buffers", "Link utilisation", "Paused ports"]) {
     assert.equal(await chart(page, title).count(), 1, title);
   }
   await close();
@@ -56,7 +56,7 @@ async function sent(page: Page): Promise<Map<string, string>> {
   await page.locator("#tables").evaluate((part) => part.scrollIntoView({ block: "end", behavior: "instant" }));
   const links = page.locator("section.table", { has: page.locator('h3:text-is("Links")') });
   const table = rows(String(await saved(page, () => links.locator("button", { hasText: "CSV" }).click())));
-  return new Map(table.map((row) => [row["lane"], row["sent"]]));
+  return new Map(table.map((row) => [row["link"], row["sent"]]));
 }
 
 test("what does not fit is said, and sums stay true", async () => {
@@ -64,7 +64,7 @@ test("what does not fit is said, and sums stay true", async () => {
   assert.ok(megabytes(place("small.html")) < 0.3 + 0.3, `${megabytes(place("small.html"))} MB`);
   const { page, close } = await open(place("small.html"));
   const note = (await page.locator(".note.joined").textContent()) ?? "";
-  assert.match(note, /links joined over [\d.]+ .s/);
+  assert.match(note, /links merged over [\d.]+ .s/);
   assert.match(note, /tailback report --size/);
   const joined = await sent(page);
   await close();
