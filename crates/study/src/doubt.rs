@@ -24,9 +24,9 @@ pub fn doubt(own: Verdict, votes: Votes, flips: &[(&Alternative, Verdict)]) -> O
     let Votes { kept, measured, censored, runs } = votes;
     if own == Verdict::Undetermined {
         return Some(match () {
-            () if measured == 0 => "nothing was measured".into(),
-            () if !nearly_all(measured, runs) => format!("only {measured} of {runs} seeds have a number"),
-            () if censored * 2 >= measured => format!("in {censored} of {runs} seeds it outlasts the window"),
+            () if measured == 0 => "not measured".into(),
+            () if !nearly_all(measured, runs) => format!("only {measured} of {runs} seeds have a value"),
+            () if censored * 2 >= measured => format!("in {censored} of {runs} seeds it lasts longer than the window"),
             () => format!("seeds differ: {kept} of {runs}"),
         });
     }
@@ -65,8 +65,8 @@ mod tests {
             let votes = Votes { kept: 0, measured, censored, runs: 10 };
             doubt(Verdict::Undetermined, votes, &[]).unwrap()
         };
-        assert_eq!(doubt(0, 0), "nothing was measured");
-        assert_eq!(doubt(8, 0), "only 8 of 10 seeds have a number");
-        assert_eq!(doubt(10, 6), "in 6 of 10 seeds it outlasts the window");
+        assert_eq!(doubt(0, 0), "not measured");
+        assert_eq!(doubt(8, 0), "only 8 of 10 seeds have a value");
+        assert_eq!(doubt(10, 6), "in 6 of 10 seeds it lasts longer than the window");
     }
 }

@@ -173,15 +173,15 @@ impl std::fmt::Display for GridError {
             GridError::Study(error) => error.fmt(f),
             GridError::Occupied { path } => write!(
                 f,
-                "{} holds something that is not this sweep: the scenario, an input or the program has changed since, or \
-                 it is not a sweep\n  choose another --out, or remove it",
+                "{} is not a result of this sweep: it is something else, or the scenario, an input or the program has \
+                 changed since\n  choose another --out, or remove it",
                 path.display()
             ),
             GridError::Io { what, path, source } => {
                 write!(f, "cannot {what} {}: {source}\n  {}", path.display(), remedy(source))
             }
             GridError::Interrupted { done, total } => {
-                write!(f, "interrupted after {done} of {total} runs; the same command goes on from there")
+                write!(f, "interrupted after {done} of {total} runs\n  run the same command again to continue")
             }
         }
     }
@@ -411,7 +411,7 @@ impl Grid {
         let (count, most) = (self.at_once(threads), threads.clamp(1, self.total().max(1)));
         let (need, limit) = (shown(self.largest.total()), shown(memory::limit()));
         let text =
-            format!("{count} instead of {most} runs at once: one needs about {need} of memory, {limit} may be used");
+            format!("{count} instead of {most} runs at once: one needs about {need} of memory, the limit is {limit}");
         (count < most).then_some(text)
     }
 

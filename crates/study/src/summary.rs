@@ -81,7 +81,7 @@ impl<'a> SummaryStudy<'a> {
                     .filter(|(name, _, known)| sentence.figures.holds(name) && known.iter().any(|one| one == quantity))
                     .collect();
                 if about.is_empty() {
-                    wrong.push(format!("{}: none of its figures measures `{quantity}`", sentence.stated_at));
+                    wrong.push(format!("{}: no figure of the sentence measures `{quantity}`", sentence.stated_at));
                 }
                 for variant in sentence.variants() {
                     if let Some((name, ..)) = about.iter().find(|(_, variants, _)| !variants.contains(variant)) {

@@ -24,7 +24,7 @@ pub fn parse_axis(text: &str) -> Result<Axis, String> {
     let values: Vec<String> =
         values.split(',').map(|value| value.trim().to_owned()).filter(|v| !v.is_empty()).collect();
     if path.trim().is_empty() || values.is_empty() {
-        return Err(format!("'{text}' names no key or no values: write PATH=A,B,..."));
+        return Err(format!("'{text}' has no key or no values: write PATH=A,B,..."));
     }
     if let Some(twice) = given_twice(&values) {
         return Err(format!("'{twice}' is given twice for {}: name each value once", path.trim()));

@@ -53,7 +53,7 @@ impl GridChart {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let several = self.lines.iter().any(|line| line.points.len() > 1);
         let interval = if points().any(|point| point.interval.is_some_and(|(low, high)| low < high)) {
-            ", with its 95 % interval"
+            " with its 95 % confidence interval"
         } else {
             ""
         };

@@ -60,7 +60,7 @@ pub fn grouped(
     let mut chart = LineChart::new(title, Axis::within("time", Quantity::Time, from, to), Axis::new(label, quantity));
     chart.subtitle = match windowed {
         true => format!("mean over a sliding window of {}", spoken(window(view, options))),
-        false if kind == Picture::Notices => "every notice counts when it reaches its source".into(),
+        false if kind == Picture::Notices => "counted on arrival at the source".into(),
         false => format!("sampled every {}", spoken(view.sample)),
     };
     for links in [false, true] {

@@ -143,7 +143,7 @@ impl MapChart {
         }
         legend(&mut canvas, &fonts, &entries, (right + 14.0, top));
         if self.columns == 0 {
-            canvas.text((left + 8.0, top + 18.0), "nothing to show", Anchor::Start, Lettering::TICK);
+            canvas.text((left + 8.0, top + 18.0), "no data", Anchor::Start, Lettering::TICK);
         }
         canvas
     }

@@ -169,12 +169,12 @@ impl Drawing<'_> {
     fn lines(&self) -> Result<Option<Chart>, ResultsError> {
         let (title, label, quantity, column, factor) = match self.kind {
             Picture::Throughput => ("Throughput of flows", "throughput", Quantity::Rate, "bytes", 8.0),
-            Picture::Utilisation => ("Utilisation of links", "utilisation", Quantity::Fraction, "busy", 1e-12),
-            Picture::Queues => ("Output queues", "waiting", Quantity::Size, "output_bytes", 1.0),
-            Picture::Buffers => ("Input buffers", "held", Quantity::Size, "input_held", 1.0),
-            Picture::Occupancy => ("Input buffers by flow", "held", Quantity::Size, "bytes", 1.0),
+            Picture::Utilisation => ("Link utilisation", "utilisation", Quantity::Fraction, "busy", 1e-12),
+            Picture::Queues => ("Output queues", "queue length", Quantity::Size, "output_bytes", 1.0),
+            Picture::Buffers => ("Input buffers", "occupancy", Quantity::Size, "input_held", 1.0),
+            Picture::Occupancy => ("Input buffers by flow", "occupancy", Quantity::Size, "bytes", 1.0),
             Picture::Notices => {
-                ("Congestion notices so far", "notices", Quantity::Plain(String::new()), "feedback", 1.0)
+                ("Congestion notices", "cumulative notices", Quantity::Plain(String::new()), "feedback", 1.0)
             }
             Picture::Rates => ("Rate limits of flows", "rate", Quantity::Rate, "rate", 1.0),
             Picture::Windows | Picture::Pauses => ("Windows of flows", "window", Quantity::Size, "window", 1.0),
@@ -207,7 +207,7 @@ impl Drawing<'_> {
         chart.more = more;
         chart.subtitle = match windowed {
             true => format!("mean over a sliding window of {}", spoken(self.window())),
-            false if counted => "every notice counts when it reaches its source".into(),
+            false if counted => "counted on arrival at the source".into(),
             false => format!("sampled every {}", spoken(self.view.sample)),
         };
         for (name, mut points) in self.names(&chosen)?.into_iter().zip(gathered) {
@@ -238,8 +238,8 @@ impl Drawing<'_> {
                 bands[place].add(start, end);
             }
         })?;
-        let mut chart = BandChart::new(&self.title("Ports that had to pause"), self.time_axis());
-        chart.subtitle = "the darker, the longer it stood still there; at the right its part of the whole time".into();
+        let mut chart = BandChart::new(&self.title("Paused ports"), self.time_axis());
+        chart.subtitle = "darker: paused for more of the time; right: paused part of the whole time".into();
         chart.more = more;
         let shown = self.view.to.saturating_since(self.view.from).as_picos().max(1);
         for (name, coverage) in self.names(&chosen)?.into_iter().zip(&bands) {

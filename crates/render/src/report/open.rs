@@ -156,7 +156,7 @@ impl Report {
             paper_of(path, making.size, &mut runs)?.ok_or_else(|| match path.exists() {
                 true => ReportError::Nothing { path: path.to_owned() },
                 false => {
-                    let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "it is not there");
+                    let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "it does not exist");
                     ResultsError::io("open", path, missing).into()
                 }
             })?
@@ -198,7 +198,7 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
         Some("run") => text(&runs[0]["label"]),
         Some("compare") => text(&document["compare"]["name"]).map(|name| {
             let key = document["compare"]["key"].as_str().unwrap_or_default();
-            format!("{name}: {key} compared")
+            format!("{name}: comparison of {key}")
         }),
         Some("sweep") => text(&document["sweep"]["name"]),
         Some("stability") => text(&document["stability"]["name"]),
@@ -214,7 +214,7 @@ fn comparison_of(path: &Path, comparison: &Comparison, runs: &mut Runs, wanted: 
         // A comparison that was killed while it replaced another leaves runs of both.
         let found = hex(Manifest::read(&results)?.fingerprint);
         if comparison.rows.iter().any(|row| row.value == *value && row.fingerprint != found) {
-            let reason = format!("its fingerprint is not that of the run which {} compares", Comparison::FILE);
+            let reason = format!("its fingerprint differs from the one in {}", Comparison::FILE);
             return Err(changed(results, reason));
         }
         runs.add(value, results, wanted.clone());
@@ -237,7 +237,9 @@ fn table_of(path: &Path, sweep: &Sweep) -> Result<Option<Vec<SweepCell>>, Report
         }
         Some(_) => {}
         // Sweeps of before there were hashes list nothing.
-        None if sweep.lists_files => return Err(changed(file, "the sweep was not finished since it was written")),
+        None if sweep.lists_files => {
+            return Err(changed(file, "the sweep has not finished since this file was written"));
+        }
         None => {}
     }
     serde_json::from_str(&text).map(Some).map_err(|error| changed(file, error.to_string()))
@@ -343,6 +345,6 @@ mod tests {
     fn nothing_is_said_to_be_nothing() {
         let nowhere = std::env::temp_dir().join("tailback-report-nowhere");
         let error = Report::open(&nowhere, &Making::usual()).expect_err("nothing there").to_string();
-        assert!(error.contains("it is not there"), "{error}");
+        assert!(error.contains("it does not exist"), "{error}");
     }
 }

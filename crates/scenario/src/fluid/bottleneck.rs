@@ -176,7 +176,7 @@ impl<'a> Network<'a> {
         let name = &self.plan.spec.graph.nodes[bottleneck.node as usize].name;
         let class = usize::from(bottleneck.class);
         match &switch.buffer {
-            Buffer::Shared { total, .. } => Some((total.get() as f64, format!("all the shared memory of {name}"))),
+            Buffer::Shared { total, .. } => Some((total.get() as f64, format!("the shared memory of {name}"))),
             Buffer::Static(classes) => {
                 let one = classes.get(class)?.capacity.get() as f64;
                 if !self.plan.spec.classes.get(class)?.lossless {

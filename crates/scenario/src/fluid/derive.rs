@@ -184,7 +184,7 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let Some(bottleneck) = network.bottleneck(&flows, watched) else {
         if let Some(point) = (0..points.len()).find_map(heard) {
             let message = format!(
-                "the congestion points watch inputs ({}), and a fluid model is of an output",
+                "the congestion points watch inputs ({}), but the fluid model describes an output",
                 point.from("placed")
             );
             return no(message, &format!("choose placed = \"outputs\", {stated}"));
@@ -221,7 +221,7 @@ impl Maker<'_> {
         let frames: BTreeSet<u64> = flows.iter().map(|&flow| spec.flows[flow as usize].frame.get()).collect();
         let frame = frames.last().copied().unwrap_or(1) as f64;
         let part = self.bottleneck.part;
-        let wire = times(part, format!("without what is around frames: x {part:.4}"));
+        let wire = times(part, format!("without frame overhead: x {part:.4}"));
         let mut values: Vec<Origin> = Vec::new();
         let mut unknown = Vec::new();
         let mut put = |name: &'static str, value: f64, from: String| values.push(Origin { name, value, from });
@@ -237,7 +237,7 @@ impl Maker<'_> {
             let micros = |seconds: f64| format!("{:.2} us", seconds * 1e6);
             let (cables, frames, switches) = (mean(|l| l.cables), mean(|l| l.frames), mean(|l| l.switches));
             let from = format!(
-                "cables {}, a frame there and a notice back {}, switches {}",
+                "cables {}, transmission of frame and notice {}, switches {}",
                 micros(cables),
                 micros(frames),
                 micros(switches)
@@ -246,7 +246,7 @@ impl Maker<'_> {
         } else {
             unknown.push(("delay", "notices have no route back to the source".into()));
         }
-        put("frame", frame, "the frames of the flows".into());
+        put("frame", frame, "frame size of the flows".into());
         if let Some((room, from)) = self.network.room(&self.bottleneck) {
             put("buffer", room, from);
         }
@@ -264,7 +264,7 @@ impl Maker<'_> {
         if model == "bcn" {
             take("weight", source, "weight", 1.0, "");
             let unit = source.number("unit").unwrap_or(frame);
-            let units = times(frame / unit, format!("x {:.4} units in a frame", frame / unit));
+            let units = times(frame / unit, format!("x {:.4} units per frame", frame / unit));
             take("increase_gain", source, "gi", frame / unit, &units);
             take("decrease_gain", source, "gd", frame / unit, &units);
             take("rate_unit", source, "ru", part, &wire);
@@ -285,7 +285,7 @@ impl Maker<'_> {
         if model == "bcn" {
             let even = point.number("sample_base").is_some() && point.text("sampling") != "flexible";
             let (lag, from) = match even {
-                true => (0.5, "a sample every so many bytes"),
+                true => (0.5, "one sample per fixed number of bytes"),
                 false => (1.0, "frames sampled at random"),
             };
             put("sampling_lag", lag, from.into());
@@ -306,7 +306,7 @@ impl Maker<'_> {
             None => Origin {
                 name: "start_rate",
                 value: of("max_rate").unwrap_or(largest * part),
-                from: "flows start at their largest rate".into(),
+                from: "flows start at their maximum rate".into(),
             },
         };
         let below = of("sources").unwrap_or(f64::INFINITY) * start_rate.value < rate * part;
@@ -339,29 +339,26 @@ impl Maker<'_> {
         let mut left = Vec::new();
         let mut say = |when: bool, text: String| left.extend(when.then_some(text));
         let others = spec.flows.len() - self.bottleneck.flows.len();
-        let word = if others == 1 { "flow that has" } else { "flows that have" };
-        say(others > 0, format!("{others} {word} another way or no such protocol"));
-        say(frames > 1, "frames of several lengths: the longest is taken".into());
+        let word = if others == 1 { "flow" } else { "flows" };
+        say(others > 0, format!("{others} {word} with another path or protocol"));
+        say(frames > 1, "frames of several sizes: the largest is used".into());
         let delays = || loops.iter().map(Loop::whole);
         let (least, most) = (delays().fold(f64::INFINITY, f64::min), delays().fold(0.0, f64::max));
-        let text = format!("loop delays from {:.2} to {:.2} us: their mean is taken", least * 1e6, most * 1e6);
+        let text = format!("loop delays from {:.2} to {:.2} us: the mean is used", least * 1e6, most * 1e6);
         say(most > 1.01 * least, text);
-        say(flows().any(|flow| flow.size.is_some()), "flows that end: they count as if they lasted".into());
+        say(flows().any(|flow| flow.size.is_some()), "the end of flows: they are modelled as endless".into());
         let paced = flows().any(|flow| flow.pattern != Pattern::Greedy || flow.activity != Activity::Always);
-        say(paced, "sources that may have less to send than they are allowed".into());
+        say(paced, "sources that may send less than their allowed rate".into());
         let uniform = spec.flows.iter().any(|flow| matches!(flow.destination, Destination::Uniform(_)));
         say(uniform, "flows with many destinations".into());
         let holds = self.network.switch(self.bottleneck.node).is_some_and(|(_, switch)| {
             switch.flow_control != FlowControl::None && spec.classes[usize::from(self.bottleneck.class)].lossless
         });
-        say(holds, "flow control, which holds sources back before the buffers are full".into());
-        say(
-            !spec.faults.is_empty() || !spec.route_changes.is_empty(),
-            "cables that fail and routes that change".into(),
-        );
+        say(holds, "flow control, which pauses sources before the buffers are full".into());
+        say(!spec.faults.is_empty() || !spec.route_changes.is_empty(), "cable failures and route changes".into());
         if model == "qcn" {
             say(true, "hyperactive increase".into());
-            say(point.text("sampling") == "constant", "samples at constant distance: the equations shorten it".into());
+            say(point.text("sampling") == "constant", "a constant sampling distance: the equations shorten it".into());
             return left;
         }
         let increase = source.text("self_increase");
@@ -371,7 +368,7 @@ impl Maker<'_> {
             say(
                 true,
                 format!(
-                    "the drift of {} each {period}: the queue lies above its set point",
+                    "the drift of {} each {period}: the queue stays above its set point",
                     drift.value.trim_matches('"')
                 ),
             );
@@ -380,10 +377,10 @@ impl Maker<'_> {
         say(severe != "off", format!("severe congestion ({severe}) above {}", point.text("severe_at")));
         say(
             source.entry("most_feedback").is_some(),
-            format!("the limit of feedback, {} units", source.text("most_feedback")),
+            format!("the feedback limit, {} units", source.text("most_feedback")),
         );
         let weights = source.number("weight") != point.number("weight");
-        say(weights, "the congestion point's own weight: the sources' is taken".into());
+        say(weights, "the weight of the congestion point: that of the sources is used".into());
         let text =
             "the rule of association: sources that start below their share stay there until a notice slows them down";
         say(below, text.into());

@@ -59,7 +59,7 @@ impl MapAxis {
             return Err(wrong(format!("the model `{}` has no parameter `{key}`", model.name()), help));
         };
         let Some((from, to)) = range.split_once("..") else {
-            return Err(wrong(format!("`{range}` is no range"), form));
+            return Err(wrong(format!("`{range}` is not a range"), form));
         };
         let (from, to) = (value(name, from)?, value(name, to)?);
         if from < to {
@@ -107,8 +107,8 @@ fn value(name: &str, text: &str) -> Result<f64, MapError> {
     };
     let refuse = |message: String| Err(wrong(message, format!("write a value such as {example}")));
     match read {
-        None => refuse(format!("`{text}` is no value of `{name}`")),
-        Some(value) if value < 0.0 => refuse(format!("`{name}` is never below zero, and `{text}` is")),
+        None => refuse(format!("`{text}` is not a value of `{name}`")),
+        Some(value) if value < 0.0 => refuse(format!("`{name}` must not be negative: `{text}`")),
         Some(value) => Ok(value),
     }
 }
@@ -271,8 +271,8 @@ mod tests {
         assert!(refusal("delay=1us").contains("KEY=FROM..TO"));
         assert!(refusal("delay").contains("no range"));
         assert!(refusal("delay=2us..1us").contains("smaller value first"));
-        assert!(refusal("probability=-1..1").contains("below zero"));
-        assert!(refusal("probability=1/0..1").contains("no value"));
+        assert!(refusal("probability=-1..1").contains("must not be negative"));
+        assert!(refusal("probability=1/0..1").contains("not a value"));
     }
 
     #[test]

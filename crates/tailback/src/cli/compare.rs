@@ -118,9 +118,9 @@ fn text(comparison: &Comparison) -> String {
         "workload",
         "outcome",
         "mean rate",
-        "least",
-        "Jain",
-        "mean time",
+        "lowest rate",
+        "Jain index",
+        "mean completion",
         "pause frames",
         "dropped",
     ];

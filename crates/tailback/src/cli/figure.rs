@@ -43,7 +43,7 @@ fn cell_table(judged: &JudgedFigure, plan: &Plan) -> String {
     let head: Vec<&str> =
         axes.chain(["outcome"]).chain(numbers().map(|(_, expectation)| expectation.name.as_str())).collect();
     let number = |unit: Unit, summary: &Option<Summary>| match summary {
-        None => "nothing".into(),
+        None => "not measured".into(),
         Some(s) => console::with_interval(s.median, s, |value| shown(unit, value)),
     };
     let row = |row: &CellSummary| {
@@ -69,7 +69,8 @@ fn verdict_table(judged: &JudgedFigure) -> String {
         let (name, choices) = (finding.subject.name().to_owned(), choices_text(finding, &judged.study));
         pick([name, place, wanted, found, verdict_text(finding, &judged.study), choices, source])
     };
-    let head = pick(["what", "where", "expected", "measured", "verdict", "choices", "stated in"].map(str::to_owned));
+    let head =
+        pick(["quantity", "conditions", "expected", "measured", "verdict", "choices", "source"].map(str::to_owned));
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     console::table(&head, &judged.findings.iter().map(row).collect::<Vec<_>>())
 }
@@ -89,8 +90,8 @@ fn course(trend: &Trend) -> String {
 
 /// How it went: the medians of the line on which the fewest seeds keep it; of a bound, between which medians all lie.
 fn seen(trend: &Trend, judgement: &TrendJudgement, unit: Unit) -> String {
-    let Some(line) = judgement.lines.iter().min_by_key(|line| line.kept) else { return "nothing".into() };
-    let seeds = format!("kept by {} of {}", judgement.kept, judgement.runs);
+    let Some(line) = judgement.lines.iter().min_by_key(|line| line.kept) else { return "not measured".into() };
+    let seeds = format!("holds in {} of {} seeds", judgement.kept, judgement.runs);
     if matches!(trend.shape, Shape::Above | Shape::Below) {
         let all = || judgement.lines.iter().flat_map(|line| line.medians.iter().filter_map(|(_, median)| *median));
         let ends = (all().reduce(f64::min), all().reduce(f64::max));
@@ -99,14 +100,14 @@ fn seen(trend: &Trend, judgement: &TrendJudgement, unit: Unit) -> String {
                 format!("{} to {} ({seeds})", shown(unit, low), shown(unit, high))
             }
             (Some(low), _) => format!("{} ({seeds})", shown(unit, low)),
-            _ => "nothing".into(),
+            _ => "not measured".into(),
         };
     }
-    let median = |(_, value): &(String, Option<f64>)| value.map_or("nothing".into(), |value| shown(unit, value));
+    let median = |(_, value): &(String, Option<f64>)| value.map_or("not measured".into(), |value| shown(unit, value));
     let medians: Vec<String> = line.medians.iter().map(median).collect();
     let which = match judgement.lines.len() {
         1 => String::new(),
-        lines => format!("; {lines} lines, this at {}", short_cell(&line.held)),
+        lines => format!("; worst of {lines} lines: {}", short_cell(&line.held)),
     };
     format!("{} ({seeds}{which})", medians.join(", "))
 }

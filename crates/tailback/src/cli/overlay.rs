@@ -40,8 +40,8 @@ impl Overlay {
     ) -> Result<Overlay, String> {
         let Some(bottleneck) = &fluid.bottleneck else {
             return Err(format!(
-                "the packets of this scenario do not have the loop of [fluid], model `{}`\n  choose a protocol and a \
-                 congestion point that do: `tailback protocols` lists them",
+                "the scenario has no protocol and congestion point of the model `{}` in [fluid], so --packets has nothing to \
+                 compare\n  choose a protocol and a congestion point of that model: `tailback protocols` lists them",
                 fluid.model.name()
             ));
         };
@@ -80,7 +80,7 @@ impl Overlay {
         })
     }
 
-    /// The swing of the packets' queue, if it stands out.
+    /// The oscillation of the packets' queue, if it is distinct.
     fn swing(&self) -> Option<Peak> {
         self.queue[0].as_ref().and_then(|seen| seen.peak).filter(|peak| peak.share >= STANDS_OUT)
     }
@@ -89,18 +89,18 @@ impl Overlay {
     pub fn text(&self, analysis: &Analysis) -> String {
         let (from, until) = self.window;
         let mut text = format!(
-            "\npackets and fluid from {} to {}, sampled each {}:\n",
+            "\npackets and fluid from {} to {}, sampled every {}:\n",
             console::seconds(from),
             console::seconds(until),
             console::seconds(self.packets.spacing)
         );
         if self.packets.outcome != "finished" {
-            text.push_str(&format!("the packets ended early: {}\n", self.packets.outcome));
+            text.push_str(&format!("the packet simulation ended early: {}\n", self.packets.outcome));
         }
         let each = |of: &[Option<Behaviour>; 2], show: &dyn Fn(&Behaviour) -> String| {
-            of.each_ref().map(|seen| seen.as_ref().map_or_else(|| "nothing".into(), show))
+            of.each_ref().map(|seen| seen.as_ref().map_or_else(|| "not measured".into(), show))
         };
-        let bytes = |value: f64| format!("{value:.0} B");
+        let bytes = |value: f64| format!("{} B", console::grouped(value.round() as u64));
         let mut rows = Vec::new();
         let mut row = |what: &str, [packets, fluid]: [String; 2]| rows.push(vec![what.to_owned(), packets, fluid]);
         row("mean queue", each(&self.queue, &|seen| bytes(seen.mean)));
@@ -108,13 +108,13 @@ impl Overlay {
         row("deviation around the set point", each(&self.queue, &|seen| bytes(seen.around)));
         let swing =
             |seen: &Behaviour| seen.peak.map_or_else(|| "none".into(), |peak| format!("{:.1} Hz", peak.frequency));
-        row("strongest swing of the queue", each(&self.queue, &swing));
+        row("oscillation of the queue", each(&self.queue, &swing));
         row(
-            "its amplitude",
+            "amplitude of the oscillation",
             each(&self.queue, &|seen| seen.peak.map_or_else(String::new, |peak| bytes(peak.amplitude))),
         );
         row(
-            "its part of the variance",
+            "its share of the variance",
             each(&self.queue, &|seen| {
                 seen.peak.map_or_else(String::new, |peak| format!("{:.0} %", peak.share * 100.0))
             }),
@@ -123,18 +123,18 @@ impl Overlay {
         row("deviation of the total rate", each(&self.rate, &|seen| console::rate(seen.deviation)));
         text.push_str(&console::table(&["", "packets", "fluid"], &rows));
         let measured = match self.swing() {
-            Some(peak) => format!("{:.1} Hz, to {:.1} Hz", peak.frequency, peak.resolution),
-            None => "no swing that stands out".into(),
+            Some(peak) => format!("{:.1} Hz (resolution {:.1} Hz)", peak.frequency, peak.resolution),
+            None => "no distinct oscillation".into(),
         };
-        text.push_str(&format!("predicted {:.1} Hz", analysis.prediction().1));
+        text.push_str(&format!("oscillation: predicted {:.1} Hz", analysis.prediction().1));
         let bcn = analysis.bcn.as_ref().filter(|bcn| bcn.sampled.measured.is_some());
         if let Some(cycle) = bcn.and_then(|bcn| bcn.measured) {
-            text.push_str(&format!(", without the lag of sampling {:.1} Hz", cycle.frequency));
+            text.push_str(&format!(" ({:.1} Hz without the lag of sampling)", cycle.frequency));
         }
-        text.push_str(&format!("; measured on packets {measured}\n"));
+        text.push_str(&format!(", measured on packets {measured}\n"));
         if let Some((cycle, critical)) = &self.unequal {
             text.push_str(&format!(
-                "the sources are unequal, so that decreases weigh {:.2} times as much: then {:.1} Hz{}\n",
+                "the sources are unequal, so decreases weigh {:.2} times as much; predicted with that weight: {:.1} Hz{}\n",
                 self.inequality,
                 cycle.frequency,
                 critical.map_or_else(String::new, |delay| format!(", critical delay {}", console::seconds(delay)))
@@ -183,7 +183,7 @@ impl Overlay {
     pub fn charts(&self, name: &str, fluid: &FluidPlan, analysis: &Analysis) -> Vec<(&'static str, LineChart)> {
         let duration = self.window.1;
         let (_, frequency) = analysis.prediction();
-        let measured = self.swing().map_or_else(|| "no swing".into(), |peak| format!("{:.1} Hz", peak.frequency));
+        let measured = self.swing().map_or_else(|| "no oscillation".into(), |peak| format!("{:.1} Hz", peak.frequency));
         let subtitle = format!(
             "{}, loop delay {}; {frequency:.1} Hz predicted, {measured} measured",
             fluid.model.name(),
@@ -219,7 +219,7 @@ impl Overlay {
     fn spectra(&self, name: &str, subtitle: &str, predicted: f64) -> Option<LineChart> {
         let most = (4.0 * predicted.max(self.queue[0].as_ref()?.peak.map_or(0.0, |peak| peak.frequency))).max(1.0);
         let x = Axis::within("frequency", Quantity::Plain("Hz".into()), 0.0, most);
-        let y = Axis::new("queue, B per root of a hertz", Quantity::Plain(String::new()));
+        let y = Axis::new("queue, B per sqrt(Hz)", Quantity::Plain(String::new()));
         let mut chart = LineChart::new(&format!("{name}: spectrum of the queue"), x, y);
         chart.subtitle = subtitle.to_owned();
         for (of, seen) in ["packets", "fluid"].into_iter().zip(&self.queue) {

@@ -55,7 +55,7 @@ pub fn into_results(directory: &Path, quiet: bool) -> Result<(), ResultsError> {
     let html = make(directory, MOST_BYTES, quiet).map_err(|error| match error {
         ReportError::Results(error) => error,
         ReportError::Nothing { path } => {
-            ResultsError::Table { doing: "read", path, reason: "there is nothing to report on".into() }
+            ResultsError::Table { doing: "read", path, reason: "it contains no results".into() }
         }
     })?;
     Kind::Report.write(&directory.join(REPORT_FILE), false, html)

@@ -66,7 +66,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     if let Some(whole) = figure.and_then(whole_figure).filter(|_| chosen.is_empty()) {
         chosen = named(Some(whole));
         if !chosen.is_empty() {
-            console::note(&format!("{} is a part of {whole}, which is run as a whole", figure.unwrap_or_default()));
+            console::note(&format!("{} is part of {whole}; the whole of it is run", figure.unwrap_or_default()));
         }
     }
     if chosen.is_empty() {
@@ -75,7 +75,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             .map(|f| format!("{}/{}", f.paper, f.name))
             .max_by(|a, b| strsim::jaro_winkler(a, what).total_cmp(&strsim::jaro_winkler(b, what)));
         let hint = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-        console::error(&format!("there is no {what}\n  {hint}'tailback reproduce' lists what there is"));
+        console::error(&format!("there is no {what}\n  {hint}'tailback reproduce' lists all figures"));
         return Exit::BadInput;
     }
     let files: Vec<(&str, &Path)> = chosen.iter().map(|figure| (figure.name.as_str(), figure.file.as_path())).collect();
@@ -178,7 +178,10 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         }
         many => {
             let listed = arguments.out.join(paper).join("paper.json");
-            console::note(&format!("{paper}: {many} statements are not checked; {} says why", listed.display()));
+            console::note(&format!(
+                "{paper}: {many} statements are not checked; {} gives the reasons",
+                listed.display()
+            ));
         }
     }
     report::also(arguments.report, &reported, worst)
@@ -277,7 +280,7 @@ fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit
             }
             let plan = runner.plan_of(record).map_err(refused)?;
             for title in draw_times(&plan, &record.results, &folder).map_err(unwritten)? {
-                console::note(&format!("nothing recorded to draw '{title}' from: look at probes.record"));
+                console::note(&format!("'{title}' is not drawn: its table is not recorded; add it to probes.record"));
             }
         }
         Ok(())

@@ -24,7 +24,7 @@ pub fn text(summed_up: &SummedUp<'_>) -> String {
             ]
         };
         let rows: Vec<Vec<String>> = summed_up.sentences.iter().map(row).collect();
-        let head = ["what the paper says", "measure", "expected", "measured", "verdict"];
+        let head = ["statement", "measure", "expected", "measured", "verdict"];
         text.push_str(&console::table(&head, &rows));
         let counts = Counts::of(statements(&summed_up.evidence).iter().map(|one| one.verdict));
         let Counts { agree, disagree, undetermined } = counts;
@@ -73,7 +73,7 @@ fn bound(sentence: &Sentence, unit: Unit, value: f64) -> String {
 }
 
 fn spread(sentence: &Sentence, unit: Unit, measured: Option<&Spread>) -> String {
-    let Some(measured) = measured else { return "nothing".into() };
+    let Some(measured) = measured else { return "not measured".into() };
     let amount = |value: f64| amount(sentence, unit, value);
     if measured.p10 == measured.p90 {
         return amount(measured.median);

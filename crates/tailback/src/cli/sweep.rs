@@ -108,7 +108,7 @@ pub fn repeated(grid: &Grid) {
     let files = grid.repeated();
     if let Some(first) = files.first() {
         let more = if files.len() > 1 { format!(" and {} more files", files.len() - 1) } else { String::new() };
-        console::note(&format!("{}{more} had been changed or damaged: those runs were repeated", first.display()));
+        console::note(&format!("{}{more} changed or damaged: the runs were repeated", first.display()));
     }
 }
 
@@ -138,7 +138,7 @@ fn text(table: &SweepTable) -> String {
     let is_cut = |s: &Summary| s.interval.is_some_and(|interval| interval.cut);
     let cut = table.rows.iter().any(|row| row.summaries.iter().flatten().any(is_cut));
     let cut = if cut { format!("; {}", console::CUT) } else { String::new() };
-    format!("{text}± is half the 95 % confidence interval of the mean over the seeds{cut}\n")
+    format!("{text}±: half the 95 % confidence interval of the mean over the seeds{cut}\n")
 }
 
 /// A number with four significant digits.

@@ -33,10 +33,10 @@ pub(super) fn map_chart(fluid: &FluidPlan, map: &Map) -> MapChart {
             _ => format!("{name} {}", in_unit(name, value(name))),
         })
         .collect();
-    chart.subtitle = format!("least of all loops, exact with the delay · {}", others.join(", "));
+    chart.subtitle = format!("minimum over all loops, delay included exactly · {}", others.join(", "));
     (chart.columns, chart.values, chart.bands) = (map.points, map.margins.clone(), bands());
     chart.missing = "no equilibrium".into();
-    chart.lines.push(MapLine { name: "edge of stability".into(), paths: map.boundary(), dashed: false });
+    chart.lines.push(MapLine { name: "stability boundary".into(), paths: map.boundary(), dashed: false });
     let edge = MapLine { name: "theorem 3, own a".into(), paths: map.edge_of_theorem(), dashed: true };
     chart.lines.push(edge);
     chart.point = Some(("this scenario".into(), value(map.x.name), value(map.y.name)));
@@ -52,7 +52,7 @@ pub(super) fn trajectory_charts(
 ) -> [(&'static str, LineChart); 2] {
     let (_, frequency) = analysis.prediction();
     let subtitle = format!(
-        "{} as a fluid, {}; predicted to swing at {frequency:.1} Hz",
+        "fluid model {}, {}; predicted oscillation frequency {frequency:.1} Hz",
         fluid.model.name(),
         analysis.verdict().word()
     );
@@ -65,7 +65,7 @@ pub(super) fn trajectory_charts(
         chart
     };
     [
-        ("fluid-queue", chart("queue", Quantity::Size, drawn.queue.clone(), ("at rest", analysis.queue))),
+        ("fluid-queue", chart("queue", Quantity::Size, drawn.queue.clone(), ("equilibrium", analysis.queue))),
         ("fluid-rate", chart("rate of a source", Quantity::Rate, drawn.rate.clone(), ("fair share", analysis.rate))),
     ]
 }

@@ -9,7 +9,7 @@ use theory::stability::{Condition, GainMargin, Margins, Roots, Theorem3};
 /// A number for people: four digits that matter.
 fn short(value: f64) -> String {
     if value.is_infinite() && value > 0.0 {
-        return "no limit".into();
+        return "unlimited".into();
     }
     if value != 0.0 && !(1e-4..1e6).contains(&value.abs()) {
         return format!("{value:.3e}");
@@ -18,7 +18,12 @@ fn short(value: f64) -> String {
     let zeros = if value.abs() < 1.0 && value != 0.0 { (-value.abs().log10()).floor() as i32 } else { 0 };
     let digits = (4 - before + zeros).max(0) as usize;
     let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        // Without a fraction it has the digits of a count.
+        false if value >= 10_000.0 => console::grouped(value.round() as u64),
+        false => text,
+    }
 }
 
 fn time(seconds: f64) -> String {
@@ -26,13 +31,13 @@ fn time(seconds: f64) -> String {
 }
 
 fn limit(delay: f64) -> String {
-    if delay.is_infinite() { "no limit".into() } else { console::seconds(delay) }
+    if delay.is_infinite() { "unlimited".into() } else { console::seconds(delay) }
 }
 
 fn gain(margin: GainMargin) -> String {
     match margin {
         GainMargin::Factor(factor) => short(factor),
-        GainMargin::Unlimited => "no limit".into(),
+        GainMargin::Unlimited => "unlimited".into(),
         GainMargin::None => "none".into(),
     }
 }
@@ -41,7 +46,7 @@ fn verdict(stable: bool) -> &'static str {
     if stable { "stable" } else { "unstable" }
 }
 
-/// The root that rules a loop.
+/// The dominant root of a loop.
 fn root(roots: &Roots) -> String {
     let root = roots.dominant().map(|mode| format!("{:.2} +- {:.2}j", mode.root.re, mode.root.im));
     match (roots.complete, root) {
@@ -51,11 +56,16 @@ fn root(roots: &Roots) -> String {
     }
 }
 
+/// A size that is not negative, in whole bytes.
+fn bytes(value: f64) -> String {
+    format!("{} B", console::grouped(value.round() as u64))
+}
+
 pub(super) fn in_unit(name: &str, value: f64) -> String {
     match Kind::of(name) {
         Kind::Time => console::seconds(value),
         Kind::Rate => console::rate(value),
-        Kind::Size => format!("{} B", value.round()),
+        Kind::Size => bytes(value),
         Kind::Number if value < 0.1 && value > 0.0 => format!("{} (1/{})", short(value), short(1.0 / value)),
         Kind::Number => short(value),
     }
@@ -73,23 +83,23 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
         value("set_point")
     );
     text.push_str(&format!(
-        "at rest: queue {:.0} B, {} for each source\n",
-        analysis.queue,
+        "equilibrium: queue {}, {} for each source\n",
+        bytes(analysis.queue),
         console::rate(analysis.rate)
     ));
-    text.push_str("\nwhere the numbers come from:\n");
+    text.push_str("\nparameters:\n");
     let origin =
         |origin: &Origin| vec![origin.name.to_owned(), in_unit(origin.name, origin.value), origin.from.clone()];
     let rows: Vec<Vec<String>> = fluid.origins.iter().map(origin).collect();
-    text.push_str(&console::table(&["", "value", "from"], &rows));
+    text.push_str(&console::table(&["parameter", "value", "source"], &rows));
     for left in &fluid.left_out {
-        text.push_str(&format!("left out: {left}\n"));
+        text.push_str(&format!("not modelled: {left}\n"));
     }
     if matches!(model, Model::Bcn(_)) {
-        text.push_str("\ntheorem 1: all rates that fill the link are at rest; the equal share is taken\n");
+        text.push_str("\ntheorem 1: all rates that fill the link are equilibria; the analysis uses equal rates\n");
     }
     let lag = if analysis.bcn.is_some() { ", without the lag of sampling" } else { "" };
-    text.push_str(&format!("\nexact, with the delay{lag}:\n"));
+    text.push_str(&format!("\neach loop alone, exact, with its delay{lag}:\n"));
     let head = [
         "loop",
         "pole",
@@ -98,8 +108,8 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
         "gain margin",
         "critical delay",
         "root",
-        "settles",
-        "swings",
+        "settling time",
+        "oscillation",
         "verdict",
     ];
     let row = |of: &LoopAnalysis| {
@@ -130,14 +140,16 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
         let points = map.points * map.points;
         let part = map.stable_part() * 100.0;
         text.push_str(&format!(
-            "map of {} and {}: {points} points, {part:.1} % stable by the exact loops alone\n",
-            map.x.name, map.y.name
+            "map of {} and {}: {} points, {part:.1} % stable by the exact loops alone\n",
+            map.x.name,
+            map.y.name,
+            console::grouped(points as u64)
         ));
     }
     text
 }
 
-/// What all criteria say together, and who says otherwise.
+/// The verdict of all criteria together, and the criteria that differ.
 fn headline(analysis: &Analysis) -> String {
     let criteria = analysis.criteria();
     let who = |stable: bool| -> String {
@@ -145,15 +157,15 @@ fn headline(analysis: &Analysis) -> String {
         names.join(", ")
     };
     let (settling, frequency) = analysis.prediction();
-    let swings = format!("swings at {frequency:.1} Hz");
-    let decisive = format!("the criterion that leaves out the least ({})", analysis.decisive().name);
+    let oscillation = format!("oscillation frequency {frequency:.1} Hz");
+    let decisive = format!("the most complete criterion ({})", analysis.decisive().name);
     let mut text = format!("\nverdict: {}", analysis.verdict().word());
     text.push_str(&match analysis.verdict() {
         Verdict::Stable => {
-            format!(" by every criterion; predicted: settles in {} (to 2 %), {swings}\n", time(settling))
+            format!(" by every criterion; predicted: settling time {} (to 2 %), {oscillation}\n", time(settling))
         }
-        Verdict::Unstable => format!(" by {decisive}; predicted: does not settle, {swings}\n"),
-        Verdict::InDoubt => format!(": stable by {decisive}, but not by every criterion; predicted: {swings}\n"),
+        Verdict::Unstable => format!(" by {decisive}; predicted: does not settle, {oscillation}\n"),
+        Verdict::InDoubt => format!(": stable by {decisive}, but not by every criterion; predicted: {oscillation}\n"),
     });
     let (unstable, all) = (criteria.iter().filter(|of| !of.stable).count(), criteria.len());
     if unstable > 0 {
@@ -202,14 +214,15 @@ fn bcn_text(bcn: &BcnAnalysis, analysis: &Analysis) -> String {
         None => text.push_str("no a of at least 1 is small enough for both poles\n"),
     }
     text.push_str(&format!(
-        "the theorem drops the delay of the inner pole: on its edge at a = {} the exact phase margin is {:.3} deg\n",
+        "the theorem neglects the delay of the inner pole: on its boundary at a = {} the exact phase margin is {:.3} \
+         deg\n",
         short(a),
         bcn.edge_phase.to_degrees()
     ));
-    text.push_str("the paper means the theorem as sufficient, not as necessary; the verdict below does not count it\n");
+    text.push_str("the paper states the theorem as sufficient, not as necessary; the verdict below does not use it\n");
     if bcn.at_own.holds() != analysis.loops_are_stable() {
         text.push_str(&format!(
-            "at each pole's own a the theorem and the exact loops disagree: each alone, without the lag of sampling, they \
+            "at each pole's own a the theorem and the exact loops disagree: alone, without the lag of sampling, the loops \
              are {}\n",
             if analysis.loops_are_stable() { "stable" } else { "not all stable" }
         ));
@@ -222,17 +235,17 @@ fn bcn_text(bcn: &BcnAnalysis, analysis: &Analysis) -> String {
             left,
             time(cycle.settling()),
             format!("{:.1} Hz", cycle.frequency),
-            critical.map_or_else(String::new, time),
+            critical.map_or_else(String::new, limit),
             verdict(cycle.is_stable()).into(),
         ]
     };
     let sampled = &bcn.sampled;
     let mut rows = vec![row("the theorem, without delay", &bcn.undelayed, None)];
-    rows.extend(bcn.estimate.as_ref().map(|cycle| row("by the dominant roots", cycle, None)));
+    rows.extend(bcn.estimate.as_ref().map(|cycle| row("estimated from the dominant roots", cycle, None)));
     rows.extend(bcn.measured.as_ref().map(|cycle| row("measured on the delayed loops", cycle, bcn.in_turn)));
     let lagging = sampled.measured.as_ref();
-    rows.extend(lagging.map(|cycle| row("the same with the lag of sampling", cycle, sampled.in_turn)));
-    let head = ["", "left after a cycle", "settles", "swings", "critical delay", "verdict"];
+    rows.extend(lagging.map(|cycle| row("measured with the lag of sampling", cycle, sampled.in_turn)));
+    let head = ["", "amplitude after a cycle", "settling time", "oscillation", "critical delay", "verdict"];
     text.push_str(&console::table(&head, &rows));
     if lagging.is_none() {
         text.push_str("with the lag of sampling the loops in turn have no cycle to measure\n");
@@ -253,7 +266,7 @@ fn bcn_text(bcn: &BcnAnalysis, analysis: &Analysis) -> String {
         ));
     }
     text.push_str(&format!(
-        "\nwith the lag of sampling, growth told by samples {} apart on average, each loop alone:\n",
+        "\neach loop alone with the lag of sampling (queue growth estimated from samples {} apart on average):\n",
         time(sampled.gap)
     ));
     let row = |((of, margins), roots): ((&LoopAnalysis, &Margins), &Roots)| {
@@ -269,15 +282,15 @@ fn bcn_text(bcn: &BcnAnalysis, analysis: &Analysis) -> String {
         ]
     };
     let each = analysis.loops.iter().zip(&sampled.margins).zip(&sampled.roots);
-    let head = ["loop", "phase margin", "critical delay", "root", "settles", "swings", "verdict"];
+    let head = ["loop", "phase margin", "critical delay", "root", "settling time", "oscillation", "verdict"];
     text.push_str(&console::table(&head, &each.map(row).collect::<Vec<_>>()));
     if !bcn.claims.is_empty() {
-        text.push_str("\nwhat is stated:\n");
+        text.push_str("\nstated values:\n");
     }
     for claim in &bcn.claims {
         let (stated, follows) = (short(claim.stated), short(claim.follows));
         let word = if claim.agrees { "agrees" } else { "does not follow" };
-        text.push_str(&format!("{}: {stated} stated, {follows} follows: {word}\n", claim.what));
+        text.push_str(&format!("{}: stated {stated}, derived {follows}: {word}\n", claim.what));
         let ways: Vec<String> =
             claim.would_follow.iter().map(|(name, value)| format!("{name} = {}", in_unit(name, *value))).collect();
         if !ways.is_empty() {
@@ -304,10 +317,10 @@ mod tests {
         for delay in [200e-6, 205e-6, 220e-6, 250e-6] {
             let (unstable, headline) = said(delay);
             assert_eq!(headline.starts_with("stable by every criterion"), !unstable, "{delay}: {headline}");
-            assert_eq!(headline.contains("settles in"), !unstable, "{delay}: {headline}");
+            assert_eq!(headline.contains("settling time"), !unstable, "{delay}: {headline}");
         }
         let (_, headline) = said(220e-6);
-        let by = "the criterion that leaves out the least (the loops in turn with the lag of sampling)";
+        let by = "the most complete criterion (the loops in turn with the lag of sampling)";
         assert!(headline.starts_with(&format!("unstable by {by}; predicted: does not settle")), "{headline}");
         let which = "unstable by 2 of 8 criteria: the loop \"increase\" alone with the lag of sampling";
         assert!(headline.contains(which), "{headline}");
@@ -338,7 +351,7 @@ mod tests {
         };
         let text = said(of);
         let (rows, headline) = text.split_once("\nverdict: ").expect("a headline");
-        let (_, alone) = rows.split_once("with the lag of sampling, growth told").expect("a table");
+        let (_, alone) = rows.split_once("each loop alone with the lag of sampling (").expect("a table");
         let row = alone.lines().find(|line| line.starts_with("decrease ")).expect("a row");
         for number in ["209.80 ms", "809.6 Hz"] {
             assert!(headline.contains(number) && row.contains(number), "{text}");
@@ -352,7 +365,7 @@ mod tests {
         let text = as_text(&fluid, &analyse(&fluid).expect("an analysis"), None);
         let row = text.lines().find(|line| line.starts_with("increase ")).expect("a row");
         assert_eq!(row.split_whitespace().nth(7), Some("none"), "{row}");
-        assert_eq!([GainMargin::Unlimited, GainMargin::Factor(3.342)].map(gain), ["no limit", "3.342"]);
+        assert_eq!([GainMargin::Unlimited, GainMargin::Factor(3.342)].map(gain), ["unlimited", "3.342"]);
     }
 
     #[test]
@@ -364,7 +377,7 @@ mod tests {
                 .collect();
         assert_eq!(
             texts,
-            ["0", "5", "0.01562", "666.7", "1735", "19.2", "1.600e7", "24.99", "-0.5", "100000", "no limit"]
+            ["0", "5", "0.01562", "666.7", "1735", "19.2", "1.600e7", "24.99", "-0.5", "100,000", "unlimited"]
         );
     }
 }
