@@ -28,7 +28,7 @@ fn a_report_asked_for_is_written() {
 fn what_is_no_result_is_refused() {
     let scratch = Scratch::new("report-none");
     scratch.file("empty/other.txt", "x").file("bad/sweep.json", "{").file("bad/table.json", "[]");
-    for (results, words) in [("nowhere", "not there"), ("empty", "there are no results"), ("bad", "sweep.json")] {
+    for (results, words) in [("nowhere", "does not exist"), ("empty", "there are no results"), ("bad", "sweep.json")] {
         let error = Report::open(&scratch.path(results), &Making::usual()).expect_err("no results").to_string();
         assert!(error.contains(words), "{results}: {error}");
         scratch.run(&["report", results]).ends(2);
@@ -61,7 +61,7 @@ fn every_kind_of_results_has_a_report() {
         assert!(!page.contains("<incast>"), "{results}");
     }
     assert!(page(&scratch, "papers-out/p").contains("<title>On &lt;incast&gt;</title>"));
-    assert!(page(&scratch, "compared").contains("<title>small: network.link.rate compared</title>"));
+    assert!(page(&scratch, "compared").contains("<title>small: comparison of network.link.rate</title>"));
 }
 
 #[test]
