@@ -100,7 +100,7 @@ impl Overlay {
         let each = |of: &[Option<Behaviour>; 2], show: &dyn Fn(&Behaviour) -> String| {
             of.each_ref().map(|seen| seen.as_ref().map_or_else(|| "not measured".into(), show))
         };
-        let bytes = |value: f64| format!("{} B", console::grouped(value.round() as u64));
+        let bytes = |value: f64| format!("{} B", units::grouped(value.round() as u64));
         let mut rows = Vec::new();
         let mut row = |what: &str, [packets, fluid]: [String; 2]| rows.push(vec![what.to_owned(), packets, fluid]);
         row("mean queue", each(&self.queue, &|seen| bytes(seen.mean)));

@@ -20,8 +20,7 @@ fn short(value: f64) -> String {
     let text = format!("{value:.digits$}");
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        // Without a fraction it has the digits of a count.
-        false if value >= 10_000.0 => console::grouped(value.round() as u64),
+        false if value > 0.0 => units::grouped(value.round() as u64),
         false => text,
     }
 }
@@ -58,7 +57,7 @@ fn root(roots: &Roots) -> String {
 
 /// A size that is not negative, in whole bytes.
 fn bytes(value: f64) -> String {
-    format!("{} B", console::grouped(value.round() as u64))
+    format!("{} B", units::grouped(value.round() as u64))
 }
 
 pub(super) fn in_unit(name: &str, value: f64) -> String {
@@ -143,7 +142,7 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
             "map of {} and {}: {} points, {part:.1} % stable by the exact loops alone\n",
             map.x.name,
             map.y.name,
-            console::grouped(points as u64)
+            units::grouped(points as u64)
         ));
     }
     text
