@@ -19,7 +19,7 @@ characters; control characters are errors. A single table can replace a list of 
 
 An unknown key is an error; so is a key without effect. `tailback explain FILE` prints every value with its origin: a line
 of a file, an override or a default. `--set PATH=VALUE` overrides a key: `--set run.duration=5ms`,
-`--set switches[0].buffers[0].xoff=50KB`, `--set workloads[victim].start=1ms`.
+`--set 'switches[0].buffers[0].xoff=50KB'`, `--set 'workloads[victim].start=1ms'`.
 
 Keys in the tables below have a default, are *required*, or are optional (*none*, with what their absence means). Every
 default has a source: a standard, a paper, a product, or *our choice*. The value `\"none\"` removes an optional key that a
