@@ -2,7 +2,9 @@
 
 use super::measure::{Course, Measures, Snapshot, boundaries, instants};
 use super::network::network_json;
+use super::records::judgement_record;
 use super::shares::{ended, shares_of_run};
+use super::verdict::{Judgement, Verdict, judge_run};
 use super::volume::{ROWS_HELD, Volume, judge};
 use super::watch::{Needs, Watch};
 use crate::capture::{Capture, CaptureFile};
@@ -12,7 +14,9 @@ use fabric::{
 };
 use files::output::OutputFile;
 use files::text::for_terminal;
-use results::{CAPTURE_FILE, Input, Leftover, Manifest, NETWORK_FILE, ResultWriter, ResultsError, write_ending};
+use results::{
+    CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, NETWORK_FILE, ResultWriter, ResultsError, write_ending,
+};
 use scenario::{Metric, Plan, ProbeSettings, Source, explain, fair_phases, fair_phases_of_run};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -79,6 +83,8 @@ pub struct Execution {
     pub report: RunSummary,
     /// Measurements of the run.
     pub measures: Measures,
+    /// Verdicts on the expectations of the scenario.
+    pub judgements: Vec<Judgement>,
     /// Wall time, including building.
     pub wall: Duration,
     /// Path of the recorded results, if any.
@@ -130,6 +136,15 @@ impl std::error::Error for StudyError {}
 impl From<ResultsError> for StudyError {
     fn from(error: ResultsError) -> StudyError {
         StudyError::Results(error)
+    }
+}
+
+impl Execution {
+    /// Whether the run ended as its scenario expects, where it says so.
+    #[must_use]
+    pub fn ended_as_expected(&self) -> bool {
+        let agrees = |it: &Judgement| it.expectation.metric == Metric::Outcome && it.verdict == Verdict::Agrees;
+        self.judgements.iter().any(agrees)
     }
 }
 
@@ -356,6 +371,7 @@ pub fn execute_with(
             false => file.commit().map_err(|source| ResultsError::Io { doing: "write", path, source })?,
         }
     }
+    let judgements = judge_run(plan, &measures);
     let (mut recorded, mut lacking) = (None, None);
     if let Some(mut writer) = sink.writer {
         let names: Vec<(&str, f64)> =
@@ -369,6 +385,11 @@ pub fn execute_with(
         // The name of a file may hold what a terminal obeys.
         writer.attach("plan.toml.txt", for_terminal(&explain(plan)).as_bytes())?;
         writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
+        if !judgements.is_empty() {
+            let records: Vec<_> = judgements.iter().map(judgement_record).collect();
+            let text = format!("{:#}\n", serde_json::to_value(records).unwrap_or_default());
+            writer.attach(EXPECTATIONS_FILE, text.as_bytes())?;
+        }
         let mut finished = writer.finish(manifest(plan, &report, threads, start.elapsed()))?;
         lacking = finished.add(|directory| complete(&Draft { directory, measures: &measures })).err();
         recorded = Some(finished.commit()?);
@@ -377,7 +398,17 @@ pub fn execute_with(
         let in_results = || recorded.as_ref().map(|out: &PathBuf| out.join(CAPTURE_FILE));
         Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), frames, too_short }
     });
-    Ok(Execution { report, measures, wall: start.elapsed(), recorded, lacking, captured, capture_file, leftovers })
+    Ok(Execution {
+        report,
+        measures,
+        judgements,
+        wall: start.elapsed(),
+        recorded,
+        lacking,
+        captured,
+        capture_file,
+        leftovers,
+    })
 }
 
 /// Returns the name of the copy of an input file in the results.

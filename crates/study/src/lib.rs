@@ -59,6 +59,6 @@ pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_w
 pub use summary::{SummaryError, SummaryStudy, SummedUp};
 pub use sweep::{Axis, Curve, SweepRow, SweepStudy, SweepTable, given_twice, parse_axis};
 pub use trend::{CellRuns, Line, TrendJudgement, holds, judge_trend};
-pub use verdict::{Judgement, Verdict, judge, judge_values};
+pub use verdict::{Judgement, Verdict, judge, judge_run, judge_values};
 pub(crate) use volume::ROWS_HELD;
 pub use volume::Volume;

@@ -10,7 +10,7 @@
 use super::doubt::Votes;
 use super::measure::{Measures, measured};
 use super::statistics::{Summary, summarise};
-use scenario::{Comparison, Expectation, Expected};
+use scenario::{Comparison, Expectation, Expected, Plan, VARIANT};
 
 /// The verdict of several runs on an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +94,20 @@ pub fn judge(expectation: &Expectation, runs: &[Measures]) -> Judgement {
     let outcomes = runs.iter().map(|measures| measures.outcome.to_owned()).collect();
     let values: Vec<f64> = runs.iter().filter_map(|measures| measured(expectation, measures)).collect();
     judge_values(expectation, &values, outcomes)
+}
+
+/// Judges a single run by all that its scenario expects. Expectations of other cells of a grid are measured and not judged.
+#[must_use]
+pub fn judge_run(plan: &Plan, measures: &Measures) -> Vec<Judgement> {
+    let cell: Vec<(String, String)> =
+        plan.figure.variant.iter().map(|name| (VARIANT.to_owned(), name.clone())).collect();
+    let mut expectations = plan.expectations.clone();
+    for (expectation, within) in expectations.iter_mut().zip(&plan.figure.judged_in) {
+        if !within.holds(&cell) {
+            expectation.expected = None;
+        }
+    }
+    expectations.iter().map(|expectation| judge(expectation, std::slice::from_ref(measures))).collect()
 }
 
 /// Judges one expectation by the measured values and outcomes of runs.

@@ -2,7 +2,7 @@
 
 use super::series::{Join, Wish};
 use fabric::record::schema;
-use results::document::{Chart, ChartGroup};
+use results::document::{Chart, ChartGroup, Judgement};
 use results::{Batch, Cells, EXPECTATIONS_FILE, NETWORK_FILE, Results, ResultsError};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -170,13 +170,21 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
     }
     let own = json!({
         "manifest": manifest,
-        "expectations": results.beside(EXPECTATIONS_FILE)?,
+        "expectations": expectations(results)?,
         "flows": small(&schema::FLOWS)?,
         "waits": small(&schema::WAITS)?,
         "wait_buckets": small(&schema::WAIT_BUCKETS)?,
     });
     // Results of before there was such a file have none: then the drawing does with what the ports tell.
     Ok(About { own, network: json!(results.beside(NETWORK_FILE)?), ports: small(&schema::PORTS)? })
+}
+
+/// The verdicts on what the scenario expects.
+fn expectations(results: &Results) -> Result<Option<Vec<Judgement>>, ResultsError> {
+    let Some(value) = results.beside(EXPECTATIONS_FILE)? else { return Ok(None) };
+    let path = results.directory().join(EXPECTATIONS_FILE);
+    let judgements = serde_json::from_value(value);
+    judgements.map(Some).map_err(|error| ResultsError::Changed { path, reason: error.to_string() })
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ pub fn pcap(arguments: &Pcap) -> Exit {
         ));
         return Exit::Disagreement;
     }
-    let exit = outcome(&plan, &execution);
+    let exit = outcome(&execution);
     if let Some(Err(source)) = execution.capture_file.map(OutputFile::commit) {
         return say(&StudyError::Results(ResultsError::Io { doing: "write", path: out, source }));
     }

@@ -6,14 +6,13 @@ use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, deadline, picture, report};
-use files::output::write_file;
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
-use scenario::{Comparison, Expectation, Metric, Plan, Unit, VARIANT};
+use scenario::{Comparison, Expectation, Metric, Plan, Unit};
 use serde_json::json;
 use std::path::Path;
 use study::{
-    Draft, Execution, Existing, Judgement, Measures, Options, Recording, StudyError, Verdict, cores, execute_with,
-    judge, judgement_record, run_record, symbol, usual_place,
+    Draft, Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, cores, execute_with, run_record,
+    symbol, usual_place,
 };
 use units::grouped;
 
@@ -71,12 +70,9 @@ pub fn run(arguments: &Run) -> Exit {
         capture: capture.as_ref(),
     };
     let progress = RunProgress::new(plan.run.duration, arguments.quiet);
-    let judged = |measures: &Measures| -> Vec<Judgement> {
-        stated(&plan).iter().map(|expectation| judge(expectation, std::slice::from_ref(measures))).collect()
-    };
     let complete = |draft: &Draft<'_>| {
         progress.end();
-        beside_the_tables(arguments, draft.directory, &judged(draft.measures))
+        beside_the_tables(arguments, draft.directory)
     };
     let seen = |seen| {
         deadline::running();
@@ -88,11 +84,11 @@ pub fn run(arguments: &Run) -> Exit {
         Ok(execution) => execution,
         Err(error) => return say(&error),
     };
-    let judgements = judged(&execution.measures);
+    let judgements = &execution.judgements;
     if arguments.json {
-        console::print(&format!("{:#}\n", json!(run_record(&plan, &execution, &judgements))));
+        console::print(&format!("{:#}\n", json!(run_record(&plan, &execution, judgements))));
     } else if !arguments.quiet {
-        console::print(&summary(&plan, &execution, &judgements));
+        console::print(&summary(&plan, &execution, judgements));
     }
     if let Some(out) = &execution.recorded {
         if !arguments.quiet {
@@ -108,17 +104,11 @@ pub fn run(arguments: &Run) -> Exit {
             report::say_where(&out.join(REPORT_FILE));
         }
     }
-    ending(&execution, &judgements)
+    ending(&execution, judgements)
 }
 
-/// Writes everything that belongs to a result beside its tables, before it takes its place: what the scenario expects and
-/// what came of it, pictures, CSV and the report.
-fn beside_the_tables(arguments: &Run, directory: &Path, judgements: &[Judgement]) -> Result<(), ResultsError> {
-    if !judgements.is_empty() {
-        let path = directory.join(results::EXPECTATIONS_FILE);
-        let text = format!("{:#}\n", json!(judgements.iter().map(judgement_record).collect::<Vec<_>>()));
-        write_file(&path, text).map_err(|source| ResultsError::Io { doing: "write", path, source })?;
-    }
+/// Writes charts, CSV and the report beside the tables, before the result takes its place.
+fn beside_the_tables(arguments: &Run, directory: &Path) -> Result<(), ResultsError> {
     if arguments.plot {
         picture::draw(directory, &directory.join(PLOTS_FOLDER), false)?;
     }
@@ -131,31 +121,16 @@ fn beside_the_tables(arguments: &Run, directory: &Path, judgements: &[Judgement]
     Ok(())
 }
 
-/// What is expected of a single run: what is only said of other cells of the grid is measured and not judged.
-fn stated(plan: &Plan) -> Vec<Expectation> {
-    let cell: Vec<(String, String)> =
-        plan.figure.variant.iter().map(|name| (VARIANT.to_owned(), name.clone())).collect();
-    let mut expectations = plan.expectations.clone();
-    for (expectation, within) in expectations.iter_mut().zip(&plan.figure.judged_in) {
-        if !within.holds(&cell) {
-            expectation.expected = None;
-        }
-    }
-    expectations
-}
-
 /// How a command ends that makes a run and judges nothing but how it ended.
-pub fn outcome(plan: &Plan, execution: &Execution) -> Exit {
-    let stated = stated(plan).into_iter().filter(|expectation| expectation.metric == Metric::Outcome);
-    let judged: Vec<Judgement> = stated.map(|it| judge(&it, std::slice::from_ref(&execution.measures))).collect();
-    ending(execution, &judged)
+pub fn outcome(execution: &Execution) -> Exit {
+    let outcomes = execution.judgements.iter().filter(|it| it.expectation.metric == Metric::Outcome);
+    ending(execution, &outcomes.cloned().collect::<Vec<_>>())
 }
 
 /// How the program ends: as the run did, unless that was what the scenario expects.
 fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
-    let expected = judgements.iter().any(|j| j.expectation.metric == Metric::Outcome && j.verdict == Verdict::Agrees);
     let exit = Exit::of(&execution.report.outcome);
-    if exit != Exit::Success && !(expected && exit != Exit::Interrupted) {
+    if exit != Exit::Success && !(execution.ended_as_expected() && exit != Exit::Interrupted) {
         return exit;
     }
     if judgements.iter().any(|judgement| judgement.verdict == Verdict::Disagrees) {
