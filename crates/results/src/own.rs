@@ -79,6 +79,13 @@ impl Kind<'_> {
         }
     }
 
+    /// Removes a file of this kind if Tailback wrote it; any other file stays.
+    pub fn remove(self, path: &Path) {
+        if fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) && self.wrote(path) {
+            let _ = fs::remove_file(path);
+        }
+    }
+
     /// Checks that a file of this kind may be written to a path chosen by Tailback: nothing is there, or a replaceable
     /// file, or `overwrite` is true.
     ///

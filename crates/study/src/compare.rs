@@ -1,11 +1,11 @@
 //! Comparison of several recorded runs of one scenario.
 
 use super::execute::cores;
-use super::execute::{Execution, Existing, Options, Recording, StudyError, execute};
+use super::execute::{Execution, Existing, Options, Recording, StudyError, execute_with};
 use super::names::file_name;
 use fabric::Progress;
 use results::document::{ComparedRun, Comparison, ComparisonRow, Document};
-use results::{Kind, ResultsError};
+use results::{Kind, REPORT_FILE, ResultsError};
 use scenario::{Errors, Plan, load};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -118,11 +118,6 @@ impl CompareStudy {
         interrupt: &AtomicBool,
         mut see: impl FnMut(CompareEvent<'_>) + Send,
     ) -> Result<(Comparison, Vec<(String, PathBuf)>), CompareError> {
-        let older = out.join(Comparison::FILE);
-        if existing == Existing::Replace && older.exists() {
-            Comparison::may_go_to(out)?;
-            std::fs::remove_file(&older).map_err(|error| ResultsError::io("replace", &older, error))?;
-        }
         let (mut rows, mut made) = (Vec::new(), Vec::new());
         for (number, value) in self.values.iter().enumerate() {
             let plan = self.plan(value)?;
@@ -135,7 +130,12 @@ impl CompareStudy {
                 capture: None,
             };
             see(CompareEvent::Start { value, plan: &plan });
-            let execution = execute(&plan, &options, |seen| see(CompareEvent::Progress(seen)));
+            let progress = |seen| see(CompareEvent::Progress(seen));
+            // The first run that takes the place of an older one ends the older comparison.
+            let execution = execute_with(&plan, &options, progress, |_| match existing {
+                Existing::Replace if number == 0 => remove_older(out),
+                _ => Ok(()),
+            });
             let execution = execution.map_err(CompareError::Study)?;
             see(CompareEvent::End(&execution));
             if execution.report.outcome == fabric::Outcome::Interrupted {
@@ -166,4 +166,18 @@ impl CompareStudy {
         comparison.write(out)?;
         Ok((comparison, made))
     }
+}
+
+/// Removes the document, the charts and the report of an older comparison.
+fn remove_older(out: &Path) -> Result<(), ResultsError> {
+    Comparison::may_go_to(out)?;
+    let document = out.join(Comparison::FILE);
+    if document.exists() {
+        std::fs::remove_file(&document).map_err(|error| ResultsError::io("replace", &document, error))?;
+    }
+    for name in ["throughput.svg", "throughput.png"] {
+        Kind::Picture.remove(&out.join(name));
+    }
+    Kind::Report.remove(&out.join(REPORT_FILE));
+    Ok(())
 }

@@ -9,11 +9,11 @@ use super::part::Part;
 use super::records::units_of;
 use super::statistics::Bounds;
 use files::output::unfinished::remove_dead_files;
-use files::output::{write_file, write_one_of_many};
+use files::output::{write_file, write_new, write_one_of_many};
 use results::document::{Document, Sweep, SweepRun};
 use results::{FileRecord, Results, ResultsError, hash_of, remedy};
 use scenario::memory::{self, Need, shown};
-use scenario::{Errors, Expectation, Plan, Subjects, Unit, load};
+use scenario::{Errors, Expectation, Plan, Source, Subjects, Unit, VARIANT, load};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -138,6 +138,11 @@ pub enum GridError {
         /// The remedy.
         help: String,
     },
+    /// A value of an axis has no effect in a cell.
+    Axis {
+        /// The axis, or the axis with its value.
+        axis: String,
+    },
     /// A run failed.
     Study(StudyError),
     /// The directory contains something else.
@@ -170,6 +175,13 @@ impl std::fmt::Display for GridError {
             GridError::TooLarge { cells, message, help } => {
                 write!(f, "a grid of {} cells: {message}\n  {help}", units::grouped(*cells))
             }
+            GridError::Axis { axis } if axis == "run.replications" => {
+                write!(f, "run.replications cannot differ between cells\n  give --replications for all of them")
+            }
+            GridError::Axis { axis } => write!(
+                f,
+                "{axis} has no effect: another axis sets the same key\n  give each key one axis with all its values"
+            ),
             GridError::Study(error) => error.fmt(f),
             GridError::Occupied { path } => write!(
                 f,
@@ -207,6 +219,8 @@ pub struct Grid {
     records: Vec<Option<PathBuf>>,
     /// Files of finished runs that were found modified.
     repeated: Mutex<Vec<PathBuf>>,
+    /// Difference of the seeds of every cell from the common ones: a cell may set `run.seed`.
+    seed_offsets: Vec<u64>,
     out: PathBuf,
 }
 
@@ -271,12 +285,18 @@ impl Grid {
             largest: Need::default(),
             identity: String::new(),
             records,
+            seed_offsets: Vec::new(),
             repeated: Mutex::default(),
             out,
         };
+        let (first_seed, replications) = (plan.run.seed, plan.run.replications);
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
         for point in 0..grid.points.len() {
             let plan = load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
+            grid.seed_offsets.push(plan.run.seed.wrapping_sub(first_seed));
+            if let Some(wrong) = grid.ineffective(point, &plan, replications) {
+                return Err(wrong);
+            }
             let need = plan.need();
             if need.total() > grid.largest.total() {
                 grid.largest = need;
@@ -306,6 +326,20 @@ impl Grid {
         beneath.iter().chain(&self.overrides).chain(overrides).cloned().collect()
     }
 
+    /// Finds a value of an axis that has no effect in a cell: its label would be false.
+    fn ineffective(&self, point: usize, plan: &Plan, replications: u32) -> Option<GridError> {
+        let axis = |text: &str| GridError::Axis { axis: text.to_owned() };
+        let overrides = &self.points[point].overrides;
+        if plan.run.replications != replications {
+            return Some(axis("run.replications"));
+        }
+        let has_effect = |text: &&String| {
+            text.starts_with(&format!("{VARIANT}="))
+                || plan.entries.iter().any(|entry| matches!(&entry.source, Source::Override(set) if set == *text))
+        };
+        overrides.iter().find(|text| !has_effect(text)).map(|text| axis(text))
+    }
+
     fn wrong(&self, point: usize, errors: Errors) -> GridError {
         let Point { beneath, overrides } = &self.points[point];
         GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
@@ -332,6 +366,7 @@ impl Grid {
         let file = self.out.join("sweep.json");
         let same = |text: &str| Sweep::from_text(text, &file).is_ok_and(|sweep| sweep.identity == identity);
         files::plain(&file).map_err(io("read", &file))?;
+        let mut fresh = false;
         match files::read_inside(&self.out, "sweep.json") {
             // Said again, for there may be more seeds now.
             Ok(text) if same(&text) => {}
@@ -341,7 +376,7 @@ impl Grid {
             Err(_) if holds_something(&self.out) => {
                 return Err(GridError::Occupied { path: self.out.clone() });
             }
-            Err(_) => {}
+            Err(_) => fresh = true,
         }
         let points = self.out.join("points");
         files::no_links(&self.out, "points").map_err(io("write to", &points))?;
@@ -362,9 +397,19 @@ impl Grid {
             lists_files: true,
             files: Vec::new(),
         };
-        write_file(&file, about.to_text()).map_err(io("write", &file))?;
-        // Runs of another program that still writes there must not be taken for runs of this one.
-        Ok(if older == Older::Replace { identity } else { String::new() })
+        let claimed = if fresh { write_new(&file, about.to_text()) } else { write_file(&file, about.to_text()) };
+        match claimed {
+            // Another command was faster. It may make the same sweep.
+            Err(error) if fresh && error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let other = files::read_inside(&self.out, "sweep.json").map_err(io("read", &file))?;
+                if !same(&other) {
+                    return Err(GridError::Occupied { path: self.out.clone() });
+                }
+            }
+            claimed => claimed.map_err(io("write", &file))?,
+        }
+        // Runs of another sweep must not be taken for runs of this one.
+        Ok(identity)
     }
 
     /// Lists files of the directory in `sweep.json`, with their hashes, so that readers can verify them.
@@ -372,7 +417,9 @@ impl Grid {
         let refused = |error: ResultsError| GridError::Study(error.into());
         let file = self.out.join(Sweep::FILE);
         let about = Sweep::read(&self.out).map_err(refused)?;
-        let Some(mut about) = about else { return Err(GridError::Occupied { path: self.out.clone() }) };
+        let Some(mut about) = about.filter(|about| about.identity == self.identity) else {
+            return Err(GridError::Occupied { path: self.out.clone() });
+        };
         let record = |(name, text): &(&str, String)| FileRecord {
             path: (*name).to_owned(),
             bytes: text.len() as u64,
@@ -516,13 +563,22 @@ impl Grid {
         let file = self.file(point, seed);
         let record = self.records[point].as_ref().filter(|_| self.seeds.first() == Some(&seed));
         let record = record.map(|out| Recording { out: out.clone(), existing: Existing::Replace });
-        let recorded = record.as_ref().is_none_or(|record| Results::open(&record.out).is_ok());
+        // The recorded run must be complete and the one that was measured.
+        let recorded = |fingerprint: u64| {
+            record.as_ref().is_none_or(|record| {
+                let results = Results::open(&record.out).and_then(|results| results.verify().map(|()| results));
+                results.is_ok_and(|results| results.manifest.fingerprint == fingerprint)
+            })
+        };
+        let own_seed = seed.wrapping_add(self.seed_offsets[point]);
         files::plain(&file).map_err(io("read", &file))?;
         let overrides = self.overrides_of(point);
         let inside = Path::new("points").join(file.file_name().unwrap_or_default());
         match SweepRun::read_named(&self.out, &inside) {
-            Ok(Some(run)) if run.seed == seed && same_runs(&run.overrides, &overrides) => {
-                if let Some(sample) = sample_of(run, point).filter(|_| recorded) {
+            Ok(Some(run))
+                if run.sweep == self.identity && run.seed == own_seed && same_runs(&run.overrides, &overrides) =>
+            {
+                if let Some(sample) = sample_of(run, point, seed).filter(|sample| recorded(sample.fingerprint)) {
                     return Ok(Some(sample));
                 }
             }
@@ -535,7 +591,7 @@ impl Grid {
             }
         }
         let plan = load(&self.scenario, &overrides)
-            .and_then(|plan| plan.without_flows().with_seed(seed))
+            .and_then(|plan| plan.without_flows().with_seed(own_seed))
             .map_err(|e| self.wrong(point, e))?;
         let options = Options { threads: 1, time_up: None, interrupt, record: record.as_ref(), capture: None };
         let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
@@ -550,8 +606,9 @@ impl Grid {
             values: values(&plan, &run.measures),
         };
         let run = SweepRun {
+            sweep: self.identity.clone(),
             outcome: sample.outcome.clone(),
-            seed,
+            seed: own_seed,
             fingerprint: results::hex(sample.fingerprint),
             overrides,
             values: sample.values.clone(),
@@ -570,9 +627,9 @@ fn same_runs(some: &[String], others: &[String]) -> bool {
     of_run(some) == of_run(others)
 }
 
-fn sample_of(run: SweepRun, point: usize) -> Option<Sample> {
+fn sample_of(run: SweepRun, point: usize, seed: u64) -> Option<Sample> {
     let fingerprint = u64::from_str_radix(&run.fingerprint, 16).ok()?;
-    Some(Sample { point, seed: run.seed, outcome: run.outcome, fingerprint, values: run.values })
+    Some(Sample { point, seed, outcome: run.outcome, fingerprint, values: run.values })
 }
 
 /// Returns the values of a run that a sweep keeps; [`kind_of`] derives their kinds from their names.

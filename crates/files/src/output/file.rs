@@ -121,6 +121,22 @@ impl OutputFile {
     }
 }
 
+/// Writes a whole file that must not exist yet: of several writers one succeeds.
+///
+/// # Errors
+/// Returns an error of kind `AlreadyExists` if the file exists, or another one if a system call fails.
+pub fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(contents.as_ref())?;
+    file.file.sync_all()?;
+    let Some((temporary, target)) = &file.places else { return Ok(()) };
+    match fs::hard_link(temporary, target) {
+        // A file system without links cannot tell who was first.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !target.exists() => file.commit(),
+        linked => linked,
+    }
+}
+
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)

@@ -7,4 +7,4 @@
 mod file;
 pub mod unfinished;
 
-pub use file::{OutputFile, is_replaced, write_file, write_given, write_one_of_many};
+pub use file::{OutputFile, is_replaced, write_file, write_given, write_new, write_one_of_many};

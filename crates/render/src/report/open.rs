@@ -61,7 +61,7 @@ fn changed(path: PathBuf, reason: impl Into<String>) -> ReportError {
 
 /// Returns the path of a folder that is named by a file in another folder.
 fn named(folder: &Path, name: &str) -> Result<PathBuf, ReportError> {
-    files::inside(folder, name).map_err(|error| ResultsError::io("read", &folder.join(name), error).into())
+    files::inside(folder, name).map_err(|error| ResultsError::io("open", &folder.join(name), error).into())
 }
 
 /// Returns the folders inside a folder, sorted by name, without links to other places.

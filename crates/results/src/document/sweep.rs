@@ -48,6 +48,9 @@ pub struct SweepCell {
 /// One finished run of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepRun {
+    /// Identity of its sweep.
+    #[serde(default)]
+    pub sweep: String,
     /// Outcome of the run.
     pub outcome: String,
     /// Seed of the run.

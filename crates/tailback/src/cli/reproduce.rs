@@ -13,7 +13,7 @@ use super::{INTERRUPT, picture, report, summary, sweep};
 use render::charts;
 use render::figure::{draw_grid, draw_times, grid_charts};
 use results::document::{Count, Document, MissingPart, Paper as PaperDocument, PaperSummary};
-use results::{PLOTS_FOLDER, ResultsError, remove_pictures};
+use results::{Kind, PLOTS_FOLDER, REPORT_FILE, ResultsError, remove_pictures};
 use scenario::{ChartKind, Paper, Plan, load, load_paper};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -265,6 +265,10 @@ fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit
     judged.document.charts = charts.iter().map(charts::of_grid).chain(over_time).collect();
     let unwritten = |error: ResultsError| Unwritten::from(error).say();
     judged.document.write(out).map_err(unwritten)?;
+    // Reports of an earlier form of the figure are out of date.
+    for folder in [Some(out.as_path()), out.parent()].into_iter().flatten() {
+        Kind::Report.remove(&folder.join(REPORT_FILE));
+    }
     let plots = out.join(PLOTS_FOLDER);
     // What an earlier form of the figure drew is not of this one.
     remove_pictures(&plots);

@@ -21,7 +21,7 @@ pub fn say(error: &GridError) -> Exit {
             console::problems(errors)
         }
         GridError::Study(error) => super::run::say(error),
-        GridError::Occupied { .. } | GridError::TooLarge { .. } => {
+        GridError::Occupied { .. } | GridError::TooLarge { .. } | GridError::Axis { .. } => {
             console::error(&error.to_string());
             Exit::BadInput
         }

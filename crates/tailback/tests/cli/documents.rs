@@ -97,3 +97,78 @@ fn parts_make_the_same_sweep() {
     assert_eq!(read(&scratch, "parts/table.csv"), read(&scratch, "whole/table.csv"));
     run(&["parts", "--part", "4/3"]).ends(2);
 }
+
+/// Finished runs of a sweep of another scenario are not taken for runs of this one, nor are their sweeps mixed.
+#[test]
+fn runs_of_another_sweep_are_not_taken() {
+    let scratch = Scratch::new("documents-foreign");
+    scratch.file("a.toml", SOUND).file("b.toml", SOUND.replace("10Gb/s", "5Gb/s"));
+    let sweep = |file: &str, out: &str| {
+        scratch.run(&["sweep", file, "--axis", "run.duration=50us,60us", "--replications", "2", "--out", out])
+    };
+    sweep("a.toml", "a").ends(0);
+    sweep("b.toml", "b").ends(0);
+    let (of_a, of_b) = (read(&scratch, "a/table.csv"), read(&scratch, "b/table.csv"));
+    assert_ne!(of_a, of_b);
+    let (names, others) = (scratch.names("a/points"), scratch.names("b/points"));
+    assert!(names.iter().all(|name| !others.contains(name)));
+    for (name, other) in names.iter().zip(&others) {
+        let foreign = read(&scratch, &format!("b/points/{other}"));
+        fs::write(scratch.path(&format!("a/points/{name}")), foreign).expect("there is room");
+    }
+    assert!(sweep("a.toml", "a").ends(0).err.contains("repeated"));
+    assert_eq!(read(&scratch, "a/table.csv"), of_a);
+    // Two at once into one new directory: one of them has it.
+    let start = |file: &str| {
+        scratch.start(&["sweep", file, "--axis", "run.duration=50us,60us", "--replications", "2", "--out", "both"])
+    };
+    let (first, second) = (start("a.toml"), start("b.toml"));
+    let codes = [first, second].map(|child| child.wait_with_output().expect("it ends").status.code());
+    let table = read(&scratch, "both/table.csv");
+    match codes {
+        [Some(0), Some(2)] => assert_eq!(table, of_a),
+        [Some(2), Some(0)] => assert_eq!(table, of_b),
+        codes => panic!("{codes:?}"),
+    }
+}
+
+/// A label of a row is true: the seed of a cell is the one that it sets, and an axis that another one overrides is refused.
+#[test]
+fn every_axis_of_a_sweep_has_an_effect() {
+    let scratch = Scratch::new("documents-axes");
+    let random = SOUND.replace("kind = \"greedy\"", "kind = \"poisson-flows\"\nload = 0.5\nflow_size = \"2KB\"");
+    scratch.file("a.toml", random).file("b.toml", SOUND);
+    let fingerprint = |arguments: &[&str]| {
+        let said = scratch.run(arguments).ends(0).json();
+        said["fingerprint"].as_str().expect("a fingerprint").to_owned()
+    };
+    let run = |seed: &str| {
+        fingerprint(&["run", "a.toml", "--no-record", "--json", "--set", "run.duration=50us", "--set", seed])
+    };
+    let alone = [run("run.seed=1"), run("run.seed=7")];
+    assert_ne!(alone[0], alone[1]);
+    scratch.run(&["sweep", "a.toml", "--set", "run.duration=50us", "--axis", "run.seed=1,7", "--out", "s"]).ends(0);
+    let mut swept: Vec<String> = scratch
+        .names("s/points")
+        .iter()
+        .map(|name| {
+            let point: serde_json::Value =
+                serde_json::from_str(&read(&scratch, &format!("s/points/{name}"))).expect("JSON");
+            point["fingerprint"].as_str().expect("a fingerprint").to_owned()
+        })
+        .collect();
+    let mut alone = alone.to_vec();
+    swept.sort();
+    alone.sort();
+    assert_eq!(swept, alone);
+    for axes in [
+        ["--axis", "run.duration=50us,60us", "--axis", "run.duration=70us"],
+        ["--axis", "workloads[0].frame=500B", "--axis", "workloads[w].frame=600B"],
+    ] {
+        let said = scratch.run(&[&["sweep", "b.toml", "--out", "t"], &axes[..]].concat()).ends(2);
+        assert!(said.err.contains("has no effect"), "{}", said.err);
+    }
+    let said = scratch.run(&["sweep", "b.toml", "--axis", "run.replications=1,3", "--out", "t"]).ends(2);
+    assert!(said.err.contains("run.replications"), "{}", said.err);
+    assert!(!scratch.path("t").exists());
+}
