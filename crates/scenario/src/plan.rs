@@ -2,7 +2,7 @@
 
 use super::lower::network::need_of_changes;
 use super::problem::Errors;
-use super::source::Sources;
+use super::source::{Place, Sources};
 use super::{Recipe, expect::Expectation, figure::Figure};
 use crate::fluid::{FluidPlan, NoFluid};
 use crate::memory::Need;
@@ -102,6 +102,8 @@ pub struct Axis {
     pub path: String,
     /// The values, as written in an override.
     pub values: Vec<String>,
+    /// Where the scenario states each of them.
+    pub(crate) places: Vec<Place>,
 }
 
 impl Axis {
@@ -199,6 +201,14 @@ impl Plan {
         let variants = self.figure.variant.as_ref().map_or(self.figure.variants.clone(), |name| vec![name.clone()]);
         let variants = (!variants.is_empty()).then(|| (super::VARIANT.to_owned(), variants));
         variants.into_iter().chain(self.sweep.iter().map(|axis| (axis.path.clone(), axis.values.clone()))).collect()
+    }
+
+    /// Where the scenario's own `[sweep]` states the value of an override, if it does.
+    pub(crate) fn place_in_sweep(&self, text: &str) -> Option<Place> {
+        let (path, value) = text.split_once('=')?;
+        let axis = self.sweep.iter().find(|axis| axis.path == path)?;
+        let at = axis.values.iter().position(|known| known == value)?;
+        axis.places.get(at).copied()
     }
 
     /// Returns the input files with their hashes.

@@ -1,5 +1,6 @@
 //! Problems of a scenario: all reported at once, each with its line, a caret and a remedy.
 
+use super::plan::Plan;
 use super::source::{Place, SourceKind, SourceText, Sources, floor_boundary};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use files::text::on_one_line;
@@ -67,6 +68,24 @@ impl Errors {
         problems.sort_by_key(|problem| problem.place);
         problems.dedup_by(|a, b| a.place == b.place && a.message == b.message);
         Errors { sources, problems }
+    }
+
+    /// The same of a cell of that scenario's grid: a value of an axis is shown where `[sweep]` states it, and else under
+    /// the name of the option that gave it.
+    #[must_use]
+    pub fn of_cell(mut self, plan: &Plan, values: &[String], option: &str) -> Errors {
+        let stated = |place: Place, sources: &Sources| {
+            let source = sources.get(place.source).filter(|source| source.kind == SourceKind::Override)?;
+            plan.place_in_sweep(&source.text).filter(|_| values.contains(&source.text))
+        };
+        for problem in &mut self.problems {
+            problem.place = stated(problem.place, &self.sources).unwrap_or(problem.place);
+            if let Some((place, _)) = &mut problem.also {
+                *place = stated(*place, &self.sources).unwrap_or(*place);
+            }
+        }
+        self.sources.call(values, option);
+        self
     }
 
     /// Returns the problems in the order of the text.

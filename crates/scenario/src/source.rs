@@ -70,6 +70,12 @@ impl Sources {
         self.texts.get(source as usize)
     }
 
+    /// Calls these overrides after the option that gave them.
+    pub(crate) fn call(&mut self, overrides: &[String], option: &str) {
+        let named = |it: &&mut SourceText| it.kind == SourceKind::Override && overrides.contains(&it.text);
+        self.texts.iter_mut().filter(named).for_each(|source| source.name = option.to_owned());
+    }
+
     /// Escapes control characters in the names of the texts.
     pub(crate) fn on_one_line(mut self) -> Sources {
         for source in &mut self.texts {

@@ -292,7 +292,9 @@ impl Grid {
         let (first_seed, replications) = (plan.run.seed, plan.run.replications);
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
         for point in 0..grid.points.len() {
-            let plan = load(&grid.scenario, &grid.overrides_of(point)).map_err(|errors| grid.wrong(point, errors))?;
+            let own = |errors: Errors| errors.of_cell(plan, &grid.points[point].overrides, "--axis");
+            let loaded = load(&grid.scenario, &grid.overrides_of(point));
+            let plan = loaded.map_err(|errors| grid.wrong(point, own(errors)))?;
             grid.seed_offsets.push(plan.run.seed.wrapping_sub(first_seed));
             if let Some(wrong) = grid.ineffective(point, &plan, replications) {
                 return Err(wrong);

@@ -279,7 +279,7 @@ fn the_marked_share_is_of_what_arrived_in_the_window() {
 #[test]
 fn windows_do_not_move_the_end_of_a_run() {
     // A run that ends early does so at the same inspection, wherever windows begin and end.
-    let limit = ["run.max_events=5000"];
+    let limit = ["run.max_events=2500"];
     let ends = |expectations: &[&str]| {
         let report = run(&plan(expectations, &limit), 1, None).report;
         (report.now, report.events, report.fingerprint, format!("{:?}", report.outcome))

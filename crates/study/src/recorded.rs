@@ -16,6 +16,7 @@ pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> 
         let name = results.directory().to_string_lossy().into_owned();
         return Err(unread(name, "it does not say which scenario was run", "run the scenario itself"));
     };
+    reader.copies_are_sound()?;
     load_with(&first.path, overrides, &reader, "run the scenario itself")
 }
 
@@ -23,6 +24,24 @@ pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> 
 struct Recorded<'a> {
     results: &'a Results,
     outside: bool,
+}
+
+impl Recorded<'_> {
+    /// That the copies among the results are those that were run; an error names the copy, not the file it is of.
+    fn copies_are_sound(&self) -> Result<(), Errors> {
+        let directory = self.results.directory();
+        for (input, copy) in self.results.manifest.inputs.iter().filter_map(|it| Some((it, it.copy.as_ref()?))) {
+            let read = files::inside(directory, copy).and_then(|path| files::read_text(&path, LARGEST_SCENARIO));
+            let reason = match read {
+                Ok(text) if hash_of(text.as_bytes()) == input.hash => continue,
+                Ok(_) => "its SHA-256 differs from the one in manifest.json: it was damaged or edited".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            let name = directory.join(copy).to_string_lossy().into_owned();
+            return Err(unread(name, &reason, "restore it from a copy of the results, or run the scenario again"));
+        }
+        Ok(())
+    }
 }
 
 impl FileReader for Recorded<'_> {

@@ -225,6 +225,7 @@ impl Layout<'_> {
             received: self.places.received(self.spec, shard as u32),
             gone: std::collections::BTreeMap::new(),
             totals: Totals::default(),
+            samples: 0,
             loss: None,
             probe,
         };

@@ -198,6 +198,8 @@ pub struct Network<P> {
     /// By flow: frames that were lost here for good.
     pub(crate) gone: BTreeMap<u32, Gone>,
     pub(crate) totals: Totals,
+    /// Samples taken so far: alarms that are no events of the model.
+    pub(crate) samples: u64,
     pub(crate) loss: Option<Loss>,
     pub(crate) probe: P,
 }

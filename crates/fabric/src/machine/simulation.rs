@@ -36,7 +36,8 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 pub struct RunLimits<'a> {
     /// The last simulated instant.
     pub until: Time,
-    /// Ends the run at the next inspection after so many alarms.
+    /// Ends the run at the next inspection after so many events of the model. Samples are not counted: a run ends at the
+    /// same instant whether it is recorded or not.
     pub events: Option<u64>,
     /// Number of threads, at most one per shard.
     pub threads: usize,
@@ -79,7 +80,7 @@ pub struct Progress {
     /// Whether this is an inspection. If not, a probe is full: all that happened before `now` may be taken out of the
     /// probes, and a break is for errors, after which there is no result.
     pub inspection: bool,
-    /// Alarms fired.
+    /// Events of the model: alarms fired, without samples.
     pub events: u64,
     /// Frames that crossed a cable.
     pub hops: u64,
@@ -108,7 +109,7 @@ pub struct RunSummary {
     pub fingerprint: u64,
     /// Sums.
     pub totals: Totals,
-    /// Alarms fired.
+    /// Events of the model: alarms fired, without samples.
     pub events: u64,
     /// Windows it took; one per inspection with a single shard.
     pub windows: u64,
@@ -214,10 +215,11 @@ impl<P: Probe> Simulation<P> {
         let mut ended: Option<Outcome> = None;
         let mut lost: Option<Loss> = None;
         let report = engine::run(&mut self.built.shards, plan, |look| {
+            let events = look.fired - look.models.iter().map(|model| model.samples).sum::<u64>();
             if look.look == Look::Relief {
                 let hops = look.models.iter().map(|model| model.totals.hops).sum();
                 let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-                let seen = Progress { now: look.now, inspection: false, events: look.fired, hops };
+                let seen = Progress { now: look.now, inspection: false, events, hops };
                 let flow = progress(seen, &mut probes);
                 ended = flow.break_value().map(Outcome::LimitReached);
                 return if ended.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
@@ -247,10 +249,10 @@ impl<P: Probe> Simulation<P> {
             }
             let hops = models.iter().map(|model| model.totals.hops).sum();
             let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-            let flow = progress(Progress { now: look.now, inspection: true, events: look.fired, hops }, &mut probes);
+            let flow = progress(Progress { now: look.now, inspection: true, events, hops }, &mut probes);
             if ended.is_none() && lost.is_none() {
-                if limits.events.is_some_and(|most| look.fired >= most) {
-                    ended = Some(Outcome::LimitReached(Limit::Events(look.fired)));
+                if limits.events.is_some_and(|most| events >= most) {
+                    ended = Some(Outcome::LimitReached(Limit::Events(events)));
                 } else {
                     ended = flow.break_value().map(Outcome::LimitReached);
                 }
@@ -279,7 +281,7 @@ impl<P: Probe> Simulation<P> {
             now: report.now,
             fingerprint: self.fingerprint(),
             totals: self.totals(),
-            events: report.fired,
+            events: report.fired - self.models().map(|model| model.samples).sum::<u64>(),
             windows: report.windows,
         }
     }

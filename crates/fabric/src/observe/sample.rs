@@ -8,6 +8,7 @@ use units::{Bytes, Rate, Time};
 impl<P: Probe> Network<P> {
     /// Shows every queue of a node, and every started flow of a host, to the probe.
     pub(crate) fn on_sample(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
+        self.samples += 1;
         let Some(every) = self.probe.sample_every() else { return };
         ctx.alarms.arm(self.numbers.sample + node, now + every);
         let state = &self.nodes[node as usize];

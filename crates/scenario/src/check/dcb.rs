@@ -2,6 +2,7 @@
 
 use super::fair::MOST_FLOWS;
 use super::{Findings, Severity, Walker};
+use crate::memory::{self, Need};
 use crate::plan::Plan;
 use discovery::dcbx::{Exchange, exchange, history};
 use fabric::graph::NodeId;
@@ -15,6 +16,12 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     let graph = &plan.spec.graph;
     // A run that takes its settings from the agents keeps them, whatever happens later.
     let later = dcb.apply && !(plan.spec.faults.is_empty() && dcb.changes.is_empty());
+    let events = if later { 2 * plan.spec.faults.len() + dcb.changes.len() } else { 0 };
+    let need = Need::default().and_agents(2 * graph.cables.len() as u64, events as u64);
+    if let Err((message, help)) = need.within(memory::limit()) {
+        findings.add(Severity::Note, "dcb", format!("DCBX is not checked: {message}"), help);
+        return;
+    }
     let steps = match later {
         true => history(graph, dcb, &plan.spec.faults, plan.run.seed),
         false => vec![exchange(graph, dcb, plan.run.seed)],

@@ -126,7 +126,8 @@ pub(super) fn run() -> Section {
                 "max_events",
                 Kind::Count(1, i64::MAX as u64),
                 Default::Absent("no limit"),
-                "Number of events after which the run ends, at the next inspection.",
+                "Number of events after which the run ends, at the next inspection. Samples are not counted, so the run ends at the \
+                 same instant whether it is recorded or not.",
             ),
             key(
                 "threads",

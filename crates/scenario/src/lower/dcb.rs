@@ -1,6 +1,7 @@
 //! Conversion of `[[dcb]]` and `[dcbx]` to settings of agents, and of the agents' results to classes and shares.
 
 use super::names::Names;
+use crate::memory::Need;
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
@@ -176,13 +177,17 @@ pub(super) fn apply(
     root: &Node,
     plan: &DcbPlan,
     graph: &Graph,
-    seed: u64,
+    (seed, memory): (u64, u64),
     classes: &mut [ClassSpec],
     layered: &mut [bool],
 ) -> Option<Applied> {
+    let place = root.table("dcbx").map_or(root.place, |node| node.place_of("apply"));
+    if let Err((message, help)) = Need::default().and_agents(2 * graph.cables.len() as u64, 0).within(memory) {
+        gathered.refuse(place, message, help);
+        return None;
+    }
     let exchange = exchange(graph, plan, seed);
     if !exchange.settled {
-        let place = root.table("dcbx").map_or(root.place, |node| node.place_of("apply"));
         gathered.refuse(
             place,
             "the DCBX agents do not converge, so there are no settings to apply",

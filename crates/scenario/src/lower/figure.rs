@@ -184,7 +184,7 @@ impl Reader<'_> {
                         return None;
                     }
                 };
-                let Axis { path, values: written } = axis(gathered, path, node.place_of("path"), values)?;
+                let Axis { path, values: written, .. } = axis(gathered, path, node.place_of("path"), values)?;
                 let option = |(item, value): (&Item, String)| ChoiceOption {
                     label: plain(item),
                     set: vec![format!("{path}={value}")],

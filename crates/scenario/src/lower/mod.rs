@@ -62,7 +62,8 @@ pub(crate) fn plan(
     let dcb = dcb.flatten();
     let applied = match dcb.as_ref().filter(|dcb| dcb.apply) {
         Some(dcb) => {
-            let applied = dcb::apply(gathered, root, dcb, &network.graph, run.seed, &mut classes, &mut layered);
+            let applied =
+                dcb::apply(gathered, root, dcb, &network.graph, (run.seed, limits.memory), &mut classes, &mut layered);
             let Some(applied) = applied else { return (None, origins) };
             Some(applied)
         }

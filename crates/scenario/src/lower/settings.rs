@@ -206,7 +206,8 @@ pub(crate) fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, valu
     for value in values {
         good &= fits(gathered, &steps, &kinds, value);
     }
-    good.then(|| Axis { path, values: values.iter().map(written).collect() })
+    let places = values.iter().map(|value| value.place).collect();
+    good.then(|| Axis { path, values: values.iter().map(written).collect(), places })
 }
 
 /// Checks that a key takes a value, and reports if not. A key with several readings takes values of any of them. The

@@ -202,6 +202,8 @@ pub struct Spb {
     /// Print JSON: the result, or with --interface the state of the bridge, one line per change
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// So many octets in hexadecimal digits, with dots wherever one likes them.
@@ -235,6 +237,8 @@ pub struct Dcbx {
     /// Print JSON: the state of every port, or with --interface of the interface, one line per change
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// Tables for other programs and for people.
@@ -294,6 +298,8 @@ pub struct Compare {
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// `sweep`
@@ -322,6 +328,8 @@ pub struct Sweep {
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// `reproduce`
@@ -359,6 +367,8 @@ pub struct Reproduce {
     /// Print the verdicts as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// Which open choices to try.
@@ -399,6 +409,8 @@ pub struct Stability {
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// `pcap`

@@ -4,7 +4,7 @@ use super::arguments::Compare;
 use super::console::{self, RunProgress};
 use super::exit::{Exit, Unwritten};
 use super::run::say;
-use super::{INTERRUPT, report};
+use super::{INTERRUPT, deadline, report};
 use render::figure::draw_overlay;
 use results::document::{Comparison, ComparisonRow};
 use serde_json::json;
@@ -21,12 +21,15 @@ fn refused(key: &str, error: CompareError) -> Exit {
             console::problems(&errors)
         }
         CompareError::Study(error) => say(&error),
-        CompareError::Interrupted => Exit::Interrupted,
+        CompareError::Interrupted => deadline::stopped(),
     }
 }
 
 /// `tailback compare`
 pub fn compare(arguments: &Compare) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let (key, values) = match &arguments.vary {
         None => ("protocol.name".to_owned(), arguments.protocols.clone()),
         Some(text) => match parse_axis(text) {
@@ -47,6 +50,7 @@ pub fn compare(arguments: &Compare) -> Exit {
         Ok(name) => name,
         Err(error) => return refused(&study.key, error),
     };
+    deadline::running();
     let place = match &arguments.out {
         Some(out) => CompareStudy::may_go_to(out, arguments.overwrite).map(|()| out.clone()),
         None => claim_place(&format!("{}-compared", slug(&name))),

@@ -3,18 +3,28 @@
 use super::arguments::{Dcbx as Arguments, Scenario};
 use super::check::load_or_say;
 use super::console;
+use super::deadline;
 use super::exit::Exit;
 use super::live;
 use control::{Chosen, Defence, Finding, Operating, Origin, Settings, Timers};
 use discovery::dcbx::{Event, Exchange, Port, history};
 use fabric::graph::{Graph, NodeId};
 use scenario::Plan;
+use scenario::memory::{self, Need};
 use serde_json::{Value, json};
+use std::path::Path;
 use units::grouped;
 use wire::lldp::ieee::{EtsTable, Selection};
 
 /// `tailback dcbx`
 pub fn dcbx(arguments: &Arguments) -> Exit {
+    let started = match arguments.interface {
+        None => deadline::start(arguments.limit.time_limit),
+        Some(_) => deadline::not_live(arguments.limit.time_limit),
+    };
+    if let Err(exit) = started {
+        return exit;
+    }
     let plan = match &arguments.file {
         None => None,
         Some(file) => match load_or_say(&Scenario { file: file.clone(), set: arguments.set.clone() }) {
@@ -22,16 +32,23 @@ pub fn dcbx(arguments: &Arguments) -> Exit {
             Err(exit) => return exit,
         },
     };
+    let given = arguments.file.as_deref().unwrap_or(Path::new(""));
     if let Some(interface) = &arguments.interface {
-        return match configured(plan.as_ref(), arguments.node.as_deref()) {
+        return match configured(plan.as_ref(), given, arguments.node.as_deref()) {
             Ok((settings, timers)) => live::agent(interface, settings, timers, arguments.seconds, arguments.json),
             Err(exit) => exit,
         };
     }
     let Some(plan) = plan else { return Exit::BadInput };
-    let Some(dcb) = &plan.dcb else { return unconfigured() };
+    let Some(dcb) = &plan.dcb else { return unconfigured(given) };
     let graph = &plan.spec.graph;
+    let events = 2 * plan.spec.faults.len() + dcb.changes.len();
+    let need = Need::default().and_agents(2 * graph.cables.len() as u64, events as u64);
+    if let Err((message, help)) = need.within(memory::limit()) {
+        return refuse(given, &message, &help);
+    }
     let steps = history(graph, dcb, &plan.spec.faults, plan.run.seed);
+    deadline::running();
     if arguments.json {
         console::print(&format!("{:#}\n", as_json(graph, &steps)));
     } else {
@@ -45,24 +62,28 @@ pub fn dcbx(arguments: &Arguments) -> Exit {
     if all { Exit::Success } else { Exit::Disagreement }
 }
 
-fn unconfigured() -> Exit {
-    console::error("this scenario configures no Data Center Bridging");
-    console::note("add [[dcb]], such as match = \"spine*\" and pfc = [3]: what the core of the network says");
+/// Says what is wrong with a file, and what to do.
+fn refuse(file: &Path, message: &str, help: &str) -> Exit {
+    console::error(&format!("{}: {message}\n  {help}", file.display()));
     Exit::BadInput
 }
 
+fn unconfigured(file: &Path) -> Exit {
+    let help = "add settings for the core switches, such as: [[dcb]] with match = \"spine*\" and pfc = [3]";
+    refuse(file, "the scenario has no [[dcb]]: Data Center Bridging is not configured", help)
+}
+
 /// What a real agent is configured with: as a node of the scenario, or with nothing.
-fn configured(plan: Option<&Plan>, node: Option<&str>) -> Result<(Settings, Timers), Exit> {
+fn configured(plan: Option<&Plan>, file: &Path, node: Option<&str>) -> Result<(Settings, Timers), Exit> {
     let Some(plan) = plan else { return Ok((Settings::default(), Timers::default())) };
-    let Some(dcb) = &plan.dcb else { return Err(unconfigured()) };
+    let Some(dcb) = &plan.dcb else { return Err(unconfigured(file)) };
     let Some(node) = node else {
         console::error("--interface with a scenario needs the name of a node; add --node, such as --node spine0");
         return Err(Exit::BadInput);
     };
     let settings = plan.spec.graph.find(node).and_then(|node| dcb.settings.get(node.0 as usize));
     let Some(settings) = settings else {
-        console::error(&format!("there is no node '{node}' in this scenario"));
-        return Err(Exit::BadInput);
+        return Err(refuse(file, &format!("there is no node `{node}`"), "name a node of the scenario"));
     };
     Ok((*settings, dcb.timers))
 }

@@ -58,10 +58,19 @@ pub fn start(seconds: Option<f64>) -> Result<(), Exit> {
     Ok(())
 }
 
+/// A real agent or bridge has a duration of its own.
+pub fn not_live(seconds: Option<f64>) -> Result<(), Exit> {
+    if seconds.is_none() {
+        return Ok(());
+    }
+    console::error("--time-limit limits simulations\n  use --seconds with --interface");
+    Err(Exit::BadInput)
+}
+
 /// Ends the program before it has done anything.
 fn end(limit: Duration) -> ! {
     console::error(&format!(
-        "the time limit of {} s was reached before the run started\n  allow more time, or reduce the network or its \
+        "the time limit of {} s was reached before anything was written\n  allow more time, or reduce the network or its \
          workloads",
         limit.as_secs_f64()
     ));
@@ -71,6 +80,11 @@ fn end(limit: Duration) -> ! {
 /// A run begins, or what has been found is printed: from now on the program does not end in the middle.
 pub fn running() {
     *phase() = Phase::Running;
+}
+
+/// How a command ends that was told to stop: by the clock or by a person.
+pub fn stopped() -> Exit {
+    if TIME_UP.load(Ordering::Relaxed) { Exit::Limit } else { Exit::Interrupted }
 }
 
 /// Whether an interrupt may end the program at once.

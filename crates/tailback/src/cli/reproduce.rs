@@ -9,7 +9,7 @@ use super::console::{self, CountProgress};
 use super::count;
 use super::exit::{Exit, Unwritten};
 use super::figure;
-use super::{INTERRUPT, picture, report, summary, sweep};
+use super::{INTERRUPT, deadline, picture, report, summary, sweep};
 use render::charts;
 use render::figure::{draw_grid, draw_times, grid_charts};
 use results::document::{Count, Document, MissingPart, Paper as PaperDocument, PaperSummary};
@@ -34,6 +34,9 @@ fn refused(error: FigureError) -> Exit {
 
 /// `tailback reproduce`
 pub fn reproduce(arguments: &Reproduce) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let all = match PaperFigure::all(&arguments.papers) {
         Ok(figures) => figures,
         Err(error) => {
@@ -229,6 +232,8 @@ fn list(all: &[PaperFigure], arguments: &Reproduce) -> Exit {
 
 /// A figure, ready to run.
 fn prepared(figure: &PaperFigure, arguments: &Reproduce) -> Result<FigureRunner, Exit> {
+    // From here on it writes; an interrupt is looked at between runs.
+    deadline::running();
     let out = figure.place(&arguments.out, arguments.quick);
     let options = FigureOptions {
         overrides: &arguments.set,

@@ -3,6 +3,7 @@
 use super::arguments::{Scenario, Spb as Arguments};
 use super::check::load_or_say;
 use super::console;
+use super::deadline;
 use super::exit::Exit;
 use super::live;
 use control::isis::Timers;
@@ -15,7 +16,12 @@ use units::grouped;
 
 /// `tailback spb`
 pub fn spb(arguments: &Arguments) -> Exit {
-    let Some(file) = &arguments.file else { return live::bridge(arguments) };
+    let Some(file) = &arguments.file else {
+        return deadline::not_live(arguments.limit.time_limit).err().unwrap_or_else(|| live::bridge(arguments));
+    };
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let plan = match load_or_say(&Scenario { file: file.clone(), set: arguments.set.clone() }) {
         Ok(plan) => plan,
         Err(exit) => return exit,
@@ -26,10 +32,11 @@ pub fn spb(arguments: &Arguments) -> Exit {
         _ => Bridges::plain(graph),
     };
     if let Err((message, help)) = Need::default().and_bridges(graph.switches().len() as u64).within(memory::limit()) {
-        console::error(&format!("{message}\n  {help}"));
+        console::error(&format!("{}: {message}\n  {help}", file.display()));
         return Exit::BadInput;
     }
     let found = discover(graph, &bridges, &plan.spec.faults, Timers::default());
+    deadline::running();
     if arguments.json {
         console::print(&format!("{:#}\n", as_json(graph, &found)));
     } else {

@@ -5,7 +5,7 @@ use super::check::load_or_say;
 use super::console::{self, CountProgress};
 use super::exit::{Exit, Unwritten};
 use super::run::shown;
-use super::{INTERRUPT, report};
+use super::{INTERRUPT, deadline, report};
 use render::figure::{along, draw_sweep};
 use scenario::Unit;
 use std::path::Path;
@@ -31,13 +31,16 @@ pub fn say(error: &GridError) -> Exit {
         }
         GridError::Interrupted { .. } => {
             console::note(&error.to_string());
-            Exit::Interrupted
+            deadline::stopped()
         }
     }
 }
 
 /// `tailback sweep`
 pub fn sweep(arguments: &Sweep) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let mut scenario = arguments.scenario.clone();
     scenario.set.extend(arguments.replications.map(|count| format!("run.replications={count}")));
     let plan = match load_or_say(&scenario) {
@@ -56,6 +59,7 @@ pub fn sweep(arguments: &Sweep) -> Exit {
         Ok(study) => study,
         Err(error) => return say(&error),
     };
+    deadline::running();
     let threads = arguments.threads.unwrap_or_else(cores);
     study.grid.short_of_memory(threads).iter().for_each(|text| console::note(text));
     if let Some(part) = arguments.part {

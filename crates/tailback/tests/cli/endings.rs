@@ -20,6 +20,54 @@ fn what_the_system_refuses_is_1() {
     Said::new(&said).ends(1);
 }
 
+/// A limit on the whole command, whatever it does: finished runs are kept, and the same command goes on.
+#[test]
+fn every_long_command_has_a_time_limit() {
+    let scratch = Scratch::new("exit-time-limits");
+    scratch.file("a.toml", SOUND).scenario("bcn-stability.toml").scenario("dcbx.toml");
+    scratch.file("papers/p/fig.toml", SOUND);
+    let vary = ["--vary", "run.seed=1,2"];
+    for command in [
+        &["dcbx", "dcbx.toml"][..],
+        &["spb", "dcbx.toml"],
+        &["stability", "bcn-stability.toml"],
+        &["sweep", "a.toml", "--axis", "run.seed=1"],
+        &["compare", "a.toml", vary[0], vary[1]],
+        &["reproduce", "p"],
+    ] {
+        scratch.run(&[command, &["--time-limit", "0"]].concat()).ends(5);
+        scratch.run(&[command, &["--time-limit", "-1"]].concat()).ends(2);
+    }
+    scratch.run(&["dcbx", "--interface", "lo", "--time-limit", "1"]).ends(2);
+    assert_eq!(scratch.names(""), ["a.toml", "bcn-stability.toml", "dcbx.toml", "papers"], "nothing was made");
+    // One cell is short and kept, the other has no end.
+    let long =
+        ["--axis", "run.duration=1ms,3000s", "--set", "probes.record=flows", "--set", "probes.sample_every=10ms"];
+    let sweep = [&["sweep", "a.toml", "--out", "s", "--threads", "1", "--time-limit", "1"][..], &long[..]].concat();
+    let said = scratch.run(&sweep).ends(5);
+    assert!(said.err.contains("after 1 of 2 runs"), "{}", said.err);
+    let compare = ["compare", "a.toml", "--out", "c", "--vary", "run.duration=1ms,3000s", "--time-limit", "1"];
+    scratch.run(&[&compare[..], &long[2..]].concat()).ends(5);
+    assert!(scratch.path("c/1ms/manifest.json").exists());
+}
+
+/// Samples are no events: a limit ends a run at the same instant whether it is recorded or not.
+#[test]
+fn a_limit_of_events_does_not_count_samples() {
+    let scratch = Scratch::new("exit-events");
+    scratch.file("a.toml", SOUND);
+    let set = ["--set", "probes.sample_every=100ns", "--set", "run.inspect_every=5us"];
+    for most in ["500", "1000", "2000"] {
+        let limit = format!("run.max_events={most}");
+        let command = [&["run", "a.toml", "--json", "-q", "--set", &limit][..], &set[..]].concat();
+        let bare = scratch.run(&[&command[..], &["--no-record"]].concat()).ends(5).json();
+        let recorded = scratch.run(&[&command[..], &["--out", most]].concat()).ends(5).json();
+        for key in ["simulated_seconds", "fingerprint", "outcome_text"] {
+            assert_eq!(bare[key], recorded[key], "{key}");
+        }
+    }
+}
+
 /// Whatever another command, or other files, would mend is 2, for every command alike.
 #[test]
 fn what_another_command_mends_is_2() {
@@ -124,7 +172,7 @@ fn a_limit_is_5() {
     scratch.file("ring.toml", ring);
     for command in ["run", "check", "routes"] {
         let said = scratch.run(&[command, "ring.toml", "--time-limit", "0.01"]).ends(5);
-        assert!(said.out.is_empty() && said.err.contains("before the run started"), "{}{}", said.out, said.err);
+        assert!(said.out.is_empty() && said.err.contains("before anything was written"), "{}{}", said.out, said.err);
     }
     assert_eq!(scratch.names(""), ["a.toml", "ring.toml", "time"], "what ended in its set-up left nothing");
     scratch.run(&["run", "a.toml", "--out", "events", "--set", "run.max_events=100"]).ends(5).matches("run-max-events");

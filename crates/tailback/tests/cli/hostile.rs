@@ -344,9 +344,15 @@ fn what_is_too_large_is_refused_at_once() {
     scratch.file("ring.toml", ring);
     refused(&["check", "ring.toml"], Some("900KB"), "forwarding entries");
     refused(&["spb", "ring.toml"], Some("20MB"), "pairs of bridges");
+    refused(&["spb", "ring.toml"], Some("20MB"), "ring.toml: ");
+    let ring = std::fs::read_to_string(scratch.path("ring.toml")).expect("it is there");
+    let agents = |more: &str| format!("{ring}[[dcb]]\nmatch = \"sw*\"\npfc = [0]\n{more}");
+    scratch.file("dcb.toml", agents("")).file("applied.toml", agents("[dcbx]\napply = true\n"));
+    refused(&["dcbx", "dcb.toml"], Some("4MB"), "dcb.toml: this needs about 7 MB of memory, 7 MB of it for 1200 ports");
+    refused(&["check", "applied.toml"], Some("4MB"), "ports with DCBX agents");
     run(&["check", "ring.toml"], Some("20MB")).ends(0);
     run(&["check", "a.toml"], Some("much")).ends(2);
-    assert_eq!(scratch.names(""), ["a.toml", "all.toml", "ring.toml"], "nothing was made");
+    assert_eq!(scratch.names(""), ["a.toml", "all.toml", "applied.toml", "dcb.toml", "ring.toml"], "nothing was made");
     // Of several, as many at once as fit; the results are the same.
     let all = all.replace("hosts = 3", "hosts = 20").replace("\"1ms\"", "\"10us\"");
     scratch.file("all.toml", all);

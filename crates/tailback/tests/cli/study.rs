@@ -191,3 +191,17 @@ fn compare_loads_all_before_it_runs_any() {
     scratch.run(&["compare", "a.toml"]).ends(2).matches("compare-nothing");
     assert_eq!(scratch.names(""), ["a.toml"]);
 }
+
+/// A value of the scenario's own `[sweep]` is wrong where the scenario states it; one of `--axis` under that name.
+#[test]
+fn a_wrong_value_of_an_axis_is_shown_where_it_is_stated() {
+    let scratch = Scratch::new("sweep-places");
+    let sweep = "[sweep]\n\"run.warm_up\" = [\"0s\", \"9s\"]\n";
+    scratch.file("a.toml", format!("{SOUND}{sweep}"));
+    let said = scratch.run(&["sweep", "a.toml", "--out", "s"]).ends(2);
+    assert!(said.err.contains("--> a.toml:18:24"), "{}", said.err);
+    let said = scratch.run(&["sweep", "a.toml", "--axis", "run.warm_up=0s,9s", "--out", "s"]).ends(2);
+    assert!(said.err.contains("--> a.toml:18:24") || said.err.contains("--> --axis:1:13"), "{}", said.err);
+    let said = scratch.run(&["sweep", "a.toml", "--axis", "run.warm_up=8s", "--out", "s"]).ends(2);
+    assert!(said.err.contains("--> --axis:1:13"), "{}", said.err);
+}

@@ -7,6 +7,7 @@ mod text;
 use super::arguments::Stability;
 use super::check::load_or_say;
 use super::console;
+use super::deadline;
 use super::exit::{Exit, Unwritten};
 use super::overlay::Overlay;
 use super::report;
@@ -25,6 +26,9 @@ use text::as_text;
 
 /// `tailback stability`
 pub fn stability(arguments: &Stability) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let plan = match load_or_say(&arguments.scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
@@ -99,6 +103,7 @@ pub fn stability(arguments: &Stability) -> Exit {
         let charts = both.charts(&plan.name, fluid, &analysis);
         pictures.extend(charts.into_iter().map(|(name, chart)| (name, chart.draw())));
     }
+    deadline::running();
     if arguments.json {
         let mut value = as_json(fluid, &analysis, map.as_ref());
         if let Some(both) = &overlay {
