@@ -24,7 +24,14 @@ struct Receiver<'a> {
 }
 
 pub(super) fn check(plan: &Plan, findings: &mut Findings) {
-    let largest = largest_frames(&plan.spec.flows, plan.spec.classes.len());
+    let mut largest = largest_frames(&plan.spec.flows, plan.spec.classes.len());
+    // Notices and receipts take buffer space as well.
+    for point in plan.spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref()).filter(|it| it.tells())
+    {
+        if let Some(known) = largest.get_mut(usize::from(point.notice_class)) {
+            *known = point.notice_size.max(*known);
+        }
+    }
     for ((role, kind), links) in links(plan) {
         let Some(receiver) = receiver(plan, role, kind) else { continue };
         thresholds(plan, &receiver, &largest, findings);

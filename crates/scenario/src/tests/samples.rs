@@ -172,6 +172,17 @@ fn a_check_finds_what_there_is_to_find() {
     // A tag of ECM makes frames of 1500 B 16 B longer, and with the overhead that is 12288 bits.
     let tagged = look("incast.toml", &["protocol={ name = \"ecm\" }", "congestion_point={ name = \"ecm\" }"]);
     assert!(has(&tagged, "enough headroom") && has(&tagged, "+ 12,288 (sender's last frame)"), "{tagged:?}");
+    // A notice that no buffer can hold.
+    let long = look(
+        "qcn.toml",
+        &[
+            "switches.notice_size=60KB",
+            "switches.buffers.capacity=50KB",
+            "switches.buffers.xoff=20KB",
+            "switches.buffers.xon=10KB",
+        ],
+    );
+    assert!(has(&long, "cannot hold a frame of 60KB"), "{long:?}");
     let late = look("../crates/tailback/src/cli/starter.toml", &["run.duration=900us", "run.warm_up=0s"]);
     assert!(has(&late, "start after the run ends"), "{late:?}");
     let astray = look("ring-deadlock.toml", &["network.routes=[{ at = \"sw0\", to = \"h*\", via = \"sw1\" }]"]);

@@ -79,7 +79,7 @@ fn a_table_that_is_cut_missing_or_of_another_run_is_named() {
         assert!(text.contains("links.parquet") && text.contains(reason), "{text}");
     };
     std::fs::write(&links, &whole[..whole.len() / 2]).expect("there is room");
-    refused("cut short");
+    refused("truncated");
     std::fs::copy(other.join("links.parquet"), &links).expect("there is room");
     refused("it has");
     let mut same_size = whole.clone();
