@@ -78,7 +78,7 @@ fn a_header_delay_takes_room() {
         let phase = Span::from_picos(800 * (FRAME + 20) * step / 40);
         let outcome = |room| fill_with(kind, 200, latency, Span::ZERO, room, phase).outcome;
         assert_eq!(outcome(with), Outcome::Finished, "phase {step}");
-        lost |= matches!(outcome(without), Outcome::LossInLosslessClass(loss) if loss.to_string().contains("10000 (headers"));
+        lost |= matches!(outcome(without), Outcome::LossInLosslessClass(loss) if loss.to_string().contains("10,000 (headers"));
     }
     assert!(lost, "no phase needs it");
 }
