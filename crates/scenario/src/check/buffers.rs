@@ -25,9 +25,11 @@ struct Receiver<'a> {
 
 pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     let mut largest = largest_frames(&plan.spec.flows, plan.spec.classes.len());
-    // Notices and receipts take buffer space as well.
-    for point in plan.spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref()).filter(|it| it.tells())
-    {
+    // Notices and receipts are usually among the smallest frames, and default thresholds leave them out; larger ones take
+    // the room of a data frame.
+    let data = largest.iter().copied().max().unwrap_or_default();
+    let points = plan.spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
+    for point in points.filter(|point| point.tells() && point.notice_size > data) {
         if let Some(known) = largest.get_mut(usize::from(point.notice_class)) {
             *known = point.notice_size.max(*known);
         }
