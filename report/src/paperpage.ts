@@ -250,7 +250,7 @@ function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElemen
   const title = el("summary", {}, runs.length === 1 ? "Run: network and series" : `Runs: networks and series ${variants}`);
   const body = el("div");
   const details = el("details", { class: "runs" }, title, body);
-  // Where nobody can hold anybody back there is no tree, and among many hosts none is to be told apart.
+  // Lossy networks have no congestion tree to draw, and large ones are not legible in this size.
   const atOnce = async () => {
     if (!figure.figure.startsWith("fig") || runs.length > 4) return false;
     await Promise.all(runs.map((run) => run.open()));

@@ -53,7 +53,7 @@ impl Post {
         Some(node)
     }
 
-    /// Sends a frame over a cable to a port at its far end.
+    /// Sends a frame to the port at the far end of a link.
     pub(crate) fn send(&mut self, now: Time, link: &LinkSpec, (node, port): (u32, u16), bytes: &[u8]) {
         let on_wire = Wire::new(link.rate).serialise(Bytes::new(bytes.len() as u64 + OVERHEAD));
         self.sent += 1;

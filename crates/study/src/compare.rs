@@ -105,8 +105,8 @@ impl CompareStudy {
         Ok(())
     }
 
-    /// Runs and records all values, and writes `compare.json`. The document of an older comparison is removed first, so
-    /// that the directory has none until all runs are complete.
+    /// Runs and records all values, and writes `compare.json`. The document of an older comparison is removed when the
+    /// first run replaces one of its runs, so that the directory never has a document of runs that are gone.
     ///
     /// # Errors
     /// Returns the first error; finished runs are kept.
@@ -136,8 +136,11 @@ impl CompareStudy {
                 Existing::Replace if number == 0 => remove_older(out),
                 _ => Ok(()),
             });
-            let execution = execution.map_err(CompareError::Study)?;
+            let mut execution = execution.map_err(CompareError::Study)?;
             see(CompareEvent::End(&execution));
+            if let Some(error) = execution.lacking.take() {
+                return Err(error.into());
+            }
             if execution.report.outcome == fabric::Outcome::Interrupted {
                 return Err(CompareError::Interrupted);
             }

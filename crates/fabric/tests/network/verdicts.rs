@@ -1,5 +1,5 @@
-//! The watchdog's verdicts, held against what happens when the run goes on: nothing that it calls a deadlock may move
-//! again, and nothing that has stopped for ever may be called finished.
+//! The watchdog's verdicts, compared with the continuation of the run: no frame of a reported deadlock may move again, and
+//! a run that is stuck may not be reported as finished.
 
 use crate::kit::*;
 use fabric::spec::*;

@@ -1,5 +1,5 @@
-//! Routes held against the programs of InfiniBand: ibdmchk judges our tables, and opensm, in ibsim's fabric, takes them
-//! in and computes its own.
+//! Routes compared with InfiniBand tools: ibdmchk checks our tables; opensm loads them into a fabric simulated by ibsim and
+//! computes its own.
 
 use crate::program::Scratch;
 use std::path::Path;

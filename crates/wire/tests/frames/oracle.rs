@@ -47,8 +47,8 @@ fn ethernet_capture(name: &str, resolution: Resolution) -> PathBuf {
     write(name, &link, samples::ethernet().into_iter().map(|sample| sample.bytes))
 }
 
-/// Runs a program of others. `None` if it is not there, which is a failure in CI.
-#[allow(clippy::disallowed_macros)] // A test that asks nobody has to say so.
+/// Runs an external program. Returns `None` if it is not installed, which is a failure in CI.
+#[allow(clippy::disallowed_macros)] // A skipped comparison is reported.
 fn ask(program: &str, arguments: &[&str]) -> Option<String> {
     match Command::new(program).args(arguments).output() {
         Ok(output) => {

@@ -139,7 +139,7 @@ impl Routes {
         let mut ports = ports.to_vec();
         ports.sort_unstable();
         ports.dedup();
-        // The old group may fall out of use: a full table first gives up the groups nobody uses.
+        // Clear the entry first: a full table of groups reuses those without an entry, and this may free one.
         self.entries.set(row, column, 0);
         let group = match self.groups[row].intern(&ports) {
             Some(group) => group,

@@ -8,8 +8,8 @@ use crate::observe::probe::Probe;
 use units::{Span, Time};
 
 impl<P: Probe> Network<P> {
-    /// How full the first buffer behind a frame's own is, in parts of 65536: that behind the crossbar, or, over a cable
-    /// of no length, the one before the next wire. Nothing is known of what is farther away.
+    /// Returns the fill of the next buffer on a frame's path, in units of 1/65536: the output buffer behind the crossbar,
+    /// or, if the link has zero length, the output queue of the next switch. Buffers farther away count as empty.
     pub(crate) fn path_fill(&self, now: Time, switch: u32, class: u8, occupant: &Occupant) -> u32 {
         let state = &self.switches[switch as usize];
         let out = state.first_port + u32::from(occupant.output);
