@@ -9,7 +9,7 @@ use super::grid::{Grid, GridError, Older, Point};
 use super::judged::JudgedFigure;
 use super::names::file_name;
 use results::document::FigureRun;
-use results::{PLOTS_FOLDER, ResultsError};
+use results::{Manifest, PLOTS_FOLDER, ResultsError, hex};
 use scenario::{Errors, Plan, VARIANT, load};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -183,7 +183,9 @@ impl FigureRunner {
         let folder = |results: &Path| results.strip_prefix(&self.out).unwrap_or(results).to_string_lossy().into_owned();
         for record in &self.records {
             let variant = self.plan_of(record)?.figure.variant.unwrap_or_default();
-            judged.document.runs.push(FigureRun { variant, folder: folder(&record.results) });
+            let recorded = Manifest::read(&record.results).map_err(FigureError::Results)?;
+            let fingerprint = Some(hex(recorded.fingerprint));
+            judged.document.runs.push(FigureRun { variant, folder: folder(&record.results), fingerprint });
         }
         Ok(judged)
     }

@@ -208,15 +208,23 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
     named.unwrap_or_else(|| name_of(path))
 }
 
+/// Returns the path of a run that a document names, if it is the run with that fingerprint.
+fn run_of(path: &Path, folder: &str, fingerprint: Option<&str>, document: &str) -> Result<PathBuf, ReportError> {
+    let results = named(path, folder)?;
+    let found = hex(Manifest::read(&results)?.fingerprint);
+    match fingerprint {
+        Some(stated) if stated != found => {
+            Err(changed(results, format!("its fingerprint differs from the one in {document}")))
+        }
+        _ => Ok(results),
+    }
+}
+
 fn comparison_of(path: &Path, comparison: &Comparison, runs: &mut Runs, wanted: &Wanted) -> Result<Value, ReportError> {
     for ComparedRun { value, folder } in &comparison.runs {
-        let results = named(path, folder)?;
         // A comparison that was killed while it replaced another leaves runs of both.
-        let found = hex(Manifest::read(&results)?.fingerprint);
-        if comparison.rows.iter().any(|row| row.value == *value && row.fingerprint != found) {
-            let reason = format!("its fingerprint differs from the one in {}", Comparison::FILE);
-            return Err(changed(results, reason));
-        }
+        let row = comparison.rows.iter().find(|row| row.value == *value);
+        let results = run_of(path, folder, row.map(|row| row.fingerprint.as_str()), Comparison::FILE)?;
         runs.add(value, results, wanted.clone());
     }
     Ok(json!({ "kind": "compare", "compare": comparison.to_json() }))
@@ -292,7 +300,8 @@ fn figure_of(
         let label = if run.variant.is_empty() { &about.title } else { &run.variant };
         if path.join(&run.folder).join("manifest.json").exists() {
             let wanted = Wanted { drawn: drawn(&about.charts, &run.variant), ..Wanted::default() };
-            told["run"] = json!(runs.add(label, named(path, &run.folder)?, wanted));
+            let results = run_of(path, &run.folder, run.fingerprint.as_deref(), Figure::FILE)?;
+            told["run"] = json!(runs.add(label, results, wanted));
             told["place"] = json!(format!("{inside}{}", run.folder));
         }
     }

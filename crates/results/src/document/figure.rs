@@ -181,6 +181,9 @@ pub struct FigureRun {
     pub variant: String,
     /// Folder of its results, relative to that of the figure.
     pub folder: String,
+    /// Fingerprint of the run, in hexadecimal; earlier versions wrote none.
+    #[serde(default)]
+    pub fingerprint: Option<String>,
 }
 
 /// A chart of a figure.

@@ -172,3 +172,21 @@ fn every_axis_of_a_sweep_has_an_effect() {
     assert!(said.err.contains("run.replications"), "{}", said.err);
     assert!(!scratch.path("t").exists());
 }
+
+/// A recorded run of a figure that was exchanged for another is refused by a report, and made again by `reproduce`.
+#[test]
+fn an_exchanged_run_of_a_figure_is_found() {
+    let scratch = Scratch::new("documents-figure");
+    let figure =
+        SOUND.replace("\"1ms\"", "\"50us\"") + "[[expectations]]\nmetric = \"outcome\"\nvalue = \"finished\"\n";
+    scratch.file("papers/p/fig1.toml", figure).file("b.toml", SOUND.replace("10Gb/s", "5Gb/s"));
+    let reproduce = ["reproduce", "p/fig1", "--quick", "--out", "out"];
+    scratch.run(&reproduce).ends(0);
+    let report = || scratch.run(&["report", "out/p/fig1-quick", "-o", "r.html", "--overwrite"]);
+    report().ends(0);
+    fs::remove_dir_all(scratch.path("out/p/fig1-quick/run")).expect("it is there");
+    scratch.run(&["run", "b.toml", "-q", "--set", "run.duration=50us", "--out", "out/p/fig1-quick/run"]).ends(0);
+    assert!(report().ends(2).err.contains("fingerprint"));
+    scratch.run(&reproduce).ends(0);
+    report().ends(0);
+}
