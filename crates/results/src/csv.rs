@@ -2,8 +2,8 @@
 
 use super::batch::Value;
 use super::error::ResultsError;
-use super::own::Kind;
 use super::reader::Results;
+use super::replaceable::Kind;
 use fabric::record::schema::{Table, Unit};
 use files::output::OutputFile;
 use files::text::csv_cell;

@@ -2,7 +2,7 @@
 
 use super::error::ResultsError;
 use super::manifest::{FILE, Manifest};
-use super::ours::{is_in_the_way, others, records, verify};
+use super::ownership::{is_in_the_way, others, records, verify};
 use super::parquet_file::TableWriter;
 use super::stage::{Leftover, Stage, clean, restore};
 use fabric::record::schema::TABLES;

@@ -7,7 +7,7 @@
 //! next writer or reader of `OUT` moves the old result back.
 
 use super::error::ResultsError;
-use super::ours::settle;
+use super::ownership::settle;
 use files::output::unfinished::{self, Writer, parent};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};

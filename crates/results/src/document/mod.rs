@@ -26,7 +26,7 @@ pub use sweep::{Sweep, SweepCell, SweepRun};
 
 use super::error::ResultsError;
 use super::hash::{is_hashed, with_hash};
-use super::own::Kind;
+use super::replaceable::Kind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
