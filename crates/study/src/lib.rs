@@ -4,61 +4,32 @@
 //! and resumable. [`judge`] compares measurements of several seeds with the expectations of a paper or a scenario;
 //! [`FigureStudy`] does so for all cells of a figure and all readings of its paper.
 
-mod blame;
 pub mod capture;
-mod compare;
-mod count;
-mod criteria;
-mod doubt;
-mod execute;
-mod figure;
 mod grid;
-#[cfg(test)]
-mod infiniband_tests;
-mod judged;
+mod judge;
 mod measure;
-#[cfg(test)]
-mod measure_tests;
-mod names;
-mod network;
-mod part;
-mod recorded;
-mod records;
-mod reproduce;
-mod sentence;
-mod shares;
+mod paper;
+mod run;
 pub mod stability;
-mod statement;
-mod statistics;
-mod summary;
-mod sweep;
-mod trend;
-mod verdict;
-mod volume;
-mod watch;
 
-pub use blame::blame;
-pub use compare::{CompareError, CompareEvent, CompareStudy};
-pub use count::count_statements;
-pub use doubt::{Votes, doubt};
-pub use execute::{
-    Captured, Draft, Execution, Existing, Options, Recording, StudyError, cores, execute, execute_with, recorder_spec,
+pub use grid::{
+    Axis, CompareError, CompareEvent, CompareStudy, Curve, Grid, GridError, Older, Part, Point, PointResult, Sample,
+    SweepRow, SweepStudy, SweepTable, given_twice, kind_of, parse_axis, quantity_keys,
 };
-pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
-pub use grid::{Grid, GridError, Older, Point, PointResult, Sample, kind_of, quantity_keys};
-pub use judged::{FigureEnding, JudgedFigure, short_cell};
-pub use measure::{Measures, WorkloadSummary, measured, outcome_word};
-pub use names::{claim_place, file_name, slug, usual_place};
-pub use part::Part;
-pub use recorded::load_recorded;
-pub use records::{judgement_record, run_record, symbol};
-pub use reproduce::{FigureError, FigureOptions, FigureRecord, FigureRunner, PaperFigure, own_folder, whole_figure};
-pub use sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
-pub use statement::{Counts, Evidence, Statement, statements};
-pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};
-pub use summary::{SummaryError, SummaryStudy, SummedUp};
-pub use sweep::{Axis, Curve, SweepRow, SweepStudy, SweepTable, given_twice, parse_axis};
-pub use trend::{CellRuns, Line, TrendJudgement, holds, judge_trend};
-pub use verdict::{Judgement, Verdict, judge, judge_run, judge_values};
-pub(crate) use volume::ROWS_HELD;
-pub use volume::Volume;
+pub use judge::{
+    CellRuns, Counts, Evidence, FigureRuns, Judgement, Line, MatrixTable, SentenceFinding, Statement, TrendJudgement,
+    Verdict, Votes, count_statements, doubt, fill_matrix, holds, judge, judge_run, judge_sentence, judge_trend,
+    judge_values, judgement_record, run_record, statements, symbol,
+};
+pub use measure::{
+    Bounds, Interval, Measures, Summary, WorkloadSummary, measured, outcome_word, quantile, summarise, summarise_within,
+};
+pub use paper::{
+    Alternative, CellSummary, FigureEnding, FigureError, FigureOptions, FigureRecord, FigureRunner, FigureStudy,
+    Finding, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, own_folder, short_cell,
+    whole_figure,
+};
+pub use run::{
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, blame, claim_place, cores, execute,
+    execute_with, file_name, load_recorded, recorder_spec, slug, usual_place,
+};

@@ -1,8 +1,8 @@
 //! Comparison of several recorded runs of one scenario.
 
-use super::execute::cores;
-use super::execute::{Execution, Existing, Options, Recording, StudyError, execute_with};
-use super::names::file_name;
+use crate::run::execute::cores;
+use crate::run::execute::{Execution, Existing, Options, Recording, StudyError, execute_with};
+use crate::run::names::file_name;
 use fabric::Progress;
 use results::document::{ComparedRun, Comparison, ComparisonRow, Document};
 use results::{Kind, REPORT_FILE, ResultsError};

@@ -3,11 +3,11 @@
 //! The directory of a sweep contains `sweep.json`, which identifies the sweep, and one small file in `points/` for each
 //! finished run, written atomically. A restarted sweep reuses the finished runs.
 
-use super::execute::{Existing, Options, Recording, StudyError, execute};
-use super::measure::{Measures, measured};
 use super::part::Part;
-use super::records::units_of;
-use super::statistics::Bounds;
+use crate::judge::documents::units_of;
+use crate::measure::measures::{Measures, measured};
+use crate::measure::statistics::Bounds;
+use crate::run::execute::{Existing, Options, Recording, StudyError, execute};
 use files::output::unfinished::remove_dead_files;
 use files::output::{write_file, write_new, write_one_of_many};
 use results::document::{Document, Sweep, SweepRun};

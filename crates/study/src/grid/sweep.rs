@@ -1,8 +1,8 @@
 //! Sweeps: a grid of values times several seeds, and the table of its results.
 
-use super::grid::{Grid, GridError, Older, Point, PointResult, kind_of};
-use super::names::slug;
-use super::statistics::{Bounds, Summary, summarise_within};
+use super::points::{Grid, GridError, Older, Point, PointResult, kind_of};
+use crate::measure::statistics::{Bounds, Summary, summarise_within};
+use crate::run::names::slug;
 use files::output::write_file;
 use files::text::csv_cell;
 use results::ResultsError;

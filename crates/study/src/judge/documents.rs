@@ -1,9 +1,9 @@
 //! Conversion of judgements and summaries to documents.
 
-use super::execute::Execution;
-use super::measure::WorkloadSummary;
-use super::statistics::Summary;
 use super::verdict::Judgement;
+use crate::measure::measures::WorkloadSummary;
+use crate::measure::statistics::Summary;
+use crate::run::execute::Execution;
 use results::OutcomeRecord;
 use results::document::{self, RunRecord, Spread, SpreadWithInterval, ThroughputRecord, WorkloadRecord};
 use scenario::{Comparison, Expectation, Expected, Plan};
@@ -94,5 +94,5 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
 /// Returns the units of a plan's quantities, by name.
 pub(crate) fn units_of(plan: &Plan) -> BTreeMap<String, String> {
     let units = plan.expectations.iter().map(|expectation| expectation.unit().word().to_owned());
-    super::grid::quantity_keys(&plan.expectations).into_iter().zip(units).collect()
+    crate::grid::points::quantity_keys(&plan.expectations).into_iter().zip(units).collect()
 }

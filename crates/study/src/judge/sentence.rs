@@ -1,11 +1,11 @@
 //! Judgement of a paper's statements about several figures, by seed and under every reading of open choices.
 
 use super::criteria::{Numbers, better, mean_places, order_kept};
-use super::doubt::{Votes, doubt};
-use super::figure::{Alternative, FigureStudy};
-use super::grid::PointResult;
-use super::statistics::{Summary, summarise};
+use super::undetermined::{Votes, doubt};
 use super::verdict::{Verdict, nearly_all};
+use crate::grid::points::PointResult;
+use crate::measure::statistics::{Summary, summarise};
+use crate::paper::figure::{Alternative, FigureStudy};
 use scenario::{Against, FigureNames, Matrix, OtherQuantity, Sentence, Statistic};
 use std::collections::BTreeSet;
 

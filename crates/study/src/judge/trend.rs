@@ -4,9 +4,9 @@
 //! that differences between seeds do not hide differences between cells. It is then judged as an inequality: nine of
 //! ten seeds must follow it, and nine of ten must have a value in every cell for a verdict.
 
-use super::grid::Sample;
-use super::statistics::quantile;
 use super::verdict::{Verdict, nearly_all};
+use crate::grid::points::Sample;
+use crate::measure::statistics::quantile;
 use scenario::{Shape, Trend};
 
 /// A cell and its runs.

@@ -1,7 +1,7 @@
 //! Reasons for undetermined verdicts: seeds that differ, runs without a value, or open choices of a paper.
 
-use super::figure::Alternative;
 use super::verdict::{Verdict, nearly_all};
+use crate::paper::figure::Alternative;
 
 /// Counts of the runs of one reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

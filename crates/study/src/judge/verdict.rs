@@ -7,9 +7,9 @@
 //! If more than one run in ten has no value, for example because a flow did not complete, the verdict is undetermined:
 //! the runs with a value may be the exception.
 
-use super::doubt::Votes;
-use super::measure::{Measures, measured};
-use super::statistics::{Summary, summarise};
+use super::undetermined::Votes;
+use crate::measure::measures::{Measures, measured};
+use crate::measure::statistics::{Summary, summarise};
 use scenario::{Comparison, Expectation, Expected, Plan, VARIANT};
 
 /// The verdict of several runs on an expectation.

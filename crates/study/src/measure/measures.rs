@@ -65,15 +65,15 @@ pub fn outcome_word(outcome: &Outcome) -> &'static str {
 
 /// State of a run at one instant.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     /// The instant.
-    pub(super) at: Time,
+    pub(crate) at: Time,
     /// State of each flow; empty at the start.
-    pub(super) flows: Vec<FlowSummary>,
+    pub(crate) flows: Vec<FlowSummary>,
     /// Totals so far.
-    pub(super) totals: Totals,
+    pub(crate) totals: Totals,
     /// How long the wires of ports named in expectations were in use, and how long they were idle for lack of credits.
-    pub(super) wires: BTreeMap<u32, (Span, Span)>,
+    pub(crate) wires: BTreeMap<u32, (Span, Span)>,
 }
 
 impl Snapshot {
@@ -83,24 +83,24 @@ impl Snapshot {
 }
 
 /// A run to be measured.
-pub(super) struct Course<'a> {
-    pub(super) plan: &'a Plan,
+pub(crate) struct Course<'a> {
+    pub(crate) plan: &'a Plan,
     /// Summary of the run.
-    pub(super) report: &'a RunSummary,
+    pub(crate) report: &'a RunSummary,
     /// State at the start: nothing has happened.
-    pub(super) start: Snapshot,
+    pub(crate) start: Snapshot,
     /// States at the instants of [`boundaries`] that the run reached, in order.
-    pub(super) marks: Vec<Snapshot>,
+    pub(crate) marks: Vec<Snapshot>,
     /// State at the end.
-    pub(super) end: Snapshot,
+    pub(crate) end: Snapshot,
     /// State of each stopped flow at its stop.
-    pub(super) stopped: Vec<Option<FlowSummary>>,
+    pub(crate) stopped: Vec<Option<FlowSummary>>,
     /// Fair shares, if an expectation refers to them and they are defined.
-    pub(super) fair: Vec<FairPhase>,
+    pub(crate) fair: Vec<FairPhase>,
 }
 
 /// Returns the instants at which windows begin or end, in order, without the start and the end of the run.
-pub(super) fn boundaries(plan: &Plan) -> Vec<Time> {
+pub(crate) fn boundaries(plan: &Plan) -> Vec<Time> {
     let windows = plan.expectations.iter().map(|expectation| expectation.window);
     let all = windows.flat_map(|window| [window.from, window.until]).chain([plan.run.warm_up]);
     let inner: BTreeSet<Span> = all.filter(|&at| at > Span::ZERO && at < plan.run.duration).collect();
@@ -109,7 +109,7 @@ pub(super) fn boundaries(plan: &Plan) -> Vec<Time> {
 
 /// Returns the instants of [`boundaries`] and those at which flows are stopped; later arrivals do not count in a flow's
 /// throughput.
-pub(super) fn instants(plan: &Plan) -> Vec<Time> {
+pub(crate) fn instants(plan: &Plan) -> Vec<Time> {
     let end = Time::ZERO + plan.run.duration;
     let stops = plan.spec.flows.iter().filter_map(|flow| flow.stop).filter(|&stop| stop < end);
     let all: BTreeSet<Time> = boundaries(plan).into_iter().chain(stops).collect();
@@ -118,7 +118,7 @@ pub(super) fn instants(plan: &Plan) -> Vec<Time> {
 
 impl Course<'_> {
     /// Returns the simulated time reached: the full duration if the run finished, even if nothing happened at the end.
-    pub(super) fn reached(&self) -> Time {
+    pub(crate) fn reached(&self) -> Time {
         match self.report.outcome {
             Outcome::Finished | Outcome::Stalled(_) => Time::ZERO + self.plan.run.duration,
             _ => self.report.now,
@@ -291,7 +291,7 @@ impl Course<'_> {
 }
 
 /// Returns the mean fair share of a flow in an interval. NaN if the interval is empty or there are no phases.
-pub(super) fn fair_share(phases: &[FairPhase], slot: Slot, flow: u32) -> f64 {
+pub(crate) fn fair_share(phases: &[FairPhase], slot: Slot, flow: u32) -> f64 {
     if phases.is_empty() || slot.length() == Span::ZERO {
         return f64::NAN;
     }
@@ -334,7 +334,7 @@ fn completion(plan: &Plan, end: &Snapshot, flow: usize) -> Option<f64> {
 
 impl Measures {
     /// Measures a run from its states at the ends of windows and the values accumulated during the run.
-    pub(super) fn new(course: &Course<'_>, watches: Vec<Watch>) -> Measures {
+    pub(crate) fn new(course: &Course<'_>, watches: Vec<Watch>) -> Measures {
         let (plan, end) = (course.plan, &course.end);
         let usual = Window { from: plan.run.warm_up, until: plan.run.duration };
         let flows = 0..plan.spec.flows.len();

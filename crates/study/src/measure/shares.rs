@@ -15,7 +15,7 @@ const MOST_WORK: usize = 1_000_000;
 
 /// See [`schema::FAIR_SHARES`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ShareRow {
+pub(crate) struct ShareRow {
     time: Time,
     flow: u32,
     /// Fair share in bits per second.
@@ -33,24 +33,24 @@ impl Row for ShareRow {
 
 /// Mean fair share of a flow over the time in which its throughput is measured.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct MeanShare {
+pub(crate) struct MeanShare {
     /// Bits per second, excluding overhead.
-    pub(super) throughput: f64,
+    pub(crate) throughput: f64,
     /// The link that limited the flow longest; `None` if its offered load did.
-    pub(super) bottleneck: Option<String>,
+    pub(crate) bottleneck: Option<String>,
 }
 
 /// Fair shares of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Shares {
+pub(crate) struct Shares {
     /// Mean share by flow; `None` where it is not unique.
-    pub(super) of_flow: Vec<Option<MeanShare>>,
+    pub(crate) of_flow: Vec<Option<MeanShare>>,
     /// All changes of shares.
-    pub(super) rows: Vec<ShareRow>,
+    pub(crate) rows: Vec<ShareRow>,
 }
 
 /// Returns the time at which each flow became inactive, if that was before the end of the run.
-pub(super) fn ended(plan: &Plan, flows: &[FlowSummary]) -> Vec<Option<Time>> {
+pub(crate) fn ended(plan: &Plan, flows: &[FlowSummary]) -> Vec<Option<Time>> {
     let of =
         |(flow, report): (&fabric::workload::FlowSpec, &FlowSummary)| report.ended.into_iter().chain(flow.stop).min();
     plan.spec.flows.iter().zip(flows).map(of).collect()
@@ -90,7 +90,7 @@ fn steady(plan: &Plan) -> Shares {
 }
 
 /// Returns the shares of a run that reached `reached`; empty if there are too many.
-pub(super) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time) -> Shares {
+pub(crate) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time) -> Shares {
     let mut sums: Vec<Sum> = vec![Sum::default(); flows.len()];
     let mut now: Vec<f64> = vec![0.0; flows.len()];
     let mut on: Vec<u32> = Vec::new();

@@ -1,7 +1,7 @@
 //! Tests of every metric on networks that can be calculated by hand.
 
-use super::execute::{Execution, Existing, Options, Recording, execute};
-use super::measure::measured;
+use super::measures::measured;
+use crate::run::execute::{Execution, Existing, Options, Recording, execute};
 use scenario::{Limits, NoFiles, Plan, load_str};
 use std::sync::atomic::AtomicBool;
 

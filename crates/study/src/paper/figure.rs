@@ -1,11 +1,11 @@
 //! A figure of a paper: its cells, run under the default and other readings of the paper, and the verdicts on its
 //! statements.
 
-use super::doubt::{Votes, doubt};
-use super::grid::{Point, PointResult, quantity_keys};
-use super::statistics::{Summary, summarise_within};
-use super::trend::{CellRuns, TrendJudgement, judge_trend};
-use super::verdict::{Judgement, Verdict, judge_values};
+use crate::grid::points::{Point, PointResult, quantity_keys};
+use crate::judge::trend::{CellRuns, TrendJudgement, judge_trend};
+use crate::judge::undetermined::{Votes, doubt};
+use crate::judge::verdict::{Judgement, Verdict, judge_values};
+use crate::measure::statistics::{Summary, summarise_within};
 use scenario::{OpenChoice, Plan, Trend, Unit};
 
 /// A value of an open choice other than the default.

@@ -1,13 +1,13 @@
 //! A figure that was run and judged, and its document.
 
-use super::count::count_statements;
 use super::figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
-use super::grid::{PointResult, quantity_keys};
-use super::records::{judgement_record, units_of};
-use super::sentence::FigureRuns;
-use super::statement::{Evidence, statements};
-use super::trend::Line;
-use super::verdict::Verdict;
+use crate::grid::points::{PointResult, quantity_keys};
+use crate::judge::count::count_statements;
+use crate::judge::documents::{judgement_record, units_of};
+use crate::judge::sentence::FigureRuns;
+use crate::judge::statement::{Evidence, statements};
+use crate::judge::trend::Line;
+use crate::judge::verdict::Verdict;
 use results::document::{
     Choice, Figure, FigureCell, Judgement, NumberFinding, Program, Ruling, TrendFinding, TrendLine, TrendMedian,
     UnderChoice,

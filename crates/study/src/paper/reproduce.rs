@@ -5,9 +5,9 @@
 //! are its `[[choices]]`. Figures share `base*.toml`.
 
 use super::figure::FigureStudy;
-use super::grid::{Grid, GridError, Older, Point};
-use super::judged::JudgedFigure;
-use super::names::file_name;
+use super::judged_figure::JudgedFigure;
+use crate::grid::points::{Grid, GridError, Older, Point};
+use crate::run::names::file_name;
 use results::document::FigureRun;
 use results::{Manifest, PLOTS_FOLDER, ResultsError, hex};
 use scenario::{Errors, Plan, VARIANT, load};

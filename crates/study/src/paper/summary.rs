@@ -1,12 +1,12 @@
 //! A paper's statements about several figures: matrices of variants by figures, and sentences with their verdicts.
 
-use super::grid::quantity_keys;
-use super::names::file_name;
-use super::records::symbol;
-use super::sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
-use super::statement::Evidence;
-use super::statistics::Summary;
-use super::verdict::Verdict;
+use crate::grid::points::quantity_keys;
+use crate::judge::documents::symbol;
+use crate::judge::sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
+use crate::judge::statement::Evidence;
+use crate::judge::verdict::Verdict;
+use crate::measure::statistics::Summary;
+use crate::run::names::file_name;
 use files::output::write_file;
 use files::text::csv_cell;
 use results::ResultsError;

@@ -1,13 +1,13 @@
 //! Execution of a plan: building, running, measuring and, optionally, recording.
 
-use super::measure::{Course, Measures, Snapshot, boundaries, instants};
 use super::network::network_json;
-use super::records::judgement_record;
-use super::shares::{ended, shares_of_run};
-use super::verdict::{Judgement, Verdict, judge_run};
 use super::volume::{ROWS_HELD, Volume, judge};
-use super::watch::{Needs, Watch};
 use crate::capture::{Capture, CaptureFile};
+use crate::judge::documents::judgement_record;
+use crate::judge::verdict::{Judgement, Verdict, judge_run};
+use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants};
+use crate::measure::shares::{ended, shares_of_run};
+use crate::measure::watch::{Needs, Watch};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
 use fabric::{
     BuildErrors, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation, Sizing,

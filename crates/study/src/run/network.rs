@@ -1,7 +1,7 @@
 //! `network.json` in a results directory: the hosts and their positions, the path and fair share of each flow, and the
 //! buffer sizes.
 
-use super::shares::Shares;
+use crate::measure::shares::Shares;
 use fabric::graph::Role;
 use fabric::spec::{Buffer, ClassBuffer, CreditUnit, Fault, FlowControl};
 use scenario::{Plan, flow_paths};
@@ -97,10 +97,10 @@ mod tests {
 
     #[test]
     fn ways_shares_and_room_are_told() {
-        let text = include_str!("../../../scenarios/victim.toml");
+        let text = include_str!("../../../../scenarios/victim.toml");
         let plan = load_str("victim.toml", text, &[], &NoFiles, Limits::default()).expect("a scenario");
         let lasting = vec![fabric::FlowSummary::default(); plan.spec.flows.len()];
-        let shares = super::super::shares::shares_of_run(&plan, &lasting, units::Time::ZERO + plan.run.duration);
+        let shares = crate::measure::shares::shares_of_run(&plan, &lasting, units::Time::ZERO + plan.run.duration);
         let network = network_json(&plan, &shares);
         assert_eq!(network["topology"], "two-switches");
         let roles = network["nodes"]["role"].as_array().expect("roles");

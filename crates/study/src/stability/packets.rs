@@ -1,7 +1,8 @@
 //! Packet simulation of the same loop: its sampled queue and total rate, and the oscillation of either.
 
 use super::Trajectory;
-use crate::{ROWS_HELD, StudyError, cores, outcome_word};
+use crate::run::volume::ROWS_HELD;
+use crate::{StudyError, cores, outcome_word};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish};
 use fabric::{BuildOptions, Partition, Progress, RunLimits, Simulation, Sizing};
 use scenario::fluid::{Bottleneck, FluidPlan, source_rates};

@@ -1,7 +1,7 @@
 //! Time until flows together reach their fair share: their throughput over a sliding window, by sample.
 
 use super::Slot;
-use crate::measure::fair_share;
+use crate::measure::measures::fair_share;
 use fabric::record::FlowSample;
 use scenario::{Expectation, FairPhase, Plan};
 use std::collections::{BTreeSet, VecDeque};

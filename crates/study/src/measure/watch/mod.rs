@@ -26,9 +26,9 @@ use units::{Span, Time};
 
 /// A window as instants.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    pub(super) from: Time,
-    pub(super) until: Time,
+pub(crate) struct Slot {
+    pub(crate) from: Time,
+    pub(crate) until: Time,
 }
 
 impl From<Window> for Slot {
@@ -39,12 +39,12 @@ impl From<Window> for Slot {
 
 impl Slot {
     /// Returns the intersection with an interval.
-    pub(super) fn part(self, from: Time, until: Time) -> Slot {
+    pub(crate) fn part(self, from: Time, until: Time) -> Slot {
         Slot { from: from.max(self.from), until: until.min(self.until) }
     }
 
     /// Returns the length; zero if it ends before it begins.
-    pub(super) fn length(self) -> Span {
+    pub(crate) fn length(self) -> Span {
         self.until.saturating_since(self.from)
     }
 }
@@ -61,7 +61,7 @@ fn link_rates(plan: &Plan) -> impl Fn(u32) -> u64 {
 
 /// An accumulator for one expectation.
 #[derive(Debug)]
-pub(super) enum Watch {
+pub(crate) enum Watch {
     Nothing,
     Levels(Levels),
     Deliveries(Deliveries),
@@ -73,7 +73,7 @@ pub(super) enum Watch {
 }
 
 impl Watch {
-    pub(super) fn new(plan: &Plan, fair: &[FairPhase], expectation: &Expectation) -> Watch {
+    pub(crate) fn new(plan: &Plan, fair: &[FairPhase], expectation: &Expectation) -> Watch {
         match expectation.metric {
             metric if metric.is_about_levels() => Watch::Levels(Levels::new(plan, expectation)),
             Metric::RecoveryTime => Watch::Deliveries(Deliveries::new(plan, fair, expectation)),
@@ -88,7 +88,7 @@ impl Watch {
         }
     }
 
-    pub(super) fn take(&mut self, rows: &Rows) {
+    pub(crate) fn take(&mut self, rows: &Rows) {
         match self {
             Watch::Nothing => {}
             Watch::Levels(levels) => levels.take(&rows.queues),
@@ -102,7 +102,7 @@ impl Watch {
     }
 
     /// Returns the values of a run that reached `end`: one for every flow or port, by its number, or a single one.
-    pub(super) fn close(self, end: Time) -> BTreeMap<u32, f64> {
+    pub(crate) fn close(self, end: Time) -> BTreeMap<u32, f64> {
         match self {
             Watch::Nothing => BTreeMap::new(),
             Watch::Levels(levels) => levels.close(end).into_iter().map(|level| (0, level)).collect(),
@@ -118,20 +118,20 @@ impl Watch {
 
 /// The tables that the expectations of a plan need.
 #[derive(Debug, Default)]
-pub(super) struct Needs {
-    pub(super) links: bool,
-    pub(super) queues: bool,
-    pub(super) rates: bool,
-    pub(super) pauses: bool,
-    pub(super) deliveries: bool,
-    pub(super) occupancy: bool,
-    pub(super) notices: bool,
-    pub(super) ports: BTreeSet<u32>,
+pub(crate) struct Needs {
+    pub(crate) links: bool,
+    pub(crate) queues: bool,
+    pub(crate) rates: bool,
+    pub(crate) pauses: bool,
+    pub(crate) deliveries: bool,
+    pub(crate) occupancy: bool,
+    pub(crate) notices: bool,
+    pub(crate) ports: BTreeSet<u32>,
     flows: BTreeSet<u32>,
 }
 
 impl Needs {
-    pub(super) fn of(plan: &Plan) -> Needs {
+    pub(crate) fn of(plan: &Plan) -> Needs {
         let mut needs = Needs::default();
         let mut first = 0;
         let ports_of: Vec<std::ops::Range<u32>> = plan
@@ -177,7 +177,7 @@ impl Needs {
     }
 
     /// Returns the recorder configuration for a run that is not recorded.
-    pub(super) fn alone(self, sample_every: Span) -> RecorderSpec {
+    pub(crate) fn alone(self, sample_every: Span) -> RecorderSpec {
         RecorderSpec {
             sample_every: (self.queues || self.rates || self.deliveries || self.occupancy).then_some(sample_every),
             links: self.links,

@@ -1,0 +1,12 @@
+//! Many runs: the points of a grid, a part of them for one task of a batch job, sweeps, and comparisons of recorded
+//! runs.
+
+mod compare;
+mod part;
+pub(crate) mod points;
+mod sweep;
+
+pub use compare::{CompareError, CompareEvent, CompareStudy};
+pub use part::Part;
+pub use points::{Grid, GridError, Older, Point, PointResult, Sample, kind_of, quantity_keys};
+pub use sweep::{Axis, Curve, SweepRow, SweepStudy, SweepTable, given_twice, parse_axis};

@@ -1,0 +1,14 @@
+//! The metrics of a run, and statistics over several runs.
+//!
+//! Some metrics are known at the end of a run (`measures.rs`), others are accumulated while it runs (`watch/`). Fair
+//! shares (`shares.rs`) are the yardstick of throughputs.
+
+pub(crate) mod measures;
+pub(crate) mod shares;
+pub(crate) mod statistics;
+#[cfg(test)]
+mod tests;
+pub(crate) mod watch;
+
+pub use measures::{Measures, WorkloadSummary, measured, outcome_word};
+pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};

@@ -1,0 +1,11 @@
+//! Papers: a figure with its cells and readings, the reproduction of figures, and the summary of a paper.
+
+pub(crate) mod figure;
+mod judged_figure;
+mod reproduce;
+mod summary;
+
+pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
+pub use judged_figure::{FigureEnding, JudgedFigure, short_cell};
+pub use reproduce::{FigureError, FigureOptions, FigureRecord, FigureRunner, PaperFigure, own_folder, whole_figure};
+pub use summary::{SummaryError, SummaryStudy, SummedUp};

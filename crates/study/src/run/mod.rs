@@ -1,0 +1,21 @@
+//! Execution of one plan: building, running, measuring, recording.
+//!
+//! [`execute()`] does all of it of it; the other files name the results, bound their size, describe the network to readers
+//! of the results, and load the plan of a recorded run again.
+
+pub(crate) mod execute;
+#[cfg(test)]
+mod infiniband_tests;
+mod loss;
+pub(crate) mod names;
+mod network;
+mod recorded_plan;
+pub(crate) mod volume;
+
+pub use execute::{
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, cores, execute, execute_with, recorder_spec,
+};
+pub use loss::blame;
+pub use names::{claim_place, file_name, slug, usual_place};
+pub use recorded_plan::load_recorded;
+pub use volume::Volume;
