@@ -2,9 +2,12 @@
 //! hands.
 //!
 //! A bundle is a vector that moves by pointer, so a mailbox is locked for a moment once a window and sender, and an
-//! emptied bundle serves again: nothing is allocated in a window like the one before.
+//! emptied bundle serves again: nothing is allocated in a window like the one before. Bundles for shards of other ranks
+//! are encoded into a parcel for each rank, which changes hands at the end of the window.
 
 use crate::alarms::Alarms;
+use crate::encode::Encode;
+use crate::ranks::{NUMBERS, Ranks};
 use crate::run::{Model, Shard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -66,15 +69,12 @@ impl<M> Context<M> {
         &self.neighbours
     }
 
-    /// Brings everything to the mailboxes. Returns when the first of it has its effect, [`u64::MAX`] if there is nothing.
-    pub(crate) fn post<'a>(&mut self, mailbox: impl Fn(u32) -> &'a Mailbox<M>) -> u64
-    where
-        M: 'a,
-    {
+    /// Gives everything to `put`, by shard. Returns when the first of it has its effect, [`u64::MAX`] if there is nothing.
+    pub(crate) fn post(&mut self, put: impl Fn(u32, Vec<M>)) -> u64 {
         for neighbour in self.addressed.drain(..) {
             let empty = self.spare.pop().unwrap_or_default();
             let bundle = std::mem::replace(&mut self.outbox[neighbour as usize], empty);
-            mailbox(self.neighbours[neighbour as usize]).put(bundle);
+            put(self.neighbours[neighbour as usize], bundle);
         }
         std::mem::replace(&mut self.earliest, u64::MAX)
     }
@@ -95,7 +95,7 @@ impl<M> Default for Mailbox<M> {
 }
 
 impl<M> Mailbox<M> {
-    fn put(&self, bundle: Vec<M>) {
+    pub(crate) fn put(&self, bundle: Vec<M>) {
         let mut bundles = lock(&self.bundles);
         bundles.push(bundle);
         self.any.store(true, Ordering::Release);
@@ -129,6 +129,74 @@ impl<M> Mailbox<M> {
         let mut now = lock(&self.bundles);
         if now.capacity() == 0 {
             *now = bundles;
+        }
+    }
+}
+
+/// What goes to shards of other ranks at the end of a window, encoded, by rank.
+#[derive(Debug)]
+pub(crate) struct Parcels {
+    /// The first shard of each rank, and the number of all shards.
+    bounds: Vec<u32>,
+    rank: usize,
+    parcels: Vec<Mutex<Vec<u8>>>,
+}
+
+impl Parcels {
+    pub(crate) fn new(bounds: &[u32], rank: usize) -> Parcels {
+        assert!(bounds.is_sorted() && bounds.first() == Some(&0), "the ranks have the shards in order");
+        let parcels = (1..bounds.len()).map(|_| Mutex::default()).collect();
+        Parcels { bounds: bounds.to_vec(), rank, parcels }
+    }
+
+    /// Whether there is no other rank.
+    #[inline]
+    pub(crate) fn alone(&self) -> bool {
+        self.parcels.len() == 1
+    }
+
+    /// How many shards are here.
+    pub(crate) fn own(&self) -> usize {
+        (self.bounds[self.rank + 1] - self.bounds[self.rank]) as usize
+    }
+
+    /// The position here of a shard, if it is here.
+    #[inline]
+    pub(crate) fn here(&self, shard: u32) -> Option<usize> {
+        (self.bounds[self.rank]..self.bounds[self.rank + 1])
+            .contains(&shard)
+            .then(|| (shard - self.bounds[self.rank]) as usize)
+    }
+
+    /// A bundle for a shard elsewhere.
+    pub(crate) fn put<M: Encode>(&self, shard: u32, bundle: Vec<M>) {
+        let rank = self.bounds.partition_point(|&first| first <= shard) - 1;
+        let mut parcel = lock(&self.parcels[rank]);
+        shard.encode(&mut parcel);
+        bundle.encode(&mut parcel);
+    }
+
+    /// Brings all parcels to the other ranks, and gives what comes from there to `put`, by position.
+    pub(crate) fn exchange<M: Encode>(
+        &self,
+        ranks: &mut dyn Ranks,
+        numbers: &mut [u64; NUMBERS],
+        put: impl Fn(usize, Vec<M>),
+    ) {
+        let mut parcels: Vec<Vec<u8>> = self.parcels.iter().map(|parcel| std::mem::take(&mut *lock(parcel))).collect();
+        ranks.exchange(numbers, &mut parcels);
+        for mut parcel in parcels {
+            let mut rest = &parcel[..];
+            while !rest.is_empty() {
+                let bundle = <(u32, Vec<M>)>::decode(&mut rest);
+                let bundle = bundle.and_then(|(shard, bundle)| Some((self.here(shard)?, bundle)));
+                let (place, bundle) = bundle.expect("a message between the ranks of this run is damaged");
+                put(place, bundle);
+            }
+            // It serves again.
+            parcel.clear();
+            let spare = self.parcels.iter().map(lock).find(|parcel| parcel.capacity() == 0);
+            spare.into_iter().for_each(|mut empty| *empty = std::mem::take(&mut parcel));
         }
     }
 }

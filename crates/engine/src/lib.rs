@@ -39,23 +39,27 @@
 //! A model is cut into shards. Each shard owns a set of numbered [`Alarms`], pending at most once each, and fires
 //! them in the order (time, number). Shards advance together through windows no longer than the smallest delay
 //! between them, so nothing that one sends can arrive in another's past, and the result is the same on any number
-//! of threads. There is no global sequence number, no clock and no operating system in here, and the
-//! engine does not know what a frame is.
+//! of threads, and with its shards spread over any number of processes ([`Ranks`]). There is no global sequence number,
+//! no clock and no operating system in here, and the engine does not know what a frame is.
 
 mod alarms;
 mod barrier;
 mod deal;
+mod encode;
 mod exchange;
 mod fingerprint;
 mod heap;
+mod ranks;
 mod run;
 mod set;
 #[cfg(test)]
 mod tests;
 
 pub use alarms::{Alarms, Wheel};
+pub use encode::Encode;
 pub use exchange::Context;
 pub use fingerprint::Fingerprint;
 pub use heap::IndexedHeap;
-pub use run::{End, Inspection, Look, Model, RunPlan, RunReport, Shard, run};
+pub use ranks::{Alone, InMemory, NUMBERS, Ranks, in_memory};
+pub use run::{End, Inspection, Look, Model, RunPlan, RunReport, Shard, run, run_among};
 pub use units;

@@ -3,12 +3,19 @@
 //! All shards run through the same window of time, then agree on the next one from the earliest alarm or message
 //! anywhere. A window is no longer than the smallest delay between shards, so a message always lies in the receiver's
 //! future, whenever it is delivered between its sending and the next window. At every inspection, a multiple of a fixed span of simulated time
-//! and therefore the same instant for every partitioning, one thread looks at the whole model and may end the run.
+//! and therefore the same instant for every partitioning, one thread of each rank looks at its part of the model, and
+//! all ranks together may end the run.
+//!
+//! The shards of a run may be spread over several processes, its [`Ranks`]. Then the first thread of each rank meets those
+//! of the others once a window: they exchange the messages for shards elsewhere and agree on the next window. Alone
+//! or not, a run is the same code.
 
 use crate::alarms::{Alarms, Wheel};
 use crate::barrier::Barrier;
 use crate::deal::Deal;
-use crate::exchange::{Context, Mailbox, lock};
+use crate::encode::Encode;
+use crate::exchange::{Context, Mailbox, Parcels, lock};
+use crate::ranks::{Alone, Ranks};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +27,7 @@ const ALARMS_BETWEEN_LOOKS: u32 = 1 << 14;
 /// What a shard simulates.
 pub trait Model: Send {
     /// What crosses from one shard to another, by value.
-    type Message: Send;
+    type Message: Send + Encode;
 
     /// An alarm fires.
     fn on_alarm(&mut self, now: Time, alarm: u32, context: &mut Context<Self::Message>);
@@ -107,16 +114,19 @@ pub enum Look {
     Relief,
 }
 
-/// The whole model as an inspection sees it.
+/// The model as an inspection sees it: the part of it that is on this rank, and the way to the other ranks. All ranks
+/// look at the same instant, and must come to the same decision.
 pub struct Inspection<'a, 'b, M> {
     /// The instant; see [`Look`].
     pub now: Time,
     /// Why it is looked at.
     pub look: Look,
-    /// Alarms fired so far, in all shards.
+    /// Alarms fired so far, in all shards of this rank.
     pub fired: u64,
-    /// The model, all shards of it in order.
+    /// The model, all shards of this rank in order.
     pub models: &'a mut [&'b mut M],
+    /// All ranks of the run.
+    pub ranks: &'a mut dyn Ranks,
 }
 
 /// Why a run came to its end.
@@ -139,7 +149,7 @@ pub struct RunReport {
     pub end: End,
     /// Simulated time reached.
     pub now: Time,
-    /// Alarms fired in all shards.
+    /// Alarms fired in all shards of all ranks.
     pub fired: u64,
     /// Windows it took.
     pub windows: u64,
@@ -167,9 +177,24 @@ struct Notice {
     interrupted: AtomicBool,
 }
 
-/// What the threads of one run share.
-struct Shared<'a, 's, M: Model, F> {
+/// What all threads of all ranks know at the end of a window.
+#[derive(Clone, Copy)]
+struct Agreement {
+    /// The earliest alarm or message anywhere.
+    next: u64,
+    full: bool,
+    interrupted: bool,
+}
+
+/// What the threads of one rank share.
+struct Shared<'a, 's, M: Model> {
     plan: RunPlan<'a>,
+    /// Shards on all ranks.
+    total: usize,
+    /// What is on its way to shards of other ranks.
+    parcels: Parcels,
+    /// What the ranks have agreed on; written by the first thread between two meetings.
+    agreed: Notice,
     seats: Vec<Seat<'s, M>>,
     /// By thread. Two of each, used in turn: a fast thread may have ended the next window before a slow one has read
     /// what was said of this one, but not the one after that.
@@ -177,8 +202,13 @@ struct Shared<'a, 's, M: Model, F> {
     deal: Mutex<Deal>,
     /// The look that ended the run, counted from 1; [`u64::MAX`] while none has.
     stopped: AtomicU64,
-    supervise: Mutex<F>,
     barrier: Barrier,
+}
+
+/// What only the first thread of a rank has.
+struct Chief<'c, F> {
+    supervise: &'c mut F,
+    ranks: &'c mut dyn Ranks,
 }
 
 /// Runs the shards up to and including `plan.until`, showing the whole model to `supervise` at every inspection. A break
@@ -190,10 +220,31 @@ struct Shared<'a, 's, M: Model, F> {
 pub fn run<M, F>(shards: &mut [Shard<M>], plan: RunPlan<'_>, supervise: F) -> RunReport
 where
     M: Model,
-    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
+    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()>,
 {
+    let bounds = [0, shards.len() as u32];
+    run_among(&mut Alone, &bounds, shards, plan, supervise)
+}
+
+/// Runs like [`run`], the shards being spread over ranks, which all call this: rank n has the shards from `bounds[n]` to
+/// before `bounds[n + 1]`. On every rank `supervise` is called at the same instants, sees the shards of that rank, and must
+/// decide the same.
+pub fn run_among<M, F>(
+    ranks: &mut dyn Ranks,
+    bounds: &[u32],
+    shards: &mut [Shard<M>],
+    plan: RunPlan<'_>,
+    mut supervise: F,
+) -> RunReport
+where
+    M: Model,
+    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()>,
+{
+    let parcels = Parcels::new(bounds, ranks.rank());
+    let total = bounds[ranks.count()] as usize;
+    assert_eq!(parcels.own(), shards.len(), "a rank has the shards that the bounds give it");
     assert!(plan.inspect_every > Span::ZERO, "inspections need an interval");
-    assert!(shards.len() < 2 || plan.lookahead > Span::ZERO, "shards need a delay between them");
+    assert!(total < 2 || plan.lookahead > Span::ZERO, "shards need a delay between them");
     let threads = plan.threads.clamp(1, shards.len().max(1));
     let seat = |shard| Seat {
         shard: Mutex::new(shard),
@@ -206,26 +257,44 @@ where
         seats: shards.iter_mut().map(seat).collect(),
         notices: (0..threads).map(|_| Default::default()).collect(),
         stopped: AtomicU64::new(u64::MAX),
-        supervise: Mutex::new(supervise),
         barrier: Barrier::new(threads),
+        total,
+        parcels,
+        agreed: Notice::default(),
         plan,
     };
-    std::thread::scope(|scope| {
+    let mut report = std::thread::scope(|scope| {
         for thread in 1..threads {
             let shared = &shared;
-            scope.spawn(move || worker(thread, shared));
+            scope.spawn(move || worker(thread, shared, None::<Chief<'_, F>>));
         }
-        worker(0, &shared)
-    })
+        worker(0, &shared, Some(Chief { supervise: &mut supervise, ranks: &mut *ranks }))
+    });
+    // Nobody runs a shard any more.
+    let (mut fired, mut last) = (0, plan.from);
+    for seat in &shared.seats {
+        let mut shard = lock(&seat.shard);
+        seat.mailbox.deliver(*shard);
+        fired += shard.context.alarms.fired();
+        last = last.max(shard.context.alarms.now());
+    }
+    let everywhere = ranks.share((fired, last).to_bytes());
+    let everywhere = everywhere.iter().map(|bytes| <(u64, Time)>::from_bytes(bytes));
+    (report.fired, last) = everywhere.fold((0, last), |(sum, latest), (fired, last)| (sum + fired, latest.max(last)));
+    // A run that ended of itself or was cut short got as far as its last alarm, whatever the windows were.
+    if matches!(report.end, End::Quiet | End::Interrupted) {
+        report.now = last;
+    }
+    report
 }
 
-/// One thread's part. Thread 0 also supervises.
+/// One thread's part. The first one also supervises, and meets the other ranks.
 ///
 /// Between two meetings at the barrier every thread decides the same from the same notices.
-fn worker<M, F>(thread: usize, shared: &Shared<'_, '_, M, F>) -> RunReport
+fn worker<M, F>(thread: usize, shared: &Shared<'_, '_, M>, mut chief: Option<Chief<'_, F>>) -> RunReport
 where
     M: Model,
-    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
+    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()>,
 {
     let _guard = shared.barrier.guard();
     let plan = shared.plan;
@@ -233,7 +302,7 @@ where
     let cells = plan.from.as_picos() / plan.inspect_every.as_picos();
     let mut inspection = Time::from_picos(cells * plan.inspect_every.as_picos()).saturating_add(plan.inspect_every);
     let mut windows = 0;
-    let mut looks = Looks { thread, done: 0 };
+    let mut looks = Looks { done: 0 };
     let mut looks_at_rest = 0;
     let mut reached = plan.from;
     let mut marks = plan.marks.iter().copied().filter(|&mark| mark >= plan.from).peekable();
@@ -241,10 +310,9 @@ where
     // A window in which nothing can happen: everybody learns when the first alarm is.
     shared.run_window(thread, windows, Time::ZERO, &order);
     let (end, now) = 'run: loop {
-        shared.barrier.wait();
-        let notices = || shared.notices.iter().map(|notices| &notices[windows as usize % 2]);
-        let start = notices().map(|notice| notice.next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX);
-        if notices().any(|notice| notice.interrupted.load(Ordering::Relaxed)) {
+        let Agreement { next: start, full, interrupted } =
+            shared.agree(windows, chief.as_mut().map(|chief| &mut *chief.ranks));
+        if interrupted {
             break (End::Interrupted, reached);
         }
         if start == u64::MAX {
@@ -253,14 +321,12 @@ where
         if start >= limit.as_picos() {
             break (End::Until, plan.until);
         }
-        if notices().any(|notice| notice.full.load(Ordering::Relaxed))
-            && looks.take(Time::from_picos(start), Look::Relief, shared).is_break()
-        {
+        if full && looks.take(Time::from_picos(start), Look::Relief, shared, chief.as_mut()).is_break() {
             break (End::Stopped, Time::from_picos(start));
         }
         loop {
             if let Some(mark) = marks.next_if(|&mark| mark < inspection && mark.as_picos() < start) {
-                let _ = looks.take(mark, Look::Mark, shared);
+                let _ = looks.take(mark, Look::Mark, shared, chief.as_mut());
                 continue;
             }
             if start < inspection.as_picos() {
@@ -272,7 +338,7 @@ where
             let last = Time::from_picos(cells * plan.inspect_every.as_picos());
             let here = if looks_at_rest <= 2 { inspection } else { last };
             inspection = here.saturating_add(plan.inspect_every);
-            if looks.take(here, Look::Inspection, shared).is_break() {
+            if looks.take(here, Look::Inspection, shared, chief.as_mut()).is_break() {
                 break 'run (End::Stopped, here);
             }
             reached = here;
@@ -284,45 +350,38 @@ where
         if let Some(mark) = marks.peek() {
             end = end.min(Time::from_picos(mark.as_picos().saturating_add(1)));
         }
-        if shared.seats.len() > 1 {
+        if shared.total > 1 {
             end = end.min(Time::from_picos(start).saturating_add(plan.lookahead));
         }
         shared.run_window(thread, windows, end, &order);
         reached = reached.max(end);
     };
-    let mut report = RunReport { end, now, fired: 0, windows };
-    // Nobody runs a shard any more.
-    if thread == 0 {
-        let mut last = plan.from;
-        for seat in &shared.seats {
-            let mut shard = lock(&seat.shard);
-            seat.mailbox.deliver(*shard);
-            report.fired += shard.context.alarms.fired();
-            last = last.max(shard.context.alarms.now());
-        }
-        // A run that ended of itself or was cut short got as far as its last alarm, whatever the windows were.
-        if matches!(end, End::Quiet | End::Interrupted) {
-            report.now = last;
-        }
-    }
-    report
+    RunReport { end, now, fired: 0, windows }
 }
 
 /// A thread's count of the looks at the model.
 struct Looks {
-    thread: usize,
     done: u64,
 }
 
 impl Looks {
-    /// Shows the whole model to the supervisor, while all others wait.
-    fn take<M, F>(&mut self, now: Time, look: Look, shared: &Shared<'_, '_, M, F>) -> ControlFlow<()>
+    /// The first thread shows the model to the supervisor, while all others wait.
+    fn take<M, F>(
+        &mut self,
+        now: Time,
+        look: Look,
+        shared: &Shared<'_, '_, M>,
+        chief: Option<&mut Chief<'_, F>>,
+    ) -> ControlFlow<()>
     where
         M: Model,
-        F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
+        F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()>,
     {
         self.done += 1;
-        if self.thread == 0 && shared.inspect(now, look).is_break() && look != Look::Mark {
+        if let Some(chief) = chief
+            && shared.inspect(now, look, chief).is_break()
+            && look != Look::Mark
+        {
             // By number: a thread that has waited for this look may read it when the next one is over.
             shared.stopped.store(self.done, Ordering::Relaxed);
         }
@@ -335,11 +394,35 @@ impl Looks {
     }
 }
 
-impl<M, F> Shared<'_, '_, M, F>
-where
-    M: Model,
-    F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()> + Send,
-{
+impl<M: Model> Shared<'_, '_, M> {
+    /// The end of a window: all threads of all ranks meet, and know the same.
+    fn agree(&self, window: u64, ranks: Option<&mut (dyn Ranks + '_)>) -> Agreement {
+        self.barrier.wait();
+        let notices = || self.notices.iter().map(|notices| &notices[window as usize % 2]);
+        if self.parcels.alone() {
+            return Agreement {
+                next: notices().map(|notice| notice.next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX),
+                full: notices().any(|notice| notice.full.load(Ordering::Relaxed)),
+                interrupted: notices().any(|notice| notice.interrupted.load(Ordering::Relaxed)),
+            };
+        }
+        if let Some(ranks) = ranks {
+            let next = notices().map(|notice| notice.next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX);
+            let none = |of: fn(&Notice) -> &AtomicBool| !notices().any(|notice| of(notice).load(Ordering::Relaxed));
+            let mut numbers = [next, none(|it| &it.full).into(), none(|it| &it.interrupted).into()];
+            self.parcels.exchange(ranks, &mut numbers, |shard, bundle| self.seats[shard].mailbox.put(bundle));
+            self.agreed.next.store(numbers[0], Ordering::Relaxed);
+            self.agreed.full.store(numbers[1] == 0, Ordering::Relaxed);
+            self.agreed.interrupted.store(numbers[2] == 0, Ordering::Relaxed);
+        }
+        self.barrier.wait();
+        Agreement {
+            next: self.agreed.next.load(Ordering::Relaxed),
+            full: self.agreed.full.load(Ordering::Relaxed),
+            interrupted: self.agreed.interrupted.load(Ordering::Relaxed),
+        }
+    }
+
     /// One thread's part of a window, up to the notice to the others. `order` is that in which it takes shards.
     fn run_window(&self, thread: usize, window: u64, end: Time, order: &[u32]) {
         let (mut next, mut full) = (u64::MAX, false);
@@ -360,7 +443,10 @@ where
             let shard: &mut Shard<M> = &mut held;
             seat.mailbox.deliver(shard);
             shard.run_before(end, self.plan.interrupt);
-            next = next.min(shard.context.post(|to| &self.seats[to as usize].mailbox));
+            next = next.min(shard.context.post(|to, bundle| match self.parcels.here(to) {
+                Some(place) => self.seats[place].mailbox.put(bundle),
+                None => self.parcels.put(to, bundle),
+            }));
             let pending = shard.context.alarms.next_time().map_or(u64::MAX, Time::as_picos);
             seat.next.store(pending, Ordering::Relaxed);
             next = next.min(pending);
@@ -373,8 +459,11 @@ where
         notice.interrupted.store(interrupted, Ordering::Relaxed);
     }
 
-    /// Shows the whole model to the supervisor.
-    fn inspect(&self, now: Time, look: Look) -> ControlFlow<()> {
+    /// Shows the model to the supervisor.
+    fn inspect<F>(&self, now: Time, look: Look, chief: &mut Chief<'_, F>) -> ControlFlow<()>
+    where
+        F: FnMut(Inspection<'_, '_, M>) -> ControlFlow<()>,
+    {
         let mut held: Vec<_> = self.seats.iter().map(|seat| lock(&seat.shard)).collect();
         // What is in the post is part of the model. Its alarms may be the first of their shard now.
         for (seat, shard) in self.seats.iter().zip(&mut held) {
@@ -386,6 +475,6 @@ where
         }
         let fired = held.iter().map(|shard| shard.context.alarms.fired()).sum();
         let mut models: Vec<&mut M> = held.iter_mut().map(|shard| &mut shard.model).collect();
-        (lock(&self.supervise))(Inspection { now, look, fired, models: &mut models })
+        (chief.supervise)(Inspection { now, look, fired, models: &mut models, ranks: &mut *chief.ranks })
     }
 }

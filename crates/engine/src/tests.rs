@@ -1,6 +1,8 @@
 //! Whole runs of a toy model: tokens that circle a ring of stations.
 
-use crate::{Context, End, Fingerprint, Look, Model, RunPlan, Shard, Wheel, run};
+use crate::{
+    Context, Encode, End, Fingerprint, Look, Model, Ranks, RunPlan, RunReport, Shard, Wheel, in_memory, run, run_among,
+};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use units::{Span, Time};
@@ -23,6 +25,8 @@ struct Token {
     at: Time,
     value: u64,
 }
+
+crate::encoded!(struct Token { to, at, value });
 
 impl Ring {
     fn accept(&mut self, token: Token, context: &mut Context<Token>) {
@@ -199,4 +203,78 @@ fn marks_show_the_model_and_change_nothing() {
     }
     seen.dedup();
     assert_eq!(seen.len(), 1, "{seen:?}");
+}
+
+/// A run on ranks: the fingerprint of all its stations, how it went, and the instants of its inspections.
+fn among_ranks(ranks: usize, shards: u32, threads: usize, until: u64) -> Vec<(u64, RunReport, Vec<u64>)> {
+    let quiet = AtomicBool::new(false);
+    let bounds: Vec<u32> = (0..=ranks as u32).map(|rank| rank * shards / ranks as u32).collect();
+    let one = |mut rank: crate::InMemory| {
+        let own = bounds[rank.rank()] as usize..bounds[rank.rank() + 1] as usize;
+        let mut part: Vec<Shard<Ring>> = ring(16, shards).drain(own).collect();
+        let plan = RunPlan {
+            from: Time::ZERO,
+            until: Time::from_picos(until),
+            inspect_every: Span::from_picos(300_000),
+            lookahead: HOP,
+            threads,
+            marks: &[],
+            interrupt: &quiet,
+        };
+        let mut inspections = Vec::new();
+        let report = run_among(&mut rank, &bounds, &mut part, plan, |look| {
+            inspections.push(look.now.as_picos());
+            // Rank 0 decides, and all obey.
+            let fired: u64 = look.ranks.gather(look.fired.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum();
+            let go_on = bool::from_bytes(&look.ranks.broadcast((fired < 25_000).to_bytes()));
+            if go_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let marks: Vec<u64> = part.iter().flat_map(|shard| shard.model.marks.iter().map(|mark| mark.value())).collect();
+        let mut all = Fingerprint::default();
+        rank.share(marks.to_bytes()).iter().flat_map(|bytes| Vec::<u64>::from_bytes(bytes)).for_each(|it| all.fold(it));
+        (all.value(), report, inspections)
+    };
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = in_memory(ranks).into_iter().map(|rank| scope.spawn(|| one(rank))).collect();
+        runs.into_iter().map(|run| run.join().expect("no rank panics")).collect()
+    })
+}
+
+#[test]
+fn ranks_do_not_change_the_bits() {
+    for until in [1_000_000, 2_000_000] {
+        let mut seen = Vec::new();
+        for (ranks, shards, threads) in [(1, 1, 1), (1, 4, 2), (2, 2, 1), (2, 8, 3), (3, 16, 2), (4, 4, 1), (5, 2, 1)] {
+            for (fingerprint, report, inspections) in among_ranks(ranks, shards, threads, until) {
+                seen.push((fingerprint, report.end, report.now, report.fired, inspections));
+            }
+        }
+        seen.dedup();
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        assert_eq!(seen[0].1, if until < 2_000_000 { End::Until } else { End::Stopped });
+    }
+}
+
+#[test]
+fn an_interrupt_on_one_rank_ends_all() {
+    let flags = [AtomicBool::new(false), AtomicBool::new(true)];
+    std::thread::scope(|scope| {
+        for (mut rank, interrupt) in in_memory(2).into_iter().zip(&flags) {
+            scope.spawn(move || {
+                let own = rank.rank();
+                let plan = RunPlan {
+                    from: Time::ZERO,
+                    until: Time::MAX,
+                    inspect_every: Span::from_secs(1),
+                    lookahead: HOP,
+                    threads: 1,
+                    marks: &[],
+                    interrupt,
+                };
+                let mut part: Vec<Shard<Ring>> = ring(8, 2).drain(own..=own).collect();
+                let report = run_among(&mut rank, &[0, 1, 2], &mut part, plan, |_| ControlFlow::Continue(()));
+                assert_eq!(report.end, End::Interrupted);
+            });
+        }
+    });
 }

@@ -54,6 +54,12 @@ pub enum Message {
     },
 }
 
+engine::encoded!(enum Message {
+    0 = Frame { port, frame },
+    1 = Credit { port, class, granted, epoch, at },
+    2 = Lost { flow, len, at },
+});
+
 /// The alarms of a shard, numbered phase by phase: signal, arrival, transmit, timer, workload, sample.
 ///
 /// Within a phase they are numbered by the order in which nodes and ports are laid out, which is the same for every

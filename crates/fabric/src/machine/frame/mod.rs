@@ -4,6 +4,7 @@ mod content;
 mod pool;
 
 pub use content::{Content, Credit, Inquiry, Notice, Pause, Segment};
+use engine::Encode;
 pub(crate) use pool::{List, NIL, Pool};
 use units::Time;
 
@@ -28,6 +29,17 @@ pub enum Kind {
     /// Tells the neighbour of freed room.
     Credit,
 }
+
+engine::encoded!(enum Kind {
+    0 = Data,
+    1 = Acknowledgement,
+    2 = Pause,
+    3 = Notice,
+    4 = Probe,
+    5 = Answer,
+    6 = Receipt,
+    7 = Credit,
+});
 
 /// The frame was damaged on its way.
 pub(crate) const CORRUPT: u8 = 1;
@@ -75,6 +87,50 @@ pub struct Frame {
     pub tag: u16,
 }
 
+/// A frame elsewhere is in no list yet; everything else goes with it.
+impl Encode for Frame {
+    #[inline]
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Frame { next: _, flow, at, long, dst, short, entropy, len, input, output, class, kind, flags, epoch, tag } =
+            self;
+        flow.encode(out);
+        at.encode(out);
+        long.encode(out);
+        dst.encode(out);
+        short.encode(out);
+        entropy.encode(out);
+        len.encode(out);
+        input.encode(out);
+        output.encode(out);
+        class.encode(out);
+        kind.encode(out);
+        flags.encode(out);
+        epoch.encode(out);
+        tag.encode(out);
+    }
+
+    #[inline]
+    fn decode(input: &mut &[u8]) -> Option<Frame> {
+        Some(Frame {
+            next: NIL,
+            flow: Encode::decode(input)?,
+            at: Encode::decode(input)?,
+            long: Encode::decode(input)?,
+            dst: Encode::decode(input)?,
+            short: Encode::decode(input)?,
+            entropy: Encode::decode(input)?,
+            len: Encode::decode(input)?,
+            input: Encode::decode(input)?,
+            output: Encode::decode(input)?,
+            class: Encode::decode(input)?,
+            kind: Encode::decode(input)?,
+            flags: Encode::decode(input)?,
+            epoch: Encode::decode(input)?,
+            tag: Encode::decode(input)?,
+        })
+    }
+}
+
 impl Frame {
     /// How often it was overtaken in its present buffer.
     pub(crate) fn overtaken(&self) -> u8 {
@@ -114,6 +170,33 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_crosses_to_another_process_as_it_is() {
+        let time = Time::from_picos;
+        let frame = Frame {
+            next: NIL,
+            flow: 1,
+            at: time(2),
+            long: u64::MAX - 3,
+            dst: 4,
+            short: 5,
+            entropy: 6,
+            len: 7,
+            input: 8,
+            output: 9,
+            class: 10,
+            kind: Kind::Credit,
+            flags: 11,
+            epoch: 12,
+            tag: 13,
+        };
+        let bytes = frame.to_bytes();
+        assert_eq!(bytes.len(), size_of::<Frame>() - size_of::<u32>());
+        assert_eq!(Frame::from_bytes(&bytes), frame);
+        // Its place in a pool stays behind.
+        assert_eq!(Frame::from_bytes(&Frame { next: 77, ..frame }.to_bytes()), frame);
+    }
 
     #[test]
     fn a_frame_is_three_quarters_of_a_cache_line() {
