@@ -284,7 +284,7 @@ impl ReactionPoint for BcnSource {
                 (feedback, Sample { offset, growth }, point, guidance)
             }
             Feedback::PathProbe { number, value } => return self.on_answer(number, value),
-            Feedback::Acknowledgement { .. } => return,
+            Feedback::Acknowledgement { .. } | Feedback::CongestionNotification | Feedback::Grant { .. } => return,
         };
         if feedback == SEVERE {
             return self.on_severe(now, point);

@@ -171,7 +171,7 @@ impl ReactionPoint for CongestionTable {
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
 
     fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
-        if let Feedback::Acknowledgement { marked: true, .. } = feedback {
+        if let Feedback::Acknowledgement { marked: true, .. } | Feedback::CongestionNotification = feedback {
             self.set((self.index + self.increase).min(self.limit));
             if self.index > self.least && self.expires.is_none() {
                 self.expires = Some(now + self.period);
@@ -212,9 +212,14 @@ mod tests {
     use super::*;
     use crate::parameter::Value;
 
-    const MARK: Feedback = Feedback::Acknowledgement { bytes: Bytes::new(2048), marked: true, round_trip: Span::ZERO };
-    const PLAIN: Feedback =
-        Feedback::Acknowledgement { bytes: Bytes::new(2048), marked: false, round_trip: Span::ZERO };
+    const MARK: Feedback = acknowledgement(true);
+    const PLAIN: Feedback = acknowledgement(false);
+
+    const fn acknowledgement(marked: bool) -> Feedback {
+        let (network_round_trip, acknowledged, sent) = (Span::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let path = crate::PathReport { network_round_trip, hops: 0, acknowledged, sent };
+        Feedback::Acknowledgement { bytes: Bytes::new(2048), marked, round_trip: Span::ZERO, path }
+    }
 
     fn point(values: &Values) -> Reaction {
         let mut point = CongestionTable::build(values).unwrap();

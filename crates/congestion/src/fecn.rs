@@ -235,7 +235,10 @@ impl ReactionPoint for FecnSource {
                 (self.stopped, self.replied) = (None, true);
             }
             Feedback::Notice { feedback: SEVERE, .. } => self.on_severe(now),
-            Feedback::Notice { .. } | Feedback::Acknowledgement { .. } => {}
+            Feedback::Notice { .. }
+            | Feedback::Acknowledgement { .. }
+            | Feedback::CongestionNotification
+            | Feedback::Grant { .. } => {}
         }
     }
 

@@ -14,7 +14,8 @@
 //! source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1500)))?;
 //! let before = source.allowance().rate;
 //!
-//! let marked = Feedback::Acknowledgement { bytes: Bytes::new(1500), marked: true, round_trip: Span::from_micros(10) };
+//! let (bytes, round_trip) = (Bytes::new(1500), Span::from_micros(10));
+//! let marked = Feedback::Acknowledgement { bytes, marked: true, round_trip, path: Default::default() };
 //! source.on_feedback(Time::ZERO + Span::from_micros(10), &marked);
 //! assert!(source.allowance().rate < before);
 //! # Ok::<(), tailback_congestion::parameter::Invalid>(())
@@ -49,6 +50,7 @@ mod qcn_point;
 mod qcn_source;
 mod qcn_standard;
 mod rate_law;
+mod telemetry;
 
 pub use bcn_point::BcnPoint;
 pub use bcn_source::BcnSource;
@@ -63,6 +65,7 @@ use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundin
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
+pub use telemetry::Stamp;
 pub use units;
 use units::{Bytes, Rate, Span, Time};
 
@@ -100,6 +103,15 @@ pub enum Feedback {
         marked: bool,
         /// Time since the source created the data frame, including its wait at the adapter.
         round_trip: Span,
+        /// What else the source knows about the path and its progress.
+        path: PathReport,
+    },
+    /// The receiver reports congestion by a frame of its own (the CNP of RoCEv2).
+    CongestionNotification,
+    /// The receiver permits the source to send so many more bytes.
+    Grant {
+        /// Number of bytes.
+        bytes: Bytes,
     },
     /// A path probe returned.
     PathProbe {
@@ -122,6 +134,29 @@ pub enum Feedback {
         /// Suggested and maximum rate, if the point provides guidance.
         guidance: Option<Guidance>,
     },
+}
+
+/// What an acknowledgement tells about the path of its flow and the flow's progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathReport {
+    /// Round-trip time by hardware time stamps: since the data frame started on the source's link, without its wait at
+    /// the adapter.
+    pub network_round_trip: Span,
+    /// Number of links from the source to the destination; 0 if it is not known.
+    pub hops: u8,
+    /// Bytes of the flow that have been acknowledged so far, including these.
+    pub acknowledged: Bytes,
+    /// Bytes of the flow that have been sent so far, each counted once however often it was sent.
+    pub sent: Bytes,
+}
+
+/// How a source learned of a lost frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossSignal {
+    /// By acknowledgements: a negative one, or enough later frames acknowledged.
+    Detected,
+    /// The retransmission timer expired.
+    Timeout,
 }
 
 /// The value of a path probe that the destination replaces with the time of its arrival.
@@ -184,6 +219,20 @@ pub trait ReactionPoint {
     fn on_sent(&mut self, now: Time, len: Bytes);
     /// Feedback arrived.
     fn on_feedback(&mut self, now: Time, feedback: &Feedback);
+    /// The flow's recovery detected a loss. Called once per loss event, before the feedback of the same acknowledgement.
+    fn on_loss(&mut self, _now: Time, _signal: LossSignal) {}
+    /// In-band telemetry of the path arrived, one stamp per hop from the source on. Called before the feedback of the
+    /// same acknowledgement.
+    fn on_telemetry(&mut self, _now: Time, _stamps: &[Stamp]) {}
+    /// Returns whether switches are to stamp the flow's frames.
+    fn wants_telemetry(&self) -> bool {
+        false
+    }
+    /// Returns the entropy of the next frame, by which switches choose among equal paths; `None` is that of the flow.
+    /// Called once per frame.
+    fn entropy(&mut self) -> Option<u32> {
+        None
+    }
     /// The time stated by [`deadline`](Self::deadline) was reached.
     fn on_deadline(&mut self, now: Time);
     /// Returns the time at which it requests a call of [`on_deadline`](Self::on_deadline), if any.
@@ -278,6 +327,18 @@ macro_rules! protocols {
             }
             fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
                 match self { $(Reaction::$variant(point) => point.on_feedback(now, feedback),)* }
+            }
+            fn on_loss(&mut self, now: Time, signal: LossSignal) {
+                match self { $(Reaction::$variant(point) => point.on_loss(now, signal),)* }
+            }
+            fn on_telemetry(&mut self, now: Time, stamps: &[Stamp]) {
+                match self { $(Reaction::$variant(point) => point.on_telemetry(now, stamps),)* }
+            }
+            fn wants_telemetry(&self) -> bool {
+                match self { $(Reaction::$variant(point) => point.wants_telemetry(),)* }
+            }
+            fn entropy(&mut self) -> Option<u32> {
+                match self { $(Reaction::$variant(point) => point.entropy(),)* }
             }
             fn on_deadline(&mut self, now: Time) {
                 match self { $(Reaction::$variant(point) => point.on_deadline(now),)* }

@@ -73,7 +73,12 @@ mod tests {
     fn nothing_that_happens_changes_what_it_may_do() {
         let allowance = Allowance { rate: Some(Rate::from_gigabits(5)), window: Some(Bytes::new(3000)) };
         let mut point = NoControl { allowance };
-        let marked = Feedback::Acknowledgement { bytes: Bytes::new(1000), marked: true, round_trip: Span::ZERO };
+        let marked = Feedback::Acknowledgement {
+            bytes: Bytes::new(1000),
+            marked: true,
+            round_trip: Span::ZERO,
+            path: Default::default(),
+        };
         point.on_sent(Time::ZERO, Bytes::new(1000));
         point.on_feedback(Time::from_picos(1), &marked);
         assert_eq!((point.allowance(), point.deadline()), (allowance, None));

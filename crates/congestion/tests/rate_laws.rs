@@ -21,7 +21,7 @@ fn build(name: &str, given: &[(&'static str, Value)]) -> Result<Reaction, Invali
 }
 
 fn answer(marked: bool) -> Feedback {
-    Feedback::Acknowledgement { bytes: FRAME, marked, round_trip: Span::ZERO }
+    Feedback::Acknowledgement { bytes: FRAME, marked, round_trip: Span::ZERO, path: Default::default() }
 }
 
 fn share(point: &Reaction) -> f64 {

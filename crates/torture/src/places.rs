@@ -329,7 +329,7 @@ fn absurd_sizes(program: &Program, at: &Path) -> Result<(), String> {
         .map(|axis| {
             format!(
                 "workloads[0].{}={}",
-                ["start", "stop", "frame", "size", "start_jitter", "stagger", "requeue", "class"][axis],
+                ["start", "stop", "frame", "size", "start_jitter", "stagger", "requeue_oracle", "class"][axis],
                 (1..31).map(|it| it.to_string()).collect::<Vec<_>>().join(",")
             )
         })

@@ -62,7 +62,10 @@ fn only_congestion_makes_a_limiter() {
         assert_eq!((source.allowance(), source.deadline()), (Allowance::default(), None));
     }
     let (bytes, round_trip) = (Bytes::new(1500), Span::ZERO);
-    source.on_feedback(Time::ZERO, &Feedback::Acknowledgement { bytes, marked: true, round_trip });
+    source.on_feedback(
+        Time::ZERO,
+        &Feedback::Acknowledgement { bytes, marked: true, round_trip, path: Default::default() },
+    );
     assert_eq!(source.allowance(), Allowance::default());
     let now = Time::from_picos(9);
     notify(&mut source, now, 63);

@@ -49,7 +49,10 @@ fn negative_feedback_makes_a_limiter_associates_and_decreases() {
     units(&mut bcn, 5, 1500, 3);
     units(&mut bcn, 5, 1500, 0);
     let (bytes, round_trip) = (Bytes::new(1500), Span::ZERO);
-    bcn.on_feedback(Time::ZERO, &Feedback::Acknowledgement { bytes, marked: true, round_trip });
+    bcn.on_feedback(
+        Time::ZERO,
+        &Feedback::Acknowledgement { bytes, marked: true, round_trip, path: Default::default() },
+    );
     assert_eq!((bcn.allowance(), bcn.deadline(), bcn.tag()), (Allowance::default(), None, 0));
     // 1 - 16/128 of 10 Gb/s, then 1 - (1 + 2 * 2)/128 of that.
     units(&mut bcn, 5, 1500, -16);

@@ -14,6 +14,7 @@ use crate::describe::error::{BuildError, BuildErrors};
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
 use crate::describe::validate::{adapter_of, largest_frame, validate};
+use crate::describe::workload::Destination;
 use crate::machine::frame::{List, NIL, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
@@ -130,7 +131,7 @@ pub(crate) fn build<P: Probe>(
 
 /// Of each shard those it sends to, ascending.
 fn neighbours(spec: &NetworkSpec, shard_of: &[u32], plan: &NetworkPlan, shards: usize) -> Vec<Vec<u32>> {
-    if spec.flows.iter().any(|flow| flow.requeue.is_some()) {
+    if spec.flows.iter().any(|flow| flow.requeue_oracle.is_some()) {
         // A source is told of a drop wherever that happens.
         let all_but = |own: u32| (0..shards as u32).filter(|&other| other != own).collect();
         return (0..shards as u32).map(all_but).collect();
@@ -166,7 +167,7 @@ fn lookahead(spec: &NetworkSpec, shard_of: &[u32], plan: &NetworkPlan) -> Span {
         |port: &&PortPlan| shard_of[port.node as usize] != shard_of[plan.ports[port.peer as usize].node as usize];
     let mut least = Span::MAX;
     if shard_of.iter().any(|&shard| shard > 0) {
-        least = spec.flows.iter().filter_map(|flow| flow.requeue).min().unwrap_or(Span::MAX);
+        least = spec.flows.iter().filter_map(|flow| flow.requeue_oracle).min().unwrap_or(Span::MAX);
     }
     for port in plan.ports.iter().filter(crosses) {
         // A frame takes at least the latency; a credit signal its own delay, whatever the cable.
@@ -420,7 +421,10 @@ impl Layout<'_> {
             let spec = &self.spec.flows[flow as usize];
             let entropy = self.spec.entropy(flow);
             let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
-            let flow = Flow::new(flow, place, spec, entropy, &adapter);
+            let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
+            if let (Some(_), Destination::Host(to)) = (spec.acknowledge, &spec.destination) {
+                flow.hops = self.hops(network.ports[port as usize].global, to.0);
+            }
             if !(flow.plain && flow.greedy) {
                 network.ports[port as usize].flags |= TIMED;
             }
@@ -437,6 +441,19 @@ impl Layout<'_> {
             last_sender: [NIL; MAX_CLASSES],
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
+    }
+
+    /// Links from a host's port to another host by the routes at the start; 0 if they do not lead there.
+    fn hops(&self, mut port: u32, to: u32) -> u8 {
+        for hops in 1..u8::MAX {
+            let node = self.plan.ports[self.plan.ports[port as usize].peer as usize].node as usize;
+            if self.spec.graph.nodes[node].role == Role::Host {
+                return if self.host_numbers[node] == to { hops } else { 0 };
+            }
+            let Some(&output) = self.plan.tables[0].outputs(self.switch_rows[node], to).first() else { return 0 };
+            port = self.first_global[node] + u32::from(output);
+        }
+        0
     }
 
     fn script(&self, node: usize) -> VecDeque<(Time, Action)> {

@@ -85,7 +85,7 @@ fn hops_in_window(spec: &NetworkSpec) -> f64 {
     // Hosts stay with their switches; cables of no length are not cut.
     let lookahead =
         spec.graph.cables.iter().filter(trunk).map(|cable| cable.link.latency).filter(|&it| it > Span::ZERO).min();
-    let requeue = spec.flows.iter().filter_map(|flow| flow.requeue).min();
+    let requeue = spec.flows.iter().filter_map(|flow| flow.requeue_oracle).min();
     let Some(window) = lookahead.into_iter().chain(requeue).min() else { return 0.0 };
     let frame = usual_frame(spec) + spec.overhead;
     let frames =

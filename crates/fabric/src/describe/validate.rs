@@ -607,7 +607,7 @@ fn check_flow(spec: &NetworkSpec, hosts: usize, flow: &FlowSpec, reaction: &Reac
         }
         _ => {}
     }
-    if flow.requeue.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {
+    if flow.requeue_oracle.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {
         wrong.push("its retransmission delay must be above zero and shorter than the run".into());
     }
     if flow.size == Some(Bytes::ZERO) {

@@ -29,7 +29,7 @@ impl<P: Probe> Network<P> {
             return;
         }
         let len = self.payload(&self.pool[place]);
-        let Some(after) = self.plan.flows[flow as usize].requeue else { return };
+        let Some(after) = self.plan.flows[flow as usize].requeue_oracle else { return };
         self.totals.requeued_frames += 1;
         let (home, at) = (self.places.source[flow as usize].shard, now + after);
         match ctx.neighbours().binary_search(&home) {
@@ -50,7 +50,7 @@ impl<P: Probe> Network<P> {
             return;
         }
         let payload = self.payload(&frame);
-        if cause != DropCause::Full || self.plan.flows[frame.flow as usize].requeue.is_none() {
+        if cause != DropCause::Full || self.plan.flows[frame.flow as usize].requeue_oracle.is_none() {
             let gone = self.gone.entry(frame.flow).or_default();
             gone.frames += 1;
             gone.bytes += u64::from(payload);

@@ -21,6 +21,7 @@ mod marking;
 mod oracle;
 mod outcomes;
 mod ports;
+mod recovery;
 mod refusals;
 mod regressions;
 mod requeue;

@@ -127,8 +127,8 @@ fn impossible_combinations_are_refused_with_the_reason() {
 
 #[test]
 fn wrong_flows_and_faults_are_refused_with_the_reason() {
-    refused("its retransmission delay", |s| s.flows[0].requeue = Some(Span::ZERO));
-    refused("its retransmission delay", |s| s.flows[0].requeue = Some(Span::MAX));
+    refused("its retransmission delay", |s| s.flows[0].requeue_oracle = Some(Span::ZERO));
+    refused("its retransmission delay", |s| s.flows[0].requeue_oracle = Some(Span::MAX));
     refused("its window needs acknowledgements", |s| {
         let allowance = Allowance { rate: None, window: Some(Bytes::new(1000)) };
         s.flows[0].reaction = Reaction::None(NoControl { allowance });

@@ -139,7 +139,7 @@ fn spec(seed: u64) -> NetworkSpec {
             flow.reaction = reaction;
         }
         if lot.percent(60) {
-            flow.requeue = Some(Span::from_nanos(lot.of(&[100, 800, 20_000])));
+            flow.requeue_oracle = Some(Span::from_nanos(lot.of(&[100, 800, 20_000])));
         }
         if lot.percent(30) {
             flow.size = Some(Bytes::new(20_001));

@@ -171,11 +171,13 @@ fn flow_keys() -> Vec<Key> {
             "Probes, if the congestion control sends any.",
         ),
         key(
-            "requeue",
+            "requeue_oracle",
             Kind::time(),
             Default::Absent("dropped frames are lost"),
-            "Retransmission: a frame dropped at a full buffer is queued again at its source after this time.",
-        ),
+            "An oracle, for comparison: a frame dropped at a full buffer is queued again at its source after this \
+             time, without any message. No network can do this.",
+        )
+        .formerly("requeue"),
         key(
             "tree",
             Kind::Count(0, 63),

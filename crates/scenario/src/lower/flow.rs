@@ -67,7 +67,7 @@ pub(super) fn template(
         activity,
         acknowledge,
         path_probe: probe?,
-        requeue: entry.time("requeue"),
+        requeue_oracle: entry.time("requeue_oracle"),
         tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
     })

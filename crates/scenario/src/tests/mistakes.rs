@@ -97,6 +97,7 @@ fn the_sound_scenario_is_sound() {
 fn one_mistake_each() {
     refused("hosts = 3", "hsots = 3", (4, 1), "did you mean `hosts`?");
     refused("[run]\n", "[run]\ncheckpoint = \"1us\"\n", (14, 1), "it was renamed to `inspect_every`");
+    refused("[run]\n", "requeue = \"1us\"\n[run]\n", (13, 1), "it was renamed to `requeue_oracle`");
     refused("hosts = 3", "hosts = 0", (4, 9), "give at least 1");
     refused("hosts = 3", "hosts = \"three\"", (4, 9), "expected a whole number, found text");
     refused("hosts = 3", "hosts = 3\nk = 4", (5, 1), "has no effect with topology = \"single-switch\"");

@@ -31,7 +31,7 @@ const LOOP: &str = r#"
     kind = "incast"
     from = "*"
     to = "h0"
-    requeue = "100us"
+    requeue_oracle = "100us"
     start_jitter = "500us"
     [run]
     duration = "250ms"

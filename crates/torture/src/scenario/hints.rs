@@ -228,7 +228,7 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
         "workloads.cdf" => quoted("sizes.cdf"),
         "workloads.start" | "workloads.flows.start" => format!("\"{}ns\"", random.below(world.duration)),
         "workloads.stop" | "workloads.flows.stop" => format!("\"{}ns\"", world.duration + random.below(world.duration)),
-        "workloads.stagger" | "workloads.start_jitter" | "workloads.requeue" => {
+        "workloads.stagger" | "workloads.start_jitter" | "workloads.requeue_oracle" => {
             format!("\"{}ns\"", 1 + random.below(world.duration / 4 + 1))
         }
         "workloads.on" | "workloads.off" => format!("\"{}ns\"", 100 + random.below(world.duration / 2 + 1)),

@@ -131,9 +131,9 @@ pub struct FlowSpec {
     pub acknowledge: Option<Acknowledge>,
     /// How its path probes travel, if its reaction point sends any.
     pub path_probe: Option<PathProbeSpec>,
-    /// A frame dropped for want of room is queued again at the source, which knows of it after that time: what a
-    /// transport above would do. `None` leaves it lost.
-    pub requeue: Option<Span>,
+    /// An oracle, for comparison: a frame dropped for want of room is queued again at the source, which knows of it after
+    /// that time without a message. `None` leaves it lost.
+    pub requeue_oracle: Option<Span>,
     /// Which tree it goes by, where the source chooses among several; `None` is by a hash of the flow.
     pub tree: Option<u8>,
     /// Its reaction point as it is at the start.
@@ -156,7 +156,7 @@ impl FlowSpec {
             activity: Activity::Always,
             acknowledge: None,
             path_probe: None,
-            requeue: None,
+            requeue_oracle: None,
             tree: None,
             reaction: Reaction::None(NoControl::default()),
         }

@@ -21,11 +21,11 @@ impl<P: Probe> Network<P> {
     pub(crate) fn acknowledged(&mut self, now: Time, frame: &Frame, Segment { born, seq }: Segment, ctx: &mut Ctx) {
         let slot = self.slot_of(frame.flow);
         let flow = &mut self.flows[slot as usize];
-        let feedback = Feedback::Acknowledgement {
-            bytes: Bytes::new(flow.acknowledged(seq)),
-            marked: frame.flags & MARKED != 0,
-            round_trip: now - born,
-        };
+        let start = flow.started(seq, born);
+        let bytes = Bytes::new(flow.acknowledged(seq));
+        let path = flow.path_report(now, start);
+        let marked = frame.flags & MARKED != 0;
+        let feedback = Feedback::Acknowledgement { bytes, marked, round_trip: now - born, path };
         self.feed_back(now, slot, &feedback, ctx);
     }
 

@@ -3,7 +3,7 @@
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use crate::machine::frame::{Frame, LAST, List, NIL, Segment};
 use crate::machine::host::deferred::Deferred;
-use congestion::{Adapter, Allowance, HALTED, Pacing, Reaction, ReactionPoint};
+use congestion::{Adapter, Allowance, HALTED, Pacing, PathReport, Reaction, ReactionPoint};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
@@ -25,6 +25,10 @@ fn span_of(bits: u64, rate: Rate) -> Span {
     let span = u128::from(bits) * 1_000_000_000_000 / u128::from(rate.as_bits_per_sec().max(1));
     Span::from_picos(u64::try_from(span).unwrap_or(u64::MAX / 2))
 }
+
+/// When the frames that are not settled started, in order.
+#[derive(Debug, Default)]
+struct Starts(VecDeque<Time>);
 
 /// See the module.
 #[derive(Debug)]
@@ -61,6 +65,12 @@ pub(crate) struct Flow {
     pub(crate) settled: u32,
     /// Bytes sent and not settled.
     pub(crate) outstanding: u64,
+    /// Bytes sent, each counted once; of flows on the general path.
+    pub(crate) sent_bytes: u64,
+    /// Where frames may start later than they are made: acknowledged flows with a backlog.
+    starts: Option<Box<Starts>>,
+    /// Links to its destination by the routes at the start of the run; 0 if it is not acknowledged or has several.
+    pub(crate) hops: u8,
     /// The rate limiter holds the next frame until then.
     pub(crate) not_before: Time,
     /// When the last frame started, its bits on the wire, and the rate that `not_before` follows from.
@@ -117,6 +127,9 @@ impl Flow {
             stalled: false,
             settled: 0,
             outstanding: 0,
+            sent_bytes: 0,
+            starts: (!greedy && spec.acknowledge.is_some()).then(Box::default),
+            hops: 0,
             not_before: Time::ZERO,
             last_start: Time::ZERO,
             last_bits: 0,
@@ -202,6 +215,24 @@ impl Flow {
         }
     }
 
+    /// When the frame of that position started on the wire, if it was made at `born` and is acknowledged for the first
+    /// time now.
+    pub(crate) fn started(&self, seq: u32, born: Time) -> Time {
+        let position = seq.wrapping_sub(self.settled) as usize;
+        let start = self.starts.as_ref().and_then(|starts| starts.0.get(position));
+        start.map_or(born, |&start| start.max(born))
+    }
+
+    /// What it knows of its path and its progress, now that a frame that started at `start` is acknowledged.
+    pub(crate) fn path_report(&self, now: Time, start: Time) -> PathReport {
+        PathReport {
+            network_round_trip: now.saturating_since(start),
+            hops: self.hops,
+            acknowledged: Bytes::new(self.sent_bytes - self.outstanding),
+            sent: Bytes::new(self.sent_bytes),
+        }
+    }
+
     /// The frame of that position in the flow is acknowledged. Returns how many bytes that settles.
     pub(crate) fn acknowledged(&mut self, seq: u32) -> u64 {
         let frames = seq.wrapping_add(1).wrapping_sub(self.settled);
@@ -210,6 +241,9 @@ impl Flow {
             return 0;
         }
         self.settled = seq.wrapping_add(1);
+        if let Some(starts) = &mut self.starts {
+            starts.0.drain(..(frames as usize).min(starts.0.len()));
+        }
         // All frames are alike but the last of a finite flow; when all is settled, so is that.
         let last = self.settled == self.sent;
         let bytes =
@@ -222,8 +256,12 @@ impl Flow {
     pub(crate) fn on_sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool) {
         self.sent = self.sent.wrapping_add(1);
         self.reaction.on_sent(now, Bytes::new(u64::from(len)));
+        self.sent_bytes += u64::from(len);
         if acknowledged {
             self.outstanding += u64::from(len);
+            if let Some(starts) = &mut self.starts {
+                starts.0.push_back(now);
+            }
         }
         self.paced_at = self.reaction.allowance().rate;
         if let Some(rate) = self.paced_at {

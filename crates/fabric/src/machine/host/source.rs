@@ -44,7 +44,7 @@ impl<P: Probe> Network<P> {
         flow.reaction.on_activity(now, flow.on);
         let turned_on = flow.on;
         // A source that has nothing left to make need not wake again, unless some of it may come back.
-        let wakes = flow.remaining > 0 || spec.requeue.is_some();
+        let wakes = flow.remaining > 0 || spec.requeue_oracle.is_some();
         let phase = flow.phase(spec).filter(|_| wakes).map(|span| now.saturating_add(span));
         let first_gap = if turned_on && !flow.greedy { Some(flow.gap(spec, self.plan.overhead)) } else { None };
         // The first frame comes after a part of a gap, so that equal sources are not in step; an exponential gap has
