@@ -7,7 +7,7 @@
 //! Left out: the retry counter that breaks a connection, RNR NAKs (a receiver here always has a buffer), responses of
 //! RDMA reads.
 
-use crate::{Arrival, Loss, Meaning, Next, Progress, Receiver, Receiving, Recovery, RecoveryInfo, Reply};
+use crate::{Arrival, LossSignal, Meaning, Next, Progress, Receiver, Receiving, Recovery, RecoveryInfo, Reply};
 use crate::{Response, Sender, Sending};
 use congestion::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset};
 use units::{Span, Time};
@@ -105,7 +105,7 @@ impl Sender for GoBackNSender {
         if wanted && self.next > self.acknowledged {
             self.next = self.acknowledged;
             self.deadline = None;
-            progress.loss = Some(Loss::Detected);
+            progress.loss = Some(LossSignal::Detected);
         }
         progress
     }
@@ -118,7 +118,7 @@ impl Sender for GoBackNSender {
     fn on_deadline(&mut self, _now: Time) -> Progress {
         self.next = self.acknowledged;
         self.deadline = None;
-        Progress { loss: Some(Loss::Timeout), ..Progress::default() }
+        Progress { loss: Some(LossSignal::Timeout), ..Progress::default() }
     }
 
     #[inline]
@@ -205,7 +205,7 @@ mod tests {
         (0..5).for_each(|n| sender.on_sent(at(n), n));
         assert_eq!((sender.deadline(), sender.in_flight()), (Some(at(100)), 5));
         let progress = sender.on_reply(at(10), &reply(Meaning::Negative, 2));
-        assert_eq!((progress.arrived, progress.loss), (2, Some(Loss::Detected)));
+        assert_eq!((progress.arrived, progress.loss), (2, Some(LossSignal::Detected)));
         assert_eq!(sender.next(true), Next::Again { number: 2, windowed: true });
         assert_eq!(sender.deadline(), None);
         // The same NAK again, and an older acknowledgement.
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(sender.deadline(), Some(at(150)));
         sender.on_reply(at(60), &reply(Meaning::Acknowledgement, 1));
         assert_eq!(sender.deadline(), Some(at(150)));
-        assert_eq!(sender.on_deadline(at(150)).loss, Some(Loss::Timeout));
+        assert_eq!(sender.on_deadline(at(150)).loss, Some(LossSignal::Timeout));
         assert_eq!((sender.next(false), sender.in_flight()), (Next::Again { number: 1, windowed: true }, 0));
     }
 

@@ -35,19 +35,33 @@
 //! [`Sink::with_point`] accept types of other crates.
 
 mod acknowledger;
+mod bitmap;
 pub mod custom;
 mod go_back_n;
 mod none;
+mod notifier;
+mod puller;
+mod reordering;
 mod reply;
+mod retransmission_timer;
+mod sack;
+mod scoreboard;
+mod selective_repeat;
 mod sink;
 
 pub use acknowledger::Acknowledger;
 pub use congestion;
 use congestion::Adapter;
+pub use congestion::LossSignal;
 use congestion::parameter::{Invalid, Parameter, Preset, Values};
 pub use go_back_n::{GoBackNReceiver, GoBackNSender};
 pub use none::Untracked;
+pub use notifier::Notifier;
+pub use puller::Puller;
+pub use reordering::{ReorderingReceiver, Report};
 pub use reply::{Arrived, Block, Blocks, Meaning, Reply, Say, unwrapped};
+pub use sack::SackSender;
+pub use selective_repeat::SelectiveRepeatSender;
 pub use sink::{ReceivingPoint, Sink};
 pub use units;
 use units::{Span, Time};
@@ -68,15 +82,6 @@ pub enum Next {
     },
 }
 
-/// How a sender learned of a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// By replies: a NAK, duplicate acknowledgements, selective acknowledgements.
-    Detected,
-    /// By its retransmission timer.
-    Timeout,
-}
-
 /// What a sender learned from a reply or its timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -84,7 +89,7 @@ pub struct Progress {
     pub arrived: u64,
     /// A loss that begins a recovery, or a timeout; what congestion control should hear of. Further losses of the same
     /// recovery are not repeated.
-    pub loss: Option<Loss>,
+    pub loss: Option<LossSignal>,
     /// Round trip of the frame that caused the reply, by its time stamp.
     pub round_trip: Option<Span>,
 }
@@ -274,17 +279,20 @@ macro_rules! receivers {
 
 senders! {
     GoBackN(GoBackNSender);
+    SelectiveRepeat(SelectiveRepeatSender);
+    Sack(SackSender);
     Custom(Box<dyn custom::CustomSender>);
 }
 
 receivers! {
     Untracked(Untracked);
     GoBackN(GoBackNReceiver);
+    Reordering(ReorderingReceiver);
     Custom(Box<dyn custom::CustomReceiver>);
 }
 
 /// All built-in recoveries.
-pub const RECOVERIES: &[RecoveryInfo] = &[none::INFO, go_back_n::INFO];
+pub const RECOVERIES: &[RecoveryInfo] = &[none::INFO, go_back_n::INFO, selective_repeat::INFO, sack::INFO];
 
 #[cfg(test)]
 mod tests {

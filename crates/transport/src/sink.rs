@@ -1,7 +1,7 @@
 //! A flow at its destination: a receiver and the receiving points that reply for it.
 
 use crate::custom::CustomReceivingPoint;
-use crate::{Acknowledger, Arrival, Arrived, Receiver, Receiving, Response, Say};
+use crate::{Acknowledger, Arrival, Arrived, Notifier, Receiver, Receiving, Response, Say};
 use units::Time;
 
 /// States what a destination sends to the source of a flow, and when it wants to be called.
@@ -21,6 +21,7 @@ pub trait ReceivingPoint {
 pub struct Sink {
     receiver: Receiving,
     acknowledger: Option<Acknowledger>,
+    notifier: Option<Notifier>,
     other: Option<Box<dyn CustomReceivingPoint>>,
 }
 
@@ -28,13 +29,20 @@ impl Sink {
     /// Creates a sink that never replies.
     #[must_use]
     pub const fn new(receiver: Receiving) -> Sink {
-        Sink { receiver, acknowledger: None, other: None }
+        Sink { receiver, acknowledger: None, notifier: None, other: None }
     }
 
     /// Acknowledges frames.
     #[must_use]
     pub fn with_acknowledger(mut self, acknowledger: Acknowledger) -> Sink {
         self.acknowledger = Some(acknowledger);
+        self
+    }
+
+    /// Answers marked frames by congestion notification packets.
+    #[must_use]
+    pub fn with_notifier(mut self, notifier: Notifier) -> Sink {
+        self.notifier = Some(notifier);
         self
     }
 
@@ -55,6 +63,9 @@ impl Sink {
         if let Some(acknowledger) = &mut self.acknowledger {
             acknowledger.on_arrival(now, frame, response);
         }
+        if let Some(notifier) = &mut self.notifier {
+            notifier.on_arrival(now, frame, response);
+        }
         if let Some(other) = &mut self.other {
             other.on_arrival(now, frame, response);
         }
@@ -65,6 +76,9 @@ impl Sink {
     #[inline]
     pub fn next_reply(&mut self, now: Time) -> Option<Say> {
         if let Some(say) = self.acknowledger.as_mut().and_then(|point| point.next_reply(now, &self.receiver)) {
+            return Some(say);
+        }
+        if let Some(say) = self.notifier.as_mut().and_then(|point| point.next_reply(now, &self.receiver)) {
             return Some(say);
         }
         self.other.as_mut().and_then(|point| point.next_reply(now, &self.receiver))

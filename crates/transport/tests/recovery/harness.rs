@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tailback_transport::units::{Span, Stream, Time};
 use tailback_transport::{
-    Acknowledger, Arrived, Loss, Next, Progress, Receiving, Recovery, Reply, Say, Sender, Sending, Sink,
+    Acknowledger, Arrived, LossSignal, Next, Progress, Receiving, Recovery, Reply, Say, Sender, Sending, Sink,
 };
 
 /// What a channel does to what is sent over it.
@@ -18,12 +18,14 @@ pub struct Channel {
     pub loss: f64,
     /// Probability of a second copy.
     pub duplication: f64,
+    /// Probability that only the header of a frame arrives.
+    pub trimming: f64,
 }
 
 impl Channel {
     /// A channel that only delays.
     pub fn of(delay: Span) -> Channel {
-        Channel { delay, jitter: Span::ZERO, loss: 0.0, duplication: 0.0 }
+        Channel { delay, jitter: Span::ZERO, loss: 0.0, duplication: 0.0, trimming: 0.0 }
     }
 
     /// The times at which copies of something sent at `now` arrive.
@@ -95,7 +97,7 @@ impl Outcome {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
-    Data { number: u64, stamp: Time },
+    Data { number: u64, stamp: Time, trimmed: bool },
     Reply(Reply),
 }
 
@@ -135,16 +137,17 @@ pub fn run<W: Window>(setup: &mut Setup<W>) -> Outcome {
     let mut reply_stream = Stream::new(setup.seed, 0, "replies");
     let (mut now, mut wire_free) = (Time::ZERO, Time::ZERO);
     let count = |outcome: &mut Outcome, progress: &Progress| match progress.loss {
-        Some(Loss::Detected) => outcome.losses_detected += 1,
-        Some(Loss::Timeout) => outcome.timeouts += 1,
+        Some(LossSignal::Detected) => outcome.losses_detected += 1,
+        Some(LossSignal::Timeout) => outcome.timeouts += 1,
         None => {}
     };
     while now <= setup.limit {
         // Everything that happens at this instant, before the wire chooses.
         while let Some(event) = agenda.take(now) {
             match event {
-                Event::Data { number, stamp } => {
-                    let frame = Arrived { number, stamp, last: number + 1 == setup.frames, ..Arrived::default() };
+                Event::Data { number, stamp, trimmed } => {
+                    let last = number + 1 == setup.frames;
+                    let frame = Arrived { number, stamp, trimmed, last, ..Arrived::default() };
                     let arrival = sink.on_arrival(now, &frame);
                     outcome.delivered[number as usize] += u32::from(arrival.is_fresh());
                     outcome.duplicates += u64::from(!arrival.is_fresh());
@@ -185,7 +188,8 @@ pub fn run<W: Window>(setup: &mut Setup<W>) -> Outcome {
                 sender.on_sent(now, number);
                 wire_free = now + setup.frame_time;
                 for time in setup.data.carry(wire_free, &mut data_stream).into_iter().flatten() {
-                    agenda.add(time, Event::Data { number, stamp: now });
+                    let trimmed = data_stream.bernoulli(setup.data.trimming);
+                    agenda.add(time, Event::Data { number, stamp: now, trimmed });
                 }
                 blocked = false;
             }

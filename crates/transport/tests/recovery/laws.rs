@@ -6,12 +6,23 @@ use tailback_transport::congestion::parameter::{Value, Values};
 use tailback_transport::units::{Span, Time};
 use tailback_transport::{Acknowledger, RECOVERIES, Recovery};
 
+/// TCP without selective acknowledgements.
+const NEWRENO: &str = "newreno";
+
 /// A recovery by its name, with its timeouts set for round trips of some ten microseconds.
-fn named(name: &str) -> Recovery {
-    let info = RECOVERIES.iter().find(|info| info.name == name).expect("it is in the catalogue");
-    let values = Values::defaults(info.parameters);
-    let values = match name {
+pub fn named(name: &str) -> Recovery {
+    let known = if name == NEWRENO { "sack" } else { name };
+    let info = RECOVERIES.iter().find(|info| info.name == known).expect("it is in the catalogue");
+    let mut values = Values::defaults(info.parameters);
+    if name == NEWRENO {
+        values = values.with("selective", Value::Flag(false)).with("limited_transmit", Value::Flag(true));
+    }
+    let values = match known {
         "go-back-n" => values.with("timeout", Value::Time(Span::from_micros(200))),
+        "sack" => values
+            .with("min_timeout", Value::Time(Span::from_micros(100)))
+            .with("initial_timeout", Value::Time(Span::from_micros(200)))
+            .with("max_timeout", Value::Time(Span::from_millis(2))),
         _ => values,
     };
     (info.build)(&values).expect("it is valid")
@@ -20,7 +31,7 @@ fn named(name: &str) -> Recovery {
 /// All that retransmit.
 fn all() -> Vec<&'static str> {
     let retransmits = |name: &&str| named(name).sender.is_some();
-    RECOVERIES.iter().map(|info| info.name).filter(retransmits).collect()
+    RECOVERIES.iter().map(|info| info.name).chain([NEWRENO]).filter(retransmits).collect()
 }
 
 fn setup(name: &str, channel: Channel, window: u64, frames: u64, seed: u64) -> Setup<Fixed> {
@@ -59,6 +70,7 @@ proptest! {
         recovery in 0..16_usize,
         loss in prop_oneof![Just(0.0), 0.0..0.02, 0.0..0.5],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
+        trimming in prop_oneof![Just(0.0), 0.0..0.3],
         jitter in prop_oneof![Just(0_u64), 1..20_000_u64],
         window in 1..200_u64,
         frames in 1..400_u64,
@@ -67,10 +79,12 @@ proptest! {
     ) {
         let name = all()[recovery % all().len()];
         let delay = Span::from_micros(2);
-        let channel = Channel { delay, jitter: Span::from_nanos(jitter), loss, duplication };
+        let channel = Channel { delay, jitter: Span::from_nanos(jitter), loss, duplication, trimming };
         let mut setup = setup(name, channel, window, frames, seed);
         setup.acknowledger = Acknowledger::every(every).within(Span::from_micros(5));
-        check(name, &run(&mut setup));
+        let outcome = run(&mut setup);
+        check(name, &outcome);
+        prop_assert_eq!(run(&mut setup), outcome, "the same seed, the same run");
     }
 }
 
