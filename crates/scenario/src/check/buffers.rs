@@ -1,6 +1,6 @@
 //! Checks of headroom, thresholds and credits against the requirements of the cables.
 
-use super::{Findings, Severity};
+use super::{Finding, Findings, Severity};
 use crate::keys::buffers::LARGEST_BUFFER;
 use crate::lower::buffers::header_delays;
 use crate::lower::largest_frames;
@@ -174,16 +174,12 @@ fn room_after_xoff(
                 }
                 (false, None) => format!("set capacity = \"{}\"", terms.buffer_for(buffer.xoff)),
             };
-            let message =
-                format!("may lose frames: {words} of headroom, but {needed} can arrive after XOFF {place}: {terms}");
-            findings.add(Severity::Error, subject, message, remedy);
+            let message = format!("may lose frames: {words} of headroom, but {needed} can arrive after XOFF {place}");
+            findings.add_computed(Finding { severity: Severity::Error, subject, message, remedy }, terms);
         } else {
-            findings.add(
-                Severity::Note,
-                subject,
-                format!("enough headroom: {words}, {needed} needed {place}: {terms}"),
-                "",
-            );
+            let message = format!("enough headroom: {words}, {needed} needed {place}");
+            let remedy = String::new();
+            findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, terms);
         }
     }
 }
@@ -197,11 +193,12 @@ fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[B
     let reverse = largest.iter().copied().max().unwrap_or_default();
     let terms = headroom(&HeadroomSpec { largest_reverse_frame: reverse, overhead: plan.spec.overhead, ..spec });
     let message = format!(
-        "hardware with the delays that IEEE 802.1Qbb and 802.3 allow needs up to {} of headroom {}: {terms}",
+        "hardware with the delays that IEEE 802.1Qbb and 802.3 allow needs up to {} of headroom {}",
         terms.above_threshold(),
         port.describe(),
     );
-    findings.add(Severity::Note, receiver.section.clone(), message, "");
+    let (subject, remedy) = (receiver.section.clone(), String::new());
+    findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, terms);
 }
 
 /// Buffer space above a threshold.

@@ -50,11 +50,35 @@ pub struct Finding {
 
 /// Findings collected by the checks.
 #[derive(Debug, Default)]
-struct Findings(Vec<Finding>);
+struct Findings(Vec<(Finding, Option<String>)>);
 
 impl Findings {
     fn add(&mut self, severity: Severity, subject: impl Into<String>, message: String, remedy: impl Into<String>) {
-        self.0.push(Finding { severity, subject: subject.into(), message, remedy: remedy.into() });
+        self.0.push((Finding { severity, subject: subject.into(), message, remedy: remedy.into() }, None));
+    }
+
+    /// Adds a finding that follows from a calculation.
+    fn add_computed(&mut self, finding: Finding, calculation: impl std::fmt::Display) {
+        self.0.push((finding, Some(calculation.to_string())));
+    }
+
+    /// Returns the findings, the most severe first. Each calculation is shown once; later findings refer to the first.
+    fn sorted(mut self) -> Vec<Finding> {
+        self.0.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.severity));
+        let mut shown: BTreeMap<String, String> = BTreeMap::new();
+        let mut complete = |(mut finding, calculation): (Finding, Option<String>)| {
+            if let Some(calculation) = calculation {
+                match shown.get(&calculation) {
+                    Some(first) => finding.message.push_str(&format!(": same calculation as for {first}")),
+                    None => {
+                        finding.message.push_str(&format!(": {calculation}"));
+                        shown.insert(calculation, finding.subject.clone());
+                    }
+                }
+            }
+            finding
+        };
+        self.0.into_iter().map(&mut complete).collect()
     }
 }
 
@@ -76,8 +100,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
         load::check(plan, &walker, &mut findings);
         strict::check(plan, &walker, &mut findings);
     }
-    findings.0.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    findings.0
+    findings.sorted()
 }
 
 /// Returns whether any switch applies flow control to its senders.

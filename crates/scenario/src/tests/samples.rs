@@ -112,6 +112,13 @@ fn a_check_finds_what_there_is_to_find() {
 
     let ring = look("ring-deadlock.toml", &[]);
     assert!(has(&ring, "can deadlock: buffer dependency cycle sw0 -> sw1 -> sw2 -> sw3 -> sw0"), "{ring:?}");
+    // Two lanes need the same headroom: its calculation is shown once.
+    let lanes = look("ring-routing.toml", &["network.routing=lash"]);
+    let sums: Vec<&str> =
+        lanes.iter().filter_map(|it| it.message.split_once("latency 1us): ").map(|it| it.1)).collect();
+    let distinct: std::collections::BTreeSet<&str> = sums.iter().copied().collect();
+    assert!(sums.len() == 3 && distinct.len() == 3, "{sums:?}");
+    assert!(sums.contains(&"same calculation as for switches[0] class data.0"), "{sums:?}");
     let victim = look("victim.toml", &[]);
     assert_eq!(worst(&victim), Some(Severity::Note), "{victim:?}");
     assert!(has(&victim, "9.87 Gb/s"), "{victim:?}");
