@@ -5,6 +5,12 @@
 
 use std::borrow::Cow;
 
+/// Formats octets in hexadecimal, two lower-case digits each.
+#[must_use]
+pub fn hexadecimal(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
 /// Returns whether a terminal would interpret a character instead of showing it: control characters, and characters
 /// that change the direction of text, end a line or are invisible.
 #[must_use]

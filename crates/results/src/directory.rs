@@ -36,7 +36,7 @@ enum Taken {
 }
 
 /// Returns `out`, `out-2`, `out-3`, ...
-fn numbered(out: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn numbered(out: &Path) -> impl Iterator<Item = PathBuf> {
     let name = out.file_name().unwrap_or_default().to_owned();
     let next = move |number: u32| {
         let mut name = name.clone();
@@ -313,7 +313,7 @@ impl FinishedResult {
 }
 
 /// Flushes the entries of a directory to disk. Does nothing where directories cannot be opened.
-fn sync(directory: &Path) -> Result<(), ResultsError> {
+pub(super) fn sync(directory: &Path) -> Result<(), ResultsError> {
     match File::open(directory) {
         Ok(file) => file.sync_all().or(Ok(())),
         Err(_) => Ok(()),

@@ -8,7 +8,7 @@ use fabric::record::{RateRow, schema};
 use files::output::unfinished;
 use units::Time;
 
-fn names(directory: &Path) -> Vec<String> {
+pub(crate) fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(directory)
         .expect("it is there")
         .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
@@ -17,7 +17,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-fn write(out: &Path, overwrite: bool, rate: u64) -> Result<PathBuf, ResultsError> {
+pub(crate) fn write(out: &Path, overwrite: bool, rate: u64) -> Result<PathBuf, ResultsError> {
     let mut writer = ResultWriter::create(out, overwrite, &RecorderSpec::default())?;
     writer.write(&[RateRow { time: Time::ZERO, flow: 1, rate: Some(rate), window: None }])?;
     writer.commit(sample())

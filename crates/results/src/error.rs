@@ -52,6 +52,16 @@ pub enum ResultsError {
         /// Path of the complete result of this run.
         kept: PathBuf,
     },
+    /// Another process is writing there.
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The directory contains finished runs of another comparison that is not complete.
+    Unfinished {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A system call failed.
     Io {
         /// The operation, such as "write".
@@ -153,7 +163,12 @@ pub fn remedy(source: &io::Error) -> &'static str {
         }
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::InvalidFilename => "the name is too long for this file system; give a shorter one with --out",
-        io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
+        io::ErrorKind::FileTooLarge if source.raw_os_error().is_some() => {
+            "the system allows no larger file there; raise the limit (ulimit -f), choose another place with --out, or record less"
+        }
+        io::ErrorKind::FileTooLarge => "it is too large to be a file that tailback wrote; restore it from a copy",
+        io::ErrorKind::IsADirectory if !files::is_strange(source) => "name a file, for example one in that directory",
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
             "only regular files and directories inside the results are read and written; remove what is there, or if a \
              copy lost files, copy it again with what links name"
         }
@@ -202,6 +217,16 @@ impl fmt::Display for ResultsError {
                 "{} was created by another process during this run\n  the results are complete and were kept in {}; move them where you want them",
                 path.display(),
                 kept.display()
+            ),
+            Self::Busy { path } => write!(
+                f,
+                "another process is writing to {}\n  wait until it has ended, or choose another place with --out",
+                path.display()
+            ),
+            Self::Unfinished { path } => write!(
+                f,
+                "{} holds runs of another comparison, which is not complete\n  continue it with the command that began it, choose another place with --out, or add --overwrite to discard them",
+                path.display()
             ),
             Self::Io { doing, path, source } => {
                 write!(f, "cannot {doing} {}: {source}\n  {}", path.display(), remedy(source))
@@ -267,6 +292,19 @@ mod tests {
     }
 
     #[test]
+    fn the_remedy_is_for_the_cause() {
+        let limited = ResultsError::io("write", Path::new("r/links.parquet"), io::Error::from_raw_os_error(27));
+        assert!(limited.to_string().contains("ulimit -f"), "{limited}");
+        let bounded = io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 5 bytes");
+        assert!(!remedy(&bounded).contains("ulimit") && !remedy(&bounded).contains("regular"), "{}", remedy(&bounded));
+        let folder = tempfile::tempdir().expect("there is room");
+        let given = files::output::write_given(folder.path(), "x").expect_err("a directory");
+        assert!(remedy(&given).contains("name a file"), "{}", remedy(&given));
+        let own = files::output::write_file(folder.path(), "x").expect_err("a directory");
+        assert!(remedy(&own).contains("remove what is there"), "{}", remedy(&own));
+    }
+
+    #[test]
     fn every_error_has_a_second_line_that_says_what_to_do() {
         let path = PathBuf::from("results/incast");
         let errors = [
@@ -277,6 +315,8 @@ mod tests {
             ResultsError::Foreign { path: path.clone(), kind: "a report" },
             ResultsError::InTheWay { path: path.clone(), kept: path.clone() },
             ResultsError::NotMoved { path: path.clone(), out: path.clone() },
+            ResultsError::Busy { path: path.clone() },
+            ResultsError::Unfinished { path: path.clone() },
             ResultsError::io("create", &path, io::Error::from(io::ErrorKind::PermissionDenied)),
             ResultsError::NotResults { path: path.clone(), reason: "it has no manifest.json".into() },
             ResultsError::Changed { path: path.clone(), reason: "it is missing".into() },

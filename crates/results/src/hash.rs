@@ -3,12 +3,13 @@
 //! A hash is `sha256:` followed by the SHA-256 digest as `sha256sum` prints it. It detects changes by a disk, a copy or
 //! an editor. It is not a signature: anyone who modifies a file deliberately can also replace the hash.
 
+use files::text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Seek, Write};
 
 /// Formats a digest.
 fn shown(digest: Sha256) -> String {
-    digest.finalize().iter().fold(String::from("sha256:"), |text, octet| text + &format!("{octet:02x}"))
+    format!("sha256:{}", hexadecimal(&digest.finalize()))
 }
 
 /// Returns the hash of a byte slice.

@@ -8,6 +8,7 @@
 
 mod arrow;
 mod batch;
+mod compared;
 mod csv;
 mod difference;
 mod directory;
@@ -27,6 +28,7 @@ mod stage;
 
 pub use arrow::base64;
 pub use batch::{Batch, Cells, Value};
+pub use compared::{COMPARISON_CHARTS, ComparisonPlan, ComparisonWriter};
 pub use csv::export_csv;
 pub use difference::{Difference, Differences, Manner, Unlike, differences};
 pub use directory::{FinishedResult, ResultWriter};
@@ -34,7 +36,9 @@ pub use error::ResultsError;
 pub use error::remedy;
 pub use hash::{Hashing, hash_of, hash_of_file};
 pub use manifest::{COMMIT, FileRecord, Input, Manifest, OutcomeRecord, SCHEMA_VERSION, TableRecord, VERSION, hex};
-pub use ownership::{CAPTURE_FILE, CSV_FOLDER, EXPECTATIONS_FILE, NETWORK_FILE, PLOTS_FOLDER, REPORT_FILE};
+pub use ownership::{
+    CAPTURE_FILE, CSV_FOLDER, EXPECTATIONS_FILE, NETWORK_FILE, PLOTS_FOLDER, REPORT_FILE, remove_result,
+};
 pub use parquet_file::{ROWS_PER_GROUP, TableReader, TableWriter};
 pub use picture::Picture;
 pub use quantity::{Quantity, axis_value};

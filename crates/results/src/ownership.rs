@@ -4,7 +4,9 @@
 //! `report`, which are recognised by their names and first bytes. All other files are the user's and are kept when a
 //! result is replaced.
 
+use super::compared::{COMPARISON_CHARTS, LOCK};
 use super::csv::{COLUMNS, header};
+use super::document::{Comparison, Document, UnfinishedComparison};
 use super::error::ResultsError;
 use super::hash::hash_of_file;
 use super::manifest::{FILE, FileRecord, Manifest};
@@ -177,10 +179,67 @@ pub(super) fn is_in_the_way(inside: &Path, result: &Path) -> bool {
     folders.any(|path| there(path).is_some_and(|found| !found.is_dir())) || there(inside).is_some()
 }
 
+/// Returns the paths of the user's files inside a comparison: in its runs, and beside them.
+pub(super) fn others_of_comparison(directory: &Path) -> Result<Vec<PathBuf>, ResultsError> {
+    let runs = Comparison::read(directory)?.map(|comparison| comparison.runs).unwrap_or_default();
+    let mut found = Vec::new();
+    for run in &runs {
+        let folder = directory.join(&run.folder);
+        if let Ok(manifest) = Manifest::read(&folder) {
+            let inside = others(&folder, &manifest)?.into_iter();
+            found.extend(inside.map(|inside| Path::new(&run.folder).join(inside)));
+        }
+    }
+    let ours = |inside: &Path| {
+        let file = directory.join(inside);
+        let name = inside.to_str().unwrap_or_default();
+        runs.iter().any(|run| inside.starts_with(&run.folder))
+            || [Comparison::FILE, UnfinishedComparison::FILE, LOCK].contains(&name)
+            || name == REPORT_FILE && Kind::Report.wrote(&file)
+            || COMPARISON_CHARTS.contains(&name) && Kind::Picture.wrote(&file)
+            || is_dead(&file)
+    };
+    let all = walk(directory).map_err(|source| ResultsError::io("read", directory, source))?;
+    found.extend(all.into_iter().filter(|path| !ours(path)));
+    Ok(found)
+}
+
+/// Removes a result, its manifest last. The user's files in it are kept.
+///
+/// # Errors
+/// Returns an error if the directory is not a result, or if a system call fails.
+pub fn remove_result(directory: &Path) -> Result<(), ResultsError> {
+    let manifest = Manifest::read(directory)?;
+    let others = others(directory, &manifest)?;
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ResultsError::Io { doing: "remove", path, source }
+    };
+    let all = walk(directory).map_err(failed(directory))?;
+    for inside in all.iter().filter(|inside| !others.contains(inside) && inside.as_path() != Path::new(FILE)) {
+        let path = directory.join(inside);
+        fs::remove_file(&path).map_err(failed(&path))?;
+        // Folders go when their last file does.
+        for folder in inside.ancestors().skip(1).take_while(|folder| *folder != Path::new("")) {
+            let _ = fs::remove_dir(directory.join(folder));
+        }
+    }
+    let path = directory.join(FILE);
+    fs::remove_file(&path).map_err(failed(&path))?;
+    match others.is_empty() {
+        true => fs::remove_dir(directory).map_err(failed(directory)),
+        false => Ok(()),
+    }
+}
+
 /// Moves the user's files from a replaced result to the new one. Returns whether all were moved.
 pub(super) fn settle(replaced: &Path, out: &Path) -> bool {
     let others = Manifest::read(replaced).and_then(|manifest| others(replaced, &manifest));
-    let Ok(others) = others else { return false };
+    others.is_ok_and(|others| move_over(replaced, out, others))
+}
+
+/// Moves files, given by their paths inside, from one directory to another. Returns whether all were moved.
+pub(super) fn move_over(replaced: &Path, out: &Path, others: Vec<PathBuf>) -> bool {
     let mut moved = true;
     for inside in others {
         let (from, to) = (replaced.join(&inside), out.join(&inside));

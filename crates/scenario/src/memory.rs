@@ -114,8 +114,7 @@ impl Need {
         if total <= limit {
             return Ok(());
         }
-        let about = if total < 1_000_000_000_000_000 { "about " } else { "" };
-        let mut text = format!("this needs {about}{} of memory", shown(total));
+        let mut text = format!("this needs {} of memory", about(total));
         if let Some((count, what, bytes)) = self.parts.iter().max_by_key(|part| part.2) {
             let _ = write!(text, ", {} of it for {} {what}", shown(*bytes), grouped(*count));
         }
@@ -136,6 +135,13 @@ pub fn shown(bytes: u64) -> String {
         1_000_000_000..1_000_000_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
         _ => "more than 1000 TB".into(),
     }
+}
+
+/// Formats an estimated number of bytes for humans.
+#[must_use]
+pub fn about(bytes: u64) -> String {
+    let shown = shown(bytes);
+    if shown.starts_with("more than") { shown } else { format!("about {shown}") }
 }
 
 /// Returns the value of the environment variable that permits that many bytes.

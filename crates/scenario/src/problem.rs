@@ -84,7 +84,13 @@ impl Errors {
                 *place = stated(*place, &self.sources).unwrap_or(*place);
             }
         }
-        self.sources.call(values, option);
+        self.given_by(values, option)
+    }
+
+    /// The same with these overrides under the name of the option that gave them.
+    #[must_use]
+    pub fn given_by(mut self, overrides: &[String], option: &str) -> Errors {
+        self.sources.call(overrides, option);
         self
     }
 

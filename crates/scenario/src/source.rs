@@ -4,6 +4,7 @@
 //! text that caused it. This module does not read files; a [`FileReader`] does, and only that of the loader accesses
 //! the disk.
 
+use files::text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -103,11 +104,6 @@ impl Sources {
             _ => PathBuf::new(),
         }
     }
-}
-
-/// Formats octets in hexadecimal.
-fn hexadecimal(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// Returns the last character boundary at or before a byte.

@@ -13,8 +13,9 @@ mod run;
 pub mod stability;
 
 pub use grid::{
-    Axis, CompareError, CompareEvent, CompareStudy, Curve, Grid, GridError, Older, Part, Point, PointResult, Sample,
-    SweepRow, SweepStudy, SweepTable, given_twice, kind_of, parse_axis, quantity_keys,
+    Axis, CompareError, CompareEvent, CompareStudy, Compared, Curve, Grid, GridError, LoadedComparison, Older, Part,
+    Point, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
+    quantity_keys,
 };
 pub use judge::{
     CellRuns, Counts, Evidence, FigureRuns, Judgement, Line, MatrixTable, SentenceFinding, Statement, TrendJudgement,
@@ -30,6 +31,6 @@ pub use paper::{
     whole_figure,
 };
 pub use run::{
-    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, blame, claim_place, cores, execute,
-    execute_with, file_name, load_recorded, recorder_spec, slug, usual_place,
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, blame, cores, execute, execute_with,
+    file_name, load_recorded, recorder_spec, slug, usual_place,
 };

@@ -43,7 +43,7 @@ const FIGURE: &str = "[[variants]]\nname = \"slow\"\nset = { \"workloads[w].rate
                       set = { \"workloads[w].rate\" = \"5Gb/s\" }\n[[trends]]\nquantity = \"t\"\nalong = \"variant\"\nshape = \"rising\"\n";
 
 /// The commands that are killed; each leaves what it makes in `out`.
-const COMMANDS: [&[&str]; 7] = [
+const COMMANDS: [&[&str]; 8] = [
     &["run", "s.toml", "--out", "out", "--csv", "--plot", "--pcap", "leaf0->h0", "--quiet"],
     &["run", "s.toml", "--out", "out", "--overwrite", "--csv", "--quiet"],
     &[
@@ -59,6 +59,7 @@ const COMMANDS: [&[&str]; 7] = [
         "2",
     ],
     &["compare", "s.toml", "--protocols", "none,qcn", "--out", "out", "--threads", "2"],
+    &["compare", "s.toml", "--protocols", "none,qcn", "--out", "out", "--threads", "2", "--overwrite"],
     &["reproduce", "p", "--papers", "papers", "--out", "out", "--threads", "2"],
     &["pcap", "s.toml", "leaf0->h0", "-o", "out"],
     &["report", "r", "-o", "out"],
@@ -153,7 +154,11 @@ pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut 
     let took = start.elapsed();
     if arguments.contains(&"--overwrite") {
         // There is an older result to be replaced.
-        program.run(&here, &["run", "s.toml", "--out", "out", "--seed", "77", "--quiet"], LIMIT)?.clean()?;
+        let older: &[&str] = match arguments[0] {
+            "compare" => &["compare", "s.toml", "--protocols", "none", "--set", "run.seed=77", "--out", "out"],
+            _ => &["run", "s.toml", "--out", "out", "--seed", "77", "--quiet"],
+        };
+        program.run(&here, older, LIMIT)?.clean()?;
         copy(&here.join("out"), &folder.join("old")).map_err(io)?;
     }
     for _ in 0..KILLS {
@@ -163,12 +168,15 @@ pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut 
         let what = |error: String| format!("tailback {} killed after {after:?}: {error}", arguments.join(" "));
         let out = here.join("out");
         let old = folder.join("old");
+        // An older comparison is locked while it is replaced.
+        let _ = std::fs::remove_file(out.join("compare.partial.lock"));
         if old.exists() && same_files(&old, &out).is_ok() {
             continue;
         }
         if old.exists() && !out.exists() {
             // Between two renames; whoever looks next moves the old result back.
-            program.run(&here, &["csv", "out", "--out", "c"], LIMIT)?.clean().map_err(what)?;
+            let run = if arguments[0] == "compare" { "out/none" } else { "out" };
+            program.run(&here, &["csv", run, "--out", "c"], LIMIT)?.clean().map_err(what)?;
         }
         if !(old.exists() && same_files(&old, &out).is_ok()) {
             whole(&sound.join("out"), &out).map_err(what)?;
@@ -178,12 +186,17 @@ pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut 
             let _ = (std::fs::remove_dir_all(&out), std::fs::remove_file(&out));
         }
     }
-    // Again: a run starts over, a sweep goes on.
+    // Again: a run starts over; a sweep goes on, and a comparison that is not complete.
     let mut again = arguments.to_vec();
     if arguments[0] == "report" {
         let _ = std::fs::remove_file(here.join("out"));
     }
-    if ["run", "compare", "pcap"].contains(&arguments[0]) && !again.contains(&"--overwrite") {
+    let starts_over = match arguments[0] {
+        "run" | "pcap" => true,
+        "compare" => here.join("out/compare.json").exists(),
+        _ => false,
+    };
+    if starts_over && !again.contains(&"--overwrite") {
         again.push("--overwrite");
     }
     let last = program.run(&here, &again, LIMIT)?;

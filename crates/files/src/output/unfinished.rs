@@ -8,6 +8,7 @@
 //! identifies the current boot of this kernel and the mounted file system, for which a lock is reliable. A file is
 //! removed only if it carries our own token and its lock is free; all others are kept and reported to the user.
 
+use crate::text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -28,10 +29,7 @@ pub fn parent(path: &Path) -> &Path {
 fn token(directory: &Path) -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     match boot.zip(device(directory)) {
-        Some((boot, device)) => {
-            let digest = Sha256::digest(format!("{} {device}", boot.trim()));
-            digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
-        }
+        Some((boot, device)) => hexadecimal(&Sha256::digest(format!("{} {device}", boot.trim()))[..4]),
         None => UNCERTAIN.to_owned(),
     }
 }
@@ -70,7 +68,7 @@ fn start_of(name: &OsStr) -> OsString {
     }
     let hash = Sha256::digest(name.as_encoded_bytes());
     let start: String = name.to_string_lossy().chars().take(LONGEST / 8).collect();
-    hash.iter().take(4).fold(start + "-", |text, byte| format!("{text}{byte:02x}")).into()
+    format!("{start}-{}", hexadecimal(&hash[..4])).into()
 }
 
 /// Returns candidate names for an unfinished file that will become `place`, in order.
@@ -97,6 +95,28 @@ pub fn create_locked(path: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => Ok(None),
         // A file system without locks: others cannot take one either, and keep their hands off.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(leads_to(path, &file).then_some(file)),
+    }
+}
+
+/// Returns the name of an unfinished directory next to a path that any process may continue.
+pub fn name_beside(place: &Path, what: &str) -> OsString {
+    let mut name = start_of(place.file_name().unwrap_or_default());
+    name.push(format!("{INFIX}{what}"));
+    name
+}
+
+/// Opens or creates a file and locks it. Returns `None` if another process holds the lock. Where a file system has no
+/// locks, nobody holds one.
+pub fn lock(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        crate::plain(path)?;
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Ok(()) | Err(TryLockError::Error(_)) if leads_to(path, &file) => return Ok(Some(file)),
+            // Its last holder removed it in between.
+            _ => {}
+        }
     }
 }
 

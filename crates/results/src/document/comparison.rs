@@ -1,4 +1,4 @@
-//! `compare.json`: a comparison of runs of one scenario.
+//! `compare.json` and `compare.partial.json`: a comparison of runs of one scenario, and one that is not complete.
 
 use super::Document;
 use serde::{Deserialize, Serialize};
@@ -55,4 +55,38 @@ impl Document for Comparison {
     const VERSION: u64 = 1;
     const FILE: &'static str = "compare.json";
     const KEYS: &'static [&'static str] = &["name", "key", "runs", "rows"];
+}
+
+/// A comparison some of whose runs are finished.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnfinishedComparison {
+    /// Hash of the scenario, its overrides and the compared values, which identifies the comparison.
+    pub identity: String,
+    /// Identification of the program that made the runs.
+    pub program: String,
+    /// The runs, in the requested order.
+    pub runs: Vec<ComparedRun>,
+    /// Those that are finished.
+    pub finished: Vec<FinishedRun>,
+}
+
+/// A finished run of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FinishedRun {
+    /// Value of the key.
+    pub value: String,
+    /// Outcome of the run.
+    pub outcome: String,
+    /// Fingerprint of the run, in hexadecimal.
+    pub fingerprint: String,
+    /// Measurements of its workloads.
+    pub rows: Vec<ComparisonRow>,
+}
+
+impl Document for UnfinishedComparison {
+    const FORMAT: &'static str = "tailback unfinished comparison";
+    const VERSION: u64 = 1;
+    const FILE: &'static str = "compare.partial.json";
+    const KEYS: &'static [&'static str] = &["identity", "program", "runs", "finished"];
+    const ALWAYS_HASHED: bool = true;
 }

@@ -11,7 +11,7 @@ mod run;
 mod stability;
 mod sweep;
 
-pub use comparison::{ComparedRun, Comparison, ComparisonRow};
+pub use comparison::{ComparedRun, Comparison, ComparisonRow, FinishedRun, UnfinishedComparison};
 pub use figure::{
     Chart, ChartGroup, ChartLine, ChartPoint, ChartVariant, Choice, Figure, FigureCell, FigureRun, NumberFinding,
     Program, Ruling, TrendFinding, TrendLine, TrendMedian, UnderChoice,

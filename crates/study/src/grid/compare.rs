@@ -1,12 +1,15 @@
 //! Comparison of several recorded runs of one scenario.
 
+use super::points::program;
 use crate::run::execute::cores;
-use crate::run::execute::{Execution, Existing, Options, Recording, StudyError, execute_with};
-use crate::run::names::file_name;
+use crate::run::execute::{Execution, Existing, Options, Recording, StudyError, execute};
+use crate::run::names::{file_name, usual_place};
 use fabric::Progress;
-use results::document::{ComparedRun, Comparison, ComparisonRow, Document};
-use results::{Kind, REPORT_FILE, ResultsError};
+use files::text::hexadecimal;
+use results::document::{ComparedRun, Comparison, ComparisonRow, FinishedRun};
+use results::{ComparisonPlan, ComparisonWriter, ResultsError, remove_result};
 use scenario::{Errors, Plan, load};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -21,6 +24,8 @@ pub struct CompareStudy {
     pub key: String,
     /// The values of the key, one for each run.
     pub values: Vec<String>,
+    /// The option that gave them, for error messages.
+    pub option: &'static str,
 }
 
 /// An error of a comparison.
@@ -36,7 +41,12 @@ pub enum CompareError {
     /// A run failed, or its results could not be written.
     Study(StudyError),
     /// The comparison was interrupted; finished runs are kept.
-    Interrupted,
+    Interrupted {
+        /// Number of finished runs.
+        done: usize,
+        /// Number of all runs.
+        total: usize,
+    },
 }
 
 impl From<ResultsError> for CompareError {
@@ -45,9 +55,43 @@ impl From<ResultsError> for CompareError {
     }
 }
 
+/// A comparison whose values were all loaded, so that a misspelt one is found before any run.
+#[derive(Clone, Debug)]
+pub struct LoadedComparison {
+    /// Name of the scenario.
+    pub name: String,
+    plan: ComparisonPlan,
+}
+
+/// A complete comparison.
+#[derive(Debug)]
+pub struct Compared {
+    /// Its document.
+    pub comparison: Comparison,
+    /// Its directory.
+    pub out: PathBuf,
+    /// Outcomes of the runs.
+    pub outcomes: Vec<String>,
+    /// The error that prevented charts or a report, if any.
+    pub lacking: Option<ResultsError>,
+}
+
+/// Functions that add files to a complete comparison before it is in its place.
+pub struct Views<C, R> {
+    /// Draws charts of the runs, given by value and path, into a directory.
+    pub charts: C,
+    /// Writes a report of the comparison in a directory.
+    pub report: R,
+}
+
 /// An event during a comparison.
 #[derive(Debug)]
 pub enum CompareEvent<'a> {
+    /// A run was finished by an earlier command and is kept.
+    Kept {
+        /// Value of the key.
+        value: &'a str,
+    },
     /// A run begins.
     Start {
         /// Value of the key.
@@ -68,60 +112,89 @@ impl CompareStudy {
     /// Returns all problems found.
     pub fn plan(&self, value: &str) -> Result<Plan, CompareError> {
         let mut overrides = self.overrides.clone();
-        overrides.push(format!("{}={value}", self.key));
-        load(&self.file, &overrides).map_err(|errors| CompareError::Scenario { value: value.to_owned(), errors })
+        let own = format!("{}={value}", self.key);
+        overrides.push(own.clone());
+        load(&self.file, &overrides).map_err(|errors| CompareError::Scenario {
+            value: value.to_owned(),
+            errors: errors.given_by(&[own], self.option),
+        })
     }
 
-    /// Returns the name of the scenario. Loads all plans, so that a misspelt value is found before any run. Plans are
-    /// not kept, because together they may not fit in memory.
+    /// Loads all plans. They are not kept, because together they may not fit in memory.
     ///
     /// # Errors
     /// Returns all problems found in the first invalid plan.
-    pub fn name(&self) -> Result<String, CompareError> {
+    pub fn load(&self) -> Result<LoadedComparison, CompareError> {
         let mut name = String::new();
+        let mut digest = Sha256::new_with_prefix(results::VERSION);
         for value in &self.values {
             let plan = self.plan(value)?;
+            plan.inputs().for_each(|input| digest.update(input.sha256.as_bytes()));
+            for text in plan.overrides() {
+                digest.update(text.as_bytes());
+                digest.update([0]);
+            }
             if name.is_empty() {
                 // A plan of a variant is called after it; what is compared is the scenario.
                 let variant = plan.figure.variant.as_ref().map(|variant| format!(", {variant}")).unwrap_or_default();
                 name = plan.name.strip_suffix(variant.as_str()).unwrap_or(&plan.name).to_owned();
             }
         }
-        Ok(name)
+        let run = |(number, value): (usize, &String)| ComparedRun {
+            value: value.clone(),
+            folder: file_name(value, &self.values[..number]),
+        };
+        let runs = self.values.iter().enumerate().map(run).collect();
+        let plan = ComparisonPlan { identity: hexadecimal(&digest.finalize()), program: program(), runs };
+        Ok(LoadedComparison { name, plan })
     }
 
-    /// Checks that the comparison may be written to a directory.
+    /// Claims the directory of the comparison, by default the first free one of `results/NAME-compared`,
+    /// `results/NAME-compared-2`, ... A directory with finished runs of the same comparison is continued.
     ///
     /// # Errors
-    /// Returns an error if a comparison exists and `overwrite` is false, or if another file is in the way.
-    pub fn may_go_to(out: &Path, overwrite: bool) -> Result<(), ResultsError> {
-        Comparison::may_go_to(out)?;
-        if out.join(Comparison::FILE).exists() && !overwrite {
-            return Err(ResultsError::Exists { path: out.to_owned() });
+    /// Returns an error if another comparison exists and `overwrite` is false, if another process writes there, or if
+    /// another file is in the way.
+    pub fn claim(
+        &self,
+        loaded: &LoadedComparison,
+        out: Option<&Path>,
+        overwrite: bool,
+    ) -> Result<ComparisonWriter, ResultsError> {
+        match out {
+            Some(out) => ComparisonWriter::open(out, overwrite, &loaded.plan),
+            None => ComparisonWriter::open_numbered(&usual_place(&format!("{}-compared", loaded.name)), &loaded.plan),
         }
-        for name in ["throughput.svg", "throughput.png"] {
-            Kind::Picture.may_go_to(&out.join(name), false)?;
-        }
-        Ok(())
     }
 
-    /// Runs and records all values, and writes `compare.json`. The document of an older comparison is removed when the
-    /// first run replaces one of its runs, so that the directory never has a document of runs that are gone.
+    /// Runs and records all values that are not finished, adds charts and a report, and writes `compare.json`.
     ///
     /// # Errors
     /// Returns the first error; finished runs are kept.
     pub fn run(
         &self,
-        name: &str,
-        (out, existing): (&Path, Existing),
+        (loaded, mut writer): (&LoadedComparison, ComparisonWriter),
         threads: Option<usize>,
         interrupt: &AtomicBool,
+        views: Views<
+            impl FnOnce(&[(String, PathBuf)], &Path) -> Result<(), ResultsError>,
+            impl FnOnce(&Path) -> Result<(), ResultsError>,
+        >,
         mut see: impl FnMut(CompareEvent<'_>) + Send,
-    ) -> Result<(Comparison, Vec<(String, PathBuf)>), CompareError> {
-        let (mut rows, mut made) = (Vec::new(), Vec::new());
-        for (number, value) in self.values.iter().enumerate() {
+    ) -> Result<Compared, CompareError> {
+        let (mut outcomes, mut made) = (Vec::new(), Vec::new());
+        for run in &loaded.plan.runs {
+            let value = run.value.as_str();
+            let (out, replace) = writer.place(run);
+            made.push((value.to_owned(), out.clone()));
+            if let Some(finished) = writer.finished(run) {
+                see(CompareEvent::Kept { value });
+                outcomes.push(finished.outcome.clone());
+                continue;
+            }
             let plan = self.plan(value)?;
-            let record = Recording { out: out.join(file_name(value, &self.values[..number])), existing };
+            let existing = if replace { Existing::Replace } else { Existing::Refuse };
+            let record = Recording { out, existing };
             let options = Options {
                 threads: threads.or(plan.run.threads).unwrap_or_else(cores),
                 time_up: None,
@@ -130,57 +203,41 @@ impl CompareStudy {
                 capture: None,
             };
             see(CompareEvent::Start { value, plan: &plan });
-            let progress = |seen| see(CompareEvent::Progress(seen));
-            // The first run that takes the place of an older one ends the older comparison.
-            let execution = execute_with(&plan, &options, progress, |_| match existing {
-                Existing::Replace if number == 0 => remove_older(out),
-                _ => Ok(()),
-            });
-            let mut execution = execution.map_err(CompareError::Study)?;
+            let execution = execute(&plan, &options, |seen| see(CompareEvent::Progress(seen)));
+            let execution = execution.map_err(CompareError::Study)?;
             see(CompareEvent::End(&execution));
-            if let Some(error) = execution.lacking.take() {
-                return Err(error.into());
-            }
             if execution.report.outcome == fabric::Outcome::Interrupted {
-                return Err(CompareError::Interrupted);
+                if let Some(recorded) = &execution.recorded {
+                    remove_result(recorded)?;
+                }
+                return Err(CompareError::Interrupted { done: writer.count(), total: self.values.len() });
             }
-            let totals = &execution.report.totals;
-            rows.extend(execution.measures.workloads(&plan).into_iter().map(|line| ComparisonRow {
-                value: value.clone(),
-                workload: line.name,
-                outcome: execution.measures.outcome.to_owned(),
-                mean_bits_per_second: line.throughput.map(|(mean, _, _)| mean),
-                least_bits_per_second: line.throughput.map(|(_, least, _)| least),
-                jain_index: line.fairness,
-                mean_completion_seconds: line.completion,
-                pause_frames: totals.pause_frames,
-                dropped_frames: totals.dropped_frames,
-                fingerprint: results::hex(execution.report.fingerprint),
-            }));
-            made.extend(execution.recorded.map(|recorded| (value.clone(), recorded)));
+            let finished = finished(value, &plan, &execution);
+            outcomes.push(finished.outcome.clone());
+            writer.add(finished)?;
         }
-        let folder = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let run = |(value, path): &(String, PathBuf)| ComparedRun {
-            value: value.clone(),
-            folder: folder(path).unwrap_or_default(),
-        };
-        let (name, key, runs) = (name.to_owned(), self.key.clone(), made.iter().map(run).collect());
-        let comparison = Comparison { name, key, runs, rows };
-        comparison.write(out)?;
-        Ok((comparison, made))
+        let charts = |folder: &Path| (views.charts)(&made, folder);
+        let (comparison, out, lacking) = writer.commit((&loaded.name, &self.key), charts, views.report)?;
+        Ok(Compared { comparison, out, outcomes, lacking })
     }
 }
 
-/// Removes the document, the charts and the report of an older comparison.
-fn remove_older(out: &Path) -> Result<(), ResultsError> {
-    Comparison::may_go_to(out)?;
-    let document = out.join(Comparison::FILE);
-    if document.exists() {
-        std::fs::remove_file(&document).map_err(|error| ResultsError::io("replace", &document, error))?;
-    }
-    for name in ["throughput.svg", "throughput.png"] {
-        Kind::Picture.remove(&out.join(name));
-    }
-    Kind::Report.remove(&out.join(REPORT_FILE));
-    Ok(())
+/// Returns the measurements of a run.
+fn finished(value: &str, plan: &Plan, execution: &Execution) -> FinishedRun {
+    let totals = &execution.report.totals;
+    let (outcome, fingerprint) = (execution.measures.outcome.to_owned(), results::hex(execution.report.fingerprint));
+    let rows = execution.measures.workloads(plan).into_iter().map(|line| ComparisonRow {
+        value: value.to_owned(),
+        workload: line.name,
+        outcome: outcome.clone(),
+        mean_bits_per_second: line.throughput.map(|(mean, _, _)| mean),
+        least_bits_per_second: line.throughput.map(|(_, least, _)| least),
+        jain_index: line.fairness,
+        mean_completion_seconds: line.completion,
+        pause_frames: totals.pause_frames,
+        dropped_frames: totals.dropped_frames,
+        fingerprint: fingerprint.clone(),
+    });
+    let rows = rows.collect();
+    FinishedRun { value: value.to_owned(), outcome, fingerprint, rows }
 }

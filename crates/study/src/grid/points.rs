@@ -10,9 +10,10 @@ use crate::measure::statistics::Bounds;
 use crate::run::execute::{Existing, Options, Recording, StudyError, execute};
 use files::output::unfinished::remove_dead_files;
 use files::output::{write_file, write_new, write_one_of_many};
+use files::text::hexadecimal;
 use results::document::{Document, Sweep, SweepRun};
 use results::{FileRecord, Results, ResultsError, hash_of, remedy};
-use scenario::memory::{self, Need, shown};
+use scenario::memory::{self, Need, about, shown};
 use scenario::{Errors, Expectation, Plan, Source, Subjects, Unit, VARIANT, load};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -77,7 +78,7 @@ impl Point {
             digest.update(text.as_bytes());
             digest.update([0]);
         }
-        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&digest.finalize()[..8])
     }
 }
 
@@ -364,7 +365,7 @@ impl Grid {
         if older == Older::Replace {
             digest.update(program());
         }
-        let identity: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let identity = hexadecimal(&digest.finalize());
         let file = self.out.join("sweep.json");
         let same = |text: &str| Sweep::from_text(text, &file).is_ok_and(|sweep| sweep.identity == identity);
         files::plain(&file).map_err(io("read", &file))?;
@@ -458,9 +459,8 @@ impl Grid {
     #[must_use]
     pub fn short_of_memory(&self, threads: usize) -> Option<String> {
         let (count, most) = (self.at_once(threads), threads.clamp(1, self.total().max(1)));
-        let (need, limit) = (shown(self.largest.total()), shown(memory::limit()));
-        let text =
-            format!("{count} instead of {most} runs at once: one needs about {need} of memory, the limit is {limit}");
+        let (need, limit) = (about(self.largest.total()), shown(memory::limit()));
+        let text = format!("{count} instead of {most} runs at once: one needs {need} of memory, the limit is {limit}");
         (count < most).then_some(text)
     }
 
@@ -685,7 +685,7 @@ pub fn quantity_keys(expectations: &[Expectation]) -> Vec<String> {
 }
 
 /// Returns a string that identifies this program: builds differ in size or modification time.
-fn program() -> String {
+pub(super) fn program() -> String {
     let file = std::env::current_exe().and_then(fs::metadata);
     let modified = |file: &fs::Metadata| file.modified().ok();
     file.map(|file| format!("{} {:?}", file.len(), modified(&file))).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! File and directory names derived from titles.
 
-use results::ResultsError;
+use files::text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub fn slug(name: &str) -> String {
         "" => "run".into(),
         // Room for what is put behind it; the hash keeps apart what is cut off.
         long if long.len() > LONGEST_SLUG => {
-            let hash: String = Sha256::digest(name.as_bytes()).iter().take(4).map(|it| format!("{it:02x}")).collect();
+            let hash = hexadecimal(&Sha256::digest(name.as_bytes())[..4]);
             format!("{}-{hash}", &long[..LONGEST_SLUG - 9])
         }
         text => text.into(),
@@ -40,27 +40,4 @@ pub fn file_name(title: &str, before: &[String]) -> String {
 #[must_use]
 pub fn usual_place(name: &str) -> PathBuf {
     Path::new("results").join(slug(name))
-}
-
-/// Creates the first directory of `results/NAME`, `results/NAME-2`, ... that does not exist. Safe against concurrent
-/// callers.
-///
-/// # Errors
-/// Returns an error if a system call fails.
-pub fn claim_place(name: &str) -> Result<PathBuf, ResultsError> {
-    let base = usual_place(name);
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| ResultsError::Io { doing: "create", path, source }
-    };
-    std::fs::create_dir_all("results").map_err(failed(Path::new("results")))?;
-    for number in 1u32.. {
-        let path = if number == 1 { base.clone() } else { PathBuf::from(format!("{}-{number}", base.display())) };
-        match std::fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(&path)(error)),
-        }
-    }
-    unreachable!("there are more numbers than directories")
 }

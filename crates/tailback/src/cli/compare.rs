@@ -6,12 +6,11 @@ use super::exit::{Exit, Unwritten};
 use super::run::say;
 use super::{INTERRUPT, deadline, report};
 use render::figure::draw_overlay;
+use results::REPORT_FILE;
 use results::document::{Comparison, ComparisonRow};
 use serde_json::json;
-use std::path::Path;
-use study::{
-    CompareError, CompareEvent, CompareStudy, Existing, StudyError, claim_place, given_twice, parse_axis, slug,
-};
+use std::path::{Path, PathBuf};
+use study::{CompareError, CompareEvent, CompareStudy, StudyError, Views, given_twice, parse_axis};
 
 /// Says why a comparison was not made.
 fn refused(key: &str, error: CompareError) -> Exit {
@@ -21,7 +20,12 @@ fn refused(key: &str, error: CompareError) -> Exit {
             console::problems(&errors)
         }
         CompareError::Study(error) => say(&error),
-        CompareError::Interrupted => deadline::stopped(),
+        CompareError::Interrupted { done, total } => {
+            console::note(&format!(
+                "interrupted after {done} of {total} runs\n  run the same command again to continue"
+            ));
+            deadline::stopped()
+        }
     }
 }
 
@@ -30,6 +34,7 @@ pub fn compare(arguments: &Compare) -> Exit {
     if let Err(exit) = deadline::start(arguments.limit.time_limit) {
         return exit;
     }
+    let option = if arguments.vary.is_some() { "--vary" } else { "--protocols" };
     let (key, values) = match &arguments.vary {
         None => ("protocol.name".to_owned(), arguments.protocols.clone()),
         Some(text) => match parse_axis(text) {
@@ -45,24 +50,19 @@ pub fn compare(arguments: &Compare) -> Exit {
         return Exit::BadInput;
     }
     let (file, overrides) = (arguments.scenario.file.clone(), arguments.scenario.set.clone());
-    let study = CompareStudy { file, overrides, key, values };
-    let name = match study.name() {
-        Ok(name) => name,
+    let study = CompareStudy { file, overrides, key, values, option };
+    let loaded = match study.load() {
+        Ok(loaded) => loaded,
         Err(error) => return refused(&study.key, error),
     };
     deadline::running();
-    let place = match &arguments.out {
-        Some(out) => CompareStudy::may_go_to(out, arguments.overwrite).map(|()| out.clone()),
-        None => claim_place(&format!("{}-compared", slug(&name))),
-    };
-    let out = match place {
-        Ok(out) => out,
+    let writer = match study.claim(&loaded, arguments.out.as_deref(), arguments.overwrite) {
+        Ok(writer) => writer,
         Err(error) => return say(&StudyError::Results(error)),
     };
-    let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };
-    let mut worst = Exit::Success;
     let mut progress: Option<RunProgress> = None;
-    let made = study.run(&name, (&out, existing), arguments.threads, &INTERRUPT, |event| match event {
+    let seen = |event: CompareEvent<'_>| match event {
+        CompareEvent::Kept { value } => console::note(&format!("{} = {value}: finished before, kept", study.key)),
         CompareEvent::Start { value, plan } => {
             console::note(&format!("{} = {value}", study.key));
             progress = Some(RunProgress::new(plan.run.duration, false));
@@ -71,36 +71,36 @@ pub fn compare(arguments: &Compare) -> Exit {
         CompareEvent::End(execution) => {
             progress.iter().for_each(RunProgress::end);
             execution.leftovers.iter().for_each(|leftover| console::note(&leftover.to_string()));
-            worst = worst.max(Exit::of(&execution.report.outcome));
-        }
-    });
-    progress.iter().for_each(RunProgress::end);
-    let (comparison, made) = match made {
-        Ok(made) => made,
-        Err(error) => {
-            // A place that was claimed and not used is free again.
-            let _ = std::fs::remove_dir(&out);
-            return refused(&study.key, error);
         }
     };
+    let views = Views {
+        charts: |runs: &[(String, PathBuf)], folder: &Path| match study.plan(&study.values[0]) {
+            Ok(plan) => draw_overlay(&plan, runs, folder),
+            // It was loaded before; whoever changes it meanwhile gets no chart.
+            Err(_) => Ok(()),
+        },
+        report: |folder: &Path| if arguments.report { report::into_results(folder, false) } else { Ok(()) },
+    };
+    let made = study.run((&loaded, writer), arguments.threads, &INTERRUPT, views, seen);
+    progress.iter().for_each(RunProgress::end);
+    let made = match made {
+        Ok(made) => made,
+        Err(error) => return refused(&study.key, error),
+    };
+    let comparison = &made.comparison;
     if arguments.json {
         console::print(&format!("{:#}\n", json!({ "key": comparison.key, "rows": comparison.rows })));
     } else {
-        console::print(&text(&comparison));
+        console::print(&text(comparison));
     }
-    let drawn = match study.plan(&study.values[0]) {
-        Ok(plan) => draw_overlay(&plan, &made, &out),
-        Err(error) => return refused(&study.key, error),
-    };
-    finish(drawn.map_err(Unwritten::from), &out, arguments.report, worst)
-}
-
-fn finish(drawn: Result<(), Unwritten>, out: &Path, report: bool, worst: Exit) -> Exit {
-    match drawn {
-        Ok(()) => console::note(&format!("results and picture in {}", out.display())),
-        Err(error) => return error.say(),
+    if let Some(error) = made.lacking {
+        return Unwritten::from(error).say();
     }
-    report::also(report, out, worst)
+    console::note(&format!("results and picture in {}", made.out.display()));
+    if arguments.report {
+        report::say_where(&made.out.join(REPORT_FILE));
+    }
+    made.outcomes.iter().map(|outcome| Exit::of_word(outcome)).max().unwrap_or(Exit::Success)
 }
 
 fn text(comparison: &Comparison) -> String {

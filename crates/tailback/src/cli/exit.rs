@@ -68,6 +68,8 @@ impl Exit {
             ResultsError::TooMuch { .. } => Exit::Limit,
             ResultsError::Table { .. } | ResultsError::NotMoved { .. } => Exit::Failure,
             ResultsError::Exists { .. }
+            | ResultsError::Busy { .. }
+            | ResultsError::Unfinished { .. }
             | ResultsError::Appeared { .. }
             | ResultsError::InTheWay { .. }
             | ResultsError::NotWhole { .. }
@@ -77,6 +79,17 @@ impl Exit {
             | ResultsError::Changed { .. }
             | ResultsError::Newer { .. }
             | ResultsError::NoTable { .. } => Exit::BadInput,
+        }
+    }
+
+    /// How a run's outcome, as a word of a document, ends the program.
+    pub fn of_word(outcome: &str) -> Exit {
+        match outcome {
+            "deadlock" | "stalled" => Exit::Deadlock,
+            "loss" => Exit::Loss,
+            "limit" => Exit::Limit,
+            "interrupted" => Exit::Interrupted,
+            _ => Exit::Success,
         }
     }
 

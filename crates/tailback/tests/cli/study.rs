@@ -40,6 +40,9 @@ fn a_small_grid_is_as_it_was() {
     assert!(scratch.names("s/plots").iter().any(|name| name.ends_with(".svg")));
     let csv = std::fs::read_to_string(scratch.path("s/table.csv")).expect("a table");
     assert_eq!(csv.lines().count(), 5, "a head and four cells");
+    // One seed has no interval to explain.
+    let said = scratch.run(&["sweep", "a.toml", "--axis", "run.duration=1ms,2ms", "--out", "one"]).ends(0);
+    assert!(!said.out.contains('±'), "{}", said.out);
 }
 
 #[test]
@@ -169,6 +172,67 @@ fn compare_puts_two_values_side_by_side() {
     assert!(rate(0) > rate(1), "longer frames have less overhead: {table:#}");
 }
 
+/// The files of a comparison, apart from those that say how long its runs took.
+fn compared(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let timed = |path: &Path| ["manifest.json", "report.html"].iter().any(|name| path.ends_with(name));
+    tree(directory).into_iter().filter(|(path, _)| !timed(path)).collect()
+}
+
+#[test]
+fn a_killed_comparison_goes_on_where_it_stopped() {
+    let scratch = Scratch::new("compare-killed");
+    scratch.file("a.toml", SOUND);
+    let durations = "run.duration=1ms,1001us,100ms";
+    let compare = |out| ["compare", "a.toml", "--vary", durations, "--out", out, "--report"];
+    let mut child = scratch.start(&compare("c"));
+    wait_until("a run is done", || scratch.path("c/1001us/manifest.json").exists());
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(!scratch.path("c/compare.json").exists(), "it was killed on its way");
+    let written = || std::fs::metadata(scratch.path("c/1ms/manifest.json")).expect("it is there").modified().ok();
+    let before = written();
+    // Another comparison does not mix with it.
+    let said = scratch.run(&["compare", "a.toml", "--vary", "run.duration=1ms,2ms", "--out", "c"]).ends(2);
+    assert!(said.err.contains("not complete"), "{}", said.err);
+    let said = scratch.run(&compare("c")).ends(0);
+    assert!(said.err.contains("run.duration = 1ms: finished before, kept"), "{}", said.err);
+    assert_eq!(written(), before, "nothing finished is done again");
+    let fresh = scratch.run(&compare("fresh")).ends(0);
+    assert_eq!(said.out, fresh.out);
+    let (one, other) = (compared(&scratch.path("c")), compared(&scratch.path("fresh")));
+    assert!(one == other, "{:?} {:?}", one.keys(), other.keys());
+    assert_eq!(scratch.names("c"), scratch.names("fresh"));
+    assert_eq!(scratch.names(""), ["a.toml", "c", "fresh"]);
+}
+
+#[test]
+fn of_two_comparisons_at_once_one_is_refused_and_the_older_stays() {
+    let scratch = Scratch::new("compare-twice");
+    scratch.file("a.toml", SOUND);
+    scratch.run(&["compare", "a.toml", "--vary", "run.duration=1ms,2ms", "--out", "c"]).ends(0);
+    scratch.file("c/notes.txt", "precious");
+    let older = tree(&scratch.path("c"));
+    let long = ["--set", "probes.record=flows", "--set", "probes.sample_every=10ms"];
+    let endless = ["compare", "a.toml", "--vary", "run.duration=3ms,3000s", "--out", "c", "--overwrite"];
+    let mut child = scratch.start(&[&endless[..], &long[..]].concat());
+    wait_until("its first run is done", || scratch.path("c.partial-comparison/3ms/manifest.json").exists());
+    let overwrite = ["compare", "a.toml", "--vary", "run.duration=4ms,2ms", "--out", "c", "--overwrite"];
+    let said = scratch.run(&overwrite).ends(2);
+    assert!(said.err.contains("another process is writing to c"), "{}", said.err);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let left: BTreeMap<_, _> =
+        tree(&scratch.path("c")).into_iter().filter(|(path, _)| !path.ends_with("compare.partial.lock")).collect();
+    assert!(left == older, "{:?}", left.keys());
+    scratch.run(&overwrite).ends(0);
+    assert_eq!(
+        scratch.names("c"),
+        ["2ms", "4ms", "compare.json", "notes.txt", "throughput.png", "throughput.svg"],
+        "what the older one listed is gone, and nothing else"
+    );
+    assert_eq!(scratch.names(""), ["a.toml", "c"]);
+}
+
 #[test]
 fn compared_variants_are_in_a_folder_called_after_the_scenario() {
     let scratch = Scratch::new("compare-variants");
@@ -189,6 +253,8 @@ fn compare_loads_all_before_it_runs_any() {
     scratch.file("a.toml", SOUND);
     scratch.run(&["compare", "a.toml", "--protocols", "none,nine"]).ends(2).matches("compare-wrong");
     scratch.run(&["compare", "a.toml"]).ends(2).matches("compare-nothing");
+    let said = scratch.run(&["compare", "a.toml", "--vary", "run.duration=1ms,2xs"]).ends(2);
+    assert!(said.err.contains("--> --vary:1:14") && !said.err.contains("--set"), "{}", said.err);
     assert_eq!(scratch.names(""), ["a.toml"]);
 }
 

@@ -2,6 +2,7 @@
 
 use super::{NAP, now};
 use control::isis::{Adjacency, System};
+use files::text::hexadecimal;
 use interface::Interface;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -217,10 +218,6 @@ fn within<T, S>(
 
 fn left_out(time: &str, count: usize, what: &str) -> String {
     if count == 0 { String::new() } else { format!("{time}    and {count} more {what}\n") }
-}
-
-fn hexadecimal(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 fn state_name(state: State) -> &'static str {
