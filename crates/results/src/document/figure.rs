@@ -31,8 +31,6 @@ pub struct Figure {
     pub trends: Vec<TrendFinding>,
     /// Counts of the statements, each counted once.
     pub count: Count,
-    /// Path of the results.
-    pub results: String,
     /// Recorded runs, one for each variant.
     #[serde(default)]
     pub runs: Vec<FigureRun>,

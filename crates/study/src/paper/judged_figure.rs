@@ -15,7 +15,6 @@ use results::document::{
 use results::{COMMIT, VERSION};
 use scenario::{Metric, OpenChoice, Plan, VARIANT};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// A figure that was judged.
 #[derive(Debug)]
@@ -68,7 +67,7 @@ impl JudgedFigure {
         study: FigureStudy,
         results: Vec<PointResult>,
         seeds: &[u64],
-        (paper, figure, out): (&str, &str, &Path),
+        (paper, figure): (&str, &str),
         short_form: bool,
     ) -> JudgedFigure {
         let (cells, findings) = (study.cells(plan, &results), study.judge(plan, &results));
@@ -86,7 +85,6 @@ impl JudgedFigure {
             numbers: findings.iter().filter_map(|finding| number_record(figure, finding, &study)).collect(),
             trends: findings.iter().filter_map(|finding| trend_record(figure, finding, &study)).collect(),
             count: count_statements(&statements(&evidence), short_form),
-            results: out.to_string_lossy().into_owned(),
             runs: Vec::new(),
             charts: Vec::new(),
         };

@@ -176,8 +176,7 @@ impl FigureRunner {
         progress: impl Fn(usize, usize) + Sync,
     ) -> Result<JudgedFigure, FigureError> {
         let results = self.grid.run(threads, interrupt, progress).map_err(FigureError::Grid)?;
-        let (paper, name) = (self.figure.paper.as_str(), self.figure.name.as_str());
-        let about = (paper, name, self.out.as_path());
+        let about = (self.figure.paper.as_str(), self.figure.name.as_str());
         let study = self.study.clone();
         let mut judged = JudgedFigure::new(&self.plan, study, results, &self.grid.seeds, about, self.short_form);
         let folder = |results: &Path| results.strip_prefix(&self.out).unwrap_or(results).to_string_lossy().into_owned();

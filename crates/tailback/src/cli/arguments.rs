@@ -32,7 +32,7 @@ pub enum Command {
     /// Simulate IS-IS between a scenario's switches, or run a bridge on real interfaces
     Spb(Spb),
     /// Print every value of the plan and where it comes from
-    Explain(Scenario),
+    Explain(Explain),
     /// Run a scenario with several values of a key and compare the results
     Compare(Compare),
     /// Run a scenario over a grid of values and seeds
@@ -149,6 +149,15 @@ pub struct Check {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
+}
+
+/// `explain`
+#[derive(Args, Debug)]
+pub struct Explain {
+    #[command(flatten)]
+    pub scenario: Scenario,
     #[command(flatten)]
     pub limit: TimeLimit,
 }

@@ -1,6 +1,6 @@
 //! `check` and `explain`: a scenario before it runs.
 
-use super::arguments::{Check, Scenario};
+use super::arguments::{Check, Explain, Scenario};
 use super::console;
 use super::deadline;
 use super::exit::Exit;
@@ -50,14 +50,15 @@ pub fn check(arguments: &Check) -> Exit {
 }
 
 /// `tailback explain`
-pub fn explain(scenario: &Scenario) -> Exit {
-    if let Err(exit) = deadline::start(None) {
+pub fn explain(arguments: &Explain) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
         return exit;
     }
-    match load_or_say(scenario) {
+    match load_or_say(&arguments.scenario) {
         Ok(plan) => {
+            let text = explain_plan(&plan);
             deadline::running();
-            console::print(&explain_plan(&plan));
+            console::print(&text);
             Exit::Success
         }
         Err(exit) => exit,

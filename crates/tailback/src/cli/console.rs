@@ -150,8 +150,15 @@ pub fn with_interval(value: f64, summary: &Summary, shown: impl Fn(f64) -> Strin
     }
 }
 
-/// What the brackets of [`with_interval`] mean.
-pub const CUT: &str = "[low, high] is an interval that was cut at a bound of the quantity";
+/// What the signs of [`with_interval`] mean, as far as a table of these numbers has them: one seed has no interval.
+pub fn interval_note<'a>(half: &str, of: &str, summaries: impl Iterator<Item = &'a Summary>) -> String {
+    let intervals: Vec<_> = summaries.filter_map(|summary| summary.interval).collect();
+    let cut = match intervals.iter().any(|interval| interval.cut) {
+        true => "; [low, high] is an interval that was cut at a bound of the quantity",
+        false => "",
+    };
+    if intervals.is_empty() { String::new() } else { format!("{half} the 95 % confidence interval {of}{cut}\n") }
+}
 
 /// A number with a prefix and a unit.
 pub fn scaled(value: f64, unit: &str, base: f64) -> String {

@@ -26,9 +26,9 @@ pub fn text(judged: &JudgedFigure, plan: &Plan) -> String {
     let mut text = String::new();
     if judged.cells.len() > 1 || plan.expectations.iter().any(|expectation| expectation.expected.is_none()) {
         text.push_str(&cell_table(judged, plan));
-        let cut = |row: &CellSummary| row.quantities.iter().flatten().any(|s| s.interval.is_some_and(|it| it.cut));
-        let cut = if judged.cells.iter().any(cut) { format!("; {}", console::CUT) } else { String::new() };
-        text.push_str(&format!("median ± half the 95 % confidence interval of the mean, over the seeds{cut}\n\n"));
+        let summaries = judged.cells.iter().flat_map(|row| row.quantities.iter().flatten());
+        text.push_str(&console::interval_note("median ± half", "of the mean, over the seeds", summaries));
+        text.push('\n');
     }
     if !judged.findings.is_empty() {
         text.push_str(&verdict_table(judged));

@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use congestion::parameter::{Parameter, ParameterDefault, ParameterKind, Preset};
 use congestion::{POINTS, PROTOCOLS};
 use fabric::topology::TOPOLOGIES;
+use scenario::near_name;
 
 /// The commented scenario that `init` writes.
 const STARTER: &str = include_str!("starter.toml");
@@ -35,9 +36,9 @@ pub fn protocols(arguments: &Protocols) -> Exit {
     }
     if text.is_empty() {
         let names = sources.chain(points).map(|(known, ..)| known);
-        let near = names.min_by_key(|known| strsim::damerau_levenshtein(known, name));
-        let hint = near.map(|near| format!("\n  did you mean {near}?")).unwrap_or_default();
-        console::error(&format!("there is no protocol or congestion point `{name}`{hint}"));
+        let near = near_name(name, names).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        let hint = format!("{near}'tailback protocols' lists all of them");
+        console::error(&format!("there is no protocol or congestion point `{name}`\n  {hint}"));
         return Exit::BadInput;
     }
     console::print(&text);

@@ -42,8 +42,21 @@ fn heed_interrupt() {
     });
 }
 
+/// A file that grows beyond `ulimit -f` is an error of its writer like a full disk, not the end of the program. To be
+/// called before any other thread is there, since threads inherit it.
+#[cfg(target_os = "linux")]
+fn heed_file_limit() {
+    use nix::sys::signal::{SigSet, Signal};
+    // Where it cannot be, the system ends the program, and what is unfinished says so itself.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn heed_file_limit() {}
+
 /// The program.
 pub fn main() -> ExitCode {
+    heed_file_limit();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -14,8 +14,9 @@ use render::charts;
 use render::figure::{draw_grid, draw_times, grid_charts};
 use results::document::{Count, Document, MissingPart, Paper as PaperDocument, PaperSummary};
 use results::{Kind, PLOTS_FOLDER, REPORT_FILE, ResultsError, remove_pictures};
-use scenario::{ChartKind, Paper, Plan, load, load_paper};
+use scenario::{ChartKind, Paper, Plan, load, load_paper, near_name};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use study::{
@@ -73,11 +74,7 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         }
     }
     if chosen.is_empty() {
-        let near = all
-            .iter()
-            .map(|f| format!("{}/{}", f.paper, f.name))
-            .max_by(|a, b| strsim::jaro_winkler(a, what).total_cmp(&strsim::jaro_winkler(b, what)));
-        let hint = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        let hint = meant(&all, (paper, figure)).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
         console::error(&format!("there is no {what}\n  {hint}'tailback reproduce' lists all figures"));
         return Exit::BadInput;
     }
@@ -188,6 +185,15 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         }
     }
     report::also(arguments.report, &reported, worst)
+}
+
+/// The paper or figure that an unknown name probably means.
+fn meant(all: &[PaperFigure], (paper, figure): (&str, Option<&str>)) -> Option<String> {
+    let papers: BTreeSet<&str> = all.iter().map(|known| known.paper.as_str()).collect();
+    let paper = if papers.contains(paper) { Some(paper) } else { near_name(paper, papers.into_iter()) }?;
+    let Some(figure) = figure else { return Some(paper.to_owned()) };
+    let figures = all.iter().filter(|known| known.paper == paper).map(|known| known.name.as_str());
+    near_name(figure, figures).map(|figure| format!("{paper}/{figure}"))
 }
 
 /// Writes what the paper is and what we noted of it beside its figures, and how many of its statements agree if all

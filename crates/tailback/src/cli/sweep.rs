@@ -139,10 +139,8 @@ fn text(table: &SweepTable) -> String {
         cells.chain(row.summaries.iter().zip(&table.units).map(cell)).collect()
     };
     let text = console::table(&head, &table.rows.iter().map(row).collect::<Vec<_>>());
-    let is_cut = |s: &Summary| s.interval.is_some_and(|interval| interval.cut);
-    let cut = table.rows.iter().any(|row| row.summaries.iter().flatten().any(is_cut));
-    let cut = if cut { format!("; {}", console::CUT) } else { String::new() };
-    format!("{text}±: half the 95 % confidence interval of the mean over the seeds{cut}\n")
+    let summaries = table.rows.iter().flat_map(|row| row.summaries.iter().flatten());
+    text + &console::interval_note("±: half", "of the mean over the seeds", summaries)
 }
 
 /// A number with four significant digits.

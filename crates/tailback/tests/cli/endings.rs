@@ -33,6 +33,7 @@ fn every_long_command_has_a_time_limit() {
         &["stability", "bcn-stability.toml"],
         &["sweep", "a.toml", "--axis", "run.seed=1"],
         &["compare", "a.toml", vary[0], vary[1]],
+        &["explain", "a.toml"],
         &["reproduce", "p"],
     ] {
         scratch.run(&[command, &["--time-limit", "0"]].concat()).ends(5);

@@ -56,6 +56,8 @@ fn lists_are_as_they_were() {
     scratch.run(&["protocols"]).ends(0).matches("protocols");
     scratch.run(&["protocols", "qcn"]).ends(0).matches("protocols-qcn");
     scratch.run(&["protocols", "qnc"]).ends(2).matches("protocols-wrong");
+    let said = scratch.run(&["protocols", "foo"]).ends(2);
+    assert!(!said.err.contains("did you mean") && said.err.contains("lists all"), "{}", said.err);
     scratch.run(&["topologies"]).ends(0).matches("topologies");
 }
 

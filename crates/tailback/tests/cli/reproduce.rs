@@ -28,6 +28,13 @@ fn an_unknown_figure_is_met_with_the_near_miss() {
     let scratch = Scratch::new("reproduce-unknown");
     papers(&scratch);
     scratch.run(&["reproduce", "incats-2024/fig1"]).ends(2).matches("reproduce-unknown");
+    for (wrong, meant) in
+        [("incast", Some("incast-2024?")), ("incast-2024/fg2", Some("incast-2024/fig2?")), ("foo", None)]
+    {
+        let said = scratch.run(&["reproduce", wrong]).ends(2);
+        let guess = said.err.split_once("did you mean ").and_then(|(_, rest)| rest.split_once(' ')).map(|it| it.0);
+        assert_eq!(guess, meant, "{}", said.err);
+    }
     std::fs::create_dir(scratch.path("none")).expect("there is room");
     scratch.run(&["reproduce", "incast-2024", "--papers", "none"]).ends(2).matches("reproduce-no-papers");
 }
@@ -43,6 +50,17 @@ fn a_figure_is_run_judged_and_drawn() {
     let told = scratch.run(&["reproduce", "incast-2024/fig1", "--json"]).ends(0).json();
     assert_eq!(told[0]["numbers"][0]["verdict"], "agrees");
     assert_eq!(told[0]["numbers"][0]["source"], "section 2, second sentence");
+}
+
+#[test]
+fn the_same_figure_has_the_same_verdicts_wherever_it_is_written() {
+    let scratch = Scratch::new("reproduce-twice");
+    papers(&scratch);
+    let verdicts = ["one", "two/deep"].map(|out| {
+        scratch.run(&["reproduce", "incast-2024/fig1", "--quick", "--out", out]).ends(0);
+        std::fs::read(scratch.path(out).join("incast-2024/fig1-quick/verdicts.json")).expect("it is there")
+    });
+    assert!(verdicts[0] == verdicts[1], "{}", String::from_utf8_lossy(&verdicts[0]));
 }
 
 #[test]

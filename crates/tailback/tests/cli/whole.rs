@@ -84,6 +84,14 @@ fn a_full_disk_leaves_no_file_cut_short() {
     let said = short_of_room(&scratch, 1, "pcap a.toml 'sw0->h2' -o a.pcapng").ends(1);
     assert!(said.err.contains("cannot write a.pcapng"), "{}", said.err);
     short_of_room(&scratch, 1, "init new.toml").ends(1);
+    // Without a shell that ignores the signal, the program survives it and says what the limit is.
+    let line = "ulimit -f 1; exec \"$0\" csv r";
+    let mut command = Command::new("sh");
+    command.args(["-c", line, env!("CARGO_BIN_EXE_tailback")]).current_dir(scratch.path(""));
+    let said = Said::new(&command.output().expect("there is a shell")).ends(1);
+    assert!(said.err.contains("ulimit -f") && !said.err.contains("regular"), "{}", said.err);
+    let said = scratch.run(&["report", "r", "-o", "r"]).ends(2);
+    assert!(said.err.contains("name a file"), "{}", said.err);
     assert_eq!(scratch.names(""), ["a.toml", "r"]);
     for folder in ["r/csv", "r/plots"] {
         for name in scratch.names(folder) {
