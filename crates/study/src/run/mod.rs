@@ -16,6 +16,6 @@ pub use execute::{
     Captured, Draft, Execution, Existing, Options, Recording, StudyError, cores, execute, execute_with, recorder_spec,
 };
 pub use loss::blame;
-pub use names::{claim_place, file_name, slug, usual_place};
+pub use names::{file_name, slug, usual_place};
 pub use recorded_plan::load_recorded;
 pub use volume::Volume;
