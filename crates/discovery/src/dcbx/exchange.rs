@@ -63,6 +63,20 @@ impl Exchange {
     pub fn ports(&self) -> impl Iterator<Item = &Port> {
         self.cables.iter().flatten()
     }
+
+    /// Returns whether the agents converged without a mismatch at any port.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.settled && self.ports().all(|port| port.findings.is_empty())
+    }
+}
+
+/// Returns whether a [`history`] is sound: every exchange in it that could run to its end. One that the next event cut
+/// short is not judged.
+#[must_use]
+pub fn is_sound(history: &[Exchange]) -> bool {
+    let judged = |(number, step): &(usize, &Exchange)| step.settled || *number == 0 || number + 1 == history.len();
+    history.iter().enumerate().filter(judged).all(|(_, step)| step.is_sound())
 }
 
 /// Runs the agents until nothing has changed for longer than a full refresh takes.

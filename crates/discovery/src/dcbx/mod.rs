@@ -5,7 +5,7 @@
 
 mod exchange;
 
-pub use exchange::{Event, Exchange, Port, exchange, history};
+pub use exchange::{Event, Exchange, Port, exchange, history, is_sound};
 
 use control::{Settings, Timers};
 use fabric::graph::NodeId;

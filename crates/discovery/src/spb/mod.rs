@@ -60,6 +60,14 @@ pub struct Discovery {
     pub trunks: usize,
 }
 
+impl Discovery {
+    /// Returns whether the bridges converged after every event, each with the tables that a correct computation yields.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.steps.iter().all(|step| step.settled && step.wrong.is_empty())
+    }
+}
+
 /// Runs bridges at all switches until they converge, then through all failures and restorations of cables.
 ///
 /// # Panics

@@ -7,7 +7,7 @@ use super::deadline;
 use super::exit::Exit;
 use super::live;
 use control::{Chosen, Defence, Finding, Operating, Origin, Settings, Timers};
-use discovery::dcbx::{Event, Exchange, Port, history};
+use discovery::dcbx::{Event, Exchange, Port, history, is_sound};
 use fabric::graph::{Graph, NodeId};
 use scenario::Plan;
 use scenario::memory::{self, Need};
@@ -55,11 +55,7 @@ pub fn dcbx(arguments: &Arguments) -> Exit {
         let first = steps.first().map(|first| as_text(graph, first)).unwrap_or_default();
         console::print(&format!("{first}{}", later(graph, &steps)));
     }
-    // What is cut short by the next event is not judged.
-    let judged = |(number, step): (usize, &Exchange)| step.settled || number == 0 || number + 1 == steps.len();
-    let sound = |step: &Exchange| step.settled && step.ports().all(|port| port.findings.is_empty());
-    let all = steps.iter().enumerate().filter(|&it| judged(it)).all(|(_, step)| sound(step));
-    if all { Exit::Success } else { Exit::Disagreement }
+    if is_sound(&steps) { Exit::Success } else { Exit::Disagreement }
 }
 
 /// Says what is wrong with a file, and what to do.

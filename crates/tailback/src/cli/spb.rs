@@ -42,8 +42,7 @@ pub fn spb(arguments: &Arguments) -> Exit {
     } else {
         console::print(&as_text(graph, &found));
     }
-    let sound = found.steps.iter().all(|step| step.settled && step.wrong.is_empty());
-    if sound { Exit::Success } else { Exit::Disagreement }
+    if found.is_sound() { Exit::Success } else { Exit::Disagreement }
 }
 
 fn cable(graph: &Graph, number: u32) -> String {
