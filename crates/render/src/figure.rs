@@ -5,11 +5,12 @@ use crate::plot::{
     to_svg,
 };
 use fabric::record::{Interval, schema, sliding_window};
-use results::{Kind, PLOTS_FOLDER, Picture, Quantity, Results, ResultsError, axis_value};
-use scenario::{ChartKind, ChartWish, Group, Metric, Plan, Unit};
+use results::document::Chart;
+use results::{Kind, PLOTS_FOLDER, Picture, Quantity, Results, ResultsError};
+use scenario::{ChartKind, ChartWish, Group, Plan};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use study::{CellSummary, Curve, Summary, file_name, short_cell};
+use study::{Curve, Summary, file_name};
 use units::{Span, Time};
 
 /// Writes a canvas as SVG and PNG.
@@ -35,15 +36,6 @@ fn quantity(metric: &str) -> Quantity {
         metric if metric.ends_with("(B)") => Quantity::Size,
         _ => Quantity::Plain(String::new()),
     }
-}
-
-/// Returns the index of the axis to draw along: the first numeric axis with several values, or else the first axis.
-#[must_use]
-pub fn along(axes: &[(String, Vec<String>)]) -> Option<usize> {
-    let numbers = |(_, values): &(String, Vec<String>)| {
-        values.len() > 1 && values.iter().all(|value| axis_value(value).is_some())
-    };
-    axes.iter().position(numbers).or((!axes.is_empty()).then_some(0))
 }
 
 fn grid_point(at: String, summary: &Summary) -> GridPoint {
@@ -82,90 +74,17 @@ pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), Result
     Ok(())
 }
 
-/// Returns the quantity in which a unit is drawn.
-fn drawn_in(unit: Unit) -> Quantity {
-    match unit {
-        Unit::Rate => Quantity::Rate,
-        Unit::Time => Quantity::Time,
-        Unit::Size => Quantity::Size,
-        Unit::Count | Unit::Number | Unit::Outcome => Quantity::Plain(String::new()),
-    }
-}
-
-/// Returns the charts that a figure requests for its grid or, if it requests none, one of every quantity along its
-/// axis. A figure of one cell has none.
-#[must_use]
-pub fn grid_charts(plan: &Plan, cells: &[CellSummary]) -> Vec<GridChart> {
-    if cells.len() < 2 {
-        return Vec::new();
-    }
-    let wished = plan.figure.charts.iter().filter(|wish| matches!(wish.kind, ChartKind::Grid { .. }));
-    let mut wishes: Vec<ChartWish> = wished.cloned().collect();
-    if wishes.is_empty() {
-        let numbers = plan.expectations.iter().enumerate().filter(|(_, e)| e.metric != Metric::Outcome);
-        wishes.extend(numbers.map(|(place, expectation)| {
-            let (quantities, along, within) = (vec![place], None, plan.figure.judged_in[place].clone());
-            let kind = ChartKind::Grid { bars: false, quantities, along, within };
-            ChartWish { title: expectation.name.clone(), y: None, x: None, legend: None, kind }
-        }));
-    }
-    wishes.iter().filter_map(|wish| grid_chart(plan, cells, wish)).collect()
-}
-
-/// Draws charts of a grid.
+/// Draws the charts of a figure's grid; those over time are drawn by [`draw_times`].
 ///
 /// # Errors
 /// Returns an error if a file exists that may not be replaced, or if a system call fails.
-pub fn draw_grid(charts: &[GridChart], out: &Path) -> Result<(), ResultsError> {
+pub fn draw_grid(charts: &[Chart], out: &Path) -> Result<(), ResultsError> {
     let mut names: Vec<String> = Vec::new();
-    for chart in charts {
+    for chart in charts.iter().filter_map(GridChart::of) {
         write_canvas(&chart.chart().draw(), out, &file_name(&chart.title, &names))?;
-        names.push(chart.title.clone());
+        names.push(chart.title);
     }
     Ok(())
-}
-
-/// Returns one chart of a grid; `None` if none of its quantities was measured.
-fn grid_chart(plan: &Plan, cells: &[CellSummary], wish: &ChartWish) -> Option<GridChart> {
-    let ChartKind::Grid { bars, quantities, along: axis, within } = &wish.kind else { return None };
-    let axes = plan.axes();
-    let axis = axis.clone().or_else(|| along(&axes).map(|place| axes[place].0.clone()))?;
-    let unit = plan.expectations.get(*quantities.first()?)?.unit();
-    let mut lines: Vec<GridLine> = Vec::new();
-    for &quantity in quantities {
-        let called = &plan.expectations.get(quantity)?.name;
-        for row in cells.iter().filter(|row| within.holds(&row.cell)) {
-            let Some(summary) = row.quantities.get(quantity).copied().flatten() else { continue };
-            let (on, off): (Vec<_>, Vec<_>) = row.cell.iter().cloned().partition(|(name, _)| *name == axis);
-            let Some((_, at)) = on.into_iter().next() else { continue };
-            // An axis of one value needs no name.
-            let varies = |(name, value): &(String, String)| {
-                cells
-                    .iter()
-                    .any(|row| within.holds(&row.cell) && row.cell.iter().any(|(other, v)| other == name && v != value))
-            };
-            let held: Vec<_> = off.into_iter().filter(varies).collect();
-            let name = match (quantities.len(), held.is_empty()) {
-                (1, false) => short_cell(&held),
-                (_, true) => called.clone(),
-                (_, false) => format!("{called}, {}", short_cell(&held)),
-            };
-            let point = grid_point(at, &summary);
-            match lines.iter_mut().find(|line| line.name == name) {
-                Some(line) => line.points.push(point),
-                None => lines.push(GridLine { name, points: vec![point] }),
-            }
-        }
-    }
-    if let Some(order) = within.of(&axis) {
-        for line in &mut lines {
-            line.points.sort_by_key(|point| order.iter().position(|value| *value == point.at));
-        }
-    }
-    let label = wish.y.clone().unwrap_or_else(|| plan.expectations[quantities[0]].name.clone());
-    let (title, y) = (wish.title.clone(), Axis::new(&label, drawn_in(unit)));
-    let (x, legend) = (wish.x.clone().unwrap_or_else(|| axis.clone()), wish.legend.clone());
-    (!lines.is_empty()).then_some(GridChart { title, along: axis, x, legend, y, bars: *bars, lines })
 }
 
 /// Draws the charts over time that a figure requests, for one recorded run and its plan. Returns the titles of charts

@@ -2,7 +2,7 @@
 //!
 //! Rendering reads results and writes files for viewing; all values are computed by studies.
 
-pub mod charts;
 pub mod figure;
 pub mod plot;
 pub mod report;
+pub mod stability;

@@ -1,6 +1,7 @@
 //! Differences between two runs: their outcomes, their totals, and the first differing row of every table.
 
 use super::batch::{Batch, Value};
+use super::document::PlanEntry;
 use super::error::ResultsError;
 use super::manifest::{Manifest, hex};
 use super::parquet_file::TableReader;
@@ -202,9 +203,8 @@ fn sums(manifest: &Manifest) -> BTreeMap<String, Json> {
 
 /// Returns the settings of the plan, by key.
 fn settings(manifest: &Manifest) -> BTreeMap<String, Json> {
-    let entries = manifest.plan["entries"].as_array().into_iter().flatten();
-    let entry = |entry: &Json| Some((entry["key"].as_str()?.to_owned(), entry["value"].clone()));
-    let mut settings: BTreeMap<String, Json> = entries.filter_map(entry).collect();
+    let entry = |entry: &PlanEntry| (entry.key.clone(), Json::from(entry.value.clone()));
+    let mut settings: BTreeMap<String, Json> = manifest.plan.entries.iter().map(entry).collect();
     settings.insert("run.seed".into(), Json::from(manifest.seed.to_string()));
     settings
 }

@@ -1,5 +1,6 @@
 //! `manifest.json`: the description of a run and its outcome. It is written last and read first.
 
+use super::document::PlanRecord;
 use super::error::ResultsError;
 use super::hash::{hash_of_file, is_hashed, with_hash};
 use fabric::{Limit, Outcome, RunSummary, Totals};
@@ -157,7 +158,7 @@ pub struct Manifest {
     /// Name of the run, for humans.
     pub name: String,
     /// The plan: the scenario with all defaults filled in.
-    pub plan: Value,
+    pub plan: PlanRecord,
     /// Seed of all random streams.
     pub seed: u64,
     /// Input files.
@@ -253,7 +254,7 @@ impl Manifest {
             version: VERSION.into(),
             commit: COMMIT.map(str::to_owned),
             name: String::new(),
-            plan: Value::Null,
+            plan: PlanRecord::default(),
             seed: 0,
             inputs: Vec::new(),
             fingerprint: report.fingerprint,
@@ -381,7 +382,8 @@ impl Manifest {
             version: text(&json["version"])?,
             commit: text(&json["commit"]),
             name: text(&json["name"])?,
-            plan: json["plan"].clone(),
+            // Results of code that uses the library may have no plan.
+            plan: serde_json::from_value::<Option<PlanRecord>>(json["plan"].clone()).ok()?.unwrap_or_default(),
             seed: json["seed"].as_u64()?,
             inputs: json["inputs"].as_array()?.iter().map(input).collect::<Option<_>>()?,
             fingerprint: u64::from_str_radix(json["fingerprint"].as_str()?, 16).ok()?,
@@ -406,6 +408,7 @@ impl Manifest {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::document::PlanEntry;
     use super::*;
     use units::Time;
 
@@ -420,7 +423,15 @@ pub(super) mod tests {
         };
         Manifest {
             name: "incast".into(),
-            plan: json!({ "a": [1, 2] }),
+            plan: PlanRecord {
+                description: "many to one".into(),
+                overrides: Some(vec!["run.seed=7".into()]),
+                entries: vec![PlanEntry {
+                    key: "network.topology".into(),
+                    value: "\"torus\"".into(),
+                    source: "incast.toml:3".into(),
+                }],
+            },
             seed: u64::MAX,
             inputs: vec![Input {
                 path: "incast.toml".into(),

@@ -6,7 +6,7 @@
 
 use super::compared::{COMPARISON_CHARTS, LOCK};
 use super::csv::{COLUMNS, header};
-use super::document::{Comparison, Document, UnfinishedComparison};
+use super::document::{Comparison, Document, Network, UnfinishedComparison};
 use super::error::ResultsError;
 use super::hash::hash_of_file;
 use super::manifest::{FILE, FileRecord, Manifest};
@@ -22,8 +22,6 @@ use std::path::{Component, Path, PathBuf};
 pub const REPORT_FILE: &str = "report.html";
 /// File name of the capture of chosen links, for Wireshark.
 pub const CAPTURE_FILE: &str = "capture.pcapng";
-/// File name of the network description, for reports.
-pub const NETWORK_FILE: &str = "network.json";
 /// File name of the scenario's expectations and the verdicts on them.
 pub const EXPECTATIONS_FILE: &str = "expectations.json";
 /// Name of the folder of plots.
@@ -32,7 +30,7 @@ pub const PLOTS_FOLDER: &str = "plots";
 pub const CSV_FOLDER: &str = "csv";
 
 /// Files next to the tables in older results whose manifest does not list them.
-const UNLISTED: [&str; 4] = ["plan.toml.txt", NETWORK_FILE, EXPECTATIONS_FILE, CAPTURE_FILE];
+const UNLISTED: [&str; 4] = ["plan.toml.txt", Network::FILE, EXPECTATIONS_FILE, CAPTURE_FILE];
 
 /// Returns all files and empty folders below a directory, sorted by path.
 fn walk(directory: &Path) -> io::Result<Vec<PathBuf>> {

@@ -18,6 +18,30 @@ pub enum Quantity {
 }
 
 impl Quantity {
+    /// Returns the name in documents.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Quantity::Time => "time",
+            Quantity::Rate => "rate",
+            Quantity::Size => "size",
+            Quantity::Fraction => "fraction",
+            Quantity::Plain(_) => "plain",
+        }
+    }
+
+    /// Returns the quantity with that name in documents; unknown names are plain numbers.
+    #[must_use]
+    pub fn named(word: &str) -> Quantity {
+        match word {
+            "time" => Quantity::Time,
+            "rate" => Quantity::Rate,
+            "size" => Quantity::Size,
+            "fraction" => Quantity::Fraction,
+            _ => Quantity::Plain(String::new()),
+        }
+    }
+
     /// Returns a unit suitable for values up to `most`, and its size in base units.
     #[must_use]
     pub fn unit(&self, most: f64) -> (String, f64) {

@@ -1,6 +1,7 @@
 //! Reading of a results directory.
 
 use super::batch::Batch;
+use super::document::Document;
 use super::error::ResultsError;
 use super::hash::hash_of;
 use super::manifest::Manifest;
@@ -98,6 +99,21 @@ impl Results {
     /// # Errors
     /// Returns an error if the file does not match the manifest or cannot be read.
     pub fn beside(&self, name: &str) -> Result<Option<serde_json::Value>, ResultsError> {
+        let Some(text) = self.text_beside(name)? else { return Ok(None) };
+        let changed = |_| ResultsError::Changed { path: self.directory.join(name), reason: "it is not JSON".into() };
+        serde_json::from_str(&text).map(Some).map_err(changed)
+    }
+
+    /// Reads a document next to the tables. Returns `None` if the manifest does not list it and it does not exist.
+    ///
+    /// # Errors
+    /// Returns an error if the document does not match the manifest, cannot be read, or is of a later version.
+    pub fn document<D: Document>(&self) -> Result<Option<D>, ResultsError> {
+        let text = self.text_beside(D::FILE)?;
+        text.map(|text| D::from_text(&text, &self.directory.join(D::FILE))).transpose()
+    }
+
+    fn text_beside(&self, name: &str) -> Result<Option<String>, ResultsError> {
         let path = self.directory.join(name);
         let changed = |reason: &str| Err(ResultsError::Changed { path: path.clone(), reason: reason.to_owned() });
         let record = self.manifest.files.iter().flatten().find(|file| file.path == name);
@@ -111,7 +127,7 @@ impl Results {
         if record.is_some_and(|record| record.hash != hash_of(text.as_bytes())) {
             return changed("its SHA-256 differs from the one in manifest.json: it was damaged or edited");
         }
-        serde_json::from_str(&text).map(Some).or_else(|_| changed("it is not JSON"))
+        Ok(Some(text))
     }
 
     /// Reads a whole table into memory. Prefer [`Results::groups`] for tables that grow with simulated time.

@@ -1,5 +1,7 @@
 //! The table of metrics, from which the format, its reference and the readers of expectations are derived.
 
+use units::{grouped, text};
+
 /// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -122,6 +124,20 @@ impl Unit {
             Unit::Number => "plain",
             Unit::Count => "count",
             Unit::Outcome => "outcome",
+        }
+    }
+
+    /// Formats a measured number for readers, rounded, in a unit that suits its size.
+    #[must_use]
+    pub fn shown(self, value: f64) -> String {
+        match self {
+            Unit::Rate => text::rate(value),
+            Unit::Size => text::scaled(value, "B", 1000.0),
+            Unit::Time => text::seconds(value),
+            Unit::Number => format!("{value:.4}"),
+            Unit::Count if (0.0..1e15).contains(&value) => grouped(value.round() as u64),
+            Unit::Count => format!("{value:.0}"),
+            Unit::Outcome => String::new(),
         }
     }
 }

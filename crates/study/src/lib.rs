@@ -19,16 +19,16 @@ pub use grid::{
 };
 pub use judge::{
     CellRuns, Counts, Evidence, FigureRuns, Judgement, Line, MatrixTable, SentenceFinding, Statement, TrendJudgement,
-    Verdict, Votes, count_statements, doubt, fill_matrix, holds, judge, judge_run, judge_sentence, judge_trend,
-    judge_values, judgement_record, run_record, statements, symbol,
+    Verdict, Votes, count_statements, doubt, expected_text, fill_matrix, holds, judge, judge_run, judge_sentence,
+    judge_trend, judge_values, judgement_record, measured_text, run_record, statements, symbol,
 };
 pub use measure::{
     Bounds, Interval, Measures, Summary, WorkloadSummary, measured, outcome_word, quantile, summarise, summarise_within,
 };
 pub use paper::{
     Alternative, CellSummary, FigureEnding, FigureError, FigureOptions, FigureRecord, FigureRunner, FigureStudy,
-    Finding, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, own_folder, short_cell,
-    whole_figure,
+    Finding, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, axis_to_draw, own_folder,
+    paper_document, short_cell, whole_figure,
 };
 pub use run::{
     Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, blame, cores, execute, execute_with,

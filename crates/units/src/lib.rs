@@ -30,6 +30,7 @@ mod print;
 mod random;
 mod rate;
 mod sample;
+pub mod text;
 mod time;
 mod trig;
 mod wire;

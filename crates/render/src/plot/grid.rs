@@ -4,6 +4,7 @@ use super::axis::Axis;
 use super::bar_chart::{Bar, BarChart, Bars};
 use super::line_chart::{LineChart, Series};
 use super::pictures::Chart;
+use results::document::{self, ChartLine, ChartPoint};
 use results::{Quantity, axis_value};
 
 /// The measured value of one cell.
@@ -46,6 +47,25 @@ pub struct GridChart {
 }
 
 impl GridChart {
+    /// Returns a chart of a figure's document; `None` if it is over time.
+    #[must_use]
+    pub fn of(chart: &document::Chart) -> Option<GridChart> {
+        let document::Chart::Grid { title, along, x, legend, y, quantity, bars, lines } = chart else { return None };
+        let point =
+            |point: &ChartPoint| GridPoint { at: point.at.clone(), value: point.value, interval: point.interval };
+        let line =
+            |line: &ChartLine| GridLine { name: line.name.clone(), points: line.points.iter().map(point).collect() };
+        Some(GridChart {
+            title: title.clone(),
+            along: along.clone(),
+            x: x.clone(),
+            legend: legend.clone(),
+            y: Axis::new(y, Quantity::named(quantity)),
+            bars: *bars,
+            lines: lines.iter().map(line).collect(),
+        })
+    }
+
     /// Returns a bar chart if `bars` is set, or if the axis has fewer than two values or values that are not numbers of
     /// one kind; otherwise a line chart.
     #[must_use]

@@ -4,11 +4,10 @@
 //! repeatedly merged over twice the time until all fit; series that still do not fit are omitted. The report states the
 //! treatment of every table.
 
-use super::pack::deflated;
 use super::page::Blocks;
 use super::run::{About, Sought, about};
 use super::series::{Gathered, Packed, gather};
-use results::{Results, ResultsError};
+use results::{Results, ResultsError, deflated};
 use serde_json::{Map, Value, json};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -7,14 +7,12 @@
 mod count;
 mod fit;
 mod open;
-mod pack;
 mod page;
 mod run;
 mod series;
 
 pub use fit::{MOST_BYTES, Making};
 pub use open::{Report, ReportError};
-pub use pack::packed_integers;
 pub use page::Front;
 
 /// The front-end, as built from `report/src` by `cargo xtask report-ui`.

@@ -2,11 +2,10 @@
 
 use super::count::{evidence_of, statements_of, told};
 use super::fit::{LEAST_BYTES, Making, fit};
-use super::pack::deflated;
 use super::page::{Blocks, Front, page};
 use super::run::{Sought, Wanted, drawn, recorded};
 use results::document::{ComparedRun, Comparison, Document, Figure, Paper, PaperSummary, Stability, Sweep, SweepCell};
-use results::{COMMIT, Manifest, Quantity, ResultsError, VERSION, axis_value, hash_of, hex};
+use results::{COMMIT, Manifest, Quantity, ResultsError, VERSION, axis_value, deflated, hash_of, hex};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::path::{Path, PathBuf};

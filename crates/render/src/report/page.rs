@@ -82,8 +82,8 @@ pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_
 
 #[cfg(test)]
 mod tests {
-    use super::super::pack::deflated;
     use super::*;
+    use results::deflated;
 
     #[test]
     fn no_name_becomes_markup() {

@@ -2,8 +2,8 @@
 
 use super::series::{Join, Wish};
 use fabric::record::schema;
-use results::document::{Chart, ChartGroup, Judgement};
-use results::{Batch, Cells, EXPECTATIONS_FILE, NETWORK_FILE, Results, ResultsError};
+use results::document::{Chart, ChartGroup, Judgement, Network};
+use results::{Batch, Cells, EXPECTATIONS_FILE, Results, ResultsError};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -176,7 +176,7 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
         "wait_buckets": small(&schema::WAIT_BUCKETS)?,
     });
     // Results of before there was such a file have none: then the drawing does with what the ports tell.
-    Ok(About { own, network: json!(results.beside(NETWORK_FILE)?), ports: small(&schema::PORTS)? })
+    Ok(About { own, network: json!(results.document::<Network>()?), ports: small(&schema::PORTS)? })
 }
 
 /// The verdicts on what the scenario expects.

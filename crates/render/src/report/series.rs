@@ -4,9 +4,8 @@
 //! longer interval, which preserves sums; of levels, the first, the last and every extreme of a bin are kept, which
 //! preserves peaks. Bins are only ever doubled, so repeated merging gives the same result as merging once.
 
-use super::pack::{Pack, deflated};
 use fabric::record::schema::Table;
-use results::{Results, ResultsError};
+use results::{Pack, Results, ResultsError, deflated};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

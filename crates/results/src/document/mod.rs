@@ -6,7 +6,9 @@
 mod comparison;
 mod figure;
 mod judgement;
+mod network;
 mod paper;
+mod plan;
 mod run;
 mod stability;
 mod sweep;
@@ -17,11 +19,17 @@ pub use figure::{
     Program, Ruling, TrendFinding, TrendLine, TrendMedian, UnderChoice,
 };
 pub use judgement::{Judgement, Spread, SpreadWithInterval};
+pub use network::{BufferKind, Network, NetworkBuffers, NetworkClass, NetworkFault, NetworkFlows, NetworkNodes};
 pub use paper::{
     Count, CountPart, Counts, MatrixDocument, MatrixRow, MissingPart, Paper, PaperSummary, SentenceRecord,
 };
+pub use plan::{PlanEntry, PlanRecord};
 pub use run::{RunRecord, ThroughputRecord, WorkloadRecord};
-pub use stability::Stability;
+pub use stability::{
+    Both, ConditionRecord, Contour, CycleRecord, Equilibrium, MapAxisRecord, PacketsBesideFluid, QueueBehaviour,
+    QueueSwing, RateBehaviour, RateSwing, SampledLoops, Stability, StabilityLoop, StabilityMap, StatedNumber, Theorem2,
+    Theorem3, Theorem3At, TrajectoryRecord, UnequalPrediction,
+};
 pub use sweep::{Sweep, SweepCell, SweepRun};
 
 use super::error::ResultsError;
@@ -44,6 +52,8 @@ pub trait Document: Serialize + DeserializeOwned {
     const KEYS: &'static [&'static str];
     /// Whether documents without a hash are refused, because no version ever wrote them.
     const ALWAYS_HASHED: bool = false;
+    /// Whether all but the hash is on one line, because of long lists of numbers.
+    const COMPACT: bool = false;
 
     /// Returns the contents of the file.
     #[must_use]
@@ -51,7 +61,12 @@ pub trait Document: Serialize + DeserializeOwned {
         let mut value = self.to_json();
         value["format"] = json!(Self::FORMAT);
         value["schema_version"] = json!(Self::VERSION);
-        with_hash(&(serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"))
+        let text = match Self::COMPACT {
+            // The hash gets a line of its own.
+            true => value.to_string().replacen('{', "{\n", 1),
+            false => serde_json::to_string_pretty(&value).unwrap_or_default(),
+        };
+        with_hash(&(text + "\n"))
     }
 
     /// Converts the document to JSON, as printed by `--json`.

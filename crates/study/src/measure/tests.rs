@@ -2,6 +2,8 @@
 
 use super::measures::measured;
 use crate::run::execute::{Execution, Existing, Options, Recording, execute};
+use results::Results;
+use results::document::Network;
 use scenario::{Limits, NoFiles, Plan, load_str};
 use std::sync::atomic::AtomicBool;
 
@@ -539,10 +541,9 @@ fn the_summary_the_tables_and_expectations_state_one_throughput() {
         let share = measured(&plan.expectations[place], measures).expect("a share");
         assert!((share - 1.0).abs() < 0.02, "{share}");
     }
-    let network: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(out.join("network.json")).unwrap()).unwrap();
+    let network = Results::open(&out).unwrap().document::<Network>().unwrap().expect("it was written");
     for flow in [2, 3] {
-        let share = network["flows"]["fair_share"][flow].as_f64().expect("a share");
+        let share = network.flows.fair_share[flow].expect("a share");
         assert!((share / line - 1.0).abs() < 1e-6, "flow {flow}: {share}");
     }
     std::fs::remove_dir_all(&out).unwrap();

@@ -29,7 +29,7 @@ pub struct JudgedFigure {
     pub evidence: Vec<Evidence>,
     /// Runs of the figure.
     results: Vec<PointResult>,
-    /// The document of the figure; the caller sets `runs` and `charts`.
+    /// The document of the figure; [`super::FigureRunner::run`] adds its recorded runs and its charts.
     pub document: Figure,
 }
 

@@ -1,11 +1,15 @@
 //! Papers: a figure with its cells and readings, the reproduction of figures, and the summary of a paper.
 
+mod charts;
 pub(crate) mod figure;
 mod judged_figure;
 mod reproduce;
 mod summary;
 
+pub use charts::axis_to_draw;
 pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
 pub use judged_figure::{FigureEnding, JudgedFigure, short_cell};
-pub use reproduce::{FigureError, FigureOptions, FigureRecord, FigureRunner, PaperFigure, own_folder, whole_figure};
+pub use reproduce::{
+    FigureError, FigureOptions, FigureRecord, FigureRunner, PaperFigure, own_folder, paper_document, whole_figure,
+};
 pub use summary::{SummaryError, SummaryStudy, SummedUp};

@@ -4,13 +4,14 @@
 //! statements of the paper are the scenario's `[[expectations]]` and `[[trends]]`, each with its source; open questions
 //! are its `[[choices]]`. Figures share `base*.toml`.
 
+use super::charts::{grid_charts, time_charts};
 use super::figure::FigureStudy;
 use super::judged_figure::JudgedFigure;
 use crate::grid::points::{Grid, GridError, Older, Point};
 use crate::run::names::file_name;
-use results::document::FigureRun;
+use results::document::{Count, FigureRun, MissingPart, Paper as PaperDocument};
 use results::{Manifest, PLOTS_FOLDER, ResultsError, hex};
-use scenario::{Errors, Plan, VARIANT, load};
+use scenario::{Errors, Paper, Plan, VARIANT, load};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -74,6 +75,22 @@ impl PaperFigure {
 pub fn whole_figure(name: &str) -> Option<&str> {
     let whole = name.strip_suffix(|letter: char| letter.is_ascii_lowercase())?;
     whole.ends_with(|last: char| last.is_ascii_digit()).then_some(whole)
+}
+
+/// Returns the document of a paper in `folder`: its description, its parts that no scenario checks, and our notes.
+/// `count` are the counts of its statements, if all figures were run.
+#[must_use]
+pub fn paper_document(about: &Paper, folder: &Path, count: Option<&Count>) -> PaperDocument {
+    let missing = about.missing.iter().filter(|(name, _)| !folder.join(format!("{name}.toml")).exists());
+    PaperDocument {
+        title: about.title.clone(),
+        authors: about.authors.clone(),
+        year: about.year,
+        publisher: about.publisher.clone(),
+        missing: missing.map(|(name, why)| MissingPart { name: name.clone(), why: why.clone() }).collect(),
+        count: count.copied(),
+        notes: files::read_inside(folder, "notes.md").unwrap_or_default(),
+    }
 }
 
 /// Checks that a folder of results may be written to: no component between `out` and the folder is a link.
@@ -179,13 +196,19 @@ impl FigureRunner {
         let about = (self.figure.paper.as_str(), self.figure.name.as_str());
         let study = self.study.clone();
         let mut judged = JudgedFigure::new(&self.plan, study, results, &self.grid.seeds, about, self.short_form);
+        let mut variants = Vec::new();
         let folder = |results: &Path| results.strip_prefix(&self.out).unwrap_or(results).to_string_lossy().into_owned();
         for record in &self.records {
-            let variant = self.plan_of(record)?.figure.variant.unwrap_or_default();
+            let plan = self.plan_of(record)?.without_flows();
+            let variant = plan.figure.variant.clone().unwrap_or_default();
             let recorded = Manifest::read(&record.results).map_err(FigureError::Results)?;
             let fingerprint = Some(hex(recorded.fingerprint));
-            judged.document.runs.push(FigureRun { variant, folder: folder(&record.results), fingerprint });
+            let folder = folder(&record.results);
+            judged.document.runs.push(FigureRun { variant: variant.clone(), folder, fingerprint });
+            variants.push((variant, plan));
         }
+        judged.document.charts = grid_charts(&self.plan, &judged.cells);
+        judged.document.charts.extend(time_charts(&variants));
         Ok(judged)
     }
 

@@ -3,6 +3,7 @@
 use crate::grid::points::quantity_keys;
 use crate::judge::documents::symbol;
 use crate::judge::sentence::{FigureRuns, MatrixTable, SentenceFinding, fill_matrix, judge_sentence};
+use crate::judge::sentence_text::{expected_text, measured_text};
 use crate::judge::statement::Evidence;
 use crate::judge::verdict::Verdict;
 use crate::measure::statistics::Summary;
@@ -125,19 +126,12 @@ impl SummedUp<'_> {
         self.sentences.iter().any(|(_, _, finding)| finding.verdict == Verdict::Disagrees)
     }
 
-    /// Converts the summary to its document. `expected` and `measured` format the expected and measured values of a
-    /// sentence.
-    pub fn document(
-        &self,
-        expected: impl Fn(&Sentence, Unit) -> String,
-        measured: impl Fn(&Sentence, Unit, Option<&Summary>) -> String,
-    ) -> PaperSummary {
+    /// Converts the summary to its document.
+    #[must_use]
+    pub fn document(&self) -> PaperSummary {
         let matrices = self.matrices.iter().zip(&self.paper.matrices);
-        let sentence = |(sentence, unit, finding): &(&Sentence, Unit, SentenceFinding)| {
-            let (expected, measured) =
-                (expected(sentence, *unit), measured(sentence, *unit, finding.measured.as_ref()));
-            sentence_record(sentence, finding, expected, measured)
-        };
+        let sentence =
+            |(sentence, unit, finding): &(&Sentence, Unit, SentenceFinding)| sentence_record(sentence, *unit, finding);
         PaperSummary {
             title: self.paper.title.clone(),
             short_form: self.short_form,
@@ -205,12 +199,7 @@ fn matrix_record(title: &str, quantity: &str, unit: Unit, table: &MatrixTable) -
     }
 }
 
-fn sentence_record(
-    sentence: &Sentence,
-    finding: &SentenceFinding,
-    expected_text: String,
-    measured_text: String,
-) -> SentenceRecord {
+fn sentence_record(sentence: &Sentence, unit: Unit, finding: &SentenceFinding) -> SentenceRecord {
     let flip = |(alternative, verdict): &(super::figure::Alternative, Verdict)| UnderChoice {
         choice: alternative.choice.clone(),
         value: alternative.value.clone(),
@@ -227,8 +216,8 @@ fn sentence_record(
         op: symbol(sentence.comparison).to_owned(),
         value: sentence.value,
         most: sentence.most,
-        expected_text,
-        measured_text,
+        expected_text: expected_text(sentence, unit),
+        measured_text: measured_text(sentence, unit, finding.measured.as_ref()),
         measured: finding.measured.as_ref().map(Into::into),
         statement: Some(sentence.statement.clone()),
         verdict: finding.verdict.word().to_owned(),

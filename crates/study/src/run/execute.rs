@@ -1,6 +1,6 @@
 //! Execution of a plan: building, running, measuring and, optionally, recording.
 
-use super::network::network_json;
+use super::network::{network, plan_record};
 use super::volume::{ROWS_HELD, Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
@@ -14,11 +14,9 @@ use fabric::{
 };
 use files::output::OutputFile;
 use files::text::for_terminal;
-use results::{
-    CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, NETWORK_FILE, ResultWriter, ResultsError, write_ending,
-};
-use scenario::{Metric, Plan, ProbeSettings, Source, explain, fair_phases, fair_phases_of_run};
-use serde_json::json;
+use results::document::{Document, Network};
+use results::{CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
+use scenario::{Metric, Plan, ProbeSettings, explain, fair_phases, fair_phases_of_run};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -384,7 +382,7 @@ pub fn execute_with(
         }
         // The name of a file may hold what a terminal obeys.
         writer.attach("plan.toml.txt", for_terminal(&explain(plan)).as_bytes())?;
-        writer.attach(NETWORK_FILE, network_json(plan, &shares).to_string().as_bytes())?;
+        writer.attach(Network::FILE, network(plan, &shares).to_text().as_bytes())?;
         if !judgements.is_empty() {
             let records: Vec<_> = judgements.iter().map(judgement_record).collect();
             let text = format!("{:#}\n", serde_json::to_value(records).unwrap_or_default());
@@ -425,21 +423,9 @@ fn kept_input(number: usize, input: &scenario::Input<'_>) -> Input {
 
 /// Returns the manifest of a run.
 fn manifest(plan: &Plan, report: &RunSummary, threads: usize, wall: Duration) -> Manifest {
-    let entry = |entry: &scenario::Entry| {
-        let source = match &entry.source {
-            Source::File { file, line } => format!("{file}:{line}"),
-            Source::Override(text) => format!("--set {text}"),
-            Source::Default(why) => format!("default: {why}"),
-        };
-        json!({ "key": entry.path, "value": entry.value, "source": source })
-    };
     Manifest {
         name: plan.name.clone(),
-        plan: json!({
-            "description": plan.description,
-            "overrides": plan.overrides().collect::<Vec<_>>(),
-            "entries": plan.entries.iter().map(entry).collect::<Vec<_>>(),
-        }),
+        plan: plan_record(plan),
         seed: plan.run.seed,
         inputs: (0..).zip(plan.inputs()).map(|(number, input)| kept_input(number, &input)).collect(),
         sample_every: Some(plan.probes.sample_every.as_picos()),

@@ -1,5 +1,6 @@
 //! Stability maps over two parameters, and their contours.
 
+use results::document::Contour;
 use results::{Quantity, axis_value};
 use scenario::fluid::{Kind, Model};
 use scenario::near_name;
@@ -112,9 +113,6 @@ fn value(name: &str, text: &str) -> Result<f64, MapError> {
         Some(value) => Ok(value),
     }
 }
-
-/// A contour line, in the units of the axes.
-pub type Contour = Vec<(f64, f64)>;
 
 /// Stability margins over a grid.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,15 +3,20 @@
 //! A scenario's protocol and network define a fluid model ([`scenario::fluid`]). [`analyse`] collects the results of
 //! the crate `theory` for one set of parameters; [`Map`] does so for a grid of two parameters, in parallel and
 //! bit-identical on any number of threads; [`Analysis::verdict`] combines all criteria; [`trajectory`] integrates the
-//! equations, and [`packets()`] runs the scenario for comparison.
+//! equations, [`packets()`] runs the scenario, and [`BesideFluid`] compares both. [`Analysis::document`] is the
+//! `stability.json` of all of these.
 
+mod beside;
 #[cfg(test)]
 mod derive_tests;
+mod document;
 mod map;
 mod packets;
 mod verdict;
 
-pub use map::{Contour, Map, MapAxis, MapError};
+pub use beside::{BesideError, BesideFluid};
+pub use document::Parts;
+pub use map::{Map, MapAxis, MapError};
 pub use packets::{Behaviour, Packets, packets, sampling, settled, within};
 pub use verdict::{Criterion, Verdict};
 

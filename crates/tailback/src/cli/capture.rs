@@ -121,13 +121,10 @@ fn planned(arguments: &Pcap) -> Result<(Plan, Option<Manifest>), Exit> {
         console::error(&error.to_string());
         Exit::refusal(&error)
     })?;
-    let overrides: Vec<String> = match results.manifest.plan["overrides"].as_array() {
-        Some(texts) => texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect(),
-        None => {
-            return Err(refuse("it was recorded by a version that did not store overrides; run the scenario itself"));
-        }
+    let Some(overrides) = &results.manifest.plan.overrides else {
+        return Err(refuse("it was recorded by a version that did not store overrides; run the scenario itself"));
     };
-    let plan = load_recorded(&results, &overrides, arguments.inputs).map_err(|errors| console::problems(&errors))?;
+    let plan = load_recorded(&results, overrides, arguments.inputs).map_err(|errors| console::problems(&errors))?;
     let manifest = results.manifest;
     Ok((seeded(plan, Some(manifest.seed))?, Some(manifest)))
 }

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use study::Summary;
+pub use units::text::{rate, scaled, seconds};
 use units::{Span, Time};
 
 /// Set when nobody reads standard output any more.
@@ -123,22 +124,6 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Bits per second for people.
-pub fn rate(bits: f64) -> String {
-    scaled(bits, "b/s", 1000.0)
-}
-
-/// Seconds for people.
-pub fn seconds(seconds: f64) -> String {
-    match seconds {
-        0.0 => "0 s".into(),
-        s if s < 1e-6 => format!("{:.1} ns", s * 1e9),
-        s if s < 1e-3 => format!("{:.2} us", s * 1e6),
-        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
-        s => format!("{s:.2} s"),
-    }
-}
-
 /// A number and the confidence interval around it: its half width, or its ends where a bound of the quantity cuts it.
 pub fn with_interval(value: f64, summary: &Summary, shown: impl Fn(f64) -> String) -> String {
     match summary.interval {
@@ -158,19 +143,6 @@ pub fn interval_note<'a>(half: &str, of: &str, summaries: impl Iterator<Item = &
         false => "",
     };
     if intervals.is_empty() { String::new() } else { format!("{half} the 95 % confidence interval {of}{cut}\n") }
-}
-
-/// A number with a prefix and a unit.
-pub fn scaled(value: f64, unit: &str, base: f64) -> String {
-    let mut value = value;
-    for prefix in ["", "k", "M", "G", "T"] {
-        if value.abs() < base || prefix == "T" {
-            let digits = if value.fract() == 0.0 && value.abs() < base { 0 } else { 2 };
-            return format!("{value:.digits$} {prefix}{unit}");
-        }
-        value /= base;
-    }
-    format!("{value} {unit}")
 }
 
 /// The progress of one run: a bar on a terminal, a line now and then elsewhere.
@@ -288,13 +260,5 @@ mod tests {
         assert_eq!(safe(text, false), "a\u{1b}[1;33mb\u{1b}[0m\\u001b]0;title\\u0007\\u001b[2J\\u001b[");
         assert_eq!(safe("\u{1b}[1mx", true), "\\u001b[1mx");
         assert_eq!(table(&["n"], &[vec!["a\n\u{1b}b".into()]]), "n\n--------------\na\\u000a\\u001bb\n");
-    }
-
-    #[test]
-    fn numbers_for_people() {
-        assert_eq!(rate(2.5e9), "2.50 Gb/s");
-        assert_eq!(rate(950.0), "950 b/s");
-        assert_eq!(seconds(0.0123), "12.30 ms");
-        assert_eq!(scaled(1500.0, "B", 1000.0), "1.50 kB");
     }
 }

@@ -3,7 +3,7 @@
 use super::console;
 use super::count;
 use super::exit::Exit;
-use super::run::{ended, found, shown, wanted};
+use super::run::{ended, found, wanted};
 use scenario::{Metric, Plan, Shape, Trend, Unit};
 use study::{
     Alternative, CellSummary, FigureEnding, FigureStudy, Finding, JudgedFigure, Subject, Summary, TrendJudgement,
@@ -44,7 +44,7 @@ fn cell_table(judged: &JudgedFigure, plan: &Plan) -> String {
         axes.chain(["outcome"]).chain(numbers().map(|(_, expectation)| expectation.name.as_str())).collect();
     let number = |unit: Unit, summary: &Option<Summary>| match summary {
         None => "not measured".into(),
-        Some(s) => console::with_interval(s.median, s, |value| shown(unit, value)),
+        Some(s) => console::with_interval(s.median, s, |value| unit.shown(value)),
     };
     let row = |row: &CellSummary| {
         let values = row.cell.iter().map(|(_, value)| value.clone()).chain([ended(&row.outcomes)]);
@@ -97,13 +97,13 @@ fn seen(trend: &Trend, judgement: &TrendJudgement, unit: Unit) -> String {
         let ends = (all().reduce(f64::min), all().reduce(f64::max));
         return match ends {
             (Some(low), Some(high)) if low < high => {
-                format!("{} to {} ({seeds})", shown(unit, low), shown(unit, high))
+                format!("{} to {} ({seeds})", unit.shown(low), unit.shown(high))
             }
-            (Some(low), _) => format!("{} ({seeds})", shown(unit, low)),
+            (Some(low), _) => format!("{} ({seeds})", unit.shown(low)),
             _ => "not measured".into(),
         };
     }
-    let median = |(_, value): &(String, Option<f64>)| value.map_or("not measured".into(), |value| shown(unit, value));
+    let median = |(_, value): &(String, Option<f64>)| value.map_or("not measured".into(), |value| unit.shown(value));
     let medians: Vec<String> = line.medians.iter().map(median).collect();
     let which = match judgement.lines.len() {
         1 => String::new(),

@@ -12,7 +12,6 @@ mod exit;
 mod figure;
 mod listing;
 mod live;
-mod overlay;
 mod picture;
 mod report;
 mod reproduce;

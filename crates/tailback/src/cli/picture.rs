@@ -26,9 +26,7 @@ pub fn draw(results: &Path, out: &Path, overwrite: bool) -> Result<(), ResultsEr
 
 /// The window over which the plan of a result averages throughput.
 fn window_of(results: &Results) -> Option<Span> {
-    let entries = results.manifest.plan["entries"].as_array()?;
-    let entry = entries.iter().find(|entry| entry["key"] == "probes.throughput_window")?;
-    entry["value"].as_str()?.trim_matches('"').parse().ok()
+    results.manifest.plan.value("probes.throughput_window")?.parse().ok()
 }
 
 /// Writes all tables of a result as CSV into a directory.

@@ -10,18 +10,17 @@ use super::count;
 use super::exit::{Exit, Unwritten};
 use super::figure;
 use super::{INTERRUPT, deadline, picture, report, summary, sweep};
-use render::charts;
-use render::figure::{draw_grid, draw_times, grid_charts};
-use results::document::{Count, Document, MissingPart, Paper as PaperDocument, PaperSummary};
+use render::figure::{draw_grid, draw_times};
+use results::document::{Document, PaperSummary};
 use results::{Kind, PLOTS_FOLDER, REPORT_FILE, ResultsError, remove_pictures};
-use scenario::{ChartKind, Paper, Plan, load, load_paper, near_name};
+use scenario::{ChartKind, Paper, load, load_paper, near_name};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use study::{
     FigureError, FigureOptions, FigureRunner, FigureRuns, JudgedFigure, PaperFigure, SummaryError, SummaryStudy, cores,
-    count_statements, own_folder, statements, whole_figure,
+    count_statements, own_folder, paper_document, statements, whole_figure,
 };
 
 /// Says why a figure was not run.
@@ -95,8 +94,8 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             return Unwritten::from(error).say();
         }
     }
-    if let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), None) {
-        return error.say();
+    if let Err(error) = paper_document(&about, &folder, None).write(&arguments.out.join(paper)) {
+        return Unwritten::from(error).say();
     }
     if let Some(part) = arguments.part {
         for one in chosen {
@@ -126,15 +125,17 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             Err(exit) => return exit,
         };
         // Beside the figure as well: its report reads nothing outside its own folder.
-        if let Err(error) = keep_paper(&about, &folder, &one_figure.place(&arguments.out, arguments.quick), None) {
-            return error.say();
+        if let Err(error) =
+            paper_document(&about, &folder, None).write(&one_figure.place(&arguments.out, arguments.quick))
+        {
+            return Unwritten::from(error).say();
         }
         worst = worst.max(figure::ending(&judged));
         all.push((&one_figure.name, judged));
     }
     let runs: Vec<FigureRuns<'_>> = all.iter().map(|(name, judged)| judged.runs(name)).collect();
     let summed_up = whole.map(|whole| whole.judge(&runs, arguments.quick));
-    let summed_up = summed_up.map(|it| (summary::text(&it), summary::document(&it), it));
+    let summed_up = summed_up.map(|it| (summary::text(&it), it.document(), it));
     if let Some((text, document, summed_up)) = &summed_up {
         worst = worst.max(if summed_up.disagrees() { Exit::Disagreement } else { Exit::Success });
         let place = if arguments.quick { "summary-quick" } else { "summary" };
@@ -146,9 +147,9 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
     let evidence = evidence.chain(summed_up.iter().flat_map(|(_, _, summary)| &summary.evidence));
     let count = count_statements(&statements(evidence), arguments.quick);
     if figure.is_none()
-        && let Err(error) = keep_paper(&about, &folder, &arguments.out.join(paper), Some(&count))
+        && let Err(error) = paper_document(&about, &folder, Some(&count)).write(&arguments.out.join(paper))
     {
-        return error.say();
+        return Unwritten::from(error).say();
     }
     if arguments.json {
         let figures = all.iter().map(|(_, judged)| judged.document.to_json());
@@ -194,22 +195,6 @@ fn meant(all: &[PaperFigure], (paper, figure): (&str, Option<&str>)) -> Option<S
     let Some(figure) = figure else { return Some(paper.to_owned()) };
     let figures = all.iter().filter(|known| known.paper == paper).map(|known| known.name.as_str());
     near_name(figure, figures).map(|figure| format!("{paper}/{figure}"))
-}
-
-/// Writes what the paper is and what we noted of it beside its figures, and how many of its statements agree if all
-/// figures have been run.
-fn keep_paper(about: &Paper, folder: &Path, out: &Path, count: Option<&Count>) -> Result<(), Unwritten> {
-    let missing = about.missing.iter().filter(|(name, _)| !folder.join(format!("{name}.toml")).exists());
-    let paper = PaperDocument {
-        title: about.title.clone(),
-        authors: about.authors.clone(),
-        year: about.year,
-        publisher: about.publisher.clone(),
-        missing: missing.map(|(name, why)| MissingPart { name: name.clone(), why: why.clone() }).collect(),
-        count: count.copied(),
-        notes: files::read_inside(folder, "notes.md").unwrap_or_default(),
-    };
-    Ok(paper.write(out)?)
 }
 
 /// The list of papers and figures.
@@ -260,7 +245,7 @@ fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit
     let judged = runner.run(threads, &INTERRUPT, |done, total| progress.see(done, total));
     progress.end();
     sweep::repeated(grid);
-    let mut judged = judged.map_err(refused)?;
+    let judged = judged.map_err(refused)?;
     if !arguments.json {
         let seeds = grid.seeds.len();
         let short = if arguments.quick { ", short form" } else { "" };
@@ -268,12 +253,6 @@ fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit
         let heading = format!("{title} ({seeds} {}{short})\n", if seeds == 1 { "seed" } else { "seeds" });
         console::print(&format!("{heading}{}\n", figure::text(&judged, &runner.plan)));
     }
-    let charts = grid_charts(&runner.plan, &judged.cells);
-    let named = |plan: Plan| (plan.figure.variant.clone().unwrap_or_default(), plan.without_flows());
-    let plans: Result<Vec<(String, Plan)>, FigureError> =
-        runner.records.iter().map(|record| runner.plan_of(record).map(named)).collect();
-    let over_time = charts::over_time(&plans.map_err(refused)?);
-    judged.document.charts = charts.iter().map(charts::of_grid).chain(over_time).collect();
     let unwritten = |error: ResultsError| Unwritten::from(error).say();
     judged.document.write(out).map_err(unwritten)?;
     // Reports of an earlier form of the figure are out of date.
@@ -305,7 +284,7 @@ fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit
         let workers: Vec<_> = (0..count).map(|_| scope.spawn(draw)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err(Exit::Failure)))
     })?;
-    draw_grid(&charts, &plots).map_err(unwritten)?;
+    draw_grid(&judged.document.charts, &plots).map_err(unwritten)?;
     console::note(&format!("pictures in {}", plots.display()));
     Ok(judged)
 }

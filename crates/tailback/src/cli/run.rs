@@ -7,7 +7,7 @@ use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, deadline, picture, report};
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
-use scenario::{Comparison, Expectation, Metric, Plan, Unit};
+use scenario::{Comparison, Expectation, Metric, Plan};
 use serde_json::json;
 use std::path::Path;
 use study::{
@@ -137,19 +137,6 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
         Exit::Disagreement
     } else {
         Exit::Success
-    }
-}
-
-/// A measured number for people.
-pub fn shown(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Rate => console::rate(value),
-        Unit::Size => console::scaled(value, "B", 1000.0),
-        Unit::Time => console::seconds(value),
-        Unit::Number => format!("{value:.4}"),
-        Unit::Count if (0.0..1e15).contains(&value) => grouped(value.round() as u64),
-        Unit::Count => format!("{value:.0}"),
-        Unit::Outcome => String::new(),
     }
 }
 
@@ -291,7 +278,7 @@ pub fn wanted(expectation: &Expectation) -> String {
 
 /// What was measured, as a table shows it: of several runs the median and, in brackets, where most of them lie.
 pub fn found(judgement: &Judgement) -> String {
-    let shown = |value: f64| shown(judgement.expectation.unit(), value);
+    let shown = |value: f64| judgement.expectation.unit().shown(value);
     match judgement.summary {
         Some(summary) if summary.count > 1 => {
             format!("{} ({} to {})", shown(summary.median), shown(summary.p10), shown(summary.p90))

@@ -4,12 +4,11 @@ use super::arguments::Sweep;
 use super::check::load_or_say;
 use super::console::{self, CountProgress};
 use super::exit::{Exit, Unwritten};
-use super::run::shown;
 use super::{INTERRUPT, deadline, report};
-use render::figure::{along, draw_sweep};
+use render::figure::draw_sweep;
 use scenario::Unit;
 use std::path::Path;
-use study::{Grid, GridError, Part, Summary, SweepRow, SweepStudy, SweepTable, cores, parse_axis};
+use study::{Grid, GridError, Part, Summary, SweepRow, SweepStudy, SweepTable, axis_to_draw, cores, parse_axis};
 
 /// Says why a sweep did not finish.
 pub fn say(error: &GridError) -> Exit {
@@ -75,7 +74,7 @@ pub fn sweep(arguments: &Sweep) -> Exit {
     };
     console::print(&if arguments.json { table.json() } else { text(&table) });
     let out = &study.out;
-    let drawn = match along(&study.axes) {
+    let drawn = match axis_to_draw(&study.axes) {
         Some(place) => draw_sweep(&study.axes[place].0, &table.curves(place), out),
         None => Ok(()),
     };
@@ -130,7 +129,7 @@ fn text(table: &SweepTable) -> String {
     let cell = |(summary, unit): (&Option<Summary>, &Unit)| {
         let shown = |value: f64| match unit {
             Unit::Count | Unit::Number => number(value),
-            unit => shown(*unit, value),
+            unit => unit.shown(value),
         };
         summary.map(|s| console::with_interval(s.mean, &s, shown)).unwrap_or_default()
     };

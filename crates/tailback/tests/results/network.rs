@@ -1,15 +1,15 @@
 //! A small network to run, and a place to write to.
 
 use fabric::graph::{HostId, LinkSpec};
-use fabric::record::{Recorder, RecorderSpec};
+use fabric::record::{FlowRow, Recorder, RecorderSpec, drain, drain_before, finish, port_rows};
 use fabric::spec::{
     AdapterSpec, Buffer, ClassBuffer, ClassSpec, CongestionPointSpec, Egress, FlowControl, Forwarding, NetworkSpec,
     PauseSpec, Queueing, SwitchSpec,
 };
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
-use fabric::{BuildOptions, Partition, RunLimits, Simulation};
-use results::{Manifest, Recorded, ResultWriter, ResultsError, record_run};
+use fabric::{BuildOptions, Limit, Partition, RunLimits, RunSummary, Simulation};
+use results::{Manifest, ResultWriter, ResultsError, write_ending};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Rate, Span, Time};
@@ -57,6 +57,47 @@ pub struct How {
     pub recorder: RecorderSpec,
 }
 
+/// A run whose rows have all been written.
+pub struct Recorded {
+    /// Summary of the run.
+    pub report: RunSummary,
+    /// Results of each flow, as written.
+    pub flows: Vec<FlowRow>,
+}
+
+/// Runs a simulation and writes its tables. The caller writes the manifest and commits the result. `names` contains the
+/// names of the flows in order.
+fn record_run(
+    spec: &NetworkSpec,
+    simulation: &mut Simulation<Recorder>,
+    limits: &RunLimits<'_>,
+    names: &[String],
+    writer: &mut ResultWriter,
+) -> Result<Recorded, ResultsError> {
+    writer.write(&port_rows(&spec.graph))?;
+    let mut failed = None;
+    let mut report = simulation.run_supervised(limits, |seen, probes| {
+        let rows = if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) };
+        match writer.append(&rows) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(Limit::WallClock)
+            }
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
+    let ending = finish(&mut probes, report.now);
+    // A run in which nothing is left to do ends at the last inspection, which may lie before the last frame.
+    report.now = ending.end;
+    let names: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), f64::NAN)).collect();
+    let flows = write_ending(spec, &simulation.flows(), &ending, report.now, &names, writer)?;
+    Ok(Recorded { report, flows })
+}
+
 /// Runs a network and writes its result.
 pub fn run(spec: &NetworkSpec, how: &How, out: &Path) -> Result<Recorded, ResultsError> {
     let options = BuildOptions { partition: Partition::Natural, shards: how.shards, shuffle: None };
@@ -65,7 +106,7 @@ pub fn run(spec: &NetworkSpec, how: &How, out: &Path) -> Result<Recorded, Result
     let limits = RunLimits { threads: how.shards, ..RunLimits::until(Time::ZERO + how.until) };
     let mut writer = ResultWriter::create(out, false, &how.recorder)?;
     let names: Vec<String> = (0..spec.flows.len()).map(|flow| format!("sender {flow}")).collect();
-    let recorded = record_run(spec, &mut simulation, &limits, &names, &mut writer, |_| ControlFlow::Continue(()))?;
+    let recorded = record_run(spec, &mut simulation, &limits, &names, &mut writer)?;
     let sample_every = how.recorder.sample_every.map(Span::as_picos);
     let manifest = Manifest { name: "incast".into(), seed: spec.seed, sample_every, ..Manifest::of(&recorded.report) };
     writer.commit(manifest)?;

@@ -1,26 +1,21 @@
 //! `stability`: what theory says of the fluid of a scenario.
 
-mod charts;
-mod json;
+mod beside;
 mod text;
 
 use super::arguments::Stability;
 use super::check::load_or_say;
-use super::console;
+use super::console::{self, RunProgress};
 use super::deadline;
 use super::exit::{Exit, Unwritten};
-use super::overlay::Overlay;
-use super::report;
-use charts::{map_chart, trajectory_charts};
-use json::as_json;
+use super::{INTERRUPT, report};
 use render::figure::write_canvas;
-use render::report::packed_integers;
+use render::stability::{beside_charts, map_chart, trajectory_charts};
 use results::document::{Document, Stability as StabilityDocument};
 use results::{Kind, REPORT_FILE, ResultsError};
 use scenario::fluid::FluidPlan;
-use serde_json::json;
 use std::path::Path;
-use study::stability::{Analysis, Map, MapAxis, Trajectory, analyse, trajectory};
+use study::stability::{BesideFluid, Map, MapAxis, Parts, analyse, trajectory};
 use study::{cores, slug};
 use text::as_text;
 
@@ -92,27 +87,28 @@ pub fn stability(arguments: &Stability) -> Exit {
             Err(error) => return refuse(&error),
         }
     }
-    let mut overlay = None;
+    let mut packets = None;
     if arguments.packets {
-        match Overlay::run(&plan, fluid, &analysis, arguments.threads.unwrap_or_else(cores), arguments.json) {
-            Ok(both) => overlay = Some(both),
-            Err(message) => return refuse(&message),
+        let progress = RunProgress::new(plan.run.duration, arguments.json);
+        let both = BesideFluid::run(&plan, fluid, &analysis, threads, &INTERRUPT, |seen| progress.see(seen));
+        progress.end();
+        match both {
+            Ok(both) => {
+                let charts = beside_charts(&plan.name, fluid, &analysis, &both);
+                pictures.extend(charts.into_iter().map(|(name, chart)| (name, chart.draw())));
+                packets = Some(both);
+            }
+            Err(error) => return refuse(&error),
         }
-    }
-    if let Some(both) = &overlay {
-        let charts = both.charts(&plan.name, fluid, &analysis);
-        pictures.extend(charts.into_iter().map(|(name, chart)| (name, chart.draw())));
     }
     deadline::running();
+    let parts = Parts { map: map.as_ref(), trajectory: course.as_ref(), packets: packets.as_ref() };
+    let document = analysis.document(&plan.name, fluid, &parts);
     if arguments.json {
-        let mut value = as_json(fluid, &analysis, map.as_ref());
-        if let Some(both) = &overlay {
-            value["packets"] = both.json();
-        }
-        console::print(&format!("{value:#}\n"));
+        console::print(&format!("{:#}\n", document.clone().without_points().to_json()));
     } else {
         console::print(&as_text(fluid, &analysis, map.as_ref()));
-        console::print(&overlay.map_or_else(String::new, |both| both.text(&analysis)));
+        console::print(&packets.map_or_else(String::new, |both| beside::text(&both, &analysis)));
     }
     if let Err(error) = pictures.iter().try_for_each(|(name, canvas)| write_canvas(canvas, &out, name)) {
         return Unwritten::from(error).say();
@@ -120,11 +116,10 @@ pub fn stability(arguments: &Stability) -> Exit {
     if !pictures.is_empty() {
         console::note(&format!("pictures in {}", out.display()));
     }
-    if !pictures.is_empty() || arguments.report {
-        let told = told(&plan.name, fluid, &analysis, map.as_ref(), course.as_ref());
-        if let Err(error) = told.write(&out) {
-            return Unwritten::from(error).say();
-        }
+    if (!pictures.is_empty() || arguments.report)
+        && let Err(error) = document.write(&out)
+    {
+        return Unwritten::from(error).say();
     }
     report::also(arguments.report, &out, Exit::Success)
 }
@@ -149,29 +144,4 @@ fn may_write(arguments: &Stability, out: &Path) -> Result<(), ResultsError> {
         StabilityDocument::may_go_to(out)?;
     }
     Ok(())
-}
-
-/// Everything `--json` prints, and the map and the course themselves.
-fn told(
-    name: &str,
-    fluid: &FluidPlan,
-    analysis: &Analysis,
-    map: Option<&Map>,
-    course: Option<&Trajectory>,
-) -> StabilityDocument {
-    let mut value = as_json(fluid, analysis, map);
-    if let Some(map) = map {
-        // In thousandths of a degree; what is none is beyond any angle.
-        let margin = |margin: &f64| {
-            if margin.is_nan() { i64::from(i32::MAX) } else { (margin.to_degrees() * 1e3).round() as i64 }
-        };
-        value["map"]["margins_millidegrees"] = packed_integers(&map.margins.iter().map(margin).collect::<Vec<_>>());
-        value["map"]["edge_of_theorem_3"] = json!(map.edge_of_theorem());
-    }
-    if let Some(course) = course {
-        value["trajectory"] = json!({ "queue": course.queue, "rate": course.rate });
-    }
-    let mut analysis = value.as_object().cloned().unwrap_or_default();
-    analysis.remove("model");
-    StabilityDocument { name: name.to_owned(), model: fluid.model.name().to_owned(), analysis }
 }

@@ -60,7 +60,7 @@ fn bytes(value: f64) -> String {
     format!("{} B", units::grouped(value.round() as u64))
 }
 
-pub(super) fn in_unit(name: &str, value: f64) -> String {
+fn in_unit(name: &str, value: f64) -> String {
     match Kind::of(name) {
         Kind::Time => console::seconds(value),
         Kind::Rate => console::rate(value),

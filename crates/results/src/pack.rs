@@ -4,22 +4,55 @@
 //! A column of samples mostly repeats or grows by a constant, so this takes a byte or less per value, and a browser
 //! unpacks millions of values in a fraction of a second.
 
+use super::arrow::base64;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use results::base64;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use std::io::Write;
+
+/// Description of a packed column, from which a reader unpacks it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackedColumn {
+    /// Name of the column.
+    pub name: String,
+    /// Number of values.
+    pub count: usize,
+    /// The common divisor, by which the values were divided.
+    pub scale: u64,
+    /// Whether each value is stored as its difference from the one before it.
+    pub delta: bool,
+}
+
+/// A packed block of columns in a JSON file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packed {
+    /// The columns, in the order of their values in the block.
+    pub columns: Vec<PackedColumn>,
+    /// The block, compressed with deflate (RFC 1950), in base64.
+    pub base64: String,
+}
+
+impl Packed {
+    /// Packs a single column, named `values`.
+    #[must_use]
+    pub fn integers(values: &[i64]) -> Packed {
+        let mut pack = Pack::default();
+        pack.column("values", values);
+        let (bytes, columns) = pack.finish();
+        Packed { columns, base64: deflated(&bytes) }
+    }
+}
 
 /// Columns of a block under construction.
 #[derive(Debug, Default)]
-pub(super) struct Pack {
+pub struct Pack {
     bytes: Vec<u8>,
-    columns: Vec<Value>,
+    columns: Vec<PackedColumn>,
 }
 
 impl Pack {
     /// Appends a column.
-    pub(super) fn column(&mut self, name: &str, values: &[i64]) {
+    pub fn column(&mut self, name: &str, values: &[i64]) {
         let scale = values.iter().fold(0u64, |common, value| divisor(common, value.unsigned_abs())).max(1);
         // A scale beyond the signed range divides nothing but zeros and the smallest integer.
         let divided = |value: i64| i64::try_from(scale).map_or(value, |scale| value / scale);
@@ -40,11 +73,12 @@ impl Pack {
             push(&mut self.bytes, if delta { value.wrapping_sub(before) } else { value });
             before = value;
         }
-        self.columns.push(json!({ "name": name, "count": values.len(), "scale": scale, "delta": delta }));
+        self.columns.push(PackedColumn { name: name.to_owned(), count: values.len(), scale, delta });
     }
 
     /// Returns the block and the descriptions of its columns.
-    pub(super) fn finish(self) -> (Vec<u8>, Vec<Value>) {
+    #[must_use]
+    pub fn finish(self) -> (Vec<u8>, Vec<PackedColumn>) {
         (self.bytes, self.columns)
     }
 }
@@ -76,7 +110,8 @@ fn push(bytes: &mut Vec<u8>, value: i64) {
 }
 
 /// Compresses bytes with deflate (RFC 1950) and encodes them in base64.
-pub(super) fn deflated(bytes: &[u8]) -> String {
+#[must_use]
+pub fn deflated(bytes: &[u8]) -> String {
     // Three hundredths larger than at the usual level, and made in a third of the time.
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(4));
     // Writing into memory does not fail.
@@ -84,20 +119,11 @@ pub(super) fn deflated(bytes: &[u8]) -> String {
     base64(&packed)
 }
 
-/// Packs a single column for a JSON file.
-#[must_use]
-pub fn packed_integers(values: &[i64]) -> Value {
-    let mut pack = Pack::default();
-    pack.column("values", values);
-    let (bytes, columns) = pack.finish();
-    json!({ "columns": columns, "base64": deflated(&bytes) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn unpack(bytes: &[u8], columns: &[Value]) -> Vec<Vec<i64>> {
+    fn unpack(bytes: &[u8], columns: &[PackedColumn]) -> Vec<Vec<i64>> {
         let mut place = 0;
         let mut next = || {
             let (mut value, mut shift) = (0u64, 0);
@@ -111,15 +137,14 @@ mod tests {
                 }
             }
         };
-        let column = |column: &Value| {
-            let (count, scale) = (column["count"].as_u64().unwrap(), column["scale"].as_u64().unwrap());
+        let column = |column: &PackedColumn| {
             let mut before = 0i64;
             let value = |_| {
                 let read = next();
-                before = if column["delta"] == true { before.wrapping_add(read) } else { read };
-                i64::try_from(scale).map_or(before, |scale| before * scale)
+                before = if column.delta { before.wrapping_add(read) } else { read };
+                i64::try_from(column.scale).map_or(before, |scale| before * scale)
             };
-            (0..count).map(value).collect()
+            (0..column.count).map(value).collect()
         };
         columns.iter().map(column).collect()
     }
@@ -141,8 +166,8 @@ mod tests {
         let (bytes, columns) = pack.finish();
         assert_eq!(unpack(&bytes, &columns), given);
         // A thousand equal steps are a thousand bytes, less than that once deflated.
-        assert_eq!(columns[0]["scale"], 60_000_000);
-        assert!(columns[0]["delta"] == true && deflated(&bytes[..1000]).len() < 60);
+        assert_eq!(columns[0].scale, 60_000_000);
+        assert!(columns[0].delta && deflated(&bytes[..1000]).len() < 60);
     }
 
     #[test]
