@@ -1,4 +1,5 @@
-//! Results about lossless networks that need no simulation: headroom, fair shares, fluid models and their stability.
+//! Results about networks that need no simulation: headroom, fair shares, fluid models and their stability, the cost of
+//! loss.
 //!
 //! ```
 //! use tailback_theory::max_min::{Flow, max_min};
@@ -17,10 +18,13 @@
 //!   several classes; [`fairness`]: the distance from it.
 //! - [`mod@fluid`]: congestion controls as differential equations; [`stability`]: whether they converge;
 //!   [`mod@spectrum`]: oscillations of sampled signals; [`sampling`]: the flows that a congestion point notifies.
+//! - [`arq`]: efficiency of stop-and-wait, go-back-N and selective repeat; [`tcp`]: throughput of additive increase and
+//!   multiplicative decrease under loss.
 //!
 //! Simulated results are compared with these results, so this crate does not depend on the simulator: a mistake in one
 //! must not hide the same mistake in the other.
 
+pub mod arq;
 pub mod classes;
 pub mod error;
 pub mod fairness;
@@ -30,6 +34,7 @@ pub mod max_min;
 pub mod sampling;
 pub mod spectrum;
 pub mod stability;
+pub mod tcp;
 
 pub use error::Error;
 pub use units;

@@ -16,6 +16,8 @@ pub struct Channel {
     pub jitter: Span,
     /// Probability of a loss.
     pub loss: f64,
+    /// After a loss, everything sent within this time is lost, too.
+    pub burst: Span,
     /// Probability of a second copy.
     pub duplication: f64,
     /// Probability that only the header of a frame arrives.
@@ -25,7 +27,7 @@ pub struct Channel {
 impl Channel {
     /// A channel that only delays.
     pub fn of(delay: Span) -> Channel {
-        Channel { delay, jitter: Span::ZERO, loss: 0.0, duplication: 0.0, trimming: 0.0 }
+        Channel { delay, jitter: Span::ZERO, loss: 0.0, burst: Span::ZERO, duplication: 0.0, trimming: 0.0 }
     }
 
     /// The times at which copies of something sent at `now` arrive.
@@ -104,25 +106,35 @@ enum Event {
 /// Events in order of time, and of creation within an instant.
 #[derive(Default)]
 struct Agenda {
-    heap: BinaryHeap<Reverse<(Time, u64)>>,
+    heap: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    created: u64,
+    /// Events by their place, and places that are free.
     events: Vec<Event>,
+    free: Vec<usize>,
 }
 
 impl Agenda {
     fn add(&mut self, time: Time, event: Event) {
-        self.heap.push(Reverse((time, self.events.len() as u64)));
-        self.events.push(event);
+        let place = self.free.pop().unwrap_or(self.events.len());
+        if place == self.events.len() {
+            self.events.push(event);
+        }
+        self.events[place] = event;
+        self.created += 1;
+        self.heap.push(Reverse((time, self.created, place)));
     }
 
     fn next(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse((time, _))| *time)
+        self.heap.peek().map(|Reverse((time, ..))| *time)
     }
 
     fn take(&mut self, now: Time) -> Option<Event> {
         if self.next()? > now {
             return None;
         }
-        self.heap.pop().map(|Reverse((_, number))| self.events[number as usize])
+        let Reverse((_, _, place)) = self.heap.pop()?;
+        self.free.push(place);
+        Some(self.events[place])
     }
 }
 
@@ -135,7 +147,7 @@ pub fn run<W: Window>(setup: &mut Setup<W>) -> Outcome {
     let mut agenda = Agenda::default();
     let mut data_stream = Stream::new(setup.seed, 0, "data");
     let mut reply_stream = Stream::new(setup.seed, 0, "replies");
-    let (mut now, mut wire_free) = (Time::ZERO, Time::ZERO);
+    let (mut now, mut wire_free, mut lost_until) = (Time::ZERO, Time::ZERO, Time::ZERO);
     let count = |outcome: &mut Outcome, progress: &Progress| match progress.loss {
         Some(LossSignal::Detected) => outcome.losses_detected += 1,
         Some(LossSignal::Timeout) => outcome.timeouts += 1,
@@ -187,7 +199,12 @@ pub fn run<W: Window>(setup: &mut Setup<W>) -> Outcome {
                 outcome.transmissions += 1;
                 sender.on_sent(now, number);
                 wire_free = now + setup.frame_time;
-                for time in setup.data.carry(wire_free, &mut data_stream).into_iter().flatten() {
+                let copies = setup.data.carry(wire_free, &mut data_stream);
+                let copies = if now < lost_until { [None; 2] } else { copies };
+                if copies[0].is_none() && now >= lost_until {
+                    lost_until = now + setup.data.burst;
+                }
+                for time in copies.into_iter().flatten() {
                     let trimmed = data_stream.bernoulli(setup.data.trimming);
                     agenda.add(time, Event::Data { number, stamp: now, trimmed });
                 }

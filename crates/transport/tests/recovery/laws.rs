@@ -79,7 +79,7 @@ proptest! {
     ) {
         let name = all()[recovery % all().len()];
         let delay = Span::from_micros(2);
-        let channel = Channel { delay, jitter: Span::from_nanos(jitter), loss, duplication, trimming };
+        let channel = Channel { delay, jitter: Span::from_nanos(jitter), loss, duplication, trimming, ..Channel::of(delay) };
         let mut setup = setup(name, channel, window, frames, seed);
         setup.acknowledger = Acknowledger::every(every).within(Span::from_micros(5));
         let outcome = run(&mut setup);
