@@ -4,7 +4,7 @@
 //! virtual call. One further variant of each boxes a type of another crate; [`Reaction::custom`] and [`Point::custom`]
 //! create it. The two traits here are implemented for every suitable type and need not be named.
 
-use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, View};
+use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
 use crate::{Point, Reaction, ReactionPoint};
 use std::any::Any;
 use std::fmt::Debug;
@@ -50,6 +50,14 @@ pub trait CustomCongestionPoint: Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     fn judges_joining(&self) -> bool;
     /// See [`CongestionPoint::draws`].
     fn draws(&self) -> bool;
+    /// See [`CongestionPoint::judges`].
+    fn judges(&self) -> bool;
+    /// See [`CongestionPoint::discards`].
+    fn discards(&self) -> u8;
+    /// See [`CongestionPoint::trims`].
+    fn trims(&self) -> bool;
+    /// See [`CongestionPoint::on_enqueue`].
+    fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Verdict;
     /// See [`CongestionPoint::on_arrival`].
     fn on_arrival(&mut self, frame: &Passage, view: &dyn View) -> Request;
     /// See [`CongestionPoint::on_output`].
@@ -91,6 +99,18 @@ where
     }
     fn draws(&self) -> bool {
         CongestionPoint::draws(self)
+    }
+    fn judges(&self) -> bool {
+        CongestionPoint::judges(self)
+    }
+    fn discards(&self) -> u8 {
+        CongestionPoint::discards(self)
+    }
+    fn trims(&self) -> bool {
+        CongestionPoint::trims(self)
+    }
+    fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Verdict {
+        CongestionPoint::on_enqueue(self, frame, &view)
     }
     fn on_arrival(&mut self, frame: &Passage, view: &dyn View) -> Request {
         CongestionPoint::on_arrival(self, frame, &view)
@@ -155,6 +175,18 @@ impl CongestionPoint for Box<dyn CustomCongestionPoint> {
     }
     fn draws(&self) -> bool {
         (**self).draws()
+    }
+    fn judges(&self) -> bool {
+        (**self).judges()
+    }
+    fn discards(&self) -> u8 {
+        (**self).discards()
+    }
+    fn trims(&self) -> bool {
+        (**self).trims()
+    }
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+        (**self).on_enqueue(frame, view)
     }
     fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {
         (**self).on_arrival(frame, view)

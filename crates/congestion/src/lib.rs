@@ -32,6 +32,7 @@ mod advertised;
 mod bcn;
 mod bcn_point;
 mod bcn_source;
+mod by_class;
 mod cct;
 pub mod custom;
 mod e2cm;
@@ -50,10 +51,14 @@ mod qcn_point;
 mod qcn_source;
 mod qcn_standard;
 mod rate_law;
+mod red;
+mod step;
 mod telemetry;
+mod trimming;
 
 pub use bcn_point::BcnPoint;
 pub use bcn_source::BcnSource;
+pub use by_class::ByClass;
 pub use cct::CongestionTable;
 pub use fecn::{FecnPoint, FecnSource};
 pub use infiniband_fecn::InfinibandFecn;
@@ -61,11 +66,14 @@ pub use marking::Marking;
 pub use none::NoControl;
 use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
-use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, View};
+use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
+pub use red::Red;
+pub use step::Step;
 pub use telemetry::Stamp;
+pub use trimming::Trimming;
 pub use units;
 use units::{Bytes, Rate, Span, Time};
 
@@ -410,6 +418,18 @@ macro_rules! points {
             fn draws(&self) -> bool {
                 match self { $(Point::$variant(point) => point.draws(),)* }
             }
+            fn judges(&self) -> bool {
+                match self { $(Point::$variant(point) => point.judges(),)* }
+            }
+            fn discards(&self) -> u8 {
+                match self { $(Point::$variant(point) => point.discards(),)* }
+            }
+            fn trims(&self) -> bool {
+                match self { $(Point::$variant(point) => point.trims(),)* }
+            }
+            fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+                match self { $(Point::$variant(point) => point.on_enqueue(frame, view),)* }
+            }
             fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {
                 match self { $(Point::$variant(point) => point.on_output(frame, view),)* }
             }
@@ -457,6 +477,10 @@ points! {
     Fecn(FecnPoint) = fecn::POINT, fecn::POINT_B;
     Qcn(QcnPoint) = qcn_point::INFO, qcn_2007::POINT, qcn_2007::POINT_P, qcn_2007::POINT_PR;
     Bcn(BcnPoint) = bcn_point::BCN, bcn_point::ECM, e2cm::POINT, e2cm::POINT_P, e2cm::POINT_PR;
+    Red(Box<Red>) = red::ECN, red::DROP;
+    Step(Step) = step::INFO;
+    Trimming(Trimming) = trimming::INFO;
+    ByClass(ByClass) = ;
     Custom(Box<dyn custom::CustomCongestionPoint>) = ;
 }
 

@@ -1,7 +1,8 @@
 //! The congestion point: the part of a switch that detects congestion and notifies sources.
 //!
-//! A switch has at most one. It observes frames as they arrive and start to leave, reads buffer levels through a
-//! [`View`], marks frames, and requests notices. It does not schedule events: it states a
+//! A switch has at most one, or one for each of several sets of classes ([`crate::ByClass`]). It observes frames as
+//! they arrive and start to leave, reads buffer levels through a [`View`], decides whether a frame joins a queue
+//! ([`Verdict`]), marks frames, and requests notices. It does not schedule events: it states a
 //! [`CongestionPoint::deadline`].
 
 use units::{Rate, Time};
@@ -150,6 +151,22 @@ pub enum Fate {
     Reply(Notice),
 }
 
+/// The verdict of a congestion point on a frame that is about to join the queue of its output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The frame joins the queue, if there is room.
+    Pass,
+    /// The same, with a congestion mark.
+    Mark,
+    /// The payload of the frame is removed; its header continues in the switch's class of trimmed frames.
+    Trim,
+    /// The last data frame of the queue is trimmed instead, and this one takes its place. If the last frame carries no
+    /// data, this one is trimmed.
+    TrimLast,
+    /// The frame is dropped.
+    Drop,
+}
+
 /// A request of a congestion point to its switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -246,7 +263,28 @@ pub trait CongestionPoint {
     /// Everything that could start at this instant has started.
     fn on_settled(&mut self, _now: Time, _view: &impl View) {}
 
-    /// A frame starts to leave. Returns whether to mark it.
+    /// Returns whether [`on_enqueue`](Self::on_enqueue) is called; otherwise every frame passes.
+    fn judges(&self) -> bool {
+        false
+    }
+
+    /// Returns the classes, bit n for class n, of which it may drop or trim frames.
+    fn discards(&self) -> u8 {
+        0
+    }
+
+    /// Returns whether it may trim frames.
+    fn trims(&self) -> bool {
+        false
+    }
+
+    /// A data frame is about to join the queue of its output, in which it is not counted yet. Called before
+    /// [`on_arrival`](Self::on_arrival).
+    fn on_enqueue(&mut self, _frame: &Passage, _view: &impl View) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// A data frame starts to leave; the queue does not contain it any more. Returns whether to mark it.
     fn on_start(&mut self, _frame: &Passage, _view: &impl View) -> bool {
         false
     }

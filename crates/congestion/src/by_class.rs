@@ -1,0 +1,151 @@
+//! Several congestion points in one switch, each for its own classes: for example ECN for a lossless class and random
+//! early drop for a lossy one.
+
+use crate::Point;
+use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
+use units::Time;
+
+/// Congestion points with the classes that each of them sees, bit n for class n. Frames of other classes are not shown
+/// to any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByClass {
+    parts: Vec<(u8, Point)>,
+    /// Position of the point that last asked to draw frames.
+    drawing: usize,
+}
+
+impl ByClass {
+    /// Combines points. A class that is named twice belongs to the first point that names it.
+    #[must_use]
+    pub fn new(parts: Vec<(u8, Point)>) -> ByClass {
+        ByClass { parts, drawing: 0 }
+    }
+
+    /// Returns the points with their classes.
+    #[must_use]
+    pub fn parts(&self) -> &[(u8, Point)] {
+        &self.parts
+    }
+
+    fn of(&mut self, class: u8) -> Option<&mut Point> {
+        self.parts.iter_mut().find(|(classes, _)| classes >> class & 1 == 1).map(|(_, point)| point)
+    }
+
+    /// Notes who asked to draw frames.
+    fn note(&mut self, class: u8, request: Request) -> Request {
+        if let Request::Draw { .. } = request {
+            self.drawing = self.parts.iter().position(|(classes, _)| classes >> class & 1 == 1).unwrap_or(0);
+        }
+        request
+    }
+}
+
+impl CongestionPoint for ByClass {
+    fn attach(&mut self, surroundings: &Surroundings) {
+        self.parts.iter_mut().for_each(|(_, point)| point.attach(surroundings));
+    }
+
+    fn notifies(&self) -> bool {
+        self.parts.iter().any(|(_, point)| point.notifies())
+    }
+
+    fn judges_joining(&self) -> bool {
+        self.parts.iter().any(|(_, point)| point.judges_joining())
+    }
+
+    fn draws(&self) -> bool {
+        self.parts.iter().any(|(_, point)| point.draws())
+    }
+
+    fn judges(&self) -> bool {
+        self.parts.iter().any(|(_, point)| point.judges())
+    }
+
+    fn discards(&self) -> u8 {
+        self.parts.iter().fold(0, |all, (classes, point)| all | classes & point.discards())
+    }
+
+    fn trims(&self) -> bool {
+        self.parts.iter().any(|(_, point)| point.trims())
+    }
+
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+        self.of(frame.class).map_or(Verdict::Pass, |point| point.on_enqueue(frame, view))
+    }
+
+    fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {
+        let request = self.of(frame.class).map_or(Request::Nothing, |point| point.on_arrival(frame, view));
+        self.note(frame.class, request)
+    }
+
+    fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {
+        let request = self.of(frame.class).map_or(Request::Nothing, |point| point.on_output(frame, view));
+        self.note(frame.class, request)
+    }
+
+    fn on_path_probe(&mut self, probe: &mut Passing, view: &impl View) -> Fate {
+        self.of(probe.class).map_or(Fate::Pass, |point| point.on_path_probe(probe, view))
+    }
+
+    fn on_settled(&mut self, now: Time, view: &impl View) {
+        self.parts.iter_mut().for_each(|(_, point)| point.on_settled(now, view));
+    }
+
+    fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
+        self.of(frame.class).is_some_and(|point| point.on_start(frame, view))
+    }
+
+    fn on_rerouted(&mut self, view: &impl View) {
+        self.parts.iter_mut().for_each(|(_, point)| point.on_rerouted(view));
+    }
+
+    fn on_drawn(&mut self, now: Time, drawn: &[Drawn]) -> Option<Notice> {
+        self.parts.get_mut(self.drawing).and_then(|(_, point)| point.on_drawn(now, drawn))
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.parts.iter().filter_map(|(_, point)| point.deadline()).min()
+    }
+
+    fn on_deadline(&mut self, now: Time, view: &impl View) -> Request {
+        // One request at a time: a point whose time has also come states it again, and is asked next.
+        let due = |(_, point): &(u8, Point)| point.deadline().is_some_and(|at| at <= now);
+        let Some(place) = self.parts.iter().position(due) else { return Request::Nothing };
+        let request = self.parts[place].1.on_deadline(now, view);
+        if let Request::Draw { .. } = request {
+            self.drawing = place;
+        }
+        request
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::{Value, Values};
+    use crate::red::tests::{Queue, frame, surroundings};
+    use crate::step::INFO;
+    use units::Bytes;
+
+    fn step(threshold: u64) -> Point {
+        let values = Values::defaults(INFO.parameters).with("threshold", Value::Size(Bytes::new(threshold)));
+        (INFO.build)(&values).unwrap()
+    }
+
+    #[test]
+    fn each_class_has_the_point_that_names_it_and_others_have_none() {
+        let mut point = ByClass::new(vec![(0b001, step(10_000)), (0b110, step(50_000))]);
+        point.attach(&surroundings(3));
+        let mut verdict = |class: u8, queue: u32| point.on_enqueue(&frame(class), &Queue(queue));
+        assert_eq!((verdict(0, 20_000), verdict(1, 20_000)), (Verdict::Mark, Verdict::Pass));
+        assert_eq!((verdict(2, 60_000), verdict(3, 60_000)), (Verdict::Mark, Verdict::Pass));
+    }
+
+    #[test]
+    fn only_named_classes_lose_frames() {
+        let drop = (crate::red::DROP.build)(&Values::defaults(crate::red::DROP.parameters)).unwrap();
+        assert_eq!(drop.discards(), u8::MAX);
+        let point = ByClass::new(vec![(0b001, step(10_000)), (0b100, drop)]);
+        assert_eq!((point.discards(), point.trims(), point.judges()), (0b100, false, true));
+    }
+}

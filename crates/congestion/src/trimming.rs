@@ -1,0 +1,137 @@
+//! A composite queue (NDP, SIGCOMM 2017): a short queue of full frames; a frame that finds no place is trimmed to its
+//! header, which continues in another class, so that its destination learns of it.
+
+use crate::parameter::{Parameter, ParameterDefault, ParameterKind};
+use crate::point::{CongestionPoint, Passage, Surroundings, Verdict, View};
+use crate::{Point, PointInfo};
+use units::Stream;
+
+pub(crate) const INFO: PointInfo = PointInfo {
+    name: "trim",
+    summary: "a composite queue as in NDP: frames beyond a short queue are trimmed to their headers",
+    parameters: &[
+        Parameter {
+            name: "frames",
+            kind: ParameterKind::Count(1, 1 << 20),
+            default: ParameterDefault::Value("8", "Handley et al., SIGCOMM 2017 (NDP): eight full packets"),
+            meaning: "Number of data frames of a class that may wait for an output, without the frame on the wire.",
+        },
+        Parameter {
+            name: "queue",
+            kind: ParameterKind::Size(1, 1 << 31),
+            default: ParameterDefault::Absent("`frames` alone limits the queue"),
+            meaning: "Number of bytes of a class that may wait for an output, as a second limit.",
+        },
+        Parameter {
+            name: "victim",
+            kind: ParameterKind::Choice(&[
+                ("random", "the arriving frame or the last one of the queue, with equal probability"),
+                ("arriving", "the arriving frame"),
+                ("last", "the last frame of the queue"),
+            ]),
+            default: ParameterDefault::Value(
+                "random",
+                "Handley et al., SIGCOMM 2017 (NDP): it breaks up phase effects between flows",
+            ),
+            meaning: "The frame that is trimmed.",
+        },
+    ],
+    presets: &[],
+    build: |values| {
+        Ok(Point::Trimming(Trimming {
+            frames: values.count("frames") as u32,
+            queue: values.maybe_size("queue").map(|size| size.get()),
+            victim: match values.choice("victim").as_str() {
+                "arriving" => Victim::Arriving,
+                "last" => Victim::Last,
+                _ => Victim::Random,
+            },
+            streams: Vec::new(),
+        }))
+    },
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Victim {
+    Random,
+    Arriving,
+    Last,
+}
+
+/// A congestion point that trims frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trimming {
+    frames: u32,
+    queue: Option<u64>,
+    victim: Victim,
+    /// By output.
+    streams: Vec<Stream>,
+}
+
+impl CongestionPoint for Trimming {
+    fn attach(&mut self, surroundings: &Surroundings) {
+        let Surroundings { rates, seed, first_port, .. } = surroundings;
+        let stream = |number: usize| Stream::new(*seed, u64::from(*first_port) + number as u64, "trimming");
+        self.streams = (0..rates.len()).map(stream).collect();
+    }
+
+    fn judges(&self) -> bool {
+        true
+    }
+
+    fn discards(&self) -> u8 {
+        u8::MAX
+    }
+
+    fn trims(&self) -> bool {
+        true
+    }
+
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+        let bytes = u64::from(view.waiting_bytes(frame.output, frame.class)) + u64::from(frame.len);
+        let fits = view.waiting_frames(frame.output, frame.class) < self.frames
+            && self.queue.is_none_or(|limit| bytes <= limit);
+        if fits {
+            return Verdict::Pass;
+        }
+        match self.victim {
+            Victim::Arriving => Verdict::Trim,
+            Victim::Last => Verdict::TrimLast,
+            Victim::Random if self.streams[usize::from(frame.output)].below(2) == 0 => Verdict::Trim,
+            Victim::Random => Verdict::TrimLast,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::{Value, Values};
+    use crate::red::tests::{Queue, frame, surroundings};
+    use units::Bytes;
+
+    fn made(set: &[(&'static str, Value)]) -> Point {
+        let mut values = Values::defaults(INFO.parameters);
+        set.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        let mut point = (INFO.build)(&values).unwrap();
+        point.attach(&surroundings(1));
+        point
+    }
+
+    #[test]
+    fn eight_frames_fit_and_the_next_is_trimmed() {
+        let mut point = made(&[("victim", Value::Choice("arriving".into()))]);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(7_000)), Verdict::Pass);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(8_000)), Verdict::Trim);
+        let mut point = made(&[("queue", Value::Size(Bytes::new(3_000))), ("victim", Value::Choice("last".into()))]);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(2_000)), Verdict::Pass);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(2_001)), Verdict::TrimLast);
+    }
+
+    #[test]
+    fn half_of_the_victims_are_the_last_of_the_queue() {
+        let mut point = made(&[]);
+        let last = (0..10_000).filter(|_| point.on_enqueue(&frame(0), &Queue(8_000)) == Verdict::TrimLast).count();
+        assert!((4_800..5_200).contains(&last), "{last}");
+    }
+}
