@@ -67,6 +67,7 @@ end
 local frame = Proto("tailback", "Tailback simulated frame")
 local kinds = {
     [0] = "data", "acknowledgement", "probe", "answer", "receipt", "credit", "notice", "pause",
+    "trimmed",
 }
 frame.fields.version = ProtoField.uint8("tailback.version", "Version", base.DEC, nil, 0xF0)
 frame.fields.kind = ProtoField.uint8("tailback.kind", "Kind", base.DEC, kinds, 0x0F)

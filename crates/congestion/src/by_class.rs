@@ -27,6 +27,11 @@ impl ByClass {
         &self.parts
     }
 
+    /// Replaces the sets of classes: classes are numbered anew.
+    pub fn renumber(&mut self, new: impl Fn(u8) -> u8) {
+        self.parts.iter_mut().for_each(|(classes, _)| *classes = new(*classes));
+    }
+
     fn of(&mut self, class: u8) -> Option<&mut Point> {
         self.parts.iter_mut().find(|(classes, _)| classes >> class & 1 == 1).map(|(_, point)| point)
     }

@@ -381,7 +381,8 @@ pub(crate) mod tests {
     fn the_probability_of_a_mark_is_the_stated_one() {
         let mut point = made(&ECN, &ramp());
         assert!(!point.judges(), "an instantaneous queue is judged at its head only");
-        for (queue, expected) in [(0, 0.0), (10_000, 0.0), (20_000, 0.05), (30_000, 0.1), (50_000, 0.2), (50_001, 1.0)] {
+        for (queue, expected) in [(0, 0.0), (10_000, 0.0), (20_000, 0.05), (30_000, 0.1), (50_000, 0.2), (50_001, 1.0)]
+        {
             let (frames, got) = (40_000, marked(&mut point, queue, 40_000));
             let deviation = (expected * (1.0 - expected) / f64::from(frames)).sqrt();
             assert!((got - expected).abs() <= 4.0 * deviation, "queue {queue}: {got} for {expected}");

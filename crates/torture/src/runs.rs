@@ -146,11 +146,12 @@ fn conserved(plan: &Plan, execution: &Execution) -> Result<(), String> {
         return Err("recording changes the fingerprint".into());
     }
     let (t, census) = (report.totals, simulation.census());
-    let bytes = t.delivered_bytes + t.dropped_bytes + t.lost_bytes + t.discarded_bytes + census.bytes;
+    let bytes = t.delivered_bytes + t.dropped_bytes + t.trimmed_bytes + t.lost_bytes + t.discarded_bytes + census.bytes;
     if t.made_bytes != bytes || census.places != census.frames + census.control {
         return Err(format!("not conserved: {t:?} {census:?}"));
     }
-    let frames = t.delivered_frames + t.dropped_frames + t.lost_frames + t.discarded_frames + census.frames;
+    let gone = t.dropped_frames + t.trimmed_frames + t.lost_frames + t.discarded_frames;
+    let frames = t.delivered_frames + gone + census.frames;
     // What is queued again is made once and may be dropped often.
     if t.made_frames != frames && t.made_frames + t.requeued_frames != frames {
         return Err(format!("frames not conserved: {t:?} {census:?}"));
@@ -188,7 +189,8 @@ fn tables(plan: &Plan, execution: &Execution, out: &Path) -> Result<(), String> 
             let data = drops.texts("kind").iter().zip(drops.texts("cause"));
             data.filter(|(kind, cause)| *kind == "data" && causes.contains(&cause.as_str())).count() as u64
         };
-        equal("drops for want of room", count(&["full", "unreachable"]), t.dropped_frames)?;
+        equal("drops in switches", count(&["full", "early", "unreachable"]), t.dropped_frames)?;
+        equal("trimmed frames", count(&["trimmed"]), t.trimmed_frames)?;
         equal("losses on cables", count(&["corrupt", "link-down"]), t.lost_frames)?;
         equal("discarded at the source", count(&["at-source"]), t.discarded_frames)?;
     }

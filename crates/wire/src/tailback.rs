@@ -43,9 +43,11 @@ pub enum Kind {
     Notice,
     /// PAUSE or PFC, shorter than a standard frame.
     Pause,
+    /// Header of a data frame whose payload a switch has removed.
+    Trimmed,
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Data,
     Kind::Acknowledgement,
     Kind::Probe,
@@ -54,6 +56,7 @@ const KINDS: [Kind; 8] = [
     Kind::Credit,
     Kind::Notice,
     Kind::Pause,
+    Kind::Trimmed,
 ];
 
 /// The header of a simulated frame.

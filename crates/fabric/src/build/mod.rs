@@ -410,6 +410,7 @@ impl Layout<'_> {
             notice,
         );
         congestion_point.samples_dropped = watch.sample_dropped;
+        congestion_point.trimmed = (watch.trim_class, watch.trim_size.get() as u16);
         congestion_point
     }
 

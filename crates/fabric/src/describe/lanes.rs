@@ -11,6 +11,7 @@ use crate::describe::spec::{
     SwitchSpec, VlEntry,
 };
 use crate::describe::workload::{Destination, FlowSpec};
+use congestion::Point;
 use std::fmt;
 
 /// Why classes cannot be spread over lanes.
@@ -165,6 +166,10 @@ fn switch_lanes(spread: &Spread, switch: &mut SwitchSpec) {
     egress(spread, &mut switch.egress);
     if let Some(watch) = &mut switch.congestion_point {
         watch.notice_class = spread.of(watch.notice_class, 0);
+        watch.trim_class = spread.of(watch.trim_class, 0);
+        if let Some(Point::ByClass(points)) = &mut watch.point {
+            points.renumber(|classes| spread.mask(classes));
+        }
     }
 }
 

@@ -391,6 +391,10 @@ pub struct CongestionPointSpec {
     pub notice_class: u8,
     /// Size of a notice or receipt, without overhead.
     pub notice_size: Bytes,
+    /// Class in which trimmed frames continue.
+    pub trim_class: u8,
+    /// Size of a trimmed frame, without overhead.
+    pub trim_size: Bytes,
 }
 
 impl CongestionPointSpec {
@@ -398,6 +402,12 @@ impl CongestionPointSpec {
     #[must_use]
     pub fn point(point: Point) -> CongestionPointSpec {
         CongestionPointSpec { point: Some(point), ..CongestionPointSpec::default() }
+    }
+
+    /// Returns whether the congestion point may trim frames.
+    #[must_use]
+    pub fn trims(&self) -> bool {
+        self.point.as_ref().is_some_and(CongestionPoint::trims)
     }
 
     /// Returns whether the switch sends notices or receipts.
@@ -408,7 +418,8 @@ impl CongestionPointSpec {
 }
 
 impl Default for CongestionPointSpec {
-    /// No congestion point; notices of 64 bytes, the smallest Ethernet frame, and units of the same size.
+    /// No congestion point; notices and trimmed frames of 64 bytes, the smallest Ethernet frame, and units of the same
+    /// size.
     fn default() -> CongestionPointSpec {
         let size = Bytes::new(64);
         CongestionPointSpec {
@@ -419,6 +430,8 @@ impl Default for CongestionPointSpec {
             sample_dropped: true,
             notice_class: 0,
             notice_size: size,
+            trim_class: 0,
+            trim_size: size,
         }
     }
 }

@@ -4,9 +4,9 @@ use crate::describe::error::BuildError;
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::routing::Routes;
 use crate::describe::spec::{
-    AdapterSpec, Buffer, BypassReading, ClassBuffer, CreditReturn, CreditUnit, Crossbar, Egress, FlowControl,
-    Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec, Queueing, RouteChange, Share,
-    SwitchSpec, VlArbitration,
+    AdapterSpec, Buffer, BypassReading, ClassBuffer, CongestionPointSpec, CreditReturn, CreditUnit, Crossbar, Egress,
+    FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec, Queueing,
+    RouteChange, Share, SwitchSpec, VlArbitration,
 };
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use crate::machine::switch::crossbar::MAX_PORTS;
@@ -214,11 +214,13 @@ pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
     data.chain(acks).max().unwrap_or(Bytes::ZERO)
 }
 
-/// The largest frame of a class that any buffer must take: notices and receipts are frames as well.
+/// The largest frame of a class that any buffer must take: notices, receipts and trimmed frames are frames as well.
 fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
     let watches = spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
-    let notices = watches.filter(|watch| watch.tells() && usize::from(watch.notice_class) == class);
-    notices.map(|watch| watch.notice_size).chain([largest_frame(spec, class)]).max().unwrap_or_default()
+    let notices = watches.clone().filter(|watch| watch.tells() && usize::from(watch.notice_class) == class);
+    let trimmed = watches.filter(|watch| watch.trims() && usize::from(watch.trim_class) == class);
+    let sizes = notices.map(|watch| watch.notice_size).chain(trimmed.map(|watch| watch.trim_size));
+    sizes.chain([largest_frame(spec, class)]).max().unwrap_or_default()
 }
 
 /// The adapter a flow's reaction point is told of.
@@ -275,6 +277,7 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
         let (size, least) = (watch.notice_size, spec.smallest_frame);
         wrong.push(format!("notices of {size} are out of range; give {least} to 65000B"));
     }
+    check_discards(spec, switch, watch, wrong);
     if watch.unit == Bytes::ZERO || watch.unit.get() > 65_000 {
         wrong.push(format!("feedback units of {} are out of range; give 1B to 65000B", watch.unit));
     }
@@ -297,6 +300,44 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
             "this congestion point needs ingress buffers that feed the outputs directly; use input-fifo or virtual-output queueing"
                 .into(),
         );
+    }
+}
+
+/// A congestion point that drops or trims frames: it does so in lossy classes, before they join an output queue.
+fn check_discards(spec: &NetworkSpec, switch: &SwitchSpec, watch: &CongestionPointSpec, wrong: &mut Vec<String>) {
+    let classes = watch.point.as_ref().map_or(0, CongestionPoint::discards);
+    if classes == 0 {
+        return;
+    }
+    let named = |class: &usize| classes >> class & 1 == 1;
+    if let Some(class) = (0..spec.classes.len()).filter(named).find(|&class| spec.classes[class].lossless) {
+        let name = &spec.classes[class].name;
+        wrong.push(format!(
+            "this congestion point drops or trims frames of class {name}, which is lossless; restrict it to lossy classes"
+        ));
+    }
+    if switch.queueing != Queueing::Output || switch.order != Order::Arrival {
+        wrong.push(
+            "a congestion point that drops or trims frames needs one queue per output; use output queueing and serve \
+             frames in order of arrival"
+                .into(),
+        );
+    }
+    if watch.reliable {
+        wrong
+            .push("reliable delivery keeps every frame; remove it, or the congestion point that drops or trims".into());
+    }
+    if !watch.trims() {
+        return;
+    }
+    let (class, size) = (usize::from(watch.trim_class), watch.trim_size);
+    if class >= spec.classes.len() || named(&class) {
+        wrong.push(format!(
+            "trimmed frames use class {class}, which must exist and not be trimmed itself; name another class"
+        ));
+    }
+    if size < spec.smallest_frame || size.get() > 65_000 {
+        wrong.push(format!("trimmed frames of {size} are out of range; give {} to 65000B", spec.smallest_frame));
     }
 }
 

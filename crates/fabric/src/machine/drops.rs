@@ -15,7 +15,7 @@ impl<P: Probe> Network<P> {
         let input = self.switches[switch as usize].first_port + u32::from(frame.input);
         self.forget_dropped(switch, place);
         self.release(now, input, frame.class, frame.len, ctx);
-        if cause == DropCause::Full {
+        if queued_again(cause) {
             self.queue_again(now, place, ctx);
         }
         self.lose(now, input, place, cause);
@@ -38,6 +38,35 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// A switch removes the payload of a data frame that it has admitted, and counts the header against the same input
+    /// in its new class. Returns whether there is room for it.
+    pub(crate) fn trim(&mut self, now: Time, switch: u32, place: u32, (class, len): (u8, u16), ctx: &mut Ctx) -> bool {
+        let frame = self.pool[place];
+        let input = self.switches[switch as usize].first_port + u32::from(frame.input);
+        self.release(now, input, frame.class, frame.len, ctx);
+        self.queue_again(now, place, ctx);
+        self.probe.on_drop(now, self.ports[input as usize].global, &frame, DropCause::Trimmed);
+        let payload = self.payload(&frame);
+        self.note_gone(now, frame.flow, payload, DropCause::Trimmed);
+        self.totals.trimmed_frames += 1;
+        self.totals.trimmed_bytes += u64::from(payload);
+        self.pool[place].trim(class, len);
+        let len = self.pool[place].len;
+        self.totals.control_bytes += u64::from(len);
+        self.admit(now, input, class, len, place, ctx)
+    }
+
+    /// Notes that so many bytes of a flow never arrive, unless its source queues them again.
+    fn note_gone(&mut self, now: Time, flow: u32, payload: u16, cause: DropCause) {
+        if queued_again(cause) && self.plan.flows[flow as usize].requeue_oracle.is_some() {
+            return;
+        }
+        let gone = self.gone.entry(flow).or_default();
+        gone.frames += 1;
+        gone.bytes += u64::from(payload);
+        gone.last = now;
+    }
+
     /// Counts a frame that came to nothing.
     #[cold]
     pub(crate) fn lose(&mut self, now: Time, p: u32, place: u32, cause: DropCause) {
@@ -50,14 +79,9 @@ impl<P: Probe> Network<P> {
             return;
         }
         let payload = self.payload(&frame);
-        if cause != DropCause::Full || self.plan.flows[frame.flow as usize].requeue_oracle.is_none() {
-            let gone = self.gone.entry(frame.flow).or_default();
-            gone.frames += 1;
-            gone.bytes += u64::from(payload);
-            gone.last = now;
-        }
+        self.note_gone(now, frame.flow, payload, cause);
         let (frames, bytes) = match cause {
-            DropCause::Full | DropCause::Unreachable => {
+            DropCause::Full | DropCause::Early | DropCause::Trimmed | DropCause::Unreachable => {
                 (&mut self.totals.dropped_frames, &mut self.totals.dropped_bytes)
             }
             DropCause::Corrupt | DropCause::LinkDown => (&mut self.totals.lost_frames, &mut self.totals.lost_bytes),
@@ -92,4 +116,9 @@ impl<P: Probe> Network<P> {
         self.queue_again(now, place, ctx);
         self.lose(now, p, place, DropCause::Full);
     }
+}
+
+/// Whether a source that queues dropped frames again does so for this cause.
+fn queued_again(cause: DropCause) -> bool {
+    matches!(cause, DropCause::Full | DropCause::Early | DropCause::Trimmed)
 }

@@ -15,11 +15,15 @@ pub struct Totals {
     pub delivered_frames: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Data frames dropped for want of room or route.
+    /// Data frames dropped for want of room or route, or by a congestion point.
     pub dropped_frames: u64,
     /// Their bytes.
     pub dropped_bytes: u64,
-    /// Those of them that were queued again at their source.
+    /// Data frames whose payload a switch removed; the headers count as control frames from then on.
+    pub trimmed_frames: u64,
+    /// The bytes of these frames.
+    pub trimmed_bytes: u64,
+    /// Dropped or trimmed frames that were queued again at their source.
     pub requeued_frames: u64,
     /// Data frames lost on a cable: damaged, or under way when it failed.
     pub lost_frames: u64,
@@ -64,6 +68,8 @@ impl Totals {
         self.delivered_bytes += other.delivered_bytes;
         self.dropped_frames += other.dropped_frames;
         self.dropped_bytes += other.dropped_bytes;
+        self.trimmed_frames += other.trimmed_frames;
+        self.trimmed_bytes += other.trimmed_bytes;
         self.requeued_frames += other.requeued_frames;
         self.lost_frames += other.lost_frames;
         self.lost_bytes += other.lost_bytes;

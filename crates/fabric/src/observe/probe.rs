@@ -8,6 +8,10 @@ use units::{Span, Time};
 pub enum DropCause {
     /// No room in the buffer.
     Full,
+    /// A congestion point dropped it before the queue was full.
+    Early,
+    /// A congestion point removed its payload; the header continues.
+    Trimmed,
     /// Bit error on the link.
     Corrupt,
     /// The link failed during transmission.

@@ -161,6 +161,10 @@ fn boxed(mut spec: NetworkSpec) -> NetworkSpec {
             Point::Fecn(point) => Point::custom(point),
             Point::Qcn(point) => Point::custom(point),
             Point::Bcn(point) => Point::custom(point),
+            Point::Red(point) => Point::custom(*point),
+            Point::Step(point) => Point::custom(point),
+            Point::Trimming(point) => Point::custom(point),
+            Point::ByClass(point) => Point::custom(point),
             custom @ Point::Custom(_) => custom,
         };
     }

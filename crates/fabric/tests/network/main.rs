@@ -11,6 +11,7 @@ mod bakeoff;
 mod buffer_need;
 mod determinism;
 mod drops;
+mod enqueue;
 mod fabrics;
 mod faults;
 mod headroom;

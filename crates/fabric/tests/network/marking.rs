@@ -124,7 +124,11 @@ impl Probe for Echoes {
 /// Nothing is made or lost in secret.
 fn nothing_is_missing(simulation: &Simulation<impl Probe>) {
     let (totals, census) = (simulation.totals(), simulation.census());
-    let gone = totals.delivered_frames + totals.dropped_frames + totals.lost_frames + totals.discarded_frames;
+    let gone = totals.delivered_frames
+        + totals.dropped_frames
+        + totals.trimmed_frames
+        + totals.lost_frames
+        + totals.discarded_frames;
     assert_eq!(totals.made_frames, gone + census.frames);
     assert_eq!(census.places, census.frames + census.control, "a frame was forgotten");
 }

@@ -44,7 +44,12 @@ fn values(lot: &mut Lot, parameters: &'static [congestion::parameter::Parameter]
             "tag_size" => Some(Value::Size(Bytes::new(lot.of(&[0, 16, 500])))),
             "flow_set_point" => Some(Value::Size(Bytes::new(lot.of(&[0, 15_000])))),
             "queue" | "hysteresis" if lot.percent(50) => Some(Value::Size(Bytes::new(lot.of(&[1, 5_000])))),
+            "kmin" => Some(Value::Size(Bytes::new(lot.of(&[0, 2_000])))),
+            "kmax" => Some(Value::Size(Bytes::new(lot.of(&[2_000, 10_000])))),
+            "pmax" | "weight" => Some(Value::Number(lot.of(&[0.3, 1.0]))),
+            "frames" => Some(Value::Count(lot.of(&[1, 3]))),
             "threshold" => match parameter.kind {
+                ParameterKind::Size(..) => Some(Value::Size(Bytes::new(lot.of(&[0, 3_000])))),
                 ParameterKind::Count(least, most) => Some(Value::Count(lot.of(&[least, (least + 3).min(most)]))),
                 _ => None,
             },
@@ -81,6 +86,20 @@ fn watch(lot: &mut Lot, spec: &NetworkSpec, reliable: bool) -> CongestionPointSp
         sample_dropped: lot.percent(50),
         notice_class: lot.below(spec.classes.len() as u64) as u8,
         notice_size: Bytes::new(lot.of(&[64, 64, 400])),
+        ..CongestionPointSpec::default()
+    }
+}
+
+/// Leaves a point that drops or trims frames the lossy classes but the first, which takes the headers; none at all where
+/// it has no place.
+fn restrict(watch: &mut CongestionPointSpec, spec: &NetworkSpec, kind: usize) {
+    let Some(point) = watch.point.take_if(|point| point.discards() != 0) else { return };
+    let SwitchSpec { queueing, order, .. } = &spec.switches[kind];
+    let lossy = (0..spec.classes.len()).filter(|&class| !spec.classes[class].lossless);
+    let classes = lossy.skip(usize::from(point.trims())).fold(0, |mask, class| mask | 1 << class);
+    if *queueing == Queueing::Output && *order == Order::Arrival && classes != 0 && !watch.reliable {
+        watch.trim_class = spec.classes.iter().position(|class| !class.lossless).unwrap_or(0) as u8;
+        watch.point = Some(Point::ByClass(congestion::ByClass::new(vec![(classes, point)])));
     }
 }
 
@@ -105,6 +124,7 @@ fn spec(seed: u64) -> NetworkSpec {
                 spec.switches[kind].pipeline = Span::ZERO;
                 watch.point = watch.point.filter(|_| direct);
             }
+            restrict(&mut watch, &spec, kind);
             spec.switches[kind].congestion_point = Some(watch);
         }
     }
@@ -195,17 +215,24 @@ fn go(spec: &NetworkSpec, options: &BuildOptions, threads: usize) -> (Simulation
 fn conserved(totals: fabric::Totals, simulation: &Simulation<Last>) -> bool {
     let census = simulation.census();
     let gone = totals.delivered_bytes + totals.discarded_bytes + totals.lost_bytes + totals.dropped_bytes;
+    let gone = gone + totals.trimmed_bytes;
     totals.made_bytes == gone + census.bytes && census.places == census.frames + census.control
 }
 
-/// What is wrong with one network. `did` counts marks, notices, receipts, frames queued again and frames delivered.
-fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
+/// What is wrong with one network. `did` counts marks, notices, receipts, frames queued again, delivered and trimmed.
+fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 6]) -> Vec<String> {
     let mut wrong = Vec::new();
     let (mut simulation, report) = go(spec, &BuildOptions { partition: Partition::One, shards: 1, shuffle: None }, 1);
     let (sum, flows, _) = seen(&mut simulation);
     let totals = &report.totals;
-    let happened =
-        [totals.marked_frames, totals.notices, totals.receipts, totals.requeued_frames, totals.delivered_frames];
+    let happened = [
+        totals.marked_frames,
+        totals.notices,
+        totals.receipts,
+        totals.requeued_frames,
+        totals.delivered_frames,
+        totals.trimmed_frames,
+    ];
     did.iter_mut().zip(happened).for_each(|(sum, count)| *sum += count);
     for (partition, shards, shuffle, threads) in [
         (Partition::PerNode, 1, None, 1),
@@ -266,7 +293,7 @@ fn watched_networks_are_the_same_on_any_cut_and_empty_in_the_end() {
     let number = |name: &str, or: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(or);
     let (seeds, from) = (number("SEEDS", 100), number("FROM", 300));
     let (mut bad, mut built) = (Vec::new(), 0);
-    let mut did = [0; 5];
+    let mut did = [0; 6];
     for seed in from..from + seeds {
         let spec = spec(seed);
         // A few are refused, for a reason of their own.
@@ -275,7 +302,7 @@ fn watched_networks_are_the_same_on_any_cut_and_empty_in_the_end() {
         }
         built += 1;
         match std::panic::catch_unwind(|| {
-            let mut did = [0; 5];
+            let mut did = [0; 6];
             (wrong(seed, &spec, &mut did), did)
         }) {
             Ok((found, happened)) => {

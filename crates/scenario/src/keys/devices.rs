@@ -184,6 +184,28 @@ pub(super) fn switches() -> Section {
              the one of [congestion_point].",
         ),
         key(
+            "congestion_points",
+            Kind::Tables(Box::new(congestion_point())),
+            Default::Absent("congestion_point alone"),
+            "Several congestion points of these switches, each for its own classes, instead of congestion_point.",
+        ),
+        key(
+            "trim_class",
+            Kind::Text,
+            Default::Computed(
+                "the last class",
+                "our choice: the highest priority, unless `egress` orders classes otherwise",
+            ),
+            "Class in which the headers of trimmed frames continue, by name. The buffer of this class limits their \
+             queue; headers that do not fit are dropped.",
+        ),
+        key(
+            "trim_size",
+            Kind::size(1, 65_000),
+            Default::Value("64B", "Handley et al., SIGCOMM 2017 (NDP): headers of 64 B"),
+            "Size of a trimmed frame, without frame overhead. Shorter frames keep their size.",
+        ),
+        key(
             "notice_class",
             Kind::Text,
             Default::Computed(
@@ -238,6 +260,15 @@ pub(super) fn congestion_point() -> Section {
     let names = congestion::POINTS.iter().map(|point| (point.name.to_owned(), point.summary.to_owned()));
     let tables: Vec<_> = congestion::POINTS.iter().map(|info| (info.name, info.parameters, info.presets)).collect();
     let mut keys = vec![key("name", Kind::Choice(names.collect()), Default::Required, "The kind of congestion point.")];
+    keys.push(key(
+        "classes",
+        Kind::Names,
+        Default::Computed(
+            "all classes; for a point that drops or trims frames, the lossy ones other than trim_class",
+            "our choice: nothing is dropped in a lossless class",
+        ),
+        "The classes that the point observes, by name.",
+    ));
     keys.extend(parameters::keys(&tables));
     Section { about: "The congestion point of a switch and its parameters.", keys }
 }

@@ -3,7 +3,6 @@
 use super::buffers::Rules;
 use super::dcb::{MAKE_ALL, quanta};
 use super::names::Names;
-use crate::parameters;
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::value::percent;
@@ -198,25 +197,27 @@ fn congestion_point(
     rules: &Rules<'_>,
     of_all: Option<&Node>,
 ) -> Option<Option<CongestionPointSpec>> {
-    let mut notifies = false;
-    let of_all = of_all.filter(|_| !node.is_none("congestion_point"));
-    let point = match node.table("congestion_point").or(of_all) {
-        Some(inner) => {
-            let name = inner.text("name")?;
-            let info = congestion::POINTS.iter().find(|info| info.name == name)?;
-            let values = parameters::values(inner, info.parameters)?;
-            let point = parameters::built(gathered, inner, (info.build)(&values))?;
-            notifies = point.notifies();
-            Some(point)
+    let last = rules.class_names.len() as u32 - 1;
+    let trim_class = match node.text("trim_class") {
+        Some(name) => rules.class_names.one(gathered, &name, node.place_of("trim_class"))? as u8,
+        None => {
+            gathered.computed(&node.path, "trim_class", format!("{:?}", rules.class_names.name(last)));
+            last as u8
         }
-        None if node.given("congestion_point") => return None,
-        None => None,
     };
+    let point = super::points::points(gathered, node, rules, of_all, trim_class)?;
+    let notifies = point.as_ref().is_some_and(CongestionPoint::notifies);
+    if let Some(key) = ["trim_class", "trim_size"].into_iter().find(|key| node.given(key))
+        && !point.as_ref().is_some_and(CongestionPoint::trims)
+    {
+        let message = format!("`{key}` has no effect: this switch trims no frames");
+        gathered.refuse(node.place_of(key), message, "remove it, or choose congestion_point = { name = \"trim\" }");
+        return None;
+    }
     let (occupancy, reliable) = (node.flag("occupancy")?, node.flag("reliable_delivery")?);
     let notice_class = match node.text("notice_class") {
         Some(name) => rules.class_names.one(gathered, &name, node.place_of("notice_class"))?,
         None => {
-            let last = rules.class_names.len() as u32 - 1;
             gathered.computed(&node.path, "notice_class", format!("{:?}", rules.class_names.name(last)));
             last
         }
@@ -233,7 +234,17 @@ fn congestion_point(
     let (unit, notice_size) = (node.size("buffer_unit")?, node.size("notice_size")?);
     let watched = point.is_some() || occupancy || reliable;
     let notice_class = notice_class as u8;
-    let spec = CongestionPointSpec { point, occupancy, unit, reliable, sample_dropped, notice_class, notice_size };
+    let spec = CongestionPointSpec {
+        point,
+        occupancy,
+        unit,
+        reliable,
+        sample_dropped,
+        notice_class,
+        notice_size,
+        trim_class,
+        trim_size: node.size("trim_size")?,
+    };
     Some(watched.then_some(spec))
 }
 

@@ -10,6 +10,7 @@ mod flow;
 mod fluid;
 pub(crate) mod names;
 pub(crate) mod network;
+mod points;
 pub(crate) mod reconverge;
 mod routes;
 pub(crate) mod settings;

@@ -361,7 +361,15 @@ fn every_topology_and_protocol_of_the_catalogues_has_a_scenario() {
         load(&super::folder().join("incast.toml"), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     }
     for point in congestion::POINTS {
-        let overrides = [format!("congestion_point.name={}", point.name), "switches[0].queueing=virtual-output".into()];
+        let mut overrides = vec![format!("congestion_point.name={}", point.name)];
+        // Points that drop or trim frames need a lossy class and output queues; the headers need a class of their own.
+        match point.name {
+            "red" | "trim" => overrides.extend([
+                "classes=[{ name = \"bulk\", lossless = false }, { name = \"data\" }]".to_owned(),
+                "switches[0].queueing=output".into(),
+            ]),
+            _ => overrides.push("switches[0].queueing=virtual-output".into()),
+        }
         load(&super::folder().join("incast.toml"), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     }
 }

@@ -7,6 +7,7 @@ mod expressive;
 mod filtering;
 mod lossless;
 mod mistakes;
+mod points;
 mod reconvergence;
 mod routing;
 mod samples;

@@ -111,7 +111,7 @@ impl<'a> Synthesizer<'a> {
     fn sender(&self, frame: &Frame) -> Option<u32> {
         let flow = self.spec.flows.get(frame.flow as usize)?;
         match frame.kind {
-            Kind::Data | Kind::Probe => Some(flow.source.0),
+            Kind::Data | Kind::Trimmed | Kind::Probe => Some(flow.source.0),
             // What comes back comes from the destination, if there is only one.
             Kind::Acknowledgement | Kind::Answer => match flow.destination {
                 Destination::Host(host) => Some(host.0),
@@ -142,6 +142,7 @@ impl<'a> Synthesizer<'a> {
                 Kind::Credit => tailback::Kind::Credit,
                 Kind::Notice => tailback::Kind::Notice,
                 Kind::Pause => tailback::Kind::Pause,
+                Kind::Trimmed => tailback::Kind::Trimmed,
             },
             marked: frame.is_marked(),
             last: frame.is_last(),

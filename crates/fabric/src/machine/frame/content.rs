@@ -26,6 +26,8 @@ pub enum Content {
     Receipt,
     /// Room that was freed.
     Credit(Credit),
+    /// The frame whose payload a switch has removed.
+    Trimmed(Segment),
 }
 
 /// A frame's place in its flow.
@@ -101,6 +103,7 @@ impl Frame {
             Kind::Probe => Content::Probe(inquiry),
             Kind::Answer => Content::Answer(inquiry),
             Kind::Receipt => Content::Receipt,
+            Kind::Trimmed => Content::Trimmed(segment),
             Kind::Credit => Content::Credit(Credit { class: (self.long >> 56) as u8, granted: self.long & GRANTED }),
         }
     }
@@ -110,6 +113,7 @@ impl Frame {
         let (kind, long, short) = match content {
             Content::Data(segment) => (Kind::Data, segment.born.as_picos(), segment.seq),
             Content::Acknowledgement(segment) => (Kind::Acknowledgement, segment.born.as_picos(), segment.seq),
+            Content::Trimmed(segment) => (Kind::Trimmed, segment.born.as_picos(), segment.seq),
             Content::Pause(pause) => (Kind::Pause, now.as_picos(), pack_pause(pause)),
             Content::Notice(notice) => {
                 let point = notice.port << 9 | u32::from(notice.class & 7) << 6 | u32::from(notice.feedback & 63);
@@ -149,14 +153,14 @@ impl Frame {
         }
     }
 
-    /// Of data: when the source made it. Of an acknowledgement: when it made the frame that is acknowledged.
+    /// Of data, trimmed or not: when the source made it. Of an acknowledgement: when it made the frame that is acknowledged.
     #[inline]
     #[must_use]
     pub fn born(&self) -> Time {
         Time::from_picos(self.long)
     }
 
-    /// Of data and acknowledgements: position in the flow, in frames.
+    /// Of data, trimmed or not, and acknowledgements: position in the flow, in frames.
     #[inline]
     #[must_use]
     pub fn seq(&self) -> u32 {
@@ -273,6 +277,7 @@ mod tests {
         for content in [
             Content::Data(segment),
             Content::Acknowledgement(segment),
+            Content::Trimmed(segment),
             Content::Pause(pause),
             Content::Pause(Pause { held: 0, released: 0b111, quanta: 0 }),
             Content::Probe(inquiry),

@@ -28,6 +28,8 @@ pub enum Kind {
     Receipt,
     /// Tells the neighbour of freed room.
     Credit,
+    /// The header of a data frame whose payload a switch has removed: tells its destination what is missing.
+    Trimmed,
 }
 
 engine::encoded!(enum Kind {
@@ -39,6 +41,7 @@ engine::encoded!(enum Kind {
     5 = Answer,
     6 = Receipt,
     7 = Credit,
+    8 = Trimmed,
 });
 
 /// The frame was damaged on its way.
@@ -147,6 +150,11 @@ impl Frame {
     /// It comes into another buffer.
     pub(crate) fn forget_overtaken(&mut self) {
         self.flags %= OVERTAKEN;
+    }
+
+    /// A switch removes its payload: what is left continues in another class.
+    pub(crate) fn trim(&mut self, class: u8, len: u16) {
+        (self.kind, self.class, self.len) = (Kind::Trimmed, class, self.len.min(len));
     }
 
     /// Whether it speaks to the neighbour only and never waits behind data.

@@ -26,6 +26,8 @@ impl<P: Probe> Network<P> {
             Content::Notice(notice) => self.noticed(now, frame.flow, notice, ctx),
             Content::Probe(inquiry) => self.answer(now, p, frame, inquiry, ctx),
             Content::Answer(inquiry) => self.answered(now, frame.flow, inquiry, ctx),
+            // That its payload is missing was counted where it was removed.
+            Content::Trimmed(_) => {}
             Content::Data(_) | Content::Pause(_) | Content::Credit(_) | Content::Receipt => {}
         }
     }

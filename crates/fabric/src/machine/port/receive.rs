@@ -81,6 +81,7 @@ impl<P: Probe> Network<P> {
             | Content::Acknowledgement(_)
             | Content::Notice(_)
             | Content::Receipt
+            | Content::Trimmed(_)
             | Content::Probe(_)
             | Content::Answer(_) => {}
         }

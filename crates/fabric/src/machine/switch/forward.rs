@@ -69,7 +69,14 @@ impl<P: Probe> Network<P> {
             return;
         }
         let state = &self.switches[switch as usize];
-        let watched = state.congestion_point.as_ref().is_some_and(|congestion_point| !congestion_point.muted);
+        let watch = state.congestion_point.as_ref().filter(|congestion_point| !congestion_point.muted);
+        let watched = watch.is_some();
+        // Behind a crossbar, a frame joins its queue later.
+        let judged = watch.is_some_and(|watch| watch.judges) && state.room != WaitingRoom::Both;
+        if judged && self.pool[place].kind == Kind::Data && !self.judge(now, switch, out, place, ctx) {
+            return;
+        }
+        let state = &self.switches[switch as usize];
         if state.room != WaitingRoom::Output {
             self.wait_at_input(switch, out, place, ctx);
         } else {
@@ -89,7 +96,7 @@ impl<P: Probe> Network<P> {
 
     /// Puts a frame into the queue of its output. Returns whether there was room.
     #[inline(always)]
-    fn wait_at_output(
+    pub(crate) fn wait_at_output(
         &mut self,
         now: Time,
         switch: u32,

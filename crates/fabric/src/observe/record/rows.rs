@@ -250,11 +250,14 @@ impl Row for DropRow {
             Kind::Credit => "credit",
             Kind::Notice => "notice",
             Kind::Receipt => "receipt",
+            Kind::Trimmed => "trimmed",
             Kind::Probe => "probe",
             Kind::Answer => "answer",
         }));
         put(Cell::Text(match self.cause {
             DropCause::Full => "full",
+            DropCause::Early => "early",
+            DropCause::Trimmed => "trimmed",
             DropCause::Corrupt => "corrupt",
             DropCause::LinkDown => "link-down",
             DropCause::Unreachable => "unreachable",

@@ -377,7 +377,7 @@ pub const NOTICES: Table = Table {
 /// Frames that came to nothing.
 pub const DROPS: Table = Table {
     name: "drops",
-    meaning: "One row per dropped or lost frame. Lost PAUSE, PFC and credit frames are only counted, in the \
+    meaning: "One row per dropped, trimmed or lost frame. Lost PAUSE, PFC and credit frames are only counted, in the \
          manifest.",
     order: &[0, 1],
     time: Some(0),
@@ -387,8 +387,12 @@ pub const DROPS: Table = Table {
         maybe(integer("flow", Unit::None, "number of the flow")),
         CLASS,
         integer("length", Unit::Bytes, "length of the frame"),
-        text("kind", "data, acknowledgement, notice, receipt, probe or answer"),
-        text("cause", "full, corrupt, link-down, unreachable or at-source"),
+        text("kind", "data, acknowledgement, notice, receipt, probe, answer or trimmed (a header without its payload)"),
+        text(
+            "cause",
+            "full; early (a congestion point dropped it before the queue was full); trimmed (a congestion point removed \
+             its payload and the header continued); corrupt, link-down, unreachable or at-source",
+        ),
     ],
 };
 

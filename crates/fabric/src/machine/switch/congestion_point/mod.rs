@@ -6,11 +6,12 @@
 mod look_ahead;
 mod notices;
 mod receipts;
+mod verdict;
 mod view;
 
 use self::view::{Seen, Sight};
 use crate::build::plan::WaitingRoom;
-use crate::machine::frame::{Content, Frame, Inquiry, Kind, List, MARKED};
+use crate::machine::frame::{Content, Frame, Inquiry, Kind, List};
 use crate::machine::network::{Ctx, Device, Network};
 use crate::machine::port::CONGESTION_POINT;
 use crate::machine::switch::occupancy::{Occupancy, Occupant};
@@ -46,6 +47,10 @@ pub(crate) struct CongestionPointState {
     settle: bool,
     /// Frames that find no room are shown to the point as well.
     pub(crate) samples_dropped: bool,
+    /// The point decides about frames before they join a queue.
+    pub(crate) judges: bool,
+    /// Class and size of a trimmed frame.
+    pub(crate) trimmed: (u8, u16),
     /// Frames look for their outputs anew: the point is not shown those that come a second time.
     pub(crate) muted: bool,
 }
@@ -77,6 +82,7 @@ impl CongestionPointState {
         };
         let keeping = if to_host.is_empty() { 0 } else { flows };
         let (copies, early) = (vec![VecDeque::new(); keeping], vec![0; keeping]);
+        let judges = point.as_ref().is_some_and(CongestionPoint::judges);
         let (leaving, notices) = (vec![Leaving::default(); ports], vec![List::EMPTY; ports]);
         CongestionPointState {
             point,
@@ -90,6 +96,8 @@ impl CongestionPointState {
             notice,
             settle: false,
             samples_dropped: true,
+            judges,
+            trimmed: (0, 0),
             muted: false,
         }
     }
@@ -227,6 +235,10 @@ impl<P: Probe> Network<P> {
             return false;
         }
         let passage = passage(now, frame);
+        if self.switches[switch as usize].congestion_point.as_ref().is_some_and(|it| it.judges) {
+            self.judge_crossed(now, switch, place, &passage);
+        }
+        let frame = &self.pool[place];
         let mut kept = false;
         if let Some(congestion_point) = &mut self.switches[switch as usize].congestion_point {
             let copied = congestion_point.keeps(frame).then_some(frame.flow);
@@ -262,8 +274,7 @@ impl<P: Probe> Network<P> {
         }
         let marked = self.consult(now, switch, |point, _, seen| point.on_start(&passage, seen));
         if marked == Some(true) {
-            self.pool[place].flags |= MARKED;
-            self.totals.marked_frames += 1;
+            self.mark(place);
         }
     }
 

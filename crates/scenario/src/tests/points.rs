@@ -1,0 +1,77 @@
+//! Congestion points by class, and the class of trimmed frames.
+
+use crate::{Limits, NoFiles, load_str};
+use congestion::{CongestionPoint, Point};
+
+const MIXED: &str = r#"schema_version = 1
+[network]
+topology = "single-switch"
+hosts = 3
+link = { rate = "10Gb/s", latency = "1us" }
+[[classes]]
+name = "roce"
+[[classes]]
+name = "tcp"
+lossless = false
+[[classes]]
+name = "control"
+lossless = false
+[[switches]]
+buffers = { capacity = "200KB" }
+[run]
+duration = "1ms"
+"#;
+
+fn with(lines: &str) -> String {
+    MIXED.replace("[run]", &format!("{lines}\n[run]"))
+}
+
+fn load(text: &str) -> Result<crate::Plan, String> {
+    load_str("test.toml", text, &[], &NoFiles, Limits::default()).map_err(|errors| errors.render(false))
+}
+
+fn problems(text: &str) -> String {
+    load(text).map(drop).unwrap_err()
+}
+
+fn point(text: &str) -> Point {
+    load(text).unwrap_or_else(|text| panic!("{text}")).spec.switches[0].congestion_point.clone().unwrap().point.unwrap()
+}
+
+#[test]
+fn a_point_has_the_classes_that_it_may_have_or_those_that_it_names() {
+    let all = point(&with("congestion_point = { name = \"ecn\" }"));
+    assert!(matches!(all, Point::Red(_)), "all classes: no need to tell them apart");
+    let drop = point(&with("congestion_point = { name = \"red\" }"));
+    assert_eq!(drop.discards(), 0b110);
+    let trim = point(&with("congestion_point = { name = \"trim\" }"));
+    assert_eq!((trim.discards(), trim.trims()), (0b010, true));
+    let several =
+        "congestion_points = [{ name = \"ecn\", classes = [\"roce\"] }, { name = \"red\", classes = \"tcp\" }]";
+    let Point::ByClass(parts) = point(&with(several)) else { panic!("two points") };
+    assert_eq!(parts.parts().iter().map(|(classes, _)| *classes).collect::<Vec<_>>(), [0b001, 0b010]);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_remedy() {
+    for (lines, words) in [
+        ("congestion_point = { name = \"red\", classes = \"roce\" }", "class `roce` is lossless"),
+        (
+            "trim_class = \"tcp\"\ncongestion_point = { name = \"trim\", classes = \"tcp\" }",
+            "in which the headers continue",
+        ),
+        ("trim_class = \"tcp\"", "`trim_class` has no effect"),
+        (
+            "congestion_points = [{ name = \"ecn\" }, { name = \"red\", classes = \"tcp\" }]",
+            "class `tcp` has two congestion points",
+        ),
+        ("congestion_point = { name = \"ecn\" }\ncongestion_points = [{ name = \"red\" }]", "both are given"),
+        ("congestion_point = { name = \"ecn\", kmin = \"300KB\" }", "kmin of 300KB exceeds kmax of 200KB"),
+    ] {
+        let found = problems(&with(lines));
+        assert!(found.contains(words), "{lines}: {found}");
+    }
+    let lossless = MIXED.replace("lossless = false", "lossless = true");
+    let found = problems(&lossless.replace("[run]", "congestion_point = { name = \"red\" }\n[run]"));
+    assert!(found.contains("every class is lossless"), "{found}");
+}
