@@ -71,7 +71,8 @@ fn classes(gathered: &mut Gathered<'_>, inner: &Node, rules: &Rules<'_>, point: 
     let number = rules.classes.len() as u32;
     let discards = point.discards() != 0;
     let fits = |class: &u32| {
-        !discards || !rules.classes[*class as usize].lossless && !(point.trims() && *class == u32::from(trim_class))
+        let headers = point.trims() && *class == u32::from(trim_class);
+        !(discards && (rules.classes[*class as usize].lossless || headers))
     };
     let Some(patterns) = inner.names("classes") else {
         let chosen: Vec<u32> = (0..number).filter(fits).collect();

@@ -164,7 +164,8 @@ fn outcome_words(outcome: &str, totals: &fabric::Totals) -> String {
         0 => text,
         _ => format!("{text} ({} of them retransmitted)", grouped(again)),
     });
-    let losses: Vec<String> = dropped.into_iter().chain(count(totals.lost_frames, "lost on links")).collect();
+    let others = [count(totals.trimmed_frames, "trimmed"), count(totals.lost_frames, "lost on links")];
+    let losses: Vec<String> = dropped.into_iter().chain(others.into_iter().flatten()).collect();
     if outcome != "finished" || losses.is_empty() {
         return outcome.to_owned();
     }
