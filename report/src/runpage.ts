@@ -23,7 +23,7 @@ function outcome(run: Run): HTMLElement {
   const { totals } = run.about.manifest;
   const frames = (number: number, what: string) => (number > 0 ? [`${show(number, "count")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);
   const again = totals["requeued_frames"] ?? 0;
-  const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them requeued)` : text));
+  const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them queued again by the oracle)` : text));
   const losses = kind === "finished" ? [...dropped, ...frames(totals["lost_frames"] ?? 0, "lost on cables")] : [];
   const look = losses.length > 0 ? "warning" : (GOOD[kind] ?? "");
   return el("span", { class: `verdict ${look}` }, [kind, ...losses].join(", "));
@@ -52,6 +52,7 @@ export function summary(run: Run): HTMLElement {
     ["delivered", show(totals["delivered_bytes"], "size")],
     ["dropped frames", show(totals["dropped_frames"], "count")],
     ["lost on cables", show(totals["lost_frames"], "count")],
+    ...((totals["retransmitted_frames"] ?? 0) === 0 ? [] : [["retransmitted frames", `${show(totals["retransmitted_frames"], "count")}; ${count(totals["timeouts"] ?? 0, "timeout")}, ${count(totals["negative_acknowledgements"] ?? 0, "NAK")}`] as [string, string]]),
     ["pause frames", show(totals["pause_frames"], "count")],
     ["marked frames", show(totals["marked_frames"], "count")],
     ["notices", show(totals["notices"], "count")],

@@ -26,6 +26,8 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
   });
   const distance = (flow: Flow) => (flow.fairShare && flow.throughput !== null ? flow.throughput / flow.fairShare - 1 : null);
   const completion = time("completion", "duration", "from its start to the arrival of the last byte; 'never' if a lost frame is not retransmitted");
+  const retransmits = (run.about.manifest.totals["retransmitted_frames"] ?? 0) > 0;
+  const count = (name: string, column: string, meaning: string): Column<Flow> => ({ name, meaning, number: true, value: raw(column), text: (flow) => show(raw(column)(flow), "count") });
   const columns: Column<Flow>[] = [
     { name: "flow", value: (flow) => flow.name },
     { name: "workload", value: (flow) => run.workloads[flow.workload] ?? "" },
@@ -33,6 +35,7 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
     { name: "to", value: (flow) => flow.destination },
     time("start", "start", "time at which it may start"),
     { name: "throughput", number: true, meaning: "from the later of its start and the end of the warm-up to the earliest of its completion, its stop and the end of the run", value: (flow) => flow.throughput, text: (flow) => show(flow.throughput, "rate") },
+    ...(retransmits ? [{ name: "goodput", number: true, meaning: "the same without duplicates and frames that the destination discarded", value: raw("goodput"), text: (flow: Flow) => show(raw("goodput")(flow), "rate") }] : []),
     { name: "fair share", number: true, meaning: "max-min fair share among the flows active at the same time, over the same period", value: (flow) => flow.fairShare, text: (flow) => show(flow.fairShare, "rate") },
     {
       name: "deviation",
@@ -46,6 +49,12 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
     { name: "victim", number: true, meaning: "part of its lifetime in which a link of its path was blocked in its class, its throughput was below its fair share, and it did not contribute to the congestion", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
     { ...completion, text: (flow) => (flow.never ? "never" : completion.text!(flow)) },
     { name: "lost", number: true, meaning: "frames that were dropped or lost and are not retransmitted", value: raw("lost_frames"), text: (flow) => show(raw("lost_frames")(flow), "count") },
+    count("retransmitted", "retransmitted_frames", "frames that its source sent again, each time"),
+    count("timeouts", "timeouts", "retransmission timers that expired"),
+    count("NAKs", "naks", "negative acknowledgements that its destination sent"),
+    count("duplicates", "duplicate_frames", "frames that had arrived before and were discarded"),
+    count("rejected", "rejected_frames", "frames that its destination discarded because an earlier one was missing"),
+    count("out of order", "out_of_order_frames", "frames that arrived out of order, kept or rejected"),
     { name: "delivered", number: true, value: (flow) => flow.bytes, text: (flow) => show(flow.bytes, "size") },
     { name: "marked", number: true, meaning: "frames that arrived with a congestion mark", value: raw("marked_frames"), text: (flow) => show(raw("marked_frames")(flow), "count") },
     { name: "notices", number: true, value: raw("notices"), text: (flow) => show(raw("notices")(flow), "count") },

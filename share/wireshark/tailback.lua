@@ -68,15 +68,19 @@ local frame = Proto("tailback", "Tailback simulated frame")
 local kinds = {
     [0] = "data", "acknowledgement", "probe", "answer", "receipt", "credit", "notice", "pause",
     "trimmed",
+    "cumulative acknowledgement", "negative acknowledgement", "acknowledgement of a trimmed frame",
+    "congestion notification", "pull",
 }
 frame.fields.version = ProtoField.uint8("tailback.version", "Version", base.DEC, nil, 0xF0)
 frame.fields.kind = ProtoField.uint8("tailback.kind", "Kind", base.DEC, kinds, 0x0F)
 frame.fields.marked = ProtoField.bool("tailback.marked", "Congestion mark", 8, nil, 0x80)
 frame.fields.last = ProtoField.bool("tailback.last", "Last of its flow", 8, nil, 0x40)
+frame.fields.selective = ProtoField.bool("tailback.selective", "With selective blocks", 8, nil, 0x20)
 frame.fields.flow = ProtoField.uint32("tailback.flow", "Flow", base.DEC)
 frame.fields.sequence = ProtoField.uint32("tailback.sequence", "Position in the flow", base.DEC)
 frame.fields.born = ProtoField.uint64("tailback.born", "Made at (ps)", base.DEC)
 frame.fields.tag = ProtoField.uint16("tailback.tag", "Associated congestion point", base.DEC)
+frame.fields.cause = ProtoField.int16("tailback.cause", "Frame that caused it, from the position", base.DEC)
 frame.fields.name = ProtoField.string("tailback.name", "Name of the flow")
 
 function frame.dissector(buffer, packet, tree)
@@ -91,7 +95,12 @@ function frame.dissector(buffer, packet, tree)
     branch:add(frame.fields.flow, buffer(2, 4))
     branch:add(frame.fields.sequence, buffer(6, 4))
     branch:add(frame.fields.born, buffer(10, 8))
-    branch:add(frame.fields.tag, buffer(18, 2))
+    if kind >= 9 and kind <= 11 then
+        branch:add(frame.fields.selective, buffer(1, 1))
+        branch:add(frame.fields.cause, buffer(18, 2))
+    else
+        branch:add(frame.fields.tag, buffer(18, 2))
+    end
     local called = ""
     if name > 0 and 21 + name <= buffer:len() then
         branch:add(frame.fields.name, buffer(21, name))

@@ -7,20 +7,27 @@ use std::process::Command;
 
 const SHORT: &str = "60";
 const LONG: &str = "160";
+/// Positions among the kinds of flows of the benchmark, and their names.
+const KINDS: [(&str, &str); 2] = [("0", "plain flows"), ("5", "go-back-N with an acknowledgement per frame")];
 
 /// Prints instructions per packet-hop on the k = 8 fat-tree.
 pub fn report() -> Result<(), String> {
     crate::run("cargo", &["build", "--release", "--locked", "-p", "tailback-bench"])?;
-    let (short, long) = (count(SHORT)?, count(LONG)?);
-    let hops = long.0 - short.0;
-    let each = (long.1 - short.1) as f64 / hops as f64;
-    println!("{each:.0} instructions per packet-hop (k = 8 fat-tree with PFC, {SHORT} to {LONG} us, {hops} hops)");
+    for (kind, name) in KINDS {
+        let (short, long) = (count(SHORT, kind)?, count(LONG, kind)?);
+        let hops = long.0 - short.0;
+        let each = (long.1 - short.1) as f64 / hops as f64;
+        println!(
+            "{each:.0} instructions per packet-hop (k = 8 fat-tree with PFC, {name}, {SHORT} to {LONG} us, {hops} hops)"
+        );
+    }
     Ok(())
 }
 
 /// Hops and instructions of one run.
-fn count(micros: &str) -> Result<(u64, u64), String> {
-    let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "target/release/bench", "hop", "8", micros];
+fn count(micros: &str, kind: &str) -> Result<(u64, u64), String> {
+    let program = ["target/release/bench", "hop", "8", micros, kind];
+    let arguments = [["--tool=callgrind", "--callgrind-out-file=/dev/null"].as_slice(), &program].concat();
     let output = Command::new("valgrind")
         .args(arguments)
         .output()

@@ -16,7 +16,7 @@ usage: bench WHAT [OPTIONS]
   fat-tree [K] [MICROS] [THREADS] [SHARDS]
                                permutation, 100 Gb/s, 1 us links, 1000 B frames, PFC        (8 200 1 0: as chosen)
   sizes [MICROS]               k = 8, 16 and 32 on one thread, as ratios to k = 8           (2000)
-  kinds [K] [MICROS]           plain, acknowledged, windowed and marked flows, as ratios    (8 200)
+  kinds [K] [MICROS]           plain, acknowledged, windowed, marked and reliable flows, as ratios    (8 200)
   incast [SENDERS] [MICROS]    SENDERS to 1 on one switch, the same links and frames        (64 2000)
   build [K]                    time and memory to build a fat-tree                          (32)
   hop [K] [MICROS] [KIND]      exactly one fat-tree run and nothing else, for callgrind     (8 50 0: plain)

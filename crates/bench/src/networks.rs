@@ -8,8 +8,10 @@ use fabric::spec::{
     PauseSpec, Queueing, SwitchSpec,
 };
 use fabric::topology::{self, Links};
+use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{self, Acknowledge, FlowSpec};
 use fabric::{BuildOptions, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing};
+use std::sync::Arc;
 use std::time::Instant;
 use units::{Bytes, Rate, Span, Time};
 
@@ -144,7 +146,7 @@ pub fn sizes(micros: u64) {
 }
 
 /// The network with flows of several kinds, the plain ones first.
-fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 5] {
+fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 6] {
     let plain = permutation(k);
     let change = |flow: &dyn Fn(&mut FlowSpec), watched: bool| {
         let mut spec = permutation(k);
@@ -155,7 +157,7 @@ fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 5] {
         spec
     };
     let acknowledge = |flow: &mut FlowSpec, every: u32| {
-        flow.acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every });
+        flow.acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every, delay: None });
     };
     let window = Value::Size(Bytes::new(200_000));
     let windowed = |flow: &mut FlowSpec| {
@@ -166,12 +168,17 @@ fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 5] {
         acknowledge(flow, 1);
         flow.reaction = protocol("infiniband-cc", &[]);
     };
+    let reliable = |flow: &mut FlowSpec| {
+        acknowledge(flow, 1);
+        flow.recovery = Some(recovery("go-back-n"));
+    };
     [
         ("plain", plain),
         ("acknowledged", change(&|flow| acknowledge(flow, 1), false)),
         ("windowed", change(&windowed, false)),
         ("marked by switches", change(&|_| {}, true)),
         ("marked, acknowledged, controlled", change(&table, true)),
+        ("reliable, an acknowledgement per frame", change(&reliable, false)),
     ]
 }
 
@@ -184,6 +191,11 @@ pub fn kinds(k: u32, micros: u64) {
         let (rate, ratio) = (rate(run), rate(run) / rate(&taken[0]));
         println!("{name}: {rate:.2} million hops/s, {ratio:.2} of plain, {} hops", run.0.totals.hops);
     }
+}
+
+fn recovery(name: &str) -> Arc<Recovery> {
+    let info = RECOVERIES.iter().find(|info| info.name == name).expect("a recovery of that name");
+    Arc::new((info.build)(&Values::defaults(info.parameters)).expect("its defaults fit"))
 }
 
 fn point(name: &str) -> Point {

@@ -89,6 +89,16 @@ impl<T: Encode> Encode for Option<T> {
     }
 }
 
+impl<T: Encode> Encode for Box<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (**self).encode(out);
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Box<T>> {
+        T::decode(input).map(Box::new)
+    }
+}
+
 impl<T: Encode> Encode for Vec<T> {
     fn encode(&self, out: &mut Vec<u8>) {
         (self.len() as u64).encode(out);

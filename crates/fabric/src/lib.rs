@@ -41,7 +41,7 @@ pub use build::sizing::Sizing;
 pub use describe::error::{BuildError, BuildErrors};
 pub use describe::validate::validate;
 pub use describe::{graph, lanes, routing, spec, topology, workload};
-pub use machine::frame::{Content, Credit, Frame, Inquiry, Kind, Notice, Pause, Segment};
+pub use machine::frame::{Content, Credit, Cumulative, Frame, Inquiry, Kind, Notice, Pause, Segment};
 pub use machine::simulation::{FlowSummary, Mark, Progress, RunLimits, RunSummary, Simulation};
 pub use observe::census::Census;
 pub use observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
@@ -49,4 +49,4 @@ pub use observe::probe::{DropCause, NoProbe, Probe, QueueSample};
 pub use observe::record;
 pub use observe::watchdog::{Deadlock, Held, Stall, StallCause, StallRoot, Waiting};
 
-pub use {congestion, units};
+pub use {congestion, transport, units};

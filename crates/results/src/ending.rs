@@ -7,8 +7,8 @@ use fabric::record::{Ending, FlowRow, flow_rows};
 use fabric::spec::NetworkSpec;
 use units::Time;
 
-/// Writes the rows that are known only at the end of a run, and the results of each flow. `known` contains the names
-/// and throughputs of the flows in order; a throughput of NaN was not measured.
+/// Writes the rows that are known only at the end of a run, and the results of each flow. `known` contains the names,
+/// throughputs and goodputs of the flows in order; a rate of NaN was not measured.
 ///
 /// # Errors
 /// Returns an error if a table cannot be written.
@@ -17,14 +17,15 @@ pub fn write_ending(
     reports: &[FlowSummary],
     ending: &Ending,
     now: Time,
-    known: &[(&str, f64)],
+    known: &[(&str, f64, f64)],
     writer: &mut ResultWriter,
 ) -> Result<Vec<FlowRow>, ResultsError> {
     writer.end(ending)?;
     let mut flows = flow_rows(spec, reports, &ending.deliveries, now);
-    for (flow, &(name, throughput)) in flows.iter_mut().zip(known) {
+    for (flow, &(name, throughput, goodput)) in flows.iter_mut().zip(known) {
         name.clone_into(&mut flow.name);
         flow.throughput = Some(throughput).filter(|rate| !rate.is_nan());
+        flow.goodput = Some(goodput).filter(|rate| !rate.is_nan());
     }
     writer.write(&flows)?;
     Ok(flows)

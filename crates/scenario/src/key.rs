@@ -29,6 +29,8 @@ pub struct Key {
     pub only: Vec<Condition>,
     /// Name in older versions of the format; it is refused with a hint to the current name.
     pub former: Option<&'static str>,
+    /// Whether the value of the table's first key may stand for the table.
+    pub by_name: bool,
 }
 
 /// A condition: another key of this table, or of an enclosing one, has one of these values.
@@ -232,7 +234,7 @@ fn list(names: &[(String, String)]) -> String {
 
 /// Creates a key without conditions.
 pub(crate) fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
-    Key { name, kind, default, meaning, only: Vec::new(), former: None }
+    Key { name, kind, default, meaning, only: Vec::new(), former: None, by_name: false }
 }
 
 impl Key {
@@ -251,7 +253,29 @@ impl Key {
                 | Kind::File
                 | Kind::Any
         );
-        matches!(self.default, Default::Absent(_)) && !takes_text
+        matches!(self.default, Default::Absent(_)) && !takes_text && !self.by_name
+    }
+
+    /// Permits the value of the table's first key, a choice, instead of the table.
+    pub(crate) fn by_name(mut self) -> Key {
+        self.by_name = true;
+        self
+    }
+
+    /// Returns the kind in a few words, for the reference page.
+    pub(crate) fn word(&self) -> &'static str {
+        if self.by_name { "table or choice" } else { self.kind.word() }
+    }
+
+    /// Returns the choices that may stand for the table.
+    pub(crate) fn names(&self) -> Option<&[(String, String)]> {
+        match &self.kind {
+            Kind::Table(section) if self.by_name => match &section.keys.first()?.kind {
+                Kind::Choice(names) => Some(names),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Adds a name from older versions of the format.

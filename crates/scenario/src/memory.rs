@@ -26,7 +26,7 @@ const ROUTE: u64 = 8;
 /// An entry of tables that are kept for later cable failures.
 const LATER_ROUTE: u64 = 2;
 /// A flow with its names, its state and its counters.
-const FLOW: u64 = 1300;
+const FLOW: u64 = 1450;
 /// A receiver in the list of a sender with many receivers.
 const RECEIVER: u64 = 8;
 /// A cell of a grid, and each of its values.
@@ -195,8 +195,8 @@ mod tests {
         let need = Need::network(10_000, 20_000, 25_000_000).and_flows(9_995_082, 0);
         assert!(need.within(u64::MAX).is_ok());
         let (message, help) = need.within(4 << 30).expect_err("it is too much");
-        assert!(message.contains("13.0 GB of it for 9,995,082 flows; the limit is 4.3 GB"), "{message}");
-        assert!(help.contains("TAILBACK_MEMORY=14GB"), "{help}");
+        assert!(message.contains("14.5 GB of it for 9,995,082 flows; the limit is 4.3 GB"), "{message}");
+        assert!(help.contains("TAILBACK_MEMORY=15GB"), "{help}");
     }
 
     #[test]

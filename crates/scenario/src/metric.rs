@@ -9,10 +9,18 @@ pub enum Metric {
     Throughput,
     /// Throughput of a flow including preamble and gap.
     RawThroughput,
+    /// Throughput of a flow without frames that its destination discarded.
+    Goodput,
+    /// Frames of a flow that its source sent again.
+    RetransmittedFrames,
+    /// Retransmission timers of a flow that expired.
+    Timeouts,
     /// Delivered bytes of a flow.
     Delivered,
     /// Completion time of a finite flow, from its start to its last byte.
     CompletionTime,
+    /// Fraction of the finite flows that completed.
+    CompletedShare,
     /// Coefficient of variation of completion times, within bins of sizes.
     CompletionVariation,
     /// Jain's fairness index of throughputs.
@@ -184,7 +192,16 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Rate,
         Usual::AfterWarmUp,
-        "delivered bits per second of a flow, without frame overhead; a rate",
+        "bits per second of a flow that arrive, without frame overhead; a rate",
+    ),
+    row(
+        "goodput",
+        Metric::Goodput,
+        Subject::Flows,
+        Unit::Rate,
+        Usual::AfterWarmUp,
+        "bits per second that a flow delivers, without frame overhead, duplicates and frames that the destination \
+         discards; a rate",
     ),
     row(
         "raw-throughput",
@@ -192,7 +209,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Rate,
         Usual::AfterWarmUp,
-        "delivered bits per second of a flow, including preamble and interpacket gap; a rate",
+        "bits per second of a flow that arrive, including preamble and interpacket gap; a rate",
     ),
     row(
         "delivered",
@@ -209,6 +226,14 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Time,
         Usual::Never,
         "time from the start of a finite flow to its last byte",
+    ),
+    row(
+        "completed-share",
+        Metric::CompletedShare,
+        Subject::AllFlows,
+        Unit::Number,
+        Usual::Never,
+        "finite flows whose last byte arrived, as a fraction of all finite flows; a plain number",
     ),
     row(
         "completion-variation",
@@ -366,6 +391,22 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Count,
         Usual::WholeRun,
         "congestion notices that reached the source of a flow; a count",
+    ),
+    row(
+        "retransmitted-frames",
+        Metric::RetransmittedFrames,
+        Subject::Flows,
+        Unit::Count,
+        Usual::WholeRun,
+        "frames that the source of a flow sent again, each time; a count",
+    ),
+    row(
+        "timeouts",
+        Metric::Timeouts,
+        Subject::Flows,
+        Unit::Count,
+        Usual::WholeRun,
+        "retransmission timers of a flow that expired; a count",
     ),
     row(
         "dropped-frames",

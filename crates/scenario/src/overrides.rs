@@ -70,6 +70,11 @@ pub(crate) fn takes_none(path: &Path) -> bool {
     key && keys_at(path).is_ok_and(|(keys, _)| keys.iter().any(|key| key.takes_none()))
 }
 
+/// Returns the choices that may stand for the table at the end of a path.
+pub(crate) fn names_at(path: &Path) -> Option<&'static [(String, String)]> {
+    keys_at(path).ok().and_then(|(keys, _)| keys.into_iter().find_map(|key| key.names()))
+}
+
 type Found = (Vec<&'static Key>, Vec<&'static Kind>);
 
 fn keys_at(path: &Path) -> Result<Found, (String, String)> {

@@ -101,7 +101,7 @@ fn table<'a>(page: &mut String, rows: impl Iterator<Item = (&'a Key, String)>) {
     let _ = writeln!(page, "| key | kind | default | meaning |\n|---|---|---|---|");
     for (key, condition) in rows {
         let meaning = escape(&format!("{}{condition}", key.meaning));
-        let _ = writeln!(page, "| `{}` | {} | {} | {meaning} |", key.name, key.kind.word(), default(key));
+        let _ = writeln!(page, "| `{}` | {} | {} | {meaning} |", key.name, key.word(), default(key));
     }
 }
 

@@ -232,6 +232,12 @@ fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, 
         (Kind::Table(inner), Data::Table(table)) => {
             Some(Value::Table(Box::new(section(gathered, inner, table, item.place, path, scope))))
         }
+        (Kind::Table(inner), Data::Text(_)) if key.by_name => {
+            let name = inner.keys.first().map_or("name", |key| key.name);
+            let entry = super::tree::Entry { key: item.place, item: item.clone() };
+            let table = Table { entries: [(name.to_owned(), entry)].into() };
+            Some(Value::Table(Box::new(section(gathered, inner, &table, item.place, path, scope))))
+        }
         (Kind::Tables(inner), Data::Table(table)) => {
             let path = format!("{path}[0]");
             Some(Value::Tables(vec![section(gathered, inner, table, item.place, &path, scope)]))

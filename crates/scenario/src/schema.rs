@@ -61,6 +61,9 @@ fn property(readings: &[&Key], path: &str, definitions: &mut Map<String, Value>)
             shapes.push(shape);
         }
     }
+    if let Some(names) = readings.iter().find_map(|key| key.names()) {
+        shapes.push(json!({ "enum": names.iter().map(|(name, _)| json!(name)).collect::<Vec<_>>() }));
+    }
     if readings.iter().any(|key| key.takes_none()) {
         shapes.push(json!({ "const": NONE }));
     }

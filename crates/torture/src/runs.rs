@@ -146,14 +146,17 @@ fn conserved(plan: &Plan, execution: &Execution) -> Result<(), String> {
         return Err("recording changes the fingerprint".into());
     }
     let (t, census) = (report.totals, simulation.census());
-    let bytes = t.delivered_bytes + t.dropped_bytes + t.trimmed_bytes + t.lost_bytes + t.discarded_bytes + census.bytes;
-    if t.made_bytes != bytes || census.places != census.frames + census.control {
+    let rejected = [t.duplicate_bytes + t.rejected_bytes, t.duplicate_frames + t.rejected_frames];
+    let gone = t.dropped_bytes + t.trimmed_bytes + t.lost_bytes + t.discarded_bytes;
+    let bytes = t.delivered_bytes + rejected[0] + gone + census.bytes;
+    if t.made_bytes + t.retransmitted_bytes != bytes || census.places != census.frames + census.control {
         return Err(format!("not conserved: {t:?} {census:?}"));
     }
     let gone = t.dropped_frames + t.trimmed_frames + t.lost_frames + t.discarded_frames;
-    let frames = t.delivered_frames + gone + census.frames;
+    let (frames, made) =
+        (t.delivered_frames + rejected[1] + gone + census.frames, t.made_frames + t.retransmitted_frames);
     // What is queued again is made once and may be dropped often.
-    if t.made_frames != frames && t.made_frames + t.requeued_frames != frames {
+    if made != frames && made + t.requeued_frames != frames {
         return Err(format!("frames not conserved: {t:?} {census:?}"));
     }
     Ok(())

@@ -24,7 +24,7 @@ pub(crate) const INFO: RecoveryInfo = RecoveryInfo {
         Parameter {
             name: "selective",
             kind: ParameterKind::Flag,
-            default: ParameterDefault::Value("true", "RFC 6675"),
+            default: ParameterDefault::Value("true", "RFC 6675: recovery by selective acknowledgements"),
             meaning: "Whether acknowledgements carry blocks of frames that have arrived (RFC 2018). Without them, NewReno \
                  (RFC 6582) sends again one frame per round trip.",
         },

@@ -3,11 +3,11 @@
 //! | octets | field |
 //! |---|---|
 //! | 0 | version:4 = 1, kind:4 |
-//! | 1 | marked 0x80, last of its flow 0x40, reserved |
+//! | 1 | marked 0x80, last of its flow 0x40, with selective blocks 0x20, reserved |
 //! | 2..6 | flow |
 //! | 6..10 | position in the flow |
 //! | 10..18 | creation time, in picoseconds |
-//! | 18..20 | congestion point that the source is associated with, zero for none |
+//! | 18..20 | congestion point that the source is associated with, zero for none; of an acknowledgement of a flow with recovery the frame that caused it, counted from the position, signed |
 //! | 20 | length of the name |
 //! | 21.. | name of the flow; then zeros up to the frame's size |
 //!
@@ -45,9 +45,20 @@ pub enum Kind {
     Pause,
     /// Header of a data frame whose payload a switch has removed.
     Trimmed,
+    /// Acknowledgement of a flow with recovery: all frames before the position have arrived. The time is the creation
+    /// time of the frame that caused it, zero beside selective blocks.
+    CumulativeAcknowledgement,
+    /// Negative acknowledgement: likewise, and the frame at the position is missing.
+    NegativeAcknowledgement,
+    /// Likewise, and only the header of the frame that caused it arrived.
+    TrimmedAcknowledgement,
+    /// Congestion notification from a destination.
+    CongestionNotification,
+    /// Pull from a destination; the time is the number of frames permitted so far.
+    Pull,
 }
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 14] = [
     Kind::Data,
     Kind::Acknowledgement,
     Kind::Probe,
@@ -57,6 +68,11 @@ const KINDS: [Kind; 9] = [
     Kind::Notice,
     Kind::Pause,
     Kind::Trimmed,
+    Kind::CumulativeAcknowledgement,
+    Kind::NegativeAcknowledgement,
+    Kind::TrimmedAcknowledgement,
+    Kind::CongestionNotification,
+    Kind::Pull,
 ];
 
 /// The header of a simulated frame.
@@ -68,13 +84,16 @@ pub struct Repr<'a> {
     pub marked: bool,
     /// Whether it is the last frame of its flow.
     pub last: bool,
+    /// Whether it acknowledges selective blocks beside the position.
+    pub selective: bool,
     /// Number of the flow.
     pub flow: u32,
     /// Position in the flow.
     pub sequence: u32,
     /// Creation time, in picoseconds.
     pub born: u64,
-    /// Congestion point that the source is associated with.
+    /// Congestion point that the source is associated with. Of an acknowledgement of a flow with recovery: the frame that
+    /// caused it less the position, as a signed number.
     pub tag: u16,
     /// Name of the flow, at most 255 octets; may be empty.
     pub name: &'a [u8],
@@ -99,6 +118,7 @@ impl<'a> Repr<'a> {
             kind: *KINDS.get(usize::from(first & 15)).ok_or(unknown)?,
             marked: flags & 0x80 != 0,
             last: flags & 0x40 != 0,
+            selective: flags & 0x20 != 0,
             flow: be32(bytes, 2),
             sequence: be32(bytes, 6),
             born: be64(bytes, 10),
@@ -112,7 +132,7 @@ impl<'a> Repr<'a> {
         let kind = KINDS.iter().position(|&kind| kind == self.kind).unwrap_or(0) as u8;
         let name = self.name.get(..255).unwrap_or(self.name);
         out.u8(Repr::VERSION << 4 | kind);
-        out.u8(u8::from(self.marked) << 7 | u8::from(self.last) << 6);
+        out.u8(u8::from(self.marked) << 7 | u8::from(self.last) << 6 | u8::from(self.selective) << 5);
         out.u32(self.flow);
         out.u32(self.sequence);
         out.u64(self.born);

@@ -14,10 +14,12 @@ use crate::describe::error::{BuildError, BuildErrors};
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
 use crate::describe::validate::{adapter_of, largest_frame, validate};
-use crate::describe::workload::Destination;
+use crate::describe::workload::{Destination, FlowSpec};
+use crate::machine::frame::extension::Extensions;
 use crate::machine::frame::{List, NIL, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
+use crate::machine::host::receiving::Inbound;
 use crate::machine::host::service::Service;
 use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
@@ -37,7 +39,7 @@ use congestion::point::Surroundings;
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use units::{Rate, Span, Stream, Time, Wire};
+use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
 /// How a network is cut and laid out. None of it changes a result.
 #[derive(Clone, Debug, Default)]
@@ -121,12 +123,24 @@ pub(crate) fn build<P: Probe>(
         switch_rows,
         host_numbers,
         delay: longest_delay(spec),
+        inbound: inbound(spec, home.len()),
     };
     let shards = (0..shard_count)
         .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, probe(shard)))
         .collect();
     let lookahead = lookahead(spec, &shard_of, &plan);
     Ok(Built { shards, plan, places, port_at, node_at, lookahead })
+}
+
+/// Of each host the flows that end there and have a sink of their own.
+fn inbound(spec: &NetworkSpec, hosts: usize) -> Vec<Vec<u32>> {
+    let mut inbound = vec![Vec::new(); hosts];
+    for (number, flow) in (0..).zip(&spec.flows) {
+        if let (Destination::Host(host), Some(_)) = (&flow.destination, flow.sink()) {
+            inbound[host.0 as usize].push(number);
+        }
+    }
+    inbound
 }
 
 /// Of each shard those it sends to, ascending.
@@ -197,6 +211,17 @@ struct Layout<'a> {
     host_numbers: Vec<u32>,
     /// What the wheel should cover.
     delay: Span,
+    /// By host: flows that end there and have a sink of their own.
+    inbound: Vec<Vec<u32>>,
+}
+
+/// What a source knows of the way to its destination.
+#[derive(Clone, Copy, Debug, Default)]
+struct Path {
+    /// Links.
+    hops: u8,
+    /// Of a frame and its acknowledgement while nothing else is sent.
+    round_trip: Span,
 }
 
 impl Layout<'_> {
@@ -208,6 +233,7 @@ impl Layout<'_> {
             numbers,
             classes,
             pool: Pool::new(),
+            extensions: Extensions::default(),
             ports: Vec::with_capacity(ports),
             lanes: vec![Lane::EMPTY; ports * classes],
             gates: vec![Gate::OPEN; ports * classes],
@@ -422,14 +448,22 @@ impl Layout<'_> {
             let spec = &self.spec.flows[flow as usize];
             let entropy = self.spec.entropy(flow);
             let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
-            let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
-            if let (Some(_), Destination::Host(to)) = (spec.acknowledge, &spec.destination) {
-                flow.hops = self.hops(network.ports[port as usize].global, to.0);
-            }
+            let path = self.path(network.ports[port as usize].global, spec);
+            let mut flow = Flow::new(flow, place, spec, entropy, &adapter, path.round_trip);
+            flow.hops = path.hops;
             if !(flow.plain && flow.greedy) {
                 network.ports[port as usize].flags |= TIMED;
             }
             network.flows.push(flow);
+        }
+        let inbound = &self.inbound[number as usize];
+        let mut sinks = Vec::with_capacity(inbound.len());
+        for (position, &flow) in (0..).zip(inbound) {
+            let (spec, slot) = (&self.spec.flows[flow as usize], self.places.sink[flow as usize].slot);
+            network.received[slot as usize].inbound =
+                spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position)));
+            network.ports[port as usize].flags |= TIMED;
+            sinks.push(slot);
         }
         let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
         network.hosts.push(Host {
@@ -439,22 +473,37 @@ impl Layout<'_> {
             flows: network.flows.len() as u32 - first_flow,
             started: 0,
             timers: engine::IndexedHeap::new(0),
+            sinks,
             last_sender: [NIL; MAX_CLASSES],
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
     }
 
-    /// Links from a host's port to another host by the routes at the start; 0 if they do not lead there.
-    fn hops(&self, mut port: u32, to: u32) -> u8 {
+    /// The path of an acknowledged flow from a host's port by the routes at the start; nothing if they do not lead there.
+    fn path(&self, mut port: u32, flow: &FlowSpec) -> Path {
+        let (Some(how), Destination::Host(to)) = (flow.acknowledge, &flow.destination) else { return Path::default() };
+        let [data, back] = [flow.frame, how.size].map(|size| size + self.spec.overhead);
+        let mut round_trip = Span::ZERO;
         for hops in 1..u8::MAX {
-            let node = self.plan.ports[self.plan.ports[port as usize].peer as usize].node as usize;
+            let plan = &self.plan.ports[port as usize];
+            let link = &self.spec.graph.cables[plan.cable as usize].link;
+            let wire = Wire::new(link.rate);
+            // What is taken by its header still has to leave: only the last hop counts in full.
+            let taken = |size: Bytes, port: u32| match self.plan.ports[port as usize].cuts_through {
+                true => self.plan.header_delay(port).min(wire.at_most(size)),
+                false => wire.at_most(size),
+            };
+            round_trip += link.latency * 2 + taken(data, port) + taken(back, plan.peer);
+            let node = self.plan.ports[plan.peer as usize].node as usize;
             if self.spec.graph.nodes[node].role == Role::Host {
-                return if self.host_numbers[node] == to { hops } else { 0 };
+                return if self.host_numbers[node] == to.0 { Path { hops, round_trip } } else { Path::default() };
             }
-            let Some(&output) = self.plan.tables[0].outputs(self.switch_rows[node], to).first() else { return 0 };
+            round_trip += self.spec.switches[self.spec.kind_of[node] as usize].pipeline * 2;
+            let outputs = self.plan.tables[0].outputs(self.switch_rows[node], to.0);
+            let Some(&output) = outputs.first() else { return Path::default() };
             port = self.first_global[node] + u32::from(output);
         }
-        0
+        Path::default()
     }
 
     fn script(&self, node: usize) -> VecDeque<(Time, Action)> {

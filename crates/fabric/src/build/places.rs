@@ -84,7 +84,7 @@ impl Places {
                 continue;
             }
             let entry = &mut received[place.slot as usize];
-            entry.acknowledged = flow.acknowledge.is_some();
+            entry.acknowledged = flow.acknowledge.is_some() && flow.sink().is_none();
             // Of a flow that ends in many places none can know that it is complete.
             entry.size = flow.size.filter(|_| own).map_or(u64::MAX, |size| size.get());
         }

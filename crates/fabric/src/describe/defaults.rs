@@ -81,7 +81,7 @@ impl SwitchSpec {
 impl Default for Acknowledge {
     /// A frame of 64 bytes in class 0 for every data frame.
     fn default() -> Acknowledge {
-        Acknowledge { size: Bytes::new(64), class: 0, every: 1 }
+        Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None }
     }
 }
 

@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_class_becomes_its_lanes_and_keeps_its_place() {
         let mut spec = network(&["low", "data", "high"]);
-        let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 2, every: 1 });
+        let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 2, every: 1, delay: None });
         for (from, to) in [(0, 2), (3, 0), (4, 1), (1, 3), (2, 4)] {
             spec.flows.push(FlowSpec { class: 1, acknowledge, ..FlowSpec::greedy(HostId(from), HostId(to)) });
         }

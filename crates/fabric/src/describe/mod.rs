@@ -11,4 +11,5 @@ pub mod routing;
 pub mod spec;
 pub mod topology;
 pub(crate) mod validate;
+mod validate_flow;
 pub mod workload;

@@ -56,9 +56,11 @@ impl<P: Probe> Network<P> {
         self.admit(now, input, class, len, place, ctx)
     }
 
-    /// Notes that so many bytes of a flow never arrive, unless its source queues them again.
+    /// Notes that so many bytes of a flow never arrive, unless its source sends or queues them again.
     fn note_gone(&mut self, now: Time, flow: u32, payload: u16, cause: DropCause) {
-        if queued_again(cause) && self.plan.flows[flow as usize].requeue_oracle.is_some() {
+        let spec = &self.plan.flows[flow as usize];
+        let sent_again = cause != DropCause::AtSource && spec.is_reliable();
+        if sent_again || queued_again(cause) && spec.requeue_oracle.is_some() {
             return;
         }
         let gone = self.gone.entry(flow).or_default();
@@ -76,6 +78,9 @@ impl<P: Probe> Network<P> {
         }
         if frame.kind != Kind::Data {
             self.totals.lost_control += 1;
+            if frame.is_extended() {
+                self.extensions.take(frame.extension());
+            }
             return;
         }
         let payload = self.payload(&frame);

@@ -5,9 +5,11 @@
 
 use crate::build::places::Places;
 use crate::build::plan::{NetworkPlan, WaitingRoom};
+use crate::machine::frame::extension::{Extension, Extensions};
 use crate::machine::frame::{Frame, List, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
+use crate::machine::host::receiving::Inbound;
 use crate::machine::port::{Gate, Lane, Port, Signal};
 use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
@@ -52,12 +54,22 @@ pub enum Message {
         /// When the source knows.
         at: Time,
     },
+    /// An acknowledgement that says more than fits into it is on its way to that port of the receiving shard.
+    Extended {
+        /// Port of the receiving shard.
+        port: u32,
+        /// The frame, with its time of arrival.
+        frame: Frame,
+        /// The rest of what it says.
+        extension: Box<Extension>,
+    },
 }
 
 engine::encoded!(enum Message {
     0 = Frame { port, frame },
     1 = Credit { port, class, granted, epoch, at },
     2 = Lost { flow, len, at },
+    3 = Extended { port, frame, extension },
 });
 
 /// The alarms of a shard, numbered phase by phase: signal, arrival, transmit, timer, workload, sample.
@@ -178,6 +190,7 @@ pub struct Network<P> {
     /// Classes in use: the stride of `lanes` and `gates`.
     pub(crate) classes: usize,
     pub(crate) pool: Pool,
+    pub(crate) extensions: Extensions,
     pub(crate) ports: Vec<Port>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) gates: Vec<Gate>,
@@ -211,7 +224,7 @@ pub struct Network<P> {
 }
 
 /// What a destination has seen of a flow, and what it must know of it: all that a frame's end touches.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     /// Bytes after which the flow is complete; [`u64::MAX`] if it never is.
     pub(crate) size: u64,
@@ -226,6 +239,8 @@ pub(crate) struct Received {
     pub(crate) completed: Option<Time>,
     /// When the last frame was consumed.
     pub(crate) last: Time,
+    /// Of a flow with recovery, or with a receiving point of its own.
+    pub(crate) inbound: Option<Box<Inbound>>,
 }
 
 /// Frames of a flow that were dropped or lost and are not sent again.
@@ -358,6 +373,10 @@ impl<P: Probe> Model for Network<P> {
                 }
             }
             Message::Lost { flow, len, at } => self.hear_of_loss(flow, len, at, ctx),
+            Message::Extended { port, mut frame, extension } => {
+                frame.extend(self.extensions.put(*extension));
+                self.accept(port, frame, ctx);
+            }
         }
     }
 }

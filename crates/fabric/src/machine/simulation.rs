@@ -134,6 +134,28 @@ pub struct FlowSummary {
     pub last_received: Time,
     /// Frames of it that were dropped or lost and are not sent again. A finite flow with any never completes.
     pub lost_frames: u64,
+    /// Frames that its source sent again, each time; not among those made.
+    pub retransmitted_frames: u64,
+    /// Their bytes.
+    pub retransmitted_bytes: u64,
+    /// How often its retransmission timer expired.
+    pub timeouts: u64,
+    /// Negative acknowledgements that its destination has sent.
+    pub negative_acknowledgements: u64,
+    /// Frames that had arrived before and were discarded.
+    pub duplicate_frames: u64,
+    /// Their bytes.
+    pub duplicate_bytes: u64,
+    /// Frames that its destination discarded because an earlier one was missing.
+    pub rejected_frames: u64,
+    /// Their bytes.
+    pub rejected_bytes: u64,
+    /// Frames that arrived out of order, kept or rejected; counted for flows with recovery.
+    pub out_of_order_frames: u64,
+    /// Congestion notification packets that its destination has sent.
+    pub congestion_notifications: u64,
+    /// When the source of a finite flow with recovery knew that all of it had arrived.
+    pub acknowledged: Option<Time>,
     /// When a finite flow was over: complete, or, if that cannot be any more, the last of its frames had arrived or was
     /// lost.
     pub ended: Option<Time>,
@@ -408,6 +430,17 @@ fn flow_summaries<P: Probe>(plan: &NetworkPlan, places: &Places, models: &[&Netw
             summary.marked_frames += received.marked;
             summary.completed = summary.completed.or(received.completed);
             summary.last_received = summary.last_received.max(received.last);
+            if let Some(inbound) = &received.inbound {
+                summary.negative_acknowledgements = inbound.negative;
+                (summary.duplicate_frames, summary.duplicate_bytes) = (inbound.duplicates, inbound.duplicate_bytes);
+                (summary.rejected_frames, summary.rejected_bytes) = (inbound.rejected, inbound.rejected_bytes);
+                summary.out_of_order_frames = inbound.out_of_order;
+                summary.congestion_notifications = inbound.notifications;
+            }
+        }
+        if let Some(reliable) = &state.reliable {
+            (summary.retransmitted_frames, summary.retransmitted_bytes) = (reliable.frames, reliable.bytes);
+            (summary.timeouts, summary.acknowledged) = (reliable.timeouts, reliable.known);
         }
         let lost = gone.get(&flow).copied().unwrap_or_default();
         summary.lost_frames = lost.frames;

@@ -20,6 +20,10 @@ pub struct Census {
     /// Places in use in the frame pools, and what is deferred: must be the sum of data and control frames, or a frame has
     /// been forgotten.
     pub places: u64,
+    /// Acknowledgements that say more than fits into them.
+    pub extended: u64,
+    /// Entries for what they say: as many, or one has been forgotten.
+    pub extensions: u64,
 }
 
 impl Census {
@@ -29,12 +33,14 @@ impl Census {
             self.bytes += u64::from(network.payload(frame));
         } else {
             self.control += 1;
+            self.extended += u64::from(frame.is_extended());
         }
     }
 
     pub(crate) fn count<P: Probe>(&mut self, network: &Network<P>) {
         let pool = &network.pool;
         self.places += u64::from(pool.live);
+        self.extensions += network.extensions.live() as u64;
         let ports = network.ports.iter().flat_map(|port| [port.control, port.arriving]);
         let lanes = network.lanes.iter().map(|lane| lane.queue);
         let pipelines = network.switches.iter().map(|switch| switch.pipeline);

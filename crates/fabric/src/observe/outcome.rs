@@ -11,10 +11,24 @@ pub struct Totals {
     pub made_frames: u64,
     /// Their bytes.
     pub made_bytes: u64,
-    /// Data frames consumed by their destination.
+    /// Data frames that sources sent again, each time.
+    pub retransmitted_frames: u64,
+    /// Their bytes.
+    pub retransmitted_bytes: u64,
+    /// Data frames consumed by their destination, each once.
     pub delivered_frames: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
+    /// Data frames that had arrived before; the destination discarded them.
+    pub duplicate_frames: u64,
+    /// Their bytes.
+    pub duplicate_bytes: u64,
+    /// Data frames that the destination discarded because an earlier one was missing (go-back-N).
+    pub rejected_frames: u64,
+    /// Their bytes.
+    pub rejected_bytes: u64,
+    /// Data frames of flows with recovery that arrived out of order, kept or rejected.
+    pub out_of_order_frames: u64,
     /// Data frames dropped for want of room or route, or by a congestion point.
     pub dropped_frames: u64,
     /// Their bytes.
@@ -39,8 +53,16 @@ pub struct Totals {
     pub pause_frames: u64,
     /// Credit frames sent.
     pub credit_frames: u64,
-    /// Acknowledgements sent.
+    /// Acknowledgements sent, negative ones included.
     pub acknowledgements: u64,
+    /// Those of them that were negative: a frame was missing.
+    pub negative_acknowledgements: u64,
+    /// Retransmission timers that expired.
+    pub timeouts: u64,
+    /// Congestion notification packets that destinations have sent.
+    pub congestion_notifications: u64,
+    /// Pulls that destinations have sent.
+    pub pulls: u64,
     /// Congestion marks put on data frames; a frame may be marked by several switches.
     pub marked_frames: u64,
     /// Congestion notices sent.
@@ -60,12 +82,24 @@ impl Totals {
         self.made_bytes += u64::from(len);
     }
 
+    pub(crate) fn retransmitted(&mut self, len: u16) {
+        self.retransmitted_frames += 1;
+        self.retransmitted_bytes += u64::from(len);
+    }
+
     pub(crate) fn add(&mut self, other: &Totals) {
         self.hops += other.hops;
         self.made_frames += other.made_frames;
         self.made_bytes += other.made_bytes;
+        self.retransmitted_frames += other.retransmitted_frames;
+        self.retransmitted_bytes += other.retransmitted_bytes;
         self.delivered_frames += other.delivered_frames;
         self.delivered_bytes += other.delivered_bytes;
+        self.duplicate_frames += other.duplicate_frames;
+        self.duplicate_bytes += other.duplicate_bytes;
+        self.rejected_frames += other.rejected_frames;
+        self.rejected_bytes += other.rejected_bytes;
+        self.out_of_order_frames += other.out_of_order_frames;
         self.dropped_frames += other.dropped_frames;
         self.dropped_bytes += other.dropped_bytes;
         self.trimmed_frames += other.trimmed_frames;
@@ -79,6 +113,10 @@ impl Totals {
         self.pause_frames += other.pause_frames;
         self.credit_frames += other.credit_frames;
         self.acknowledgements += other.acknowledgements;
+        self.negative_acknowledgements += other.negative_acknowledgements;
+        self.timeouts += other.timeouts;
+        self.congestion_notifications += other.congestion_notifications;
+        self.pulls += other.pulls;
         self.marked_frames += other.marked_frames;
         self.notices += other.notices;
         self.probes += other.probes;

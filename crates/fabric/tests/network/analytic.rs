@@ -180,7 +180,7 @@ fn windows_and_rates_hold() {
     let graph = topology::single_switch(2, link(10, Span::from_micros(5))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.overhead = Bytes::ZERO;
-    let acknowledge = Some(Acknowledge { size: Bytes::new(100), class: 0, every: 1 });
+    let acknowledge = Some(Acknowledge { size: Bytes::new(100), class: 0, every: 1, delay: None });
     let window = Allowance { rate: None, window: Some(Bytes::new(3000)) };
     spec.flows =
         vec![FlowSpec { acknowledge, reaction: Reaction::None(NoControl { allowance: window }), ..greedy(0, 1, 1000) }];
@@ -236,7 +236,7 @@ fn what_is_for_an_adapter_does_not_wait_for_its_application() {
         AdapterSpec { flow_control: pfc(), buffer: vec![buffer], service: Some(Rate::ZERO), ..AdapterSpec::default() };
     spec.adapters.push(stopped);
     spec.kind_of[0] = 1;
-    let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1 });
+    let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
     let reaction = Reaction::None(NoControl { allowance: Allowance { rate: None, window: Some(Bytes::new(20_000)) } });
     let arriving = FlowSpec { size: Some(Bytes::new(5_000)), ..greedy(1, 0, 1000) };
     let leaving = FlowSpec { start: at(Span::from_micros(100)), acknowledge, reaction, ..greedy(0, 2, 1000) };

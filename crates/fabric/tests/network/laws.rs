@@ -119,7 +119,9 @@ fn spec(case: &Case) -> NetworkSpec {
                 let backlog = Some(Backlog { frames: 3, overflow: Overflow::Discard });
                 flow.pattern = Pattern::Paced { rate, gaps: Gaps::Jittered(0.3), backlog };
             }
-            3 => flow.acknowledge = Some(Acknowledge { size: Bytes::new(64), class: flow.class, every: 2 }),
+            3 => {
+                flow.acknowledge = Some(Acknowledge { size: Bytes::new(64), class: flow.class, every: 2, delay: None })
+            }
             4 => {
                 let (on, off) = (Span::from_micros(20), Span::from_micros(10));
                 flow.activity = Activity::OnOff { on, off, random: true, discard: false };

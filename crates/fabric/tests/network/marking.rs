@@ -70,7 +70,7 @@ fn two_switches(latency: Span, reaction: &Reaction, congestion: Option<Point>) -
     let flow = |from, to, order: u64| FlowSpec {
         // Some tens of nanoseconds keep the flows from running in step.
         start: at(Span::from_micros(20) * order + Span::from_nanos(order * order * 37 % 100)),
-        acknowledge: Some(Acknowledge { size: Bytes::new(20), class: 1, every: 1 }),
+        acknowledge: Some(Acknowledge { size: Bytes::new(20), class: 1, every: 1, delay: None }),
         reaction: reaction.clone(),
         ..greedy(from, to, FRAME)
     };
@@ -208,7 +208,7 @@ fn becn_may_come_in_its_own_packets() {
     let reaction = protocol("infiniband-cc", &[]);
     let mut spec = two_switches(Span::ZERO, &reaction, Some(point("infiniband-fecn", &[])));
     for flow in &mut spec.flows {
-        flow.acknowledge = Some(Acknowledge { size: Bytes::new(20), class: 1, every: u32::MAX });
+        flow.acknowledge = Some(Acknowledge { size: Bytes::new(20), class: 1, every: u32::MAX, delay: None });
     }
     let (simulation, report) = run(&spec, Span::from_millis(5));
     let marked: u64 = simulation.flows().iter().map(|flow| flow.marked_frames).sum();
@@ -278,7 +278,7 @@ fn an_index_belongs_to_a_flow_or_to_a_class() {
         let mut spec = network(graph, pfc_switch(), lossless());
         spec.switches[0].congestion_point = Some(CongestionPointSpec::point(point("infiniband-fecn", &[])));
         let reaction = protocol("infiniband-cc", &[("scope", Value::Choice(scope.into()))]);
-        let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1 });
+        let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
         let flow = |from, to| FlowSpec { reaction: reaction.clone(), acknowledge, ..greedy(from, to, 1000) };
         // Only host 2 has two senders; host 4 is another adapter, whose index is its own in any scope.
         spec.flows = vec![flow(0, 2), flow(0, 3), greedy(1, 2, 1000), flow(4, 1)];
@@ -331,7 +331,7 @@ fn counts_survive_a_change_of_routes() {
             spec.flows.push(FlowSpec {
                 start: at(Span::from_millis(3)),
                 reaction: uncontrolled(),
-                acknowledge: Some(Acknowledge { size: Bytes::new(64), class: 1, every: 1 }),
+                acknowledge: Some(Acknowledge { size: Bytes::new(64), class: 1, every: 1, delay: None }),
                 ..bulk(1, 7)
             });
             let (simulation, report) = run(&spec, Span::from_millis(10));

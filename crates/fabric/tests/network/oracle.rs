@@ -182,7 +182,8 @@ fn network_of(seed: u64) -> NetworkSpec {
             2 => {
                 let allowance = Allowance { rate: None, window: Some(b(3 * frame)) };
                 flow.reaction = Reaction::None(NoControl { allowance });
-                flow.acknowledge = Some(Acknowledge { size: b(64), class: r.n(classes as u64) as u8, every: 1 });
+                flow.acknowledge =
+                    Some(Acknowledge { size: b(64), class: r.n(classes as u64) as u8, every: 1, delay: None });
             }
             _ => {}
         }

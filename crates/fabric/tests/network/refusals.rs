@@ -157,7 +157,7 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
         let (on, off) = (Span::MAX, Span::from_micros(1));
         s.flows[0].activity = fabric::workload::Activity::OnOff { on, off, random: false, discard: false };
     });
-    let acknowledge = |every| fabric::workload::Acknowledge { size: Bytes::new(64), class: 0, every };
+    let acknowledge = |every| fabric::workload::Acknowledge { size: Bytes::new(64), class: 0, every, delay: None };
     refused("set `every` to 1", |s| {
         let hosts = [1, 2].map(fabric::graph::HostId);
         s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
@@ -167,6 +167,27 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
         let allowance = Allowance { rate: None, window: Some(Bytes::new(3000)) };
         s.flows[0].reaction = Reaction::None(NoControl { allowance });
         s.flows[0].acknowledge = Some(acknowledge(10));
+    });
+    let recovery = || {
+        let info = &fabric::transport::RECOVERIES[1];
+        let values = congestion::parameter::Values::defaults(info.parameters);
+        Some(std::sync::Arc::new((info.build)(&values).expect("its defaults fit")))
+    };
+    refused("its recovery needs acknowledgements", |s| s.flows[0].recovery = recovery());
+    refused("recovery needs a single destination", |s| {
+        let hosts = [1, 2].map(fabric::graph::HostId);
+        s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
+        s.flows[0].recovery = recovery();
+    });
+    refused("remove one of the two", |s| {
+        (s.flows[0].recovery, s.flows[0].acknowledge) = (recovery(), Some(acknowledge(1)));
+        s.flows[0].requeue_oracle = Some(Span::from_micros(1));
+    });
+    refused("a window in a lossy class closes permanently", |s| {
+        s.classes[0].lossless = false;
+        s.flows[0].acknowledge = Some(acknowledge(1));
+        let allowance = Allowance { rate: None, window: Some(Bytes::new(3000)) };
+        s.flows[0].reaction = Reaction::None(NoControl { allowance });
     });
     refused("smaller than the smallest", |s| s.flows[0].frame = Bytes::new(10));
     refused("there is no kind", |s| s.kind_of[0] = 5);

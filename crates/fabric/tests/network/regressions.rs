@@ -281,7 +281,7 @@ fn a_window_survives_lost_frames_and_acknowledgements() {
     let mut spec = network(graph, pfc_switch(), lossless());
     let allowance = Allowance { rate: None, window: Some(b(5_000)) };
     spec.flows = vec![FlowSpec {
-        acknowledge: Some(Acknowledge { size: b(64), class: 0, every: 1 }),
+        acknowledge: Some(Acknowledge { size: b(64), class: 0, every: 1, delay: None }),
         reaction: Reaction::None(NoControl { allowance }),
         ..greedy(0, 1, 1000)
     }];

@@ -86,7 +86,7 @@ fn a_tree_can_be_asked_for_and_answers_come_back_by_it() {
     for tree in 0..16 {
         let mut spec = network(graph.clone(), pfc_switch(), lossless());
         spec.routes = routes.clone();
-        let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1 });
+        let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
         let size = Some(Bytes::new(150_000));
         spec.flows = vec![FlowSpec { tree: Some(tree), acknowledge, size, ..greedy(0, 1, 1500) }];
         let out = spec.routes.path(&graph, HostId(0), HostId(1), spec.entropy(0)).unwrap()[2].0;

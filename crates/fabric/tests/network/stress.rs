@@ -230,8 +230,12 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
             f.activity = Activity::OnOff { on: us(20), off: us(10), random: r.p(50), discard: r.p(50) };
         }
         if r.p(30) {
-            f.acknowledge =
-                Some(Acknowledge { size: b(64), class: r.n(classes as u64) as u8, every: 1 + r.n(3) as u32 });
+            f.acknowledge = Some(Acknowledge {
+                size: b(64),
+                class: r.n(classes as u64) as u8,
+                every: 1 + r.n(3) as u32,
+                delay: None,
+            });
         }
         if r.p(20) {
             let others: Vec<HostId> = (0..count as u32).filter(|&h| h != from).map(HostId).collect();

@@ -130,7 +130,7 @@ fn the_flow_that_sent_last_stays_behind_while_another_class_sends() {
 #[test]
 fn a_window_that_opens_has_the_next_turn() {
     let allowance = Allowance { rate: None, window: Some(Bytes::new(1500)) };
-    let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1 });
+    let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
     let windowed = FlowSpec { acknowledge, reaction: Reaction::None(NoControl { allowance }), ..greedy(0, 2, 1500) };
     let graph = topology::single_switch(3, link(10, Span::from_nanos(10))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());

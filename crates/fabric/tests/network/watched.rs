@@ -136,7 +136,8 @@ fn spec(seed: u64) -> NetworkSpec {
             };
             let lossless = spec.classes[usize::from(flow.class)].lossless;
             let every = if matches!(flow.destination, Destination::Host(_)) { 1 + lot.below(2) as u32 } else { 1 };
-            let mut acknowledge = Acknowledge { size: Bytes::new(64), class: lot.below(classes) as u8, every };
+            let mut acknowledge =
+                Acknowledge { size: Bytes::new(64), class: lot.below(classes) as u8, every, delay: None };
             if info.acknowledged || lot.percent(30) {
                 if reaction.allowance().window.is_some() || info.parameters.iter().any(|it| it.name == "window_packets")
                 {

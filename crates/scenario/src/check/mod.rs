@@ -10,6 +10,7 @@ mod load;
 mod marking;
 mod paths;
 mod phases;
+mod recovery;
 mod scheduler;
 mod strict;
 mod transient;
@@ -99,6 +100,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
         dcb::unprotected(plan, &walker, &mut findings);
         load::check(plan, &walker, &mut findings);
         strict::check(plan, &walker, &mut findings);
+        recovery::check(plan, &walker, &mut findings);
     }
     findings.sorted()
 }

@@ -75,6 +75,13 @@ fn keys() -> Vec<Key> {
             "Congestion control of every flow whose workload does not set its own.",
         ),
         key(
+            "recovery",
+            table(traffic::recovery()),
+            Default::Nested("our choice: nothing is sent again"),
+            "Loss recovery of every flow whose workload does not set its own: a table, or a name for its defaults.",
+        )
+        .by_name(),
+        key(
             "congestion_point",
             table(devices::congestion_point()),
             Default::Absent("switches neither mark frames nor send notices"),

@@ -219,6 +219,7 @@ fn parameters() -> Vec<Key> {
                 meaning: meaning.leak(),
                 only: vec![Condition { key: "topology", values: vec![written(topology.name)] }],
                 former: None,
+                by_name: false,
             });
         }
     }

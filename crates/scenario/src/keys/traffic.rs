@@ -2,6 +2,7 @@
 
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::parameters;
+use fabric::transport::RECOVERIES;
 
 /// The largest frame the fabric takes.
 const LARGEST_FRAME: u64 = 65_000;
@@ -24,6 +25,19 @@ pub(super) fn protocol() -> Section {
     )];
     keys.extend(parameters::keys(&tables));
     Section { about: "A congestion control and its parameters.", keys }
+}
+
+pub(super) fn recovery() -> Section {
+    let names = RECOVERIES.iter().map(|recovery| (recovery.name.to_owned(), recovery.summary.to_owned()));
+    let tables: Vec<_> = RECOVERIES.iter().map(|info| (info.name, info.parameters, info.presets)).collect();
+    let mut keys = vec![key(
+        "name",
+        Kind::Choice(names.collect()),
+        Default::Value("none", "our choice: lossless classes lose nothing"),
+        "The recovery.",
+    )];
+    keys.extend(parameters::keys(&tables));
+    Section { about: "How lost frames are detected and sent again, with its parameters.", keys }
 }
 
 pub(super) fn workloads() -> Section {
@@ -158,9 +172,22 @@ fn flow_keys() -> Vec<Key> {
         key(
             "acknowledge",
             Kind::Table(Box::new(acknowledge())),
-            Default::Absent("no acknowledgements"),
+            Default::Absent("no acknowledgements; with a recovery, one of 64 B per frame in the class of the flow"),
             "Acknowledgements from the receiver.",
         ),
+        key(
+            "notify",
+            Kind::Table(Box::new(notify())),
+            Default::Absent("marks are reported by acknowledgements only"),
+            "Congestion notification packets (CNPs): the receiver answers marked frames by frames of their own.",
+        ),
+        key(
+            "recovery",
+            Kind::Table(Box::new(recovery())),
+            Default::Absent("as in [recovery]"),
+            "Loss recovery of this workload: a table, or a name for its defaults.",
+        )
+        .by_name(),
         key(
             "probe",
             Kind::Table(Box::new(probe())),
@@ -175,7 +202,7 @@ fn flow_keys() -> Vec<Key> {
             Kind::time(),
             Default::Absent("dropped frames are lost"),
             "An oracle, for comparison: a frame dropped at a full buffer is queued again at its source after this \
-             time, without any message. No network can do this.",
+             time, without any message. No network can do this; a `recovery` detects losses itself.",
         )
         .formerly("requeue"),
         key(
@@ -227,6 +254,32 @@ fn probe() -> Section {
     }
 }
 
+fn notify() -> Section {
+    Section {
+        about: "Congestion notification packets.",
+        keys: vec![
+            key(
+                "size",
+                Kind::size(1, LARGEST_FRAME),
+                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
+                "Size of a congestion notification packet, without frame overhead.",
+            ),
+            key(
+                "class",
+                Kind::Text,
+                Default::Computed("the class of the flow", "our choice: like the data"),
+                "Class of congestion notification packets, by name.",
+            ),
+            key(
+                "interval",
+                Kind::time(),
+                Default::Value("50us", "DCQCN: Zhu et al., SIGCOMM 2015"),
+                "Least time between two packets of a flow.",
+            ),
+        ],
+    }
+}
+
 fn acknowledge() -> Section {
     Section {
         about: "Acknowledgements.",
@@ -248,6 +301,12 @@ fn acknowledge() -> Section {
                 Kind::Count(1, 1 << 31),
                 Default::Value("1", "our choice: every frame"),
                 "Data frames per acknowledgement. The last frame of a flow is always acknowledged.",
+            ),
+            key(
+                "delay",
+                Kind::time(),
+                Default::Absent("a frame waits for the others without limit"),
+                "Longest time that a frame waits until `every` frames have arrived; then those are acknowledged.",
             ),
         ],
     }

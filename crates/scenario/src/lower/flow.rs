@@ -8,7 +8,11 @@ use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use congestion::{PathProbeClass, Reaction, ReactionPoint};
 use fabric::graph::HostId;
-use fabric::workload::{Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, PathProbeSpec, Pattern};
+use fabric::transport::{RECOVERIES, Recovery};
+use fabric::workload::{
+    Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern,
+};
+use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
 
 /// Returns a flow without its endpoints.
@@ -30,8 +34,16 @@ pub(super) fn template(
     let ordered = order(gathered, entry, start, stop);
     let pattern = pattern(gathered, entry);
     let activity = activity(gathered, entry);
-    let acknowledge =
-        entry.table("acknowledge").map(|node| acknowledge(gathered, subject, node, class_number.unwrap_or(0)));
+    let recovery = recovery(gathered, root, entry);
+    let recovers = matches!(&recovery, Some(Some(recovery)) if recovery.sender.is_some());
+    let acknowledge = match entry.table("acknowledge") {
+        Some(node) => Some(acknowledge(gathered, subject, node, class_number.unwrap_or(0))),
+        None if recovers && !entry.given("acknowledge") => {
+            Some(Some(Acknowledge { class: class_number.unwrap_or(0), ..Acknowledge::default() }))
+        }
+        None => None,
+    };
+    let notify = entry.table("notify").map(|node| notify(gathered, subject, node, class_number.unwrap_or(0)));
     let protocol = entry.table("protocol").or(root.table("protocol"))?;
     let (reaction, acknowledged) = reaction(gathered, protocol)?;
     if acknowledged && acknowledge.is_none() {
@@ -49,9 +61,13 @@ pub(super) fn template(
     }
     let probe = probe(gathered, subject, entry, &reaction, class_number.unwrap_or(0));
     ordered?;
-    let (class_number, pattern, activity) = (class_number?, pattern?, activity?);
+    let (class_number, pattern, activity, recovery) = (class_number?, pattern?, activity?, recovery?);
     let acknowledge = match acknowledge {
         Some(acknowledge) => Some(acknowledge?),
+        None => None,
+    };
+    let notify = match notify {
+        Some(notify) => Some(notify?),
         None => None,
     };
     entry.time("start")?;
@@ -66,11 +82,45 @@ pub(super) fn template(
         pattern,
         activity,
         acknowledge,
+        notify,
+        recovery,
         path_probe: probe?,
         requeue_oracle: entry.time("requeue_oracle"),
         tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
     })
+}
+
+/// Returns the loss recovery of a workload; `Some(None)` if it has none.
+fn recovery(gathered: &mut Gathered<'_>, root: &Node, entry: &Node) -> Option<Option<Arc<Recovery>>> {
+    let own = entry.table("recovery");
+    if own.is_none() && entry.given("recovery") {
+        return None;
+    }
+    let node = own.or(root.table("recovery"))?;
+    let name = node.text("name")?;
+    let info = RECOVERIES.iter().find(|info| info.name == name)?;
+    let values = parameters::values(node, info.parameters)?;
+    let recovery = parameters::built(gathered, node, (info.build)(&values))?;
+    if recovery.sender.is_none() {
+        return Some(None);
+    }
+    let place = if own.is_some() { entry.place_of("recovery") } else { entry.place };
+    if entry.text("kind").as_deref() == Some("uniform-random") {
+        let problem = Problem::new(
+            place,
+            format!("{name} needs flows with one destination, but every frame of this workload has its own"),
+            "use another kind of workload, or set recovery = \"none\" for this one",
+        );
+        gathered.problems.push(problem);
+        return None;
+    }
+    if entry.has("requeue_oracle") {
+        let message = format!("`requeue_oracle` sends dropped frames again, and so does {name}");
+        gathered.refuse(entry.place_of("requeue_oracle"), message, "remove one of the two");
+        return None;
+    }
+    Some(Some(Arc::new(recovery)))
 }
 
 /// Reads the probe settings if the congestion control sends probes; `Some(None)` if it does not.
@@ -122,23 +172,34 @@ pub(super) fn order(gathered: &mut Gathered<'_>, entry: &Node, start: Time, stop
     Some(())
 }
 
+fn notify(gathered: &mut Gathered<'_>, subject: &Subject<'_>, node: &Node, of_flow: u8) -> Option<Notify> {
+    let class = class_of(gathered, subject, node, of_flow)?;
+    Some(Notify { size: node.size("size")?, class, interval: node.time("interval")? })
+}
+
+/// Returns the class that a table names, or that of its flow.
+fn class_of(gathered: &mut Gathered<'_>, subject: &Subject<'_>, node: &Node, of_flow: u8) -> Option<u8> {
+    match node.text("class") {
+        Some(name) => class(gathered, subject, &name, node.place_of("class")),
+        None => {
+            gathered.computed(&node.path, "class", format!("{:?}", subject.classes.name(u32::from(of_flow))));
+            Some(of_flow)
+        }
+    }
+}
+
 pub(super) fn acknowledge(
     gathered: &mut Gathered<'_>,
     subject: &Subject<'_>,
     node: &Node,
     of_flow: u8,
 ) -> Option<Acknowledge> {
-    let class = match node.text("class") {
-        Some(name) => class(gathered, subject, &name, node.place_of("class"))?,
-        None => {
-            gathered.computed(&node.path, "class", format!("{:?}", subject.classes.name(u32::from(of_flow))));
-            of_flow
-        }
-    };
+    let class = class_of(gathered, subject, node, of_flow)?;
     Some(Acknowledge {
         size: node.size("size")?,
         class,
         every: u32::try_from(node.count("every")?).unwrap_or(u32::MAX),
+        delay: node.time("delay"),
     })
 }
 

@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::network::cables_between;
 use crate::key::Kind;
-use crate::overrides::{Path, kind_at, takes_none};
+use crate::overrides::{Path, kind_at, names_at, takes_none};
 use crate::plan::{Axis, ProbeSettings, RunSettings};
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node, is_none, join};
@@ -215,6 +215,13 @@ pub(crate) fn axis(gathered: &mut Gathered<'_>, path: String, place: Place, valu
 pub(crate) fn fits(gathered: &mut Gathered<'_>, path: &Path, kinds: &[&Kind], value: &Item) -> bool {
     if is_none(value) && takes_none(path) {
         return true;
+    }
+    if let (Data::Text(text), Some(names)) = (&value.data, names_at(path)) {
+        return names.iter().any(|(name, _)| name == text) || {
+            let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+            gathered.refuse(value.place, format!("unknown value \"{text}\""), format!("use {}", known.join(" or ")));
+            false
+        };
     }
     let mut wrong = Vec::new();
     let takes = |kind: &&Kind| match (kind, &value.data) {

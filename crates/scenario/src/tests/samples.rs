@@ -34,6 +34,49 @@ fn every_sample_loads_and_runs() {
 }
 
 #[test]
+fn every_flow_of_the_scenarios_with_recovery_completes() {
+    for (name, lossy) in [("mixed-recovery.toml", true), ("failing-cable.toml", false)] {
+        let plan = load(&folder().join(name), &[]).expect("a plan");
+        let (report, flows) = run(&plan, plan.run.duration);
+        assert_eq!(report.outcome, Outcome::Finished, "{name}");
+        assert!(flows.iter().all(|flow| flow.completed.is_some() && flow.acknowledged.is_some()), "{name}");
+        let totals = report.totals;
+        let gone = if lossy { totals.dropped_frames } else { totals.lost_frames };
+        assert!(gone > 0 && totals.retransmitted_frames >= gone, "{name}: {totals:?}");
+        // Without recovery they are lost. A window in a lossy class would be refused.
+        let own = ["workloads[1].recovery=none", "workloads[1].protocol.window=none"];
+        let mut overrides = vec!["workloads[0].recovery=none".to_owned()];
+        overrides.extend(own.iter().filter(|_| lossy).map(|&text| text.to_owned()));
+        let plan = load(&folder().join(name), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
+        let (_, flows) = run(&plan, plan.run.duration);
+        assert!(flows.iter().any(|flow| flow.completed.is_none() && flow.lost_frames > 0), "{name}");
+        let notes: Vec<String> = check(&plan).into_iter().map(|finding| finding.message).collect();
+        assert!(notes.iter().any(|note| note.contains("lost frames are not retransmitted")), "{name}: {notes:?}");
+    }
+}
+
+#[test]
+fn a_recovery_that_does_not_suit_the_network_is_found() {
+    let text = |recovery: &str, multipath: &str| {
+        super::plan(
+            &format!("topology = \"leaf-spine\"\nmultipath = \"{multipath}\""),
+            &format!(
+                "[[workloads]]\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h2\"\nsize = \"1MB\"\nrecovery = {recovery}"
+            ),
+        )
+    };
+    let found = |recovery: &str, multipath: &str, words: &str| {
+        check(&text(recovery, multipath)).iter().any(|finding| finding.message.contains(words))
+    };
+    let (early, hasty) = ("recovery discards such frames", "every frame is sent again");
+    assert!(found("\"go-back-n\"", "spray", early) && !found("\"go-back-n\"", "flow-hash", early));
+    assert!(!found("\"selective-repeat\"", "spray", early));
+    // Two links of 1 us each way, and the frames themselves.
+    assert!(found("{ name = \"go-back-n\", timeout = \"5us\" }", "flow-hash", hasty));
+    assert!(!found("{ name = \"go-back-n\", timeout = \"20us\" }", "flow-hash", hasty));
+}
+
+#[test]
 fn the_ring_really_deadlocks() {
     let plan = load(&folder().join("ring-deadlock.toml"), &[]).expect("a plan");
     let (report, _) = run(&plan, plan.run.duration);

@@ -15,8 +15,10 @@ use wire::{Writer, tailback};
 /// Octets of the headers before the payload.
 const HEADERS: usize = LocalRoute::LENGTH + BaseTransport::LENGTH;
 const SMALLEST: usize = HEADERS + INVARIANT + VARIANT;
-/// Length of the extended header of an acknowledgement: syndrome 0 and message number.
+/// Length of the extended header of an acknowledgement: syndrome and message number.
 const ACKNOWLEDGED: usize = 4;
+/// The syndrome of a negative acknowledgement: PSN sequence error (InfiniBand 9.7.5.2.8).
+const SEQUENCE_ERROR: u32 = 0x60;
 
 impl Synthesizer<'_> {
     /// Writes a packet, and returns its length and record type.
@@ -42,10 +44,17 @@ impl Synthesizer<'_> {
 
     fn packet(&self, frame: &Frame, length: usize, out: &mut Writer) {
         let payload = length - SMALLEST;
-        let back = matches!(frame.kind, Kind::Acknowledgement | Kind::Answer | Kind::Notice);
+        let back = matches!(frame.kind, Kind::Acknowledgement | Kind::Answer | Kind::Notice) || frame.is_reply();
+        let congestion = matches!(frame.kind, Kind::Notice | Kind::CongestionNotification);
+        let acknowledges = frame.kind == Kind::Acknowledgement || frame.is_reply();
+        // InfiniBand acknowledges the last packet that arrived, and names the one that is missing.
+        let sequence = match frame.kind {
+            Kind::CumulativeAcknowledgement => frame.seq().wrapping_sub(1),
+            _ => frame.numbers().0,
+        };
         let (opcode, header) = match frame.kind {
-            Kind::Notice => (opcode::CONGESTION, 0),
-            Kind::Acknowledgement if payload >= ACKNOWLEDGED => (opcode::ACKNOWLEDGE, ACKNOWLEDGED),
+            _ if congestion => (opcode::CONGESTION, 0),
+            _ if acknowledges && payload >= ACKNOWLEDGED => (opcode::ACKNOWLEDGE, ACKNOWLEDGED),
             // Without our header Wireshark looks for other protocols in a packet of a reliable connection.
             _ if payload < tailback::SIGNATURE.len() + tailback::Repr::LENGTH => (opcode::UNRELIABLE_SEND_ONLY, 0),
             _ => (opcode::SEND_ONLY, 0),
@@ -66,17 +75,18 @@ impl Synthesizer<'_> {
             pad: 0,
             partition: BaseTransport::DEFAULT_PARTITION,
             forward: frame.is_marked() && !back,
-            backward: frame.kind == Kind::Notice || frame.is_marked() && back,
+            backward: congestion || frame.is_marked() && back,
             // Queue pairs 0 and 1 are for management.
             queue_pair: frame.flow.wrapping_add(2) & 0xFF_FFFF,
             acknowledge: false,
-            sequence: frame.numbers().0 & 0xFF_FFFF,
+            sequence: sequence & 0xFF_FFFF,
         };
         transport.emit(out);
         if header > 0 {
-            out.u32(frame.seq() & 0xFF_FFFF);
+            let syndrome = if frame.kind == Kind::NegativeAcknowledgement { SEQUENCE_ERROR } else { 0 };
+            out.u32(syndrome << 24 | sequence & 0xFF_FFFF);
         }
-        if frame.kind == Kind::Notice {
+        if congestion {
             out.fill(0, payload);
         } else {
             self.header(frame).emit_signed_within(payload - header, out);

@@ -113,7 +113,13 @@ impl<'a> Synthesizer<'a> {
         match frame.kind {
             Kind::Data | Kind::Trimmed | Kind::Probe => Some(flow.source.0),
             // What comes back comes from the destination, if there is only one.
-            Kind::Acknowledgement | Kind::Answer => match flow.destination {
+            Kind::Acknowledgement
+            | Kind::Answer
+            | Kind::CumulativeAcknowledgement
+            | Kind::NegativeAcknowledgement
+            | Kind::TrimmedAcknowledgement
+            | Kind::CongestionNotification
+            | Kind::Pull => match flow.destination {
                 Destination::Host(host) => Some(host.0),
                 Destination::Uniform(_) => None,
             },
@@ -143,9 +149,15 @@ impl<'a> Synthesizer<'a> {
                 Kind::Notice => tailback::Kind::Notice,
                 Kind::Pause => tailback::Kind::Pause,
                 Kind::Trimmed => tailback::Kind::Trimmed,
+                Kind::CumulativeAcknowledgement => tailback::Kind::CumulativeAcknowledgement,
+                Kind::NegativeAcknowledgement => tailback::Kind::NegativeAcknowledgement,
+                Kind::TrimmedAcknowledgement => tailback::Kind::TrimmedAcknowledgement,
+                Kind::CongestionNotification => tailback::Kind::CongestionNotification,
+                Kind::Pull => tailback::Kind::Pull,
             },
             marked: frame.is_marked(),
             last: frame.is_last(),
+            selective: frame.is_selective(),
             flow: frame.flow,
             sequence,
             born,

@@ -258,6 +258,44 @@ fn marks_are_fecn_and_becn() {
     assert!(forward > 5 && backward > forward, "{forward} {backward}");
 }
 
+/// Retransmissions, acknowledgements and NAKs are in a capture with the numbers they carry.
+#[test]
+fn recovery_is_seen_frame_by_frame() {
+    // Two senders at line rate into a queue of a few frames, in a class that drops what does not fit.
+    let switches = "buffers = { capacity = \"8KB\" }";
+    let workload = r#"size = "30KB"
+        recovery = { name = "go-back-n", timeout = "50us" }
+        [[classes]]
+        name = "lossy"
+        lossless = false"#;
+    let (names, packets, _) = captured(&scenario(switches, workload), "recovery", 1);
+    let headers: Vec<(&str, Vec<u8>)> = packets
+        .iter()
+        .map(|(interface, _, octets)| (names[*interface as usize].as_str(), payload(octets)))
+        .filter(|(_, (kind, _))| *kind == ether_type::EXPERIMENTAL)
+        .map(|(name, (_, body))| (name, body))
+        .collect();
+    let seen = |link: &str, flow: u32, kind: tailback::Kind| -> Vec<tailback::Repr<'_>> {
+        let parsed = headers.iter().filter(|(name, _)| *name == link);
+        let parsed = parsed.map(|(_, body)| tailback::Repr::parse(body).expect("our header"));
+        parsed.filter(|header| header.kind == kind && header.flow == flow).collect()
+    };
+    let sent = seen("h0->sw0", 0, tailback::Kind::Data);
+    assert!(sent.len() > 20, "some of the twenty frames are sent again: {}", sent.len());
+    assert!((0..20).all(|number| sent.iter().any(|header| header.sequence == number)));
+    assert!(sent.iter().all(|header| header.last == (header.sequence == 19)), "also when it is sent again");
+    // The numbers go back where a NAK, or the timer, says so.
+    let naks = seen("sw0->h0", 0, tailback::Kind::NegativeAcknowledgement);
+    assert!(!naks.is_empty());
+    for nak in &naks {
+        assert!(nak.tag.cast_signed() > 0, "a later frame has arrived");
+        assert!(sent.iter().filter(|header| header.sequence == nak.sequence).count() > 1);
+    }
+    let acknowledged = seen("sw0->h0", 0, tailback::Kind::CumulativeAcknowledgement);
+    assert!(acknowledged.windows(2).all(|pair| pair[0].sequence <= pair[1].sequence));
+    assert_eq!(acknowledged.last().map(|header| (header.sequence, header.tag.cast_signed())), Some((20, -1)));
+}
+
 #[test]
 fn links_are_named_by_their_ends() {
     let plan = scenario("flow_control = \"credits\"\nbuffers = { capacity = \"20KB\" }", "");

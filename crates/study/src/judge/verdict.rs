@@ -196,6 +196,7 @@ mod tests {
         let run = |&rate: &f64| Measures {
             throughput: vec![rate * 1e9],
             raw_throughput: vec![rate * 1e9],
+            goodput: vec![rate * 1e9],
             delivered: vec![0],
             completion: vec![None],
             never_completes: vec![false],

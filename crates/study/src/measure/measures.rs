@@ -16,6 +16,8 @@ pub struct Measures {
     pub throughput: Vec<f64>,
     /// Throughput of each flow including preamble and gap of every frame: the link capacity it uses.
     pub raw_throughput: Vec<f64>,
+    /// Goodput per flow in bits per second: what was consumed, each byte once.
+    pub goodput: Vec<f64>,
     /// Bytes of each flow delivered in the whole run.
     pub delivered: Vec<u64>,
     /// Completion time of each flow in seconds, from its start to its last byte, if it is finite and completed.
@@ -116,6 +118,16 @@ pub(crate) fn instants(plan: &Plan) -> Vec<Time> {
     all.into_iter().collect()
 }
 
+/// Rates of a flow in bits per second.
+struct Rates {
+    /// Of all frames that arrived, without preamble and gap.
+    arrived: f64,
+    /// With them.
+    on_wire: f64,
+    /// Of what was consumed, each byte once.
+    consumed: f64,
+}
+
 impl Course<'_> {
     /// Returns the simulated time reached: the full duration if the run finished, even if nothing happened at the end.
     pub(crate) fn reached(&self) -> Time {
@@ -138,9 +150,15 @@ impl Course<'_> {
     }
 
     /// Returns the throughput of a flow in a window in bits per second, without and with preamble and gap. NaN if the
-    /// interval is empty.
+    /// interval is empty. Frames that the destination discarded count.
     fn throughput(&self, window: Window, flow: usize) -> (f64, f64) {
-        let Some((slot, before, after)) = self.lived(window) else { return (f64::NAN, f64::NAN) };
+        let Rates { arrived, on_wire, .. } = self.rates(window, flow);
+        (arrived, on_wire)
+    }
+
+    fn rates(&self, window: Window, flow: usize) -> Rates {
+        let nothing = Rates { arrived: f64::NAN, on_wire: f64::NAN, consumed: f64::NAN };
+        let Some((slot, before, after)) = self.lived(window) else { return nothing };
         let (spec, before, mut after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
         let mut until = slot.until;
         if let (Some(stop), Some(then)) = (spec.stop, self.stopped.get(flow).copied().flatten())
@@ -150,11 +168,13 @@ impl Course<'_> {
         }
         until = after.ended.map_or(until, |ended| ended.min(until));
         let span = until.saturating_since(spec.start.max(slot.from));
-        let bits = after.received_bytes.saturating_sub(before.received_bytes) as f64 * 8.0;
-        let frames = after.received_frames.saturating_sub(before.received_frames) as f64;
+        let grown = |of: fn(&FlowSummary) -> u64| of(&after).saturating_sub(of(&before)) as f64;
+        let consumed = grown(|flow| flow.received_bytes) * 8.0;
+        let bits = grown(|flow| flow.received_bytes + flow.duplicate_bytes + flow.rejected_bytes) * 8.0;
+        let frames = grown(|flow| flow.received_frames + flow.duplicate_frames + flow.rejected_frames);
         let around = frames * self.plan.spec.overhead.bits() as f64;
         let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
-        (rate(bits), rate(bits + around))
+        Rates { arrived: rate(bits), on_wire: rate(bits + around), consumed: rate(consumed) }
     }
 
     /// Returns the max-min fair share of a flow in a window, while the flow was active. NaN if the interval is empty or
@@ -192,6 +212,9 @@ impl Course<'_> {
             match expectation.metric {
                 Metric::Throughput | Metric::Fairness => self.throughput(window, flow).0,
                 Metric::RawThroughput => self.throughput(window, flow).1,
+                Metric::Goodput => self.rates(window, flow).consumed,
+                Metric::RetransmittedFrames => flow_count(flow, |report| report.retransmitted_frames),
+                Metric::Timeouts => flow_count(flow, |report| report.timeouts),
                 Metric::FairRate => self.fair(window, number),
                 Metric::FairShare => self.throughput(window, flow).0 / self.fair(window, number),
                 Metric::Delivered => flow_count(flow, |report| report.received_bytes),
@@ -209,6 +232,9 @@ impl Course<'_> {
         match expectation.metric {
             Metric::Throughput
             | Metric::RawThroughput
+            | Metric::Goodput
+            | Metric::RetransmittedFrames
+            | Metric::Timeouts
             | Metric::FairRate
             | Metric::FairShare
             | Metric::Delivered
@@ -225,6 +251,12 @@ impl Course<'_> {
                     None => value(&subjects.flows),
                     Some(over) => Some(value(&subjects.flows)? / value(over)?).filter(|ratio| ratio.is_finite()),
                 }
+            }
+            Metric::CompletedShare => {
+                let finite = |flow: &&u32| self.plan.spec.flows[**flow as usize].size.is_some();
+                let finite: Vec<&u32> = subjects.flows.iter().filter(finite).collect();
+                let done = finite.iter().filter(|&&&flow| self.end.flow(flow as usize).completed.is_some()).count();
+                Some(done as f64 / finite.len() as f64).filter(|share| share.is_finite())
             }
             Metric::CompletionVariation => variation_by_size(self.plan, &self.end, &subjects.flows),
             Metric::Fairness => {
@@ -339,10 +371,12 @@ impl Measures {
         let usual = Window { from: plan.run.warm_up, until: plan.run.duration };
         let flows = 0..plan.spec.flows.len();
         let (throughput, raw_throughput) = flows.clone().map(|flow| course.throughput(usual, flow)).unzip();
+        let goodput = flows.clone().map(|flow| course.rates(usual, flow).consumed).collect();
         let seen = watches.into_iter().map(|watch| watch.close(course.reached()));
         Measures {
             throughput,
             raw_throughput,
+            goodput,
             delivered: flows.clone().map(|flow| end.flow(flow).received_bytes).collect(),
             completion: flows.clone().map(|flow| completion(plan, end, flow)).collect(),
             never_completes: flows

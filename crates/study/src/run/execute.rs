@@ -372,8 +372,9 @@ pub fn execute_with(
     let judgements = judge_run(plan, &measures);
     let (mut recorded, mut lacking) = (None, None);
     if let Some(mut writer) = sink.writer {
-        let names: Vec<(&str, f64)> =
-            plan.flow_names.iter().map(String::as_str).zip(measures.throughput.iter().copied()).collect();
+        let rates = measures.throughput.iter().zip(&measures.goodput);
+        let names: Vec<(&str, f64, f64)> =
+            plan.flow_names.iter().zip(rates).map(|(name, (&all, &good))| (name.as_str(), all, good)).collect();
         write_ending(&plan.spec, &flows, &ending, report.now, &names, &mut writer)?;
         let shares = shares_of_run(plan, &flows, reached);
         writer.write(&shares.rows)?;

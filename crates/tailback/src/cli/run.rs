@@ -162,7 +162,7 @@ fn outcome_words(outcome: &str, totals: &fabric::Totals) -> String {
     let again = totals.requeued_frames;
     let dropped = count(totals.dropped_frames, "dropped").map(|text| match again {
         0 => text,
-        _ => format!("{text} ({} of them retransmitted)", grouped(again)),
+        _ => format!("{text} ({} of them queued again by the oracle)", grouped(again)),
     });
     let others = [count(totals.trimmed_frames, "trimmed"), count(totals.lost_frames, "lost on links")];
     let losses: Vec<String> = dropped.into_iter().chain(others.into_iter().flatten()).collect();
@@ -208,6 +208,17 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         grouped(totals.hops),
         report.fingerprint,
     ));
+    if totals.retransmitted_frames > 0 || totals.timeouts > 0 {
+        text.push_str(&format!(
+            "recovery: {} frames retransmitted, {} timeouts, {} NAKs; destinations discarded {} duplicates and {} frames \
+             that came too early\n",
+            grouped(totals.retransmitted_frames),
+            grouped(totals.timeouts),
+            grouped(totals.negative_acknowledgements),
+            grouped(totals.duplicate_frames),
+            grouped(totals.rejected_frames),
+        ));
+    }
     text.push_str(&format!(
         "delivered {}; {} frames dropped, {} lost on links, {} pause frames, {} credit frames\n\n",
         console::scaled(totals.delivered_bytes as f64, "B", 1000.0),

@@ -93,7 +93,7 @@ fn record_run(
     let ending = finish(&mut probes, report.now);
     // A run in which nothing is left to do ends at the last inspection, which may lie before the last frame.
     report.now = ending.end;
-    let names: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), f64::NAN)).collect();
+    let names: Vec<(&str, f64, f64)> = names.iter().map(|name| (name.as_str(), f64::NAN, f64::NAN)).collect();
     let flows = write_ending(spec, &simulation.flows(), &ending, report.now, &names, writer)?;
     Ok(Recorded { report, flows })
 }

@@ -219,7 +219,9 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
         "workloads.frame" | "workloads.flows.frame" => {
             quoted(random.of(&["64B", "256B", "1000B", "1500B", "1500B", "4096B", "9000B"]))
         }
-        "workloads.acknowledge.size" | "workloads.probe.size" => quoted(random.of(&["64B", "200B"])),
+        "workloads.acknowledge.size" | "workloads.probe.size" | "workloads.notify.size" => {
+            quoted(random.of(&["64B", "200B"]))
+        }
         "workloads.acknowledge.every" => random.of(&["1", "2", "7"]).to_string(),
         "workloads.rate" | "workloads.flows.rate" => quoted(random.of(&["10Mb/s", "700Mb/s", "3Gb/s", "12Gb/s"])),
         "workloads.mean_gap" => quoted(random.of(&["1us", "5us", "30us"])),

@@ -341,13 +341,16 @@ proptest! {
     }
 
     #[test]
-    fn simulated_frames(kind in 0usize..8, flags: [bool; 2], numbers: (u32, u32, u64, u16),
+    fn simulated_frames(kind in 0usize..13, flags: [bool; 3], numbers: (u32, u32, u64, u16),
         name in proptest::collection::vec(any::<u8>(), 0..=255), room in 0usize..400)
     {
         use tailback::Kind::{Acknowledgement, Answer, Credit, Data, Notice, Pause, Probe, Receipt};
-        let kind = [Data, Acknowledgement, Probe, Answer, Receipt, Credit, Notice, Pause][kind];
+        use tailback::Kind::{CongestionNotification, CumulativeAcknowledgement, NegativeAcknowledgement, Pull};
+        let kind = [Data, Acknowledgement, Probe, Answer, Receipt, Credit, Notice, Pause, CumulativeAcknowledgement,
+            NegativeAcknowledgement, tailback::Kind::TrimmedAcknowledgement, CongestionNotification, Pull][kind];
         let (flow, sequence, born, tag) = numbers;
-        let header = tailback::Repr { kind, marked: flags[0], last: flags[1], flow, sequence, born, tag, name: &name };
+        let [marked, last, selective] = flags;
+        let header = tailback::Repr { kind, marked, last, selective, flow, sequence, born, tag, name: &name };
         let bytes = written(|out| header.emit(out));
         prop_assert_eq!(tailback::Repr::parse(&bytes), Ok(header));
         let bytes = written(|out| header.emit_within(room, out));

@@ -100,6 +100,7 @@ fn congestion() -> Vec<Sample> {
         kind: tailback::Kind::Data,
         marked: true,
         last: false,
+        selective: false,
         flow: 7,
         sequence: 99,
         born: 123_456_789,

@@ -10,6 +10,7 @@ pub use generate::{Arrivals, FlowSize, all_to_all, incast, permutation, poisson,
 use crate::describe::graph::HostId;
 use congestion::{NoControl, Reaction};
 use std::sync::Arc;
+use transport::{Acknowledger, Notifier, Receiving, Recovery, Sink, Untracked};
 use units::{Bytes, Rate, Span, Time};
 
 /// Where a flow's frames go.
@@ -93,6 +94,19 @@ pub struct Acknowledge {
     pub class: u8,
     /// One for every so many data frames; marked frames and the last of a flow are always acknowledged.
     pub every: u32,
+    /// The longest that a frame waits for the others; `None` is without limit.
+    pub delay: Option<Span>,
+}
+
+/// That the receiver answers marked frames by congestion notification packets, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notify {
+    /// Size of such a packet, overhead not counted.
+    pub size: Bytes,
+    /// Its class.
+    pub class: u8,
+    /// The least time between two of a flow.
+    pub interval: Span,
 }
 
 /// How a flow's path probes travel.
@@ -129,6 +143,10 @@ pub struct FlowSpec {
     pub activity: Activity,
     /// Whether the receiver acknowledges. A window needs it.
     pub acknowledge: Option<Acknowledge>,
+    /// Whether the receiver sends congestion notification packets.
+    pub notify: Option<Notify>,
+    /// How its lost frames are detected and sent again, if they are. Needs acknowledgements.
+    pub recovery: Option<Arc<Recovery>>,
     /// How its path probes travel, if its reaction point sends any.
     pub path_probe: Option<PathProbeSpec>,
     /// An oracle, for comparison: a frame dropped for want of room is queued again at the source, which knows of it after
@@ -141,6 +159,30 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
+    /// Whether its frames are sent again until they arrive.
+    #[must_use]
+    pub fn is_reliable(&self) -> bool {
+        self.recovery.as_ref().is_some_and(|recovery| recovery.sender.is_some())
+    }
+
+    /// What its destination does beyond counting frames and acknowledging some of them at once, if it does.
+    pub(crate) fn sink(&self) -> Option<Sink> {
+        let delay = self.acknowledge.and_then(|how| how.delay);
+        if self.recovery.is_none() && self.notify.is_none() && delay.is_none() {
+            return None;
+        }
+        let receiver = self.recovery.as_ref().map(|recovery| recovery.receiver.clone());
+        let mut sink = Sink::new(receiver.unwrap_or_else(|| Receiving::Untracked(Untracked::default())));
+        if let Some(how) = self.acknowledge {
+            let every = Acknowledger::every(how.every);
+            sink = sink.with_acknowledger(if let Some(delay) = delay { every.within(delay) } else { every });
+        }
+        if let Some(how) = self.notify {
+            sink = sink.with_notifier(Notifier::every(how.interval));
+        }
+        Some(sink)
+    }
+
     /// A greedy flow without end, from time zero, in class 0, with 1500-byte frames.
     #[must_use]
     pub fn greedy(source: HostId, destination: HostId) -> FlowSpec {
@@ -155,6 +197,8 @@ impl FlowSpec {
             pattern: Pattern::Greedy,
             activity: Activity::Always,
             acknowledge: None,
+            notify: None,
+            recovery: None,
             path_probe: None,
             requeue_oracle: None,
             tree: None,

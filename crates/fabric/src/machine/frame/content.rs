@@ -3,7 +3,7 @@
 //! A frame has twelve bytes for it, a long and a short number, so that it stays at three quarters of a cache line. Only
 //! this file knows what they stand for.
 
-use super::{Frame, Kind, NIL};
+use super::{EXTENDED, Frame, Kind, NIL};
 use congestion::point::Guidance;
 use units::{Rate, Time};
 
@@ -28,6 +28,27 @@ pub enum Content {
     Credit(Credit),
     /// The frame whose payload a switch has removed.
     Trimmed(Segment),
+    /// Frames of a flow with recovery that have arrived.
+    CumulativeAcknowledgement(Cumulative),
+    /// The same; one is missing.
+    NegativeAcknowledgement(Cumulative),
+    /// The same; of one only the header arrived.
+    TrimmedAcknowledgement(Cumulative),
+    /// Marked frames of the flow have arrived.
+    CongestionNotification,
+    /// Frames that the source may send in all, counted from the start of the flow.
+    Pull(u64),
+}
+
+/// What an acknowledgement of a flow with recovery says. Numbers are modulo 2^32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cumulative {
+    /// All frames below this number have arrived.
+    pub cumulative: u32,
+    /// The frame that caused it.
+    pub number: u32,
+    /// When that frame was made; zero if it is not in the frame itself, beside selective blocks.
+    pub stamp: Time,
 }
 
 /// A frame's place in its flow.
@@ -86,6 +107,13 @@ pub struct Credit {
     pub granted: u64,
 }
 
+impl Cumulative {
+    /// How far the frame that caused it is from the first that is missing, if it fits beside that.
+    pub(crate) fn offset(&self) -> Option<i16> {
+        i16::try_from(self.number.wrapping_sub(self.cumulative).cast_signed()).ok()
+    }
+}
+
 /// Units that a credit frame can name: the class takes the top byte.
 const GRANTED: u64 = (1 << 56) - 1;
 
@@ -105,7 +133,38 @@ impl Frame {
             Kind::Receipt => Content::Receipt,
             Kind::Trimmed => Content::Trimmed(segment),
             Kind::Credit => Content::Credit(Credit { class: (self.long >> 56) as u8, granted: self.long & GRANTED }),
+            Kind::CumulativeAcknowledgement => Content::CumulativeAcknowledgement(self.unpack_cumulative()),
+            Kind::NegativeAcknowledgement => Content::NegativeAcknowledgement(self.unpack_cumulative()),
+            Kind::TrimmedAcknowledgement => Content::TrimmedAcknowledgement(self.unpack_cumulative()),
+            Kind::CongestionNotification => Content::CongestionNotification,
+            Kind::Pull => Content::Pull(self.long),
         }
+    }
+
+    fn unpack_cumulative(&self) -> Cumulative {
+        let number = self.short.wrapping_add_signed(i32::from(self.tag.cast_signed()));
+        let stamp = if self.is_extended() { Time::ZERO } else { Time::from_picos(self.long) };
+        Cumulative { cumulative: self.short, number, stamp }
+    }
+
+    /// Of an acknowledgement that is extended: where the rest of what it says is.
+    pub(crate) fn extension(&self) -> u32 {
+        self.long as u32
+    }
+
+    /// Has an acknowledgement say the rest elsewhere.
+    pub(crate) fn extend(&mut self, place: u32) {
+        self.long = u64::from(place);
+        self.flags |= EXTENDED;
+    }
+
+    /// As everybody may see it: without places in lists, which differ with the partitioning.
+    pub(crate) fn for_record(mut self) -> Frame {
+        self.next = NIL;
+        if self.is_extended() {
+            self.long = 0;
+        }
+        self
     }
 
     /// A frame of that length that says so; the caller fills in whose it is and where it goes.
@@ -123,9 +182,23 @@ impl Frame {
             Content::Answer(inquiry) => (Kind::Answer, inquiry.value, inquiry.number),
             Content::Receipt => (Kind::Receipt, now.as_picos(), 0),
             Content::Credit(credit) => (Kind::Credit, u64::from(credit.class) << 56 | credit.granted & GRANTED, 0),
+            Content::CumulativeAcknowledgement(said) => {
+                (Kind::CumulativeAcknowledgement, said.stamp.as_picos(), said.cumulative)
+            }
+            Content::NegativeAcknowledgement(said) => {
+                (Kind::NegativeAcknowledgement, said.stamp.as_picos(), said.cumulative)
+            }
+            Content::TrimmedAcknowledgement(said) => {
+                (Kind::TrimmedAcknowledgement, said.stamp.as_picos(), said.cumulative)
+            }
+            Content::CongestionNotification => (Kind::CongestionNotification, now.as_picos(), 0),
+            Content::Pull(total) => (Kind::Pull, total, 0),
         };
         let tag = match content {
             Content::Notice(Notice { guidance: Some(guidance), .. }) => packed(guidance.suggested),
+            Content::CumulativeAcknowledgement(said)
+            | Content::NegativeAcknowledgement(said)
+            | Content::TrimmedAcknowledgement(said) => said.offset().unwrap_or(0).cast_unsigned(),
             _ => 0,
         };
         Frame { kind, long, short, tag, ..Frame::data(Segment { born: now, seq: 0 }, len) }
@@ -284,6 +357,11 @@ mod tests {
             Content::Answer(inquiry),
             Content::Receipt,
             Content::Credit(credit),
+            Content::CumulativeAcknowledgement(Cumulative { cumulative: 0, number: u32::MAX, stamp: segment.born }),
+            Content::NegativeAcknowledgement(Cumulative { cumulative: u32::MAX, number: 32_766, stamp: segment.born }),
+            Content::TrimmedAcknowledgement(Cumulative { cumulative: 7, number: 7, stamp: segment.born }),
+            Content::CongestionNotification,
+            Content::Pull(u64::MAX),
         ] {
             assert_eq!(round_trip_of(content), content);
         }

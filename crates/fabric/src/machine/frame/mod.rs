@@ -1,9 +1,10 @@
 //! Frames: what every one has, what each kind says ([`content`]), and the pool they live in ([`pool`]).
 
 mod content;
+pub(crate) mod extension;
 mod pool;
 
-pub use content::{Content, Credit, Inquiry, Notice, Pause, Segment};
+pub use content::{Content, Credit, Cumulative, Inquiry, Notice, Pause, Segment};
 use engine::Encode;
 pub(crate) use pool::{List, NIL, Pool};
 use units::Time;
@@ -30,6 +31,16 @@ pub enum Kind {
     Credit,
     /// The header of a data frame whose payload a switch has removed: tells its destination what is missing.
     Trimmed,
+    /// Tells the source of a flow with recovery which frames have arrived.
+    CumulativeAcknowledgement,
+    /// The same, and that a frame is missing (NAK).
+    NegativeAcknowledgement,
+    /// The same, and that only the header of a frame arrived.
+    TrimmedAcknowledgement,
+    /// Tells a source of marked frames (CNP).
+    CongestionNotification,
+    /// Permits a source to send.
+    Pull,
 }
 
 engine::encoded!(enum Kind {
@@ -42,6 +53,11 @@ engine::encoded!(enum Kind {
     6 = Receipt,
     7 = Credit,
     8 = Trimmed,
+    9 = CumulativeAcknowledgement,
+    10 = NegativeAcknowledgement,
+    11 = TrimmedAcknowledgement,
+    12 = CongestionNotification,
+    13 = Pull,
 });
 
 /// The frame was damaged on its way.
@@ -50,6 +66,8 @@ pub(crate) const CORRUPT: u8 = 1;
 pub(crate) const MARKED: u8 = 2;
 /// The last frame of a finite flow.
 pub(crate) const LAST: u8 = 4;
+/// An acknowledgement of a flow with recovery says more than fits into it: see [`extension`].
+pub(crate) const EXTENDED: u8 = LAST;
 /// The bits of the flags above count how often the frame was overtaken in its present buffer.
 const OVERTAKEN: u8 = 8;
 /// No count goes beyond.
@@ -171,7 +189,25 @@ impl Frame {
     /// Whether it is the last of a finite flow.
     #[must_use]
     pub fn is_last(&self) -> bool {
-        self.flags & LAST != 0
+        matches!(self.kind, Kind::Data | Kind::Trimmed) && self.flags & LAST != 0
+    }
+
+    /// Whether it is an acknowledgement of a flow with recovery.
+    #[must_use]
+    pub fn is_reply(&self) -> bool {
+        use Kind::{CumulativeAcknowledgement, NegativeAcknowledgement, TrimmedAcknowledgement};
+        matches!(self.kind, CumulativeAcknowledgement | NegativeAcknowledgement | TrimmedAcknowledgement)
+    }
+
+    /// Whether it is an acknowledgement with selective blocks, which are not in the frame itself.
+    #[must_use]
+    pub fn is_selective(&self) -> bool {
+        self.is_extended()
+    }
+
+    /// Whether a part of what it says is in the shard's [`extension::Extensions`].
+    pub(crate) fn is_extended(&self) -> bool {
+        self.flags & EXTENDED != 0 && self.is_reply()
     }
 }
 

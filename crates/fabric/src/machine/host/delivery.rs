@@ -26,18 +26,33 @@ impl<P: Probe> Network<P> {
             Content::Notice(notice) => self.noticed(now, frame.flow, notice, ctx),
             Content::Probe(inquiry) => self.answer(now, p, frame, inquiry, ctx),
             Content::Answer(inquiry) => self.answered(now, frame.flow, inquiry, ctx),
-            // That its payload is missing was counted where it was removed.
-            Content::Trimmed(_) => {}
+            Content::Trimmed(_) => self.take_in_header(now, p, frame, ctx),
+            Content::CumulativeAcknowledgement(_)
+            | Content::NegativeAcknowledgement(_)
+            | Content::TrimmedAcknowledgement(_) => self.replied(now, frame, ctx),
+            Content::CongestionNotification => self.notified(now, frame.flow, ctx),
+            Content::Pull(total) => self.pulled(now, frame.flow, total, ctx),
             Content::Data(_) | Content::Pause(_) | Content::Credit(_) | Content::Receipt => {}
         }
     }
 
     #[inline]
     fn deliver(&mut self, now: Time, p: u32, host: u32, frame: &Frame, ctx: &mut Ctx) {
+        let slot = self.places.sink[frame.flow as usize].slot;
+        if self.received[slot as usize].inbound.is_some() {
+            return self.take_in(now, p, host, slot, frame, ctx);
+        }
+        if self.count_delivery(now, host, slot, frame) {
+            self.acknowledge(now, p, slot, frame, ctx);
+        }
+    }
+
+    /// Counts a frame that is delivered. Returns whether it is acknowledged here.
+    #[inline(always)]
+    pub(crate) fn count_delivery(&mut self, now: Time, host: u32, slot: u32, frame: &Frame) -> bool {
         self.totals.delivered_frames += 1;
         self.totals.delivered_bytes += u64::from(frame.len);
         self.probe.on_deliver(now, self.hosts[host as usize].number, frame);
-        let slot = self.places.sink[frame.flow as usize].slot;
         let received = &mut self.received[slot as usize];
         received.bytes += u64::from(frame.len);
         received.frames += 1;
@@ -48,9 +63,7 @@ impl<P: Probe> Network<P> {
             received.completed = Some(now);
             self.probe.on_complete(now, frame.flow);
         }
-        if acknowledged {
-            self.acknowledge(now, p, slot, frame, ctx);
-        }
+        acknowledged
     }
 
     /// What of a frame is its flow's: all of it but a tag.

@@ -41,7 +41,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Gives a flow's reaction point what came back, and marks to those that share them.
-    fn feed_back(&mut self, now: Time, slot: u32, feedback: &Feedback, ctx: &mut Ctx) {
+    pub(crate) fn feed_back(&mut self, now: Time, slot: u32, feedback: &Feedback, ctx: &mut Ctx) {
         let flow = &mut self.flows[slot as usize];
         flow.reaction.on_feedback(now, feedback);
         let (host, class, kind) = (flow.host, flow.class, std::mem::discriminant(&flow.reaction));

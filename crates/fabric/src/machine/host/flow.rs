@@ -3,12 +3,14 @@
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use crate::machine::frame::{Frame, LAST, List, NIL, Segment};
 use crate::machine::host::deferred::Deferred;
+use crate::machine::host::reliable::Reliable;
 use congestion::{Adapter, Allowance, HALTED, Pacing, PathReport, Reaction, ReactionPoint};
 use std::collections::VecDeque;
+use transport::{Next, Sender};
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
 /// The timers a flow may have, as numbers in its host's heap.
-pub(crate) const TIMERS: u32 = 5;
+pub(crate) const TIMERS: u32 = 6;
 /// The rate limiter lets the next frame go.
 pub(crate) const LIMITER: u32 = 0;
 /// The source makes the next frame.
@@ -19,6 +21,8 @@ pub(crate) const DEADLINE: u32 = 2;
 pub(crate) const ACTIVITY: u32 = 3;
 /// The source learns of a frame that was dropped.
 pub(crate) const LOST: u32 = 4;
+/// The retransmission timer of a flow with recovery.
+pub(crate) const RETRANSMISSION: u32 = 5;
 
 /// How long so many bits take at a rate.
 fn span_of(bits: u64, rate: Rate) -> Span {
@@ -90,12 +94,24 @@ pub(crate) struct Flow {
     pub(crate) stream: Stream,
     /// Congestion notices it has had.
     pub(crate) notices: u64,
+    /// Loss recovery, if it has one.
+    pub(crate) reliable: Option<Box<Reliable>>,
+    /// Frames that its destination has permitted by pulls.
+    pub(crate) pulled: u64,
     /// Frames that were dropped and will be queued again: when the source knows, and their bytes, in order of time.
     pub(crate) lost: VecDeque<(Time, u16)>,
 }
 
 impl Flow {
-    pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, adapter: &Adapter) -> Flow {
+    /// `round_trip` is that of a frame and its acknowledgement on the unloaded path.
+    pub(crate) fn new(
+        number: u32,
+        host: u32,
+        spec: &FlowSpec,
+        entropy: u32,
+        adapter: &Adapter,
+        round_trip: Span,
+    ) -> Flow {
         let (greedy, pace) = match spec.pattern {
             Pattern::Greedy => (true, None),
             Pattern::Paced { rate, .. } => (false, Some(Wire::new(rate))),
@@ -138,12 +154,17 @@ impl Flow {
             destination,
             frame: spec.frame.get() as u16,
             greedy,
-            plain: unlimited && matches!(spec.reaction, Reaction::None(_)) && spec.acknowledge.is_none(),
+            plain: unlimited
+                && matches!(spec.reaction, Reaction::None(_))
+                && spec.acknowledge.is_none()
+                && spec.recovery.is_none(),
             tag_size: reaction.tag_size().get() as u16,
             reaction,
             pace,
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
             notices: 0,
+            reliable: Reliable::new(spec, adapter, round_trip).map(Box::new),
+            pulled: 0,
             lost: VecDeque::new(),
         }
     }
@@ -185,7 +206,7 @@ impl Flow {
 
     /// How often it has been its turn, modulo 2^32.
     fn turns(&self) -> u32 {
-        if self.greedy { self.made as u32 } else { self.sent }
+        if self.plain && self.greedy { self.made as u32 } else { self.sent }
     }
 
     /// It takes a place in the ring without having sent.
@@ -198,21 +219,47 @@ impl Flow {
         self.turns() != self.turns_before
     }
 
-    /// Whether it has something to send and nothing of its own holds it.
-    pub(crate) fn may_send(&self, now: Time) -> bool {
-        let has = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
-        has && self.not_before <= now && self.may_start()
+    /// What it would send next, whether or not it may.
+    #[inline]
+    pub(crate) fn next(&self) -> Next {
+        let fresh = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
+        match &self.reliable {
+            Some(reliable) => reliable.sender.next(fresh),
+            None if fresh => Next::Fresh,
+            None => Next::Nothing,
+        }
     }
 
-    /// Whether the rate is more than a stop, and the window has room for another frame. One frame may always go when
-    /// nothing is on its way.
-    fn may_start(&self) -> bool {
+    /// Whether it has something to send and nothing of its own holds it.
+    pub(crate) fn may_send(&self, now: Time) -> bool {
+        self.not_before <= now
+            && match self.next() {
+                Next::Nothing => false,
+                Next::Fresh => self.may_start(true),
+                Next::Again { windowed, .. } => self.may_start(windowed),
+            }
+    }
+
+    /// Whether the rate is more than a stop, and the window, if it applies, has room for another frame. One frame may
+    /// always go when nothing is on its way.
+    fn may_start(&self, windowed: bool) -> bool {
         let allowance = self.reaction.allowance();
         match allowance.window {
             _ if allowance.rate == Some(HALTED) => false,
-            Some(window) => self.outstanding == 0 || self.outstanding + u64::from(self.frame) <= window.get(),
-            None => true,
+            Some(window) if windowed => {
+                let in_flight = match &self.reliable {
+                    Some(reliable) => reliable.sender.in_flight() * u64::from(self.frame),
+                    None => self.outstanding,
+                };
+                in_flight == 0 || in_flight + u64::from(self.frame) <= window.get()
+            }
+            _ => true,
         }
+    }
+
+    /// Whether it has nothing left to send and all of it is known to have arrived, or is no concern of its.
+    pub(crate) fn is_done(&self) -> bool {
+        self.remaining == 0 && self.backlog.is_empty() && self.all_acknowledged()
     }
 
     /// When the frame of that position started on the wire, if it was made at `born` and is acknowledged for the first
@@ -233,6 +280,14 @@ impl Flow {
         }
     }
 
+    /// That many more frames are settled.
+    pub(crate) fn settle(&mut self, frames: u32) {
+        self.settled = self.settled.wrapping_add(frames);
+        if let Some(starts) = &mut self.starts {
+            starts.0.drain(..(frames as usize).min(starts.0.len()));
+        }
+    }
+
     /// The frame of that position in the flow is acknowledged. Returns how many bytes that settles.
     pub(crate) fn acknowledged(&mut self, seq: u32) -> u64 {
         let frames = seq.wrapping_add(1).wrapping_sub(self.settled);
@@ -240,10 +295,7 @@ impl Flow {
             // An older one that was overtaken.
             return 0;
         }
-        self.settled = seq.wrapping_add(1);
-        if let Some(starts) = &mut self.starts {
-            starts.0.drain(..(frames as usize).min(starts.0.len()));
-        }
+        self.settle(frames);
         // All frames are alike but the last of a finite flow; when all is settled, so is that.
         let last = self.settled == self.sent;
         let bytes =
@@ -252,12 +304,14 @@ impl Flow {
         bytes
     }
 
-    /// A frame of that length (overhead counted in `size`) starts now.
-    pub(crate) fn on_sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool) {
+    /// A frame of that length (overhead counted in `size`) starts now, for the first time or again.
+    pub(crate) fn on_sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool, again: bool) {
         self.sent = self.sent.wrapping_add(1);
         self.reaction.on_sent(now, Bytes::new(u64::from(len)));
-        self.sent_bytes += u64::from(len);
-        if acknowledged {
+        if !again {
+            self.sent_bytes += u64::from(len);
+        }
+        if acknowledged && !again {
             self.outstanding += u64::from(len);
             if let Some(starts) = &mut self.starts {
                 starts.0.push_back(now);

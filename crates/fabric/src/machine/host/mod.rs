@@ -4,6 +4,8 @@ pub(crate) mod deferred;
 pub(crate) mod delivery;
 pub(crate) mod feedback;
 pub(crate) mod flow;
+pub(crate) mod receiving;
+pub(crate) mod reliable;
 pub(crate) mod ring;
 pub(crate) mod service;
 pub(crate) mod source;
@@ -24,8 +26,10 @@ pub(crate) struct Host {
     pub(crate) flows: u32,
     /// How many of them have started.
     pub(crate) started: u32,
-    /// Timers of its flows, numbered from its first flow.
+    /// Timers of its flows, numbered from its first flow, then those of `sinks`.
     pub(crate) timers: IndexedHeap,
+    /// Flows with receiving points of their own that end here, as positions in [`Network::received`].
+    pub(crate) sinks: Vec<u32>,
     /// Of each class the flow that sent last, as a position in [`Network::flows`], or [`NIL`]; see
     /// [`Network::last_sender`].
     pub(crate) last_sender: [u32; MAX_CLASSES],

@@ -6,6 +6,7 @@ use crate::machine::network::{Ctx, Network};
 use crate::machine::port::CREDITS;
 use crate::observe::probe::Probe;
 use congestion::ReactionPoint;
+use transport::Next;
 use units::{Bytes, Time};
 
 impl<P: Probe> Network<P> {
@@ -44,7 +45,13 @@ impl<P: Probe> Network<P> {
     fn take_from_flow(&mut self, now: Time, p: u32, host: u32, slot: u32, ctx: &mut Ctx) -> u32 {
         let flow = &mut self.flows[slot as usize];
         let spec = &self.plan.flows[flow.number as usize];
-        let place = if flow.greedy {
+        let next = flow.next();
+        let again = matches!(next, Next::Again { .. });
+        let place = if let Next::Again { number, .. } = next {
+            let frame = flow.make_again(now, number, self.plan.smallest_frame, self.plan.spray);
+            self.totals.retransmitted(frame.len);
+            self.pool.put(frame)
+        } else if flow.greedy {
             let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec);
             self.totals.made(frame.len);
             self.pool.put(frame)
@@ -55,14 +62,22 @@ impl<P: Probe> Network<P> {
         self.refill_backlog(slot);
         let flow = &mut self.flows[slot as usize];
         let spec = &self.plan.flows[flow.number as usize];
-        let (len, tag) = (self.pool[place].len, flow.tag_len());
+        let frame = &mut self.pool[place];
+        let (len, tag) = (frame.len, flow.tag_len());
         let size = Bytes::new(u64::from(len + tag)) + self.plan.overhead;
         // What was thrown away before it was sent leaves no gap in the numbers.
-        self.pool[place].set_seq(flow.sent);
-        self.pool[place].tag = flow.reaction.tag();
-        self.pool[place].len = len + tag;
+        frame.set_seq(flow.number_next(now, next, len, frame.is_last()));
+        frame.tag = flow.reaction.tag();
+        frame.len = len + tag;
+        if let Some(entropy) = flow.reaction.entropy() {
+            frame.entropy = entropy;
+        }
         self.totals.control_bytes += u64::from(tag);
-        flow.on_sent(now, len, size, spec.acknowledge.is_some());
+        flow.on_sent(now, len, size, spec.acknowledge.is_some(), again);
+        if flow.reliable.is_some() {
+            self.arm_retransmission(now, host, slot, ctx);
+        }
+        let flow = &mut self.flows[slot as usize];
         let more = flow.may_send(now);
         let stalled = std::mem::take(&mut flow.stalled);
         let lane = self.lane(p, self.flows[slot as usize].class);
@@ -82,7 +97,11 @@ impl<P: Probe> Network<P> {
     /// Length of the frame the first flow of a ring would send.
     pub(crate) fn next_flow_len(&self, tail: u32) -> u32 {
         let flow = &self.flows[self.flows[tail as usize].next_ready as usize];
-        let len = if flow.greedy { flow.next_len(self.plan.smallest_frame) } else { self.pool[flow.backlog.head].len };
+        let len = match flow.next() {
+            Next::Again { number, .. } => flow.len_again(number, self.plan.smallest_frame),
+            _ if flow.greedy => flow.next_len(self.plan.smallest_frame),
+            _ => self.pool[flow.backlog.head].len,
+        };
         u32::from(len + flow.tag_len())
     }
 

@@ -1,6 +1,7 @@
 //! The timers of a host's flows: one alarm per host, for the earliest of them.
 
-use crate::machine::host::flow::{ACTIVITY, DEADLINE, LIMITER, LOST, SOURCE, TIMERS};
+use crate::machine::host::flow::LIMITER;
+use crate::machine::host::flow::{ACTIVITY, DEADLINE, LOST, RETRANSMISSION, SOURCE, TIMERS};
 use crate::machine::network::{Ctx, Device, Network};
 use crate::observe::probe::Probe;
 use congestion::ReactionPoint;
@@ -18,6 +19,21 @@ impl<P: Probe> Network<P> {
         if state.timers.disarm((slot - state.first_flow) * TIMERS + which) {
             self.arm_host_timer(host, ctx);
         }
+    }
+
+    /// Has the heap of a host call at `deadline`. A timer that is set and not later is left as it is: when it runs out,
+    /// it is set again. So a deadline that moves with every frame costs nothing.
+    pub(crate) fn arm_lazily(&mut self, host: u32, number: u32, deadline: Option<Time>, ctx: &mut Ctx) {
+        let state = &mut self.hosts[host as usize];
+        match (deadline, state.timers.time_of(number)) {
+            (None, None) => return,
+            (Some(at), Some(set)) if set <= at => return,
+            (Some(at), _) => state.timers.arm(number, at),
+            (None, Some(_)) => {
+                state.timers.disarm(number);
+            }
+        }
+        self.arm_host_timer(host, ctx);
     }
 
     fn arm_host_timer(&mut self, host: u32, ctx: &mut Ctx) {
@@ -39,8 +55,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn arm_deadline(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
         let flow = &self.flows[slot as usize];
         // A flow that has sent all it had has no use for a rate; if some of it comes back, so does the deadline.
-        let done = flow.remaining == 0 && flow.backlog.is_empty();
-        match flow.reaction.deadline().filter(|_| !done) {
+        match flow.reaction.deadline().filter(|_| !flow.is_done()) {
             Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at.max(now), ctx),
             None => self.disarm_flow_timer(host, slot, DEADLINE, ctx),
         }
@@ -61,9 +76,16 @@ impl<P: Probe> Network<P> {
             if at > now {
                 break;
             }
-            self.hosts[host as usize].timers.pop();
-            let slot = self.hosts[host as usize].first_flow + number / TIMERS;
+            let state = &mut self.hosts[host as usize];
+            state.timers.pop();
+            if number >= state.flows * TIMERS {
+                let position = number - state.flows * TIMERS;
+                self.on_sink_timer(now, host, position, ctx);
+                continue;
+            }
+            let slot = state.first_flow + number / TIMERS;
             match number % TIMERS {
+                RETRANSMISSION => self.on_retransmission_timer(now, host, slot, ctx),
                 SOURCE => self.make_paced(now, host, slot, ctx),
                 DEADLINE => {
                     self.flows[slot as usize].reaction.on_deadline(now);

@@ -77,13 +77,7 @@ impl<P: Probe> Network<P> {
                 }
             }
             Content::Credit(Credit { class, granted }) => self.grant(now, p, class, granted, ctx),
-            Content::Data(_)
-            | Content::Acknowledgement(_)
-            | Content::Notice(_)
-            | Content::Receipt
-            | Content::Trimmed(_)
-            | Content::Probe(_)
-            | Content::Answer(_) => {}
+            _ => {}
         }
     }
 }

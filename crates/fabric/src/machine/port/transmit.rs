@@ -253,6 +253,10 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     fn leave_shard(&mut self, neighbour: u32, port: u32, place: u32, ctx: &mut Ctx) {
         let frame = self.pool.take(place);
+        if frame.is_extended() {
+            let extension = Box::new(self.extensions.take(frame.extension()));
+            return ctx.send(neighbour, frame.at, Message::Extended { port, frame, extension });
+        }
         ctx.send(neighbour, frame.at, Message::Frame { port, frame });
     }
 

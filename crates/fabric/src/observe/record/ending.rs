@@ -139,8 +139,10 @@ pub struct FlowRow {
     pub report: FlowSummary,
     /// When it was no longer under way, if that was before the end of the run.
     pub ended: Option<Time>,
-    /// Bits per second, if it was measured.
+    /// Bits per second that arrived, if it was measured.
     pub throughput: Option<f64>,
+    /// Bits per second that were consumed, each once, if it was measured.
+    pub goodput: Option<f64>,
     /// What its destinations saw; no frames if that was not recorded.
     pub delivery: Delivery,
 }
@@ -158,15 +160,24 @@ impl Row for FlowRow {
         put(Cell::maybe(self.stop, Cell::at));
         put(Cell::maybe(self.size, Cell::count));
         put(Cell::count(self.report.made_frames));
+        put(Cell::count(self.report.retransmitted_frames));
+        put(Cell::count(self.report.timeouts));
         put(Cell::count(self.report.lost_frames));
         put(Cell::count(self.report.received_frames));
         put(Cell::count(self.report.received_bytes));
+        put(Cell::count(self.report.duplicate_frames));
+        put(Cell::count(self.report.rejected_frames));
+        put(Cell::count(self.report.out_of_order_frames));
+        put(Cell::count(self.report.negative_acknowledgements));
+        put(Cell::count(self.report.congestion_notifications));
         put(Cell::count(self.report.marked_frames));
         put(Cell::count(self.report.notices));
         put(Cell::maybe(self.report.completed, Cell::at));
+        put(Cell::maybe(self.report.acknowledged, Cell::at));
         put(Cell::maybe(self.report.completed, |at| Cell::span(at.saturating_since(self.start))));
         put(Cell::maybe(self.ended, Cell::at));
         put(Cell::maybe(self.throughput, Cell::Real));
+        put(Cell::maybe(self.goodput, Cell::Real));
         put(Cell::maybe(seen, |seen| Cell::at(seen.first)));
         put(Cell::maybe(seen, |seen| Cell::at(seen.last)));
         put(Cell::maybe(seen, |seen| Cell::Real(seen.delays as f64 / seen.frames as f64)));
@@ -199,6 +210,7 @@ pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowSummary], deliveries: &[Deli
             report,
             ended,
             throughput: None,
+            goodput: None,
             delivery: deliveries.get(place).copied().unwrap_or_default(),
         }
     };

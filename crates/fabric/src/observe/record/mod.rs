@@ -24,7 +24,7 @@ pub use rows::{
 pub use window::{Interval, sliding_window};
 
 use crate::describe::spec::MAX_CLASSES;
-use crate::machine::frame::{Frame, Kind, NIL, Notice};
+use crate::machine::frame::{Frame, Kind, Notice};
 use crate::observe::probe::{DropCause, Probe, QueueSample};
 use meter::Meter;
 use table::Table;
@@ -369,10 +369,7 @@ impl Probe for Recorder {
     fn on_transmit(&mut self, now: Time, port: u32, frame: &Frame, waited: Span, busy: Span) {
         if self.spec.frames.contains(port) {
             self.latest = now;
-            // Its place in the pool is nobody's business, and differs with the partitioning.
-            let mut frame = *frame;
-            frame.next = NIL;
-            self.rows.frames.push(FrameRow { time: now, port, frame });
+            self.rows.frames.push(FrameRow { time: now, port, frame: frame.for_record() });
         }
         if !self.spec.ports.contains(port) {
             return;
@@ -384,7 +381,7 @@ impl Probe for Recorder {
                 self.feed(now, port, frame.class);
             }
         }
-        if self.spec.waits && matches!(frame.kind, Kind::Data | Kind::Acknowledgement) {
+        if self.spec.waits && (matches!(frame.kind, Kind::Data | Kind::Acknowledgement) || frame.is_reply()) {
             self.waits.entry(lane(port, frame.class)).get_or_insert_default().note(waited);
         }
     }

@@ -253,6 +253,11 @@ impl Row for DropRow {
             Kind::Trimmed => "trimmed",
             Kind::Probe => "probe",
             Kind::Answer => "answer",
+            Kind::CumulativeAcknowledgement => "acknowledgement",
+            Kind::NegativeAcknowledgement => "nak",
+            Kind::TrimmedAcknowledgement => "trimmed-acknowledgement",
+            Kind::CongestionNotification => "cnp",
+            Kind::Pull => "pull",
         }));
         put(Cell::Text(match self.cause {
             DropCause::Full => "full",

@@ -157,12 +157,32 @@ pub const FLOWS: Table = Table {
         maybe(integer("stop", Unit::Picoseconds, "time at which the source stops; empty if not set")),
         maybe(integer("size", Unit::Bytes, "bytes to send; empty if unlimited")),
         integer("made_frames", Unit::Frames, "frames that the source generated"),
+        integer("retransmitted_frames", Unit::Frames, "frames that the source sent again, each time"),
+        integer("timeouts", Unit::None, "retransmission timers that expired"),
         integer("lost_frames", Unit::Frames, "frames dropped or lost and not retransmitted"),
-        integer("frames", Unit::Frames, "frames that the destination consumed"),
-        integer("bytes", Unit::Bytes, "bytes that the destination consumed"),
+        integer("frames", Unit::Frames, "frames that the destination consumed, each counted once"),
+        integer("bytes", Unit::Bytes, "bytes that the destination consumed, each counted once"),
+        integer("duplicate_frames", Unit::Frames, "frames that had arrived before and were discarded"),
+        integer(
+            "rejected_frames",
+            Unit::Frames,
+            "frames that the destination discarded because an earlier one was missing",
+        ),
+        integer(
+            "out_of_order_frames",
+            Unit::Frames,
+            "frames that arrived out of order, kept or rejected; counted for flows with recovery",
+        ),
+        integer("naks", Unit::None, "negative acknowledgements that the destination sent"),
+        integer("cnps", Unit::None, "congestion notification packets that the destination sent"),
         integer("marked_frames", Unit::Frames, "consumed frames with a congestion mark"),
         integer("notices", Unit::None, "congestion notices that the source received"),
         maybe(integer("completed", Unit::Picoseconds, "time at which the last byte arrived; empty if it did not")),
+        maybe(integer(
+            "acknowledged",
+            Unit::Picoseconds,
+            "time at which the source of a flow with recovery knew that the last byte had arrived; empty if it did not",
+        )),
         maybe(integer("duration", Unit::Picoseconds, "time from the start to the arrival of the last byte")),
         maybe(integer(
             "ended",
@@ -174,9 +194,15 @@ pub const FLOWS: Table = Table {
             "throughput",
             Kind::Real,
             Unit::BitsPerSecond,
-            "mean throughput, from the later of the flow's start and the end of the warm-up to the earliest of its \
-             end (complete, or no frames left after a loss), its stop and the end of the run; empty if that interval \
-             is empty",
+            "mean rate at which bytes arrived at the destination, discarded ones included, from the later of the \
+             flow's start and the end of the warm-up to the earliest of its end (complete, or no frames left after a \
+             loss), its stop and the end of the run; empty if that interval is empty",
+        )),
+        maybe(column(
+            "goodput",
+            Kind::Real,
+            Unit::BitsPerSecond,
+            "mean rate at which bytes were consumed, each counted once, over the same interval",
         )),
         maybe(integer("first_delivery", Unit::Picoseconds, "time at which the first frame was consumed")),
         maybe(integer("last_delivery", Unit::Picoseconds, "time at which the last frame was consumed")),
@@ -184,7 +210,8 @@ pub const FLOWS: Table = Table {
             "mean_delay",
             Kind::Real,
             Unit::Picoseconds,
-            "mean time from the generation of a frame to its consumption",
+            "mean time from the generation of a frame to its consumption; of a retransmitted frame from its last \
+             transmission",
         )),
         maybe(integer(
             "max_delay",

@@ -121,9 +121,20 @@ impl<'a, P: Probe> Whole<'a, P> {
         if network.ports[state.port as usize].flags & DOWN != 0 {
             return false;
         }
+        let pending = |timer: u32| state.timers.time_of(timer).is_some();
+        let acknowledges = |(position, &slot): (u32, &u32)| {
+            let inbound = network.received[slot as usize].inbound.as_ref();
+            let how = inbound.and_then(|inbound| network.plan.flows[inbound.flow as usize].acknowledge);
+            how.is_some_and(|how| {
+                pending(state.flows * TIMERS + position)
+                    && self.may_join(network, state.port, how.class, how.size.get() as u16)
+            })
+        };
+        if (0..).zip(&state.sinks).any(acknowledges) {
+            return true;
+        }
         (0..state.flows).any(|position| {
             let first = position * TIMERS;
-            let pending = |timer: u32| state.timers.time_of(timer).is_some();
             let wakes = position >= state.started || (first..first + TIMERS).any(pending);
             let slot = state.first_flow + position;
             wakes && self.flow_may_move(network, state.port, slot, pending(first + DEADLINE))
@@ -134,18 +145,23 @@ impl<'a, P: Probe> Whole<'a, P> {
     fn flow_may_move(&self, network: &Network<P>, p: u32, slot: u32, deadline: bool) -> bool {
         let flow = &network.flows[slot as usize];
         let spec = &network.plan.flows[flow.number as usize];
-        let free = |class: u8, len: u16| {
-            // It joins behind what waits, and that was looked at.
-            let empty = network.ports[p as usize].waiting >> class & 1 == 0;
-            empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
-        };
+        let free = |class: u8, len: u16| self.may_join(network, p, class, len);
         if let Some(probe) = spec.path_probe.filter(|_| deadline)
             && free(probe.class, probe.size.get() as u16)
         {
             return true;
         }
-        let done = flow.remaining == 0 && flow.backlog.is_empty() && flow.lost.is_empty();
-        !done && !flow.stopped && free(flow.class, flow.next_len(network.plan.smallest_frame))
+        let done = flow.is_done() && flow.lost.is_empty();
+        // What a source has sent it sends again also after its stop.
+        let over = flow.stopped && flow.all_acknowledged();
+        !done && !over && free(flow.class, flow.next_len(network.plan.smallest_frame))
+    }
+
+    /// Whether a frame that a host makes could go.
+    fn may_join(&self, network: &Network<P>, p: u32, class: u8, len: u16) -> bool {
+        // It joins behind what waits, and that was looked at.
+        let empty = network.ports[p as usize].waiting >> class & 1 == 0;
+        empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
     }
 
     /// Who waits for whom, and the outputs (global ports) that will never send.

@@ -49,6 +49,29 @@ acknowledge = { every = 2 }
 protocol = { name = "none", window = "30KB" }"#,
     ),
     (
+        "workloads.notify",
+        r#"[[workloads]]
+kind = "greedy"
+from = "h0"
+to = "h4"
+notify = { interval = "50us" }"#,
+    ),
+    (
+        "recovery",
+        r#"[recovery]
+name = "go-back-n"
+timeout = "2ms""#,
+    ),
+    (
+        "workloads.recovery",
+        r#"[[workloads]]
+kind = "incast"
+from = "h{4..7}"
+to = "h0"
+size = "100KB"
+recovery = { name = "go-back-n", timeout = "500us" }"#,
+    ),
+    (
         "workloads.probe",
         r#"[[workloads]]
 kind = "greedy"

@@ -1,0 +1,169 @@
+//! What is wrong with a flow.
+
+use crate::describe::spec::{Multipath, NetworkSpec};
+use crate::describe::validate::LATEST;
+use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
+use congestion::{Reaction, ReactionPoint};
+use units::{Bytes, Rate, Span, Time};
+
+pub(super) fn check_flow(
+    spec: &NetworkSpec,
+    hosts: usize,
+    flow: &FlowSpec,
+    reaction: &Reaction,
+    wrong: &mut Vec<String>,
+) {
+    let known = |host: u32| (host as usize) < hosts;
+    let destinations: &[crate::describe::graph::HostId] = match &flow.destination {
+        Destination::Host(host) => std::slice::from_ref(host),
+        Destination::Uniform(hosts) => hosts,
+    };
+    if destinations.is_empty() {
+        wrong.push("it has no destination; name a host".into());
+    }
+    if !known(flow.source.0) || destinations.iter().any(|host| !known(host.0)) {
+        wrong.push(format!("source or destination is not one of the {hosts} hosts"));
+    }
+    if destinations.contains(&flow.source) {
+        wrong.push("its destination is its own source; name another host".into());
+    }
+    if usize::from(flow.class) >= spec.classes.len() {
+        wrong.push(format!("it uses class {}, but there are only {} classes", flow.class, spec.classes.len()));
+    }
+    if flow.frame == Bytes::ZERO || flow.frame.get() > 65_000 {
+        wrong.push(format!("frames of {} are out of range; give 1B to 65000B", flow.frame));
+    }
+    let acknowledgement = flow.acknowledge.map(|how| how.size);
+    if let Some(size) =
+        [Some(flow.frame), acknowledgement].into_iter().flatten().find(|&size| size < spec.smallest_frame)
+    {
+        wrong.push(format!(
+            "frames of {size} are smaller than the smallest frame of this network, {}",
+            spec.smallest_frame
+        ));
+    }
+    if flow.start > LATEST || flow.stop.is_some_and(|stop| stop > LATEST) {
+        wrong.push(format!("it starts or stops later than {LATEST}, beyond any run; check the units"));
+    }
+    if let Some(probe) = flow.path_probe {
+        let classes = spec.classes.len();
+        if usize::from(probe.class.max(probe.answer_class)) >= classes {
+            wrong.push(format!("its probes use a class that does not exist; there are {classes} classes"));
+        }
+        if probe.size < spec.smallest_frame || probe.size.get() > 65_000 {
+            wrong.push(format!("probes of {} are out of range; give {} to 65000B", probe.size, spec.smallest_frame));
+        }
+        if matches!(flow.destination, Destination::Uniform(_)) {
+            wrong.push("probes need a single destination, but this flow has many; give it one".into());
+        }
+    } else if reaction.path_probes().is_some() {
+        wrong.push("its congestion control sends probes; configure them with `probe`".into());
+    }
+    let trees = spec.routes.trees();
+    match flow.tree {
+        Some(tree) if trees == 0 => {
+            wrong.push(format!("there is no tree {tree}: the routing does not use trees; remove `tree`"));
+        }
+        Some(tree) if tree >= trees => {
+            wrong.push(format!("there is no tree {tree}: the routing has {trees}, numbered from 0"));
+        }
+        Some(_) if spec.multipath == Multipath::Spray => {
+            wrong.push(
+                "frames are sprayed over all trees, but the flow names one; remove one of the two settings".into(),
+            );
+        }
+        _ => {}
+    }
+    if flow.requeue_oracle.is_some_and(|after| after == Span::ZERO || after > LATEST - Time::ZERO) {
+        wrong.push("its retransmission delay must be above zero and shorter than the run".into());
+    }
+    if flow.size == Some(Bytes::ZERO) {
+        wrong.push("its size is zero; give at least 1B, or no size".into());
+    }
+    if flow.stop.is_some_and(|stop| stop <= flow.start) {
+        wrong.push("it stops before it starts; swap the times".into());
+    }
+    if let Pattern::Paced { rate, gaps, .. } = flow.pattern {
+        if rate == Rate::ZERO {
+            wrong.push("its rate is zero; give a rate above zero".into());
+        }
+        if matches!(gaps, Gaps::Jittered(fraction) if !(0.0..=1.0).contains(&fraction)) {
+            wrong.push("its jitter must be between 0 and 1".into());
+        }
+    }
+    if let Activity::OnOff { on, off, .. } = flow.activity
+        && (on == Span::ZERO || off == Span::ZERO || on.max(off) > LATEST - Time::ZERO)
+    {
+        wrong.push(format!("its bursts and silences must be above zero and shorter than {LATEST}"));
+    }
+    if let (Some(how), Destination::Uniform(_)) = (flow.acknowledge, &flow.destination)
+        && how.every > 1
+    {
+        wrong.push("frames to many destinations are acknowledged one by one; set `every` to 1".into());
+    }
+    if let (Some(how), Some(window)) = (flow.acknowledge, reaction.allowance().window)
+        && window.get() < u64::from(how.every).saturating_mul(flow.frame.get())
+        && how.every > 1
+    {
+        let needed = Bytes::new(u64::from(how.every).saturating_mul(flow.frame.get()));
+        wrong.push(format!(
+            "a window of {window} closes before {} frames can be acknowledged together; give at least {needed}",
+            how.every
+        ));
+    }
+    let lossy = spec.classes.get(usize::from(flow.class)).is_some_and(|class| !class.lossless);
+    if reaction.allowance().window.is_some() && lossy && !flow.is_reliable() {
+        wrong.push(
+            "a window in a lossy class closes permanently after a drop, since nothing is retransmitted; choose a recovery \
+             such as go-back-n, or use a lossless class"
+                .into(),
+        );
+    }
+    check_recovery(spec, flow, wrong);
+    match flow.acknowledge {
+        None if reaction.allowance().window.is_some() => {
+            wrong.push("its window needs acknowledgements; enable them".into());
+        }
+        Some(how) if usize::from(how.class) >= spec.classes.len() || how.size == Bytes::ZERO || how.every == 0 => {
+            wrong.push("acknowledgements need a size, an existing class and `every` of at least 1".into());
+        }
+        Some(how) if how.size.get() > 65_000 => {
+            wrong.push("its acknowledgements exceed 65000B; give a smaller size".into())
+        }
+        _ => {}
+    }
+}
+
+fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) {
+    if let (Some(how), Destination::Uniform(_)) = (flow.acknowledge, &flow.destination)
+        && how.delay.is_some()
+    {
+        wrong.push("frames to many destinations are acknowledged at once; remove the delay".into());
+    }
+    if flow.acknowledge.is_some_and(|how| how.delay.is_some_and(|delay| delay > LATEST - Time::ZERO)) {
+        wrong.push("its acknowledgements are delayed longer than any run; check the units".into());
+    }
+    if let (Some(_), Destination::Uniform(_)) = (flow.notify, &flow.destination) {
+        wrong.push("congestion notifications need a single destination, but this flow has many; give it one".into());
+    }
+    if let Some(how) = flow.notify
+        && (usize::from(how.class) >= spec.classes.len() || how.size < spec.smallest_frame || how.size.get() > 65_000)
+    {
+        wrong.push(format!(
+            "congestion notifications need an existing class and a size from {} to 65000B",
+            spec.smallest_frame
+        ));
+    }
+    if flow.recovery.is_none() {
+        return;
+    }
+    if matches!(flow.destination, Destination::Uniform(_)) {
+        wrong.push("recovery needs a single destination, but this flow has many; give it one".into());
+    }
+    if flow.acknowledge.is_none() && flow.is_reliable() {
+        wrong.push("its recovery needs acknowledgements; enable them".into());
+    }
+    if flow.requeue_oracle.is_some() && flow.is_reliable() {
+        wrong.push("it has a recovery and an oracle that sends dropped frames again; remove one of the two".into());
+    }
+}

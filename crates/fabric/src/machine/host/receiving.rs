@@ -1,0 +1,186 @@
+//! A flow at its destination, if more is done there than to count frames: what is new, and what its source is told.
+//!
+//! Which frames are new and what to reply is the business of [`transport::Sink`]; here are its frames and its timer.
+
+use crate::machine::frame::extension::Extension;
+use crate::machine::frame::{Content, Cumulative, Frame, LAST, MARKED};
+use crate::machine::host::flow::TIMERS;
+use crate::machine::network::{Ctx, Device, Network};
+use crate::observe::probe::Probe;
+use transport::{Arrival, Arrived, Meaning, Reply, Say, Sink, unwrapped};
+use units::Time;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbound {
+    sink: Sink,
+    /// Number of its flow.
+    pub(crate) flow: u32,
+    /// Position in its host's list of sinks: its timer.
+    position: u32,
+    /// Entropy of the latest frame: replies take a path that is chosen likewise.
+    entropy: u32,
+    /// Frames that had arrived before.
+    pub(crate) duplicates: u64,
+    pub(crate) duplicate_bytes: u64,
+    /// Frames that were discarded because an earlier one was missing.
+    pub(crate) rejected: u64,
+    pub(crate) rejected_bytes: u64,
+    /// Frames that arrived out of order.
+    pub(crate) out_of_order: u64,
+    /// Negative acknowledgements sent.
+    pub(crate) negative: u64,
+    /// Congestion notifications sent.
+    pub(crate) notifications: u64,
+}
+
+impl Inbound {
+    pub(crate) fn new(sink: Sink, flow: u32, position: u32) -> Inbound {
+        Inbound {
+            sink,
+            flow,
+            position,
+            entropy: 0,
+            duplicates: 0,
+            duplicate_bytes: 0,
+            rejected: 0,
+            rejected_bytes: 0,
+            out_of_order: 0,
+            negative: 0,
+            notifications: 0,
+        }
+    }
+}
+
+impl Inbound {
+    /// A frame has arrived, or the header of one. Returns what became of it.
+    fn see(&mut self, now: Time, frame: &Frame, trimmed: bool) -> Arrival {
+        self.entropy = frame.entropy;
+        let arrived = Arrived {
+            number: unwrapped(frame.seq(), self.sink.expected()),
+            stamp: frame.born(),
+            marked: frame.flags & MARKED != 0,
+            trimmed,
+            last: frame.flags & LAST != 0,
+        };
+        self.sink.on_arrival(now, &arrived)
+    }
+}
+
+impl<P: Probe> Network<P> {
+    /// A frame of a flow with a sink of its own has arrived.
+    pub(crate) fn take_in(&mut self, now: Time, p: u32, host: u32, slot: u32, frame: &Frame, ctx: &mut Ctx) {
+        let Some(inbound) = &mut self.received[slot as usize].inbound else { return };
+        let len = u64::from(frame.len);
+        let arrival = inbound.see(now, frame, false);
+        if matches!(arrival, Arrival::OutOfOrder | Arrival::Discarded) {
+            inbound.out_of_order += 1;
+            self.totals.out_of_order_frames += 1;
+        }
+        match arrival {
+            Arrival::InOrder | Arrival::OutOfOrder => {
+                self.count_delivery(now, host, slot, frame);
+            }
+            Arrival::Discarded => {
+                (inbound.rejected, inbound.rejected_bytes) = (inbound.rejected + 1, inbound.rejected_bytes + len);
+                self.totals.rejected_frames += 1;
+                self.totals.rejected_bytes += len;
+            }
+            // Of a whole frame it is never said that it was trimmed.
+            Arrival::Duplicate | Arrival::Trimmed => {
+                (inbound.duplicates, inbound.duplicate_bytes) = (inbound.duplicates + 1, inbound.duplicate_bytes + len);
+                self.totals.duplicate_frames += 1;
+                self.totals.duplicate_bytes += len;
+            }
+        }
+        self.reply(now, p, host, slot, ctx);
+    }
+
+    /// The header of a frame has arrived whose payload a switch removed; that was counted there.
+    pub(crate) fn take_in_header(&mut self, now: Time, p: u32, frame: &Frame, ctx: &mut Ctx) {
+        let Device::Host(host) = self.ports[p as usize].device else { return };
+        let slot = self.places.sink[frame.flow as usize].slot;
+        if let Some(inbound) = &mut self.received[slot as usize].inbound {
+            inbound.see(now, frame, true);
+            self.reply(now, p, host, slot, ctx);
+        }
+    }
+
+    /// Sends what a sink wants to say now, and sets its timer.
+    fn reply(&mut self, now: Time, p: u32, host: u32, slot: u32, ctx: &mut Ctx) {
+        while let Some(inbound) = &mut self.received[slot as usize].inbound {
+            let Some(say) = inbound.sink.next_reply(now) else { break };
+            let (flow, entropy) = (inbound.flow, inbound.entropy);
+            let spec = &self.plan.flows[flow as usize];
+            let (acknowledge, notify, source) = (spec.acknowledge, spec.notify, spec.source.0);
+            let how = acknowledge.map(|how| (how.size, how.class));
+            let (content, how) = match say {
+                Say::Reply(reply) => {
+                    self.totals.acknowledgements += 1;
+                    if reply.meaning == Meaning::Negative {
+                        inbound.negative += 1;
+                        self.totals.negative_acknowledgements += 1;
+                    }
+                    (None, how)
+                }
+                Say::CongestionNotification => {
+                    inbound.notifications += 1;
+                    self.totals.congestion_notifications += 1;
+                    (Some(Content::CongestionNotification), notify.map(|how| (how.size, how.class)))
+                }
+                Say::Pull { total } => {
+                    self.totals.pulls += 1;
+                    (Some(Content::Pull(total)), how)
+                }
+            };
+            let Some((size, class)) = how else { continue };
+            let len = size.get() as u16;
+            let mut frame = match (content, say) {
+                (None, Say::Reply(reply)) => self.pack_reply(now, &reply, len),
+                (content, _) => Frame::saying(content.unwrap_or(Content::CongestionNotification), len, now),
+            };
+            (frame.flow, frame.dst, frame.entropy, frame.class) = (flow, source, entropy, class);
+            self.totals.control_bytes += size.get();
+            self.send_by_host(p, frame, ctx);
+        }
+        let Some(inbound) = &self.received[slot as usize].inbound else { return };
+        let deadline = inbound.sink.deadline().map(|at| at.max(now));
+        let number = self.hosts[host as usize].flows * TIMERS + inbound.position;
+        self.arm_lazily(host, number, deadline, ctx);
+    }
+
+    /// The frame that says what a reply does.
+    fn pack_reply(&mut self, now: Time, reply: &Reply, len: u16) -> Frame {
+        let (cumulative, number) = (reply.cumulative as u32, reply.number as u32);
+        let said = Cumulative { cumulative, number, stamp: reply.stamp };
+        let content = match reply.meaning {
+            Meaning::Acknowledgement => Content::CumulativeAcknowledgement(said),
+            Meaning::Negative => Content::NegativeAcknowledgement(said),
+            Meaning::Trimmed => Content::TrimmedAcknowledgement(said),
+        };
+        let mut frame = Frame::saying(content, len, now);
+        if reply.marked {
+            frame.flags |= MARKED;
+        }
+        if said.offset().is_none() || !reply.blocks.is_empty() {
+            let mut extension = Extension { stamp: reply.stamp, number, ..Extension::default() };
+            for (place, block) in extension.blocks.iter_mut().zip(reply.blocks.as_slice()) {
+                *place = (block.start as u32, block.end as u32);
+                extension.count += 1;
+            }
+            frame.extend(self.extensions.put(extension));
+        }
+        frame
+    }
+
+    /// The timer of a sink runs out, or was set before it was put off.
+    pub(crate) fn on_sink_timer(&mut self, now: Time, host: u32, position: u32, ctx: &mut Ctx) {
+        let state = &self.hosts[host as usize];
+        let (p, slot) = (state.port, state.sinks[position as usize]);
+        let Some(inbound) = &mut self.received[slot as usize].inbound else { return };
+        if inbound.sink.deadline().is_some_and(|at| at <= now) {
+            inbound.sink.on_deadline(now);
+        }
+        self.reply(now, p, host, slot, ctx);
+    }
+}

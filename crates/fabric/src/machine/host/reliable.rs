@@ -1,0 +1,207 @@
+//! A flow with loss recovery at its source: frames are made again by their number, and replies and timers tell which.
+//!
+//! What to send again, and when, is the business of [`transport::Sender`]; here are its frames, its timer and what its
+//! reaction point learns.
+
+use crate::describe::workload::FlowSpec;
+use crate::machine::frame::{Frame, Kind, LAST, MARKED, Segment};
+use crate::machine::host::flow::{Flow, RETRANSMISSION, TIMERS};
+use crate::machine::network::{Ctx, Network};
+use crate::observe::probe::Probe;
+use congestion::{Adapter, Feedback, LossSignal, ReactionPoint};
+use transport::{Block, Blocks, Meaning, Next, Progress, Reply, Sender, Sending, unwrapped};
+use units::{Bytes, Span, Stream, Time};
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Reliable {
+    pub(crate) sender: Sending,
+    /// Number and length of the last frame of a finite flow, once it has been sent: all others have the flow's size.
+    last: Option<(u64, u16)>,
+    /// Entropy of frames that are sprayed and sent again. Apart from the flow's own stream, which says what a source
+    /// makes, whatever is lost.
+    stream: Stream,
+    /// Frames sent again, each time, and their bytes.
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    /// How often its timer expired.
+    pub(crate) timeouts: u64,
+    /// When it knew that all of a finite flow has arrived.
+    pub(crate) known: Option<Time>,
+}
+
+impl Reliable {
+    pub(crate) fn new(spec: &FlowSpec, adapter: &Adapter, round_trip: Span) -> Option<Reliable> {
+        let mut sender = spec.recovery.as_ref()?.sender.clone()?;
+        // What does not fit was refused before.
+        let _ = sender.attach(adapter, round_trip);
+        let stream = Stream::new(adapter.seed, u64::from(adapter.flow), "retransmission");
+        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, known: None })
+    }
+}
+
+impl Flow {
+    /// Whether all that it has sent is known to have arrived, if it cares.
+    pub(crate) fn all_acknowledged(&self) -> bool {
+        self.reliable.as_ref().is_none_or(|reliable| reliable.sender.acknowledged() == reliable.sender.sent())
+    }
+
+    /// Length of a frame that was sent before.
+    pub(crate) fn len_again(&self, number: u64, smallest: u16) -> u16 {
+        let last = self.reliable.as_ref().and_then(|reliable| reliable.last);
+        last.filter(|&(last, _)| last == number).map_or(self.frame, |(_, len)| len).max(smallest)
+    }
+
+    /// Makes a frame that was sent before.
+    pub(crate) fn make_again(&mut self, now: Time, number: u64, smallest: u16, spray: bool) -> Frame {
+        let len = self.len_again(number, smallest);
+        let mut frame = Frame::data(Segment { born: now, seq: number as u32 }, len);
+        (frame.flow, frame.dst, frame.entropy) = (self.number, self.destination, self.entropy);
+        frame.class = self.class;
+        if let Some(reliable) = &mut self.reliable {
+            if spray {
+                frame.entropy = reliable.stream.next_u64() as u32;
+            }
+            if reliable.last.is_some_and(|(last, _)| last == number) {
+                frame.flags = LAST;
+            }
+            reliable.frames += 1;
+            reliable.bytes += u64::from(len);
+        }
+        frame
+    }
+
+    /// The number of the frame that starts now, of which recovery takes note.
+    pub(crate) fn number_next(&mut self, now: Time, next: Next, len: u16, last: bool) -> u32 {
+        let Some(reliable) = &mut self.reliable else { return self.sent };
+        let number = match next {
+            Next::Again { number, .. } => number,
+            _ => reliable.sender.sent(),
+        };
+        if last {
+            reliable.last = Some((number, len));
+        }
+        reliable.sender.on_sent(now, number);
+        number as u32
+    }
+
+    /// A reply arrived for a flow with recovery. Returns what that settles, in bytes, and what it tells.
+    fn on_reply(&mut self, now: Time, reply: &Reply) -> (u64, Progress) {
+        let Some(reliable) = &mut self.reliable else { return (0, Progress::default()) };
+        let before = reliable.sender.acknowledged();
+        let progress = reliable.sender.on_reply(now, reply);
+        let (after, sent) = (reliable.sender.acknowledged(), reliable.sender.sent());
+        // All frames are alike but the last of a finite flow; when all is known to have arrived, so is that.
+        let bytes = match after == sent {
+            true => self.outstanding,
+            false => self.outstanding.min(progress.arrived.saturating_mul(u64::from(self.frame))),
+        };
+        self.outstanding -= bytes;
+        if after > before {
+            self.settle((after - before) as u32);
+        }
+        if self.remaining == 0
+            && self.is_done()
+            && let Some(reliable) = &mut self.reliable
+        {
+            reliable.known.get_or_insert(now);
+        }
+        (bytes, progress)
+    }
+}
+
+impl<P: Probe> Network<P> {
+    /// A statement about arrived frames has come back to its flow's source.
+    pub(crate) fn replied(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
+        let slot = self.slot_of(frame.flow);
+        let near = self.flows[slot as usize].reliable.as_ref().map_or(0, |reliable| reliable.sender.acknowledged());
+        let mut reply = self.unpack_reply(frame, near);
+        let flow = &mut self.flows[slot as usize];
+        let round_trip = now.saturating_since(reply.stamp);
+        let start = flow.started(reply.number as u32, reply.stamp);
+        let (bytes, path) = if flow.reliable.is_some() {
+            // The timer measures from the wire.
+            reply.stamp = start;
+            let (bytes, progress) = flow.on_reply(now, &reply);
+            self.learn_of_loss(now, slot, progress.loss);
+            (bytes, self.flows[slot as usize].path_report(now, start))
+        } else {
+            let bytes = flow.acknowledged(frame.seq().wrapping_sub(1));
+            (bytes, flow.path_report(now, start))
+        };
+        let feedback = Feedback::Acknowledgement { bytes: Bytes::new(bytes), marked: reply.marked, round_trip, path };
+        self.feed_back(now, slot, &feedback, ctx);
+        let host = self.flows[slot as usize].host;
+        self.arm_retransmission(now, host, slot, ctx);
+    }
+
+    /// What an acknowledgement says. Its entry among the extensions ends.
+    fn unpack_reply(&mut self, frame: &Frame, near: u64) -> Reply {
+        let meaning = match frame.kind {
+            Kind::NegativeAcknowledgement => Meaning::Negative,
+            Kind::TrimmedAcknowledgement => Meaning::Trimmed,
+            _ => Meaning::Acknowledgement,
+        };
+        let marked = frame.flags & MARKED != 0;
+        let cumulative = unwrapped(frame.seq(), near);
+        let mut blocks = Blocks::default();
+        if frame.is_extended() {
+            let said = self.extensions.take(frame.extension());
+            for &(start, end) in &said.blocks[..usize::from(said.count)] {
+                let [start, end] = [start, end].map(|number| unwrapped(number, cumulative));
+                blocks.push(Block { start, end });
+            }
+            let number = unwrapped(said.number, cumulative);
+            return Reply { meaning, cumulative, number, stamp: said.stamp, marked, blocks };
+        }
+        let number = cumulative.saturating_add_signed(i64::from(frame.tag.cast_signed()));
+        Reply { meaning, cumulative, number, stamp: frame.born(), marked, blocks }
+    }
+
+    /// A destination notifies a source of marked frames.
+    pub(crate) fn notified(&mut self, now: Time, flow: u32, ctx: &mut Ctx) {
+        let slot = self.slot_of(flow);
+        self.feed_back(now, slot, &Feedback::CongestionNotification, ctx);
+    }
+
+    /// A destination permits a source to send so many frames in all.
+    pub(crate) fn pulled(&mut self, now: Time, flow: u32, total: u64, ctx: &mut Ctx) {
+        let slot = self.slot_of(flow);
+        let flow = &mut self.flows[slot as usize];
+        let more = total.saturating_sub(flow.pulled);
+        flow.pulled = flow.pulled.max(total);
+        let bytes = Bytes::new(more.saturating_mul(u64::from(flow.frame)));
+        self.feed_back(now, slot, &Feedback::Grant { bytes }, ctx);
+    }
+
+    fn learn_of_loss(&mut self, now: Time, slot: u32, loss: Option<LossSignal>) {
+        let Some(signal) = loss else { return };
+        let flow = &mut self.flows[slot as usize];
+        if signal == LossSignal::Timeout {
+            self.totals.timeouts += 1;
+            if let Some(reliable) = &mut flow.reliable {
+                reliable.timeouts += 1;
+            }
+        }
+        flow.reaction.on_loss(now, signal);
+    }
+
+    /// Sets the retransmission timer of a flow.
+    pub(crate) fn arm_retransmission(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let Some(reliable) = &self.flows[slot as usize].reliable else { return };
+        let deadline = reliable.sender.deadline().map(|at| at.max(now));
+        let number = (slot - self.hosts[host as usize].first_flow) * TIMERS + RETRANSMISSION;
+        self.arm_lazily(host, number, deadline, ctx);
+    }
+
+    /// The retransmission timer of a flow runs out, or was set before it was put off.
+    pub(crate) fn on_retransmission_timer(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let Some(reliable) = &mut self.flows[slot as usize].reliable else { return };
+        if reliable.sender.deadline().is_some_and(|at| at <= now) {
+            let progress = reliable.sender.on_deadline(now);
+            self.learn_of_loss(now, slot, progress.loss);
+            self.settle_flow(now, host, slot, ctx);
+        }
+        self.arm_retransmission(now, host, slot, ctx);
+    }
+}

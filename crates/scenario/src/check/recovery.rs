@@ -1,0 +1,96 @@
+//! Checks of loss recovery: flows that need one and have none, and recoveries that do not suit the network.
+
+use super::{Findings, Severity, Walker};
+use crate::plan::Plan;
+use congestion::Adapter;
+use fabric::transport::{Arrival, Receiver, Sender};
+use fabric::workload::{Destination, FlowSpec};
+use std::collections::BTreeSet;
+use units::{Bytes, Span, Time, Wire};
+
+pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
+    let mut seen = BTreeSet::new();
+    for (number, flow) in plan.spec.flows.iter().enumerate() {
+        let workload = plan.workload_of_flow.get(number).copied().unwrap_or(0);
+        // The flows of a workload differ in little; the first one of each class stands for all.
+        if !seen.insert((workload, flow.class)) {
+            continue;
+        }
+        let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
+        let subject = format!("workload {name}");
+        if !flow.is_reliable() {
+            unprotected(plan, flow, &subject, findings);
+            continue;
+        }
+        if Walker::sprays(plan) && rejects_early_frames(flow) {
+            findings.add(
+                Severity::Warning,
+                &*subject,
+                "frames are sprayed over several paths and arrive out of order, and its recovery discards such frames"
+                    .into(),
+                "use recovery = \"selective-repeat\", or multipath = \"flow-hash\"",
+            );
+        }
+        if let Some((timeout, round_trip)) = hasty(plan, walker, number, flow) {
+            findings.add(
+                Severity::Warning,
+                &*subject,
+                format!(
+                    "its retransmission timer expires after {timeout}, but a frame and its acknowledgement take \
+                     {round_trip} even without other traffic: every frame is sent again"
+                ),
+                format!("raise the timeout above {round_trip}, with a margin for queues"),
+            );
+        }
+    }
+}
+
+/// Reports finite flows that never complete if they lose a frame.
+fn unprotected(plan: &Plan, flow: &FlowSpec, subject: &str, findings: &mut Findings) {
+    if flow.size.is_none() || flow.requeue_oracle.is_some() {
+        return;
+    }
+    let lossy = plan.spec.classes.get(usize::from(flow.class)).is_some_and(|class| !class.lossless);
+    let noisy = plan.spec.graph.cables.iter().any(|cable| cable.link.bit_error_rate > 0.0);
+    let cause = match (lossy, noisy, plan.spec.faults.is_empty()) {
+        (true, _, _) => "its class is lossy",
+        (false, true, _) => "cables have bit errors",
+        (false, false, false) => "cables fail",
+        (false, false, true) => return,
+    };
+    findings.add(
+        Severity::Note,
+        subject,
+        format!("{cause}, and lost frames are not retransmitted: a flow that loses one never completes"),
+        "choose a recovery, such as recovery = \"go-back-n\"",
+    );
+}
+
+/// Returns whether the destination of a flow discards a frame that arrives before an earlier one.
+fn rejects_early_frames(flow: &FlowSpec) -> bool {
+    let receiver = flow.recovery.as_ref().map(|recovery| recovery.receiver.clone());
+    receiver.is_some_and(|mut receiver| receiver.on_arrival(Time::ZERO, 1).0 == Arrival::Discarded)
+}
+
+/// Returns the first timeout of a flow and the round trip on the path without other traffic, if the former is shorter.
+fn hasty(plan: &Plan, walker: &Walker<'_>, number: usize, flow: &FlowSpec) -> Option<(Span, Span)> {
+    let Destination::Host(to) = flow.destination else { return None };
+    let path = walker.path_of(plan, number, flow, to).ok()?;
+    let cable = |node, port| walker.peer(node, port).and_then(|end| plan.spec.graph.cables.get(end.cable as usize));
+    let mut round_trip = Span::ZERO;
+    let mut link = None;
+    for &(node, port) in &path {
+        let cable = cable(node, port)?;
+        let wire = Wire::new(cable.link.rate);
+        let on_wire = |size: Bytes| wire.at_most(size + plan.spec.overhead);
+        round_trip +=
+            cable.link.latency * 2 + on_wire(flow.frame) + flow.acknowledge.map_or(Span::ZERO, |how| on_wire(how.size));
+        link.get_or_insert(cable.link.rate);
+    }
+    let adapter = Adapter { overhead: plan.spec.overhead, ..Adapter::of(link?, flow.frame) };
+    let mut sender = flow.recovery.as_ref()?.sender.clone()?;
+    sender.attach(&adapter, round_trip).ok()?;
+    sender.on_sent(Time::ZERO, 0);
+    let timeout = sender.deadline()?.saturating_since(Time::ZERO);
+    (timeout <= round_trip).then_some((timeout, round_trip))
+}
