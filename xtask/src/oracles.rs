@@ -1,5 +1,5 @@
 //! Other people's programs that the tests are held against: dissectors for our frames, a subnet manager and a checker for
-//! our routes, peers for our agents and bridges.
+//! our routes, peers for our agents and bridges, a batch system for our sweeps.
 //!
 //! They come from Debian's packages and are installed where that is possible: by root, with apt-get. Elsewhere it is
 //! said what is missing; the tests that need it skip themselves, and on a machine that calls itself CI that is a failure.
@@ -7,7 +7,7 @@
 use std::process::{Command, Stdio};
 
 /// A package, and a command that succeeds where it is installed.
-const PACKAGES: [(&str, &[&str]); 8] = [
+const PACKAGES: [(&str, &[&str]); 10] = [
     ("tshark", &["tshark", "--version"]),
     ("tcpdump", &["tcpdump", "--version"]),
     // For the system's own interpreter, which need not be the first on the path.
@@ -18,6 +18,9 @@ const PACKAGES: [(&str, &[&str]); 8] = [
     ("lldpad", &["dpkg-query", "--status", "lldpad"]),
     // Its isisd is off unless somebody switches it on in /etc/frr/daemons; the tests start one of their own.
     ("frr", &["dpkg-query", "--status", "frr"]),
+    // Without a configuration no daemon of theirs runs; the tests start a cluster of their own.
+    ("slurm-wlm", &["dpkg-query", "--status", "slurm-wlm"]),
+    ("munge", &["dpkg-query", "--status", "munge"]),
 ];
 
 /// Installs what is missing, or says that it cannot.
@@ -35,7 +38,7 @@ pub fn install() -> Result<(), String> {
         Err(reason) => {
             eprintln!("SKIPPED: {list} cannot be installed: {reason}");
             eprintln!(
-                "         'apt-get install {list}' as root has our frames and routes read by others; in CI this is a failure"
+                "         'apt-get install {list}' as root has our frames and routes read by others, and our sweeps run by Slurm; in CI this is a failure"
             );
             Ok(())
         }

@@ -10,6 +10,7 @@ mod judge;
 mod measure;
 mod paper;
 mod run;
+pub mod slurm;
 pub mod stability;
 
 pub use grid::{

@@ -18,6 +18,18 @@ impl Part {
         (1..=of).contains(&number).then_some(Part { number, of })
     }
 
+    /// Returns its number, counted from 1.
+    #[must_use]
+    pub const fn number(self) -> usize {
+        self.number
+    }
+
+    /// Returns the number of parts.
+    #[must_use]
+    pub const fn of(self) -> usize {
+        self.of
+    }
+
     /// Returns whether the run with that index, counted from 0, belongs to this part.
     #[must_use]
     pub const fn holds(self, place: usize) -> bool {

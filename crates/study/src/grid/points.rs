@@ -3,16 +3,17 @@
 //! The directory of a sweep contains `sweep.json`, which identifies the sweep, and one small file in `points/` for each
 //! finished run, written atomically. A restarted sweep reuses the finished runs.
 
+use super::error::GridError;
 use super::part::Part;
 use crate::judge::documents::units_of;
 use crate::measure::measures::{Measures, measured};
 use crate::measure::statistics::Bounds;
-use crate::run::execute::{Existing, Options, Recording, StudyError, execute};
+use crate::run::execute::{Existing, Options, Recording, execute};
 use files::output::unfinished::remove_dead_files;
 use files::output::{write_file, write_new, write_one_of_many};
 use files::text::hexadecimal;
 use results::document::{Document, Sweep, SweepRun};
-use results::{FileRecord, Results, ResultsError, hash_of, remedy};
+use results::{FileRecord, Results, ResultsError, hash_of};
 use scenario::memory::{self, Need, about, shown};
 use scenario::{Errors, Expectation, Plan, Source, Subjects, Unit, VARIANT, load};
 use serde_json::Value;
@@ -119,88 +120,6 @@ pub struct PointResult {
     /// Runs of the cell, in the order of their seeds.
     pub samples: Vec<Sample>,
 }
-
-/// An error of a sweep.
-#[derive(Debug)]
-pub enum GridError {
-    /// The scenario is invalid for a cell.
-    Scenario {
-        /// Values of the cell.
-        cell: Vec<String>,
-        /// The problems found.
-        errors: Errors,
-    },
-    /// The grid has too many cells.
-    TooLarge {
-        /// Number of cells.
-        cells: u64,
-        /// The required resources.
-        message: String,
-        /// The remedy.
-        help: String,
-    },
-    /// A value of an axis has no effect in a cell.
-    Axis {
-        /// The axis, or the axis with its value.
-        axis: String,
-    },
-    /// A run failed.
-    Study(StudyError),
-    /// The directory contains something else.
-    Occupied {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// A system call failed.
-    Io {
-        /// The operation.
-        what: &'static str,
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The sweep was interrupted; finished runs are kept.
-    Interrupted {
-        /// Number of finished runs.
-        done: usize,
-        /// Number of all runs.
-        total: usize,
-    },
-}
-
-impl std::fmt::Display for GridError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            GridError::Scenario { cell, errors } => write!(f, "with {}:\n{}", cell.join(", "), errors.render(false)),
-            GridError::TooLarge { cells, message, help } => {
-                write!(f, "a grid of {} cells: {message}\n  {help}", units::grouped(*cells))
-            }
-            GridError::Axis { axis } if axis == "run.replications" => {
-                write!(f, "run.replications cannot differ between cells\n  give --replications for all of them")
-            }
-            GridError::Axis { axis } => write!(
-                f,
-                "{axis} has no effect: another axis sets the same key\n  give each key one axis with all its values"
-            ),
-            GridError::Study(error) => error.fmt(f),
-            GridError::Occupied { path } => write!(
-                f,
-                "{} is not a result of this sweep: it is something else, or the scenario, an input or the program has \
-                 changed since\n  choose another --out, or remove it",
-                path.display()
-            ),
-            GridError::Io { what, path, source } => {
-                write!(f, "cannot {what} {}: {source}\n  {}", path.display(), remedy(source))
-            }
-            GridError::Interrupted { done, total } => {
-                write!(f, "interrupted after {done} of {total} runs\n  run the same command again to continue")
-            }
-        }
-    }
-}
-
-impl std::error::Error for GridError {}
 
 /// A sweep that is ready to run.
 pub struct Grid {
@@ -371,7 +290,7 @@ impl Grid {
         files::plain(&file).map_err(io("read", &file))?;
         let mut fresh = false;
         match files::read_inside(&self.out, "sweep.json") {
-            // Said again, for there may be more seeds now.
+            // Written again below if there are more seeds now.
             Ok(text) if same(&text) => {}
             Ok(text) if older == Older::Replace && is_sweep(&text) => remove_points(&self.out.join("points")),
             Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
@@ -400,6 +319,11 @@ impl Grid {
             lists_files: true,
             files: Vec::new(),
         };
+        // The tables of a finished sweep stay listed while its directory is claimed again.
+        let said = |sweep: Sweep| Sweep { files: Vec::new(), ..sweep } == about;
+        if !fresh && Sweep::read(&self.out).is_ok_and(|found| found.is_some_and(said)) {
+            return Ok(identity);
+        }
         let claimed = if fresh { write_new(&file, about.to_text()) } else { write_file(&file, about.to_text()) };
         match claimed {
             // Another command was faster. It may make the same sweep.
@@ -560,38 +484,66 @@ impl Grid {
         Ok(samples)
     }
 
-    /// Executes one run, or reads its file if it is finished; `None` if it was interrupted.
-    fn one(&self, point: usize, seed: u64, interrupt: &AtomicBool) -> Result<Option<Sample>, GridError> {
-        let file = self.file(point, seed);
+    /// Returns whether the run with that index, counted from 0, is finished.
+    #[must_use]
+    pub fn is_finished(&self, place: usize) -> bool {
+        let seeds = self.seeds.len().max(1);
+        let (point, seed) = (place / seeds, self.seeds.get(place % seeds));
+        seed.is_some_and(|&seed| point < self.points.len() && matches!(self.found(point, seed), Ok(Found::Finished(_))))
+    }
+
+    /// Returns where the first seed of a cell is recorded, if this is that seed.
+    fn recording(&self, point: usize, seed: u64) -> Option<Recording> {
         let record = self.records[point].as_ref().filter(|_| self.seeds.first() == Some(&seed));
-        let record = record.map(|out| Recording { out: out.clone(), existing: Existing::Replace });
+        record.map(|out| Recording { out: out.clone(), existing: Existing::Replace })
+    }
+
+    /// Reads the file of a run.
+    fn found(&self, point: usize, seed: u64) -> Result<Found, GridError> {
+        let file = self.file(point, seed);
         // The recorded run must be complete and the one that was measured.
         let recorded = |fingerprint: u64| {
-            record.as_ref().is_none_or(|record| {
+            self.recording(point, seed).is_none_or(|record| {
                 let results = Results::open(&record.out).and_then(|results| results.verify().map(|()| results));
                 results.is_ok_and(|results| results.manifest.fingerprint == fingerprint)
             })
         };
-        let own_seed = seed.wrapping_add(self.seed_offsets[point]);
         files::plain(&file).map_err(io("read", &file))?;
-        let overrides = self.overrides_of(point);
         let inside = Path::new("points").join(file.file_name().unwrap_or_default());
-        match SweepRun::read_named(&self.out, &inside) {
-            Ok(Some(run))
-                if run.sweep == self.identity && run.seed == own_seed && same_runs(&run.overrides, &overrides) =>
-            {
-                if let Some(sample) = sample_of(run, point, seed).filter(|sample| recorded(sample.fingerprint)) {
-                    return Ok(Some(sample));
-                }
-            }
-            Ok(None) => {}
-            // It was edited, damaged or put there from elsewhere.
-            Ok(Some(_)) | Err(_) => {
+        let is_own = |run: &SweepRun| {
+            run.sweep == self.identity
+                && run.seed == self.own_seed(point, seed)
+                && same_runs(&run.overrides, &self.overrides_of(point))
+        };
+        Ok(match SweepRun::read_named(&self.out, &inside) {
+            Ok(Some(run)) if is_own(&run) => match sample_of(run, point, seed) {
+                Some(sample) if recorded(sample.fingerprint) => Found::Finished(sample),
+                _ => Found::Nothing,
+            },
+            Ok(None) => Found::Nothing,
+            Ok(Some(_)) | Err(_) => Found::Damaged,
+        })
+    }
+
+    /// Returns the seed of a run of a cell, which may set `run.seed`.
+    fn own_seed(&self, point: usize, seed: u64) -> u64 {
+        seed.wrapping_add(self.seed_offsets[point])
+    }
+
+    /// Executes one run, or reads its file if it is finished; `None` if it was interrupted.
+    fn one(&self, point: usize, seed: u64, interrupt: &AtomicBool) -> Result<Option<Sample>, GridError> {
+        let file = self.file(point, seed);
+        match self.found(point, seed)? {
+            Found::Finished(sample) => return Ok(Some(sample)),
+            Found::Nothing => {}
+            Found::Damaged => {
                 if let Ok(mut repeated) = self.repeated.lock() {
                     repeated.push(file.clone());
                 }
             }
         }
+        let (own_seed, overrides) = (self.own_seed(point, seed), self.overrides_of(point));
+        let record = self.recording(point, seed);
         let plan = load(&self.scenario, &overrides)
             .and_then(|plan| plan.without_flows().with_seed(own_seed))
             .map_err(|e| self.wrong(point, e))?;
@@ -618,6 +570,16 @@ impl Grid {
         write_one_of_many(&file, run.to_text()).map_err(io("write", &file))?;
         Ok(Some(sample))
     }
+}
+
+/// What the file of a run contains.
+enum Found {
+    /// A finished run.
+    Finished(Sample),
+    /// Nothing that counts.
+    Nothing,
+    /// Something that was edited, damaged or put there from elsewhere.
+    Damaged,
 }
 
 /// Returns whether two sets of overrides define the same run. The number of seeds changes the size of a sweep, not its

@@ -1,6 +1,7 @@
 //! Sweeps: a grid of values times several seeds, and the table of its results.
 
-use super::points::{Grid, GridError, Older, Point, PointResult, kind_of};
+use super::error::GridError;
+use super::points::{Grid, Older, Point, PointResult, kind_of};
 use crate::measure::statistics::{Bounds, Summary, summarise_within};
 use crate::run::names::slug;
 use files::output::write_file;

@@ -7,7 +7,8 @@
 use super::charts::{grid_charts, time_charts};
 use super::figure::FigureStudy;
 use super::judged_figure::JudgedFigure;
-use crate::grid::points::{Grid, GridError, Older, Point};
+use crate::grid::GridError;
+use crate::grid::points::{Grid, Older, Point};
 use crate::run::names::file_name;
 use results::document::{Count, FigureRun, MissingPart, Paper as PaperDocument};
 use results::{Manifest, PLOTS_FOLDER, ResultsError, hex};

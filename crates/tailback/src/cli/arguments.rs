@@ -325,12 +325,14 @@ pub struct Sweep {
     /// Directory of the sweep; an unfinished sweep there is resumed [default: results/NAME-sweep]
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Runs at a time [default: all cores]
+    /// Runs at a time [default: all cores; with --slurm, 1 in each task]
     #[arg(long)]
     pub threads: Option<usize>,
     /// Make only every N-th run, from the I-th on, and no table: one task of a batch system
-    #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json"])]
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json", "slurm"])]
     pub part: Option<study::Part>,
+    #[command(flatten)]
+    pub slurm: Slurm,
     /// Also write report.html to that directory
     #[arg(long)]
     pub report: bool,
@@ -339,6 +341,26 @@ pub struct Sweep {
     pub json: bool,
     #[command(flatten)]
     pub limit: TimeLimit,
+}
+
+/// Runs on a cluster.
+#[derive(Args, Clone, Debug)]
+pub struct Slurm {
+    /// Make the runs on a cluster: submit a Slurm array job, wait for it, and gather the results
+    #[arg(long)]
+    pub slurm: bool,
+    /// Tasks of the array job [default: one per run, 256 at most]
+    #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u32).range(1..))]
+    pub slurm_tasks: Option<u32>,
+    /// An option for sbatch, such as partition=short, time=01:00:00 or mem=4G; repeatable
+    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
+    pub slurm_option: Vec<String>,
+    /// How often a task that is killed, times out or fails is submitted again without having finished a run
+    #[arg(long, value_name = "N", requires = "slurm", default_value_t = 3)]
+    pub slurm_repeats: u32,
+    /// Return once the job is submitted; the same command gathers the results later
+    #[arg(long, requires = "slurm", conflicts_with_all = ["report", "json"])]
+    pub slurm_detach: bool,
 }
 
 /// `reproduce`
@@ -364,12 +386,14 @@ pub struct Reproduce {
     /// Override a value in every figure
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Runs at a time [default: all cores]
+    /// Runs at a time [default: all cores; with --slurm, 1 in each task]
     #[arg(long)]
     pub threads: Option<usize>,
     /// Make only every N-th run of each figure, from the I-th on, and no verdicts: one task of a batch system
-    #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json"], requires = "what")]
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json", "slurm"], requires = "what")]
     pub part: Option<study::Part>,
+    #[command(flatten)]
+    pub slurm: Slurm,
     /// Also write report.html to that directory
     #[arg(long)]
     pub report: bool,

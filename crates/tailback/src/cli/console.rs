@@ -224,15 +224,36 @@ impl CountProgress {
 
     /// So many are done.
     pub fn see(&self, done: usize, total: usize) {
+        self.show(done, self.what, || {
+            let left = self.start.elapsed().as_secs_f64() * (total - done) as f64 / done.max(1) as f64;
+            format!("{done} of {total} {}, about {} left", self.what, seconds(left))
+        });
+    }
+
+    /// So many are done by others, whose state is given in words.
+    pub fn see_others(&self, done: usize, total: usize, state: &str) {
+        let what = self.what;
+        self.show(done, &format!("{what}, {state}"), || format!("{done} of {total} {what}; {state}"));
+    }
+
+    fn show(&self, done: usize, message: &str, line: impl FnOnce() -> String) {
         if let Some(bar) = &self.bar {
+            bar.set_message(message.to_owned());
             bar.set_position(done as u64);
             return;
         }
         let Ok(mut last) = self.last.lock() else { return };
         if last.elapsed() >= LINES_APART {
             *last = Instant::now();
-            let left = self.start.elapsed().as_secs_f64() * (total - done) as f64 / done.max(1) as f64;
-            note(&format!("{done} of {total} {}, about {} left", self.what, seconds(left)));
+            note(&line());
+        }
+    }
+
+    /// Says something without disturbing the bar.
+    pub fn note(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| note(text)),
+            None => note(text),
         }
     }
 

@@ -17,6 +17,7 @@ mod report;
 mod reproduce;
 mod routes;
 mod run;
+mod slurm;
 mod spb;
 mod stability;
 mod summary;

@@ -9,18 +9,19 @@ use super::console::{self, CountProgress};
 use super::count;
 use super::exit::{Exit, Unwritten};
 use super::figure;
-use super::{INTERRUPT, deadline, picture, report, summary, sweep};
+use super::{INTERRUPT, deadline, picture, report, slurm, summary, sweep};
 use render::figure::{draw_grid, draw_times};
 use results::document::{Document, PaperSummary};
 use results::{Kind, PLOTS_FOLDER, REPORT_FILE, ResultsError, remove_pictures};
 use scenario::{ChartKind, Paper, load, load_paper, near_name};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use study::{
-    FigureError, FigureOptions, FigureRunner, FigureRuns, JudgedFigure, PaperFigure, SummaryError, SummaryStudy, cores,
-    count_statements, own_folder, paper_document, statements, whole_figure,
+    FigureError, FigureOptions, FigureRunner, FigureRuns, Grid, JudgedFigure, PaperFigure, SummaryError, SummaryStudy,
+    cores, count_statements, own_folder, paper_document, statements, whole_figure,
 };
 
 /// Says why a figure was not run.
@@ -44,7 +45,13 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             return Exit::BadInput;
         }
     };
-    let Some(what) = &arguments.what else { return list(&all, arguments) };
+    let Some(what) = &arguments.what else {
+        if arguments.slurm.slurm {
+            console::error("--slurm needs something to run\n  give PAPER or PAPER/FIGURE");
+            return Exit::BadInput;
+        }
+        return list(&all, arguments);
+    };
     let (paper, figure) = match what.split_once('/') {
         Some((paper, figure)) => (paper, Some(figure)),
         None => (what.as_str(), None),
@@ -94,9 +101,6 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
             return Unwritten::from(error).say();
         }
     }
-    if let Err(error) = paper_document(&about, &folder, None).write(&arguments.out.join(paper)) {
-        return Unwritten::from(error).say();
-    }
     if let Some(part) = arguments.part {
         for one in chosen {
             let exit = prepared(one, arguments).map_or_else(std::convert::identity, |runner| {
@@ -109,11 +113,19 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         }
         return Exit::Success;
     }
+    if let Err(error) = paper_document(&about, &folder, None).write(&arguments.out.join(paper)) {
+        return Unwritten::from(error).say();
+    }
     // Of one figure the report is about that one.
     let reported = match (figure, chosen.as_slice()) {
         (Some(_), [one]) => one.place(&arguments.out, arguments.quick),
         _ => arguments.out.join(paper),
     };
+    if arguments.slurm.slurm
+        && let Err(exit) = on_cluster(&chosen, arguments, &reported)
+    {
+        return exit;
+    }
     let mut worst = Exit::Success;
     let mut all: Vec<(&str, JudgedFigure)> = Vec::new();
     for (number, one_figure) in chosen.iter().enumerate() {
@@ -233,6 +245,28 @@ fn prepared(figure: &PaperFigure, arguments: &Reproduce) -> Result<FigureRunner,
         choices: arguments.choices == Choices::All,
     };
     FigureRunner::new(figure.clone(), out, &options).map_err(refused)
+}
+
+/// Has the runs of all figures made on a cluster.
+fn on_cluster(figures: &[&PaperFigure], arguments: &Reproduce, out: &Path) -> Result<(), Exit> {
+    let runners: Result<Vec<FigureRunner>, Exit> = figures.iter().map(|figure| prepared(figure, arguments)).collect();
+    let runners = runners?;
+    let grids: Vec<&Grid> = runners.iter().map(|runner| &runner.grid).collect();
+    slurm::wait(&arguments.slurm, arguments.threads, task_words(arguments), &grids, out)
+}
+
+/// The arguments of a task that makes a part of the figures' runs.
+fn task_words(arguments: &Reproduce) -> Vec<OsString> {
+    let Reproduce { what, papers, out, replications, choices, quick, set, .. } = arguments;
+    let mut words: Vec<OsString> = vec!["reproduce".into()];
+    words.extend([slurm::joined("--papers=", papers), slurm::joined("--out=", out)]);
+    words.extend(replications.map(|count| format!("--replications={count}").into()));
+    words.extend(quick.then(|| "--quick".into()));
+    words.extend((*choices == Choices::None).then(|| "--choices=none".into()));
+    words.extend(set.iter().map(|set| format!("--set={set}").into()));
+    words.push("--".into());
+    words.extend(what.iter().map(OsString::from));
+    words
 }
 
 /// One figure: all its cells and seeds under all readings, judged; the first seed of each variant recorded and drawn.

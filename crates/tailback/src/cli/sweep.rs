@@ -4,9 +4,10 @@ use super::arguments::Sweep;
 use super::check::load_or_say;
 use super::console::{self, CountProgress};
 use super::exit::{Exit, Unwritten};
-use super::{INTERRUPT, deadline, report};
+use super::{INTERRUPT, deadline, report, slurm};
 use render::figure::draw_sweep;
 use scenario::Unit;
+use std::ffi::OsString;
 use std::path::Path;
 use study::{Grid, GridError, Part, Summary, SweepRow, SweepStudy, SweepTable, axis_to_draw, cores, parse_axis};
 
@@ -59,6 +60,12 @@ pub fn sweep(arguments: &Sweep) -> Exit {
         Err(error) => return say(&error),
     };
     deadline::running();
+    if arguments.slurm.slurm {
+        let words = task_words(arguments, &study.out);
+        if let Err(exit) = slurm::wait(&arguments.slurm, arguments.threads, words, &[&study.grid], &study.out) {
+            return exit;
+        }
+    }
     let threads = arguments.threads.unwrap_or_else(cores);
     study.grid.short_of_memory(threads).iter().for_each(|text| console::note(text));
     if let Some(part) = arguments.part {
@@ -85,6 +92,17 @@ pub fn sweep(arguments: &Sweep) -> Exit {
         }
         Err(error) => error.say(),
     }
+}
+
+/// The arguments of a task that makes a part of a sweep in that directory.
+fn task_words(arguments: &Sweep, out: &Path) -> Vec<OsString> {
+    let Sweep { scenario, axis, replications, .. } = arguments;
+    let mut words: Vec<OsString> = vec!["sweep".into()];
+    words.extend(scenario.set.iter().map(|set| format!("--set={set}").into()));
+    words.extend(axis.iter().map(|axis| format!("--axis={axis}").into()));
+    words.extend(replications.map(|count| format!("--replications={count}").into()));
+    words.extend([slurm::joined("--out=", out), "--".into(), scenario.file.as_os_str().to_owned()]);
+    words
 }
 
 /// Makes a part of a grid's runs.

@@ -23,6 +23,8 @@ mod reproduce;
 mod robust;
 mod run;
 mod sentences;
+#[cfg(target_os = "linux")]
+mod slurm;
 mod stability;
 #[cfg(target_os = "linux")]
 mod strangers;
