@@ -1,32 +1,19 @@
 //! Charts of sweeps, comparisons and figures.
 
 use crate::plot::{
-    Axis, Canvas, GridChart, GridLine, GridPoint, LineChart, LineGroup, PlotOptions, Series, grouped, picture, to_png,
-    to_svg,
+    Axis, Drawn, GridChart, GridLine, GridPoint, LineChart, LineGroup, PlotOptions, Series, grouped, picture,
 };
 use fabric::record::{Interval, schema, sliding_window};
 use results::document::Chart;
-use results::{Kind, PLOTS_FOLDER, Picture, Quantity, Results, ResultsError};
+use results::{PLOTS_FOLDER, Picture, Quantity, Results, ResultsError};
 use scenario::{ChartKind, ChartWish, Group, Plan};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use study::{Curve, Summary, file_name};
 use units::{Span, Time};
 
-/// Writes a canvas as SVG and PNG.
-///
-/// # Errors
-/// Returns an error if a file exists that may not be replaced, or if a system call fails.
-pub fn write_canvas(canvas: &Canvas, out: &Path, name: &str) -> Result<(), ResultsError> {
-    let put =
-        |ending: &str, contents: &[u8]| Kind::Picture.write(&out.join(format!("{name}.{ending}")), false, contents);
-    std::fs::create_dir_all(out).map_err(|source| ResultsError::io("create", out, source))?;
-    put("svg", to_svg(canvas).as_bytes())?;
-    if let Some(png) = to_png(canvas, 2.0) {
-        put("png", &png)?;
-    }
-    Ok(())
-}
+/// Pixels per point in PNG files.
+pub const SCALE: f64 = 2.0;
 
 /// Returns the quantity of a sweep's metric.
 fn quantity(metric: &str) -> Quantity {
@@ -65,35 +52,35 @@ pub fn draw_sweep(axis: &str, curves: &[Curve], out: &Path) -> Result<(), Result
     }
     // Two metrics may differ in a character that no file name keeps.
     let mut names: Vec<String> = Vec::new();
+    let mut drawn = Drawn::default();
     for (metric, chart) in &charts {
         let title = metric.split(" (").next().unwrap_or(metric).to_owned();
-        files::no_links(out, PLOTS_FOLDER).map_err(|error| ResultsError::io("write to", out, error))?;
-        write_canvas(&chart.chart().draw(), &out.join(PLOTS_FOLDER), &file_name(&title, &names))?;
+        drawn.add(&chart.chart().draw(), (&out.join(PLOTS_FOLDER), &file_name(&title, &names)), SCALE);
         names.push(title);
     }
-    Ok(())
+    files::no_links(out, PLOTS_FOLDER).map_err(|error| ResultsError::io("write to", out, error))?;
+    drawn.write(false).map(|_| ())
 }
 
-/// Draws the charts of a figure's grid; those over time are drawn by [`draw_times`].
-///
-/// # Errors
-/// Returns an error if a file exists that may not be replaced, or if a system call fails.
-pub fn draw_grid(charts: &[Chart], out: &Path) -> Result<(), ResultsError> {
+/// Draws the charts of a figure's grid for a directory; those over time are drawn by [`draw_times`].
+#[must_use]
+pub fn draw_grid(charts: &[Chart], out: &Path) -> Drawn {
     let mut names: Vec<String> = Vec::new();
+    let mut drawn = Drawn::default();
     for chart in charts.iter().filter_map(GridChart::of) {
-        write_canvas(&chart.chart().draw(), out, &file_name(&chart.title, &names))?;
+        drawn.add(&chart.chart().draw(), (out, &file_name(&chart.title, &names)), SCALE);
         names.push(chart.title);
     }
-    Ok(())
+    drawn
 }
 
-/// Draws the charts over time that a figure requests, for one recorded run and its plan. Returns the titles of charts
-/// without recorded data.
+/// Draws the charts over time that a figure requests, for one recorded run and its plan, for a directory. Returns them
+/// and the titles of charts without recorded data.
 ///
 /// # Errors
-/// Returns an error if a file exists that may not be replaced, or if a system call fails.
-pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<Vec<String>, ResultsError> {
-    let mut empty = Vec::new();
+/// Returns an error if a table cannot be read.
+pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<(Drawn, Vec<String>), ResultsError> {
+    let (mut drawn, mut empty) = (Drawn::default(), Vec::new());
     let results = Results::open(results)?;
     // The usual pictures lie in the same folder.
     let mut names: Vec<String> = Picture::ALL.iter().map(|picture| picture.name().to_owned()).collect();
@@ -113,12 +100,12 @@ pub fn draw_times(plan: &Plan, results: &Path, out: &Path) -> Result<Vec<String>
             grouped(&results, kind, (&title, y.as_deref().unwrap_or(name)), &groups, &options)
         };
         match chart? {
-            Some(chart) => write_canvas(&chart.draw(), out, &file_name(title, &names))?,
+            Some(chart) => drawn.add(&chart.draw(), (out, &file_name(title, &names)), SCALE),
             None => empty.push(title.clone()),
         }
         names.push(title.clone());
     }
-    Ok(empty)
+    Ok((drawn, empty))
 }
 
 /// Draws the throughput of every workload over time, one line per variant.
@@ -139,7 +126,9 @@ pub fn draw_overlay(plan: &Plan, variants: &[(String, PathBuf)], out: &Path) -> 
             chart.series.push(Series::straight(&name, points));
         }
     }
-    write_canvas(&chart.draw(), out, "throughput")
+    let mut drawn = Drawn::default();
+    drawn.add(&chart.draw(), (out, "throughput"), SCALE);
+    drawn.write(false).map(|_| ())
 }
 
 /// Returns the bytes delivered in each interval, by workload.

@@ -10,7 +10,7 @@
 use super::directory::{ResultWriter, numbered, sync};
 use super::document::{ComparedRun, Comparison, ComparisonRow, Document, FinishedRun, UnfinishedComparison};
 use super::error::ResultsError;
-use super::manifest::hex;
+use super::manifest::{Manifest, hex};
 use super::ownership::{is_in_the_way, move_over, others_of_comparison, remove_result, verify};
 use super::reader::Results;
 use super::replaceable::Kind;
@@ -287,7 +287,8 @@ fn prepare(
                 let path = inside(&folder, run)?;
                 clean(&path);
                 // What is not a result, or not whole, stays.
-                let _ = remove_result(&path);
+                let whole = Manifest::read(&path).and_then(|manifest| verify(&path, &manifest));
+                let _ = whole.and_then(|()| remove_result(&path));
             }
         }
         Err(_) => {}

@@ -1,7 +1,11 @@
 //! Export of tables as CSV.
 
 use super::batch::Value;
+use super::document::{Document, Exported};
 use super::error::ResultsError;
+use super::hash::Hashing;
+use super::manifest::FileRecord;
+use super::ownership::CSV_FOLDER;
 use super::reader::Results;
 use super::replaceable::Kind;
 use fabric::record::schema::{Table, Unit};
@@ -10,33 +14,69 @@ use files::text::csv_cell;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes every table of a result as `NAME.csv` into a directory, and `columns.csv`, which describes the columns.
+/// Writes every table of a result as `NAME.csv` into a directory, `columns.csv`, which describes the columns, and
+/// `exported.json`, which lists these files with their hashes.
 ///
 /// Cells are separated by commas under a header line. An absent value is an empty cell, and text is quoted where
 /// needed. Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe ([`csv_cell`]). Floats
-/// have enough digits to be read back exactly. Returns the files written. After a failure, every file is complete,
-/// either new or old.
+/// have enough digits to be read back exactly. Returns the CSV files. They take the place of older ones when all are
+/// complete.
 ///
 /// # Errors
 /// Returns an error if a table cannot be read, if a file cannot be written, or if a file exists that Tailback did not
-/// write and `overwrite` is false; nothing is written in the last case.
+/// write or that was edited since, and `overwrite` is false; nothing is written in the last case.
 pub fn export_csv(results: &Results, directory: &Path, overwrite: bool) -> Result<Vec<PathBuf>, ResultsError> {
-    let path_of = |table: &Table| directory.join(format!("{}.csv", table.name));
-    let columns = directory.join("columns.csv");
+    let name_of = |table: &Table| format!("{}.csv", table.name);
+    let known = known(results, directory);
+    let may_go_to = |name: &str, header: &str| {
+        let path = directory.join(name);
+        Kind::Csv(header).may_go_to(&path, overwrite)?;
+        let unchanged = || known.iter().any(|record| record.path == name && record.describes(&path));
+        match overwrite || !path.exists() || unchanged() {
+            true => Ok(()),
+            false => Err(ResultsError::Edited { path }),
+        }
+    };
     // All names before the first file: a refusal leaves the directory as it was.
-    Kind::Csv(COLUMNS).may_go_to(&columns, overwrite)?;
+    let list = directory.join(Exported::FILE);
+    Kind::Json(Exported::KEYS).may_go_to(&list, overwrite)?;
+    may_go_to("columns.csv", COLUMNS)?;
     for table in results.tables() {
-        Kind::Csv(&header(table)).may_go_to(&path_of(table), overwrite)?;
+        may_go_to(&name_of(table), &header(table))?;
     }
     std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
-    fill_file(&columns, |file| Ok(write_columns(file, &results.tables())?))?;
-    let mut written = vec![columns];
+    let mut ready = vec![filled(directory, "columns.csv", |file| Ok(write_columns(file, &results.tables())?))?];
     for table in results.tables() {
-        let path = path_of(table);
-        fill_file(&path, |file| write_table(results, table, file))?;
+        ready.push(filled(directory, &name_of(table), |file| write_table(results, table, file))?);
+    }
+    let new: Vec<FileRecord> = ready.iter().map(|(_, record)| record.clone()).collect();
+    let write_list =
+        |exported: Vec<FileRecord>| Kind::Json(Exported::KEYS).write(&list, overwrite, Exported { exported }.to_text());
+    // Whenever the process is killed, every file is listed as it is.
+    write_list(new.iter().cloned().chain(known).collect())?;
+    let mut written = Vec::new();
+    for (file, record) in ready {
+        let path = directory.join(&record.path);
+        file.commit().map_err(|source| ResultsError::io("write", &path, source))?;
         written.push(path);
     }
+    write_list(new)?;
     Ok(written)
+}
+
+/// Returns the files that earlier exports of Tailback have written to a directory: those of its list, and those of the
+/// result's manifest.
+pub(super) fn known(results: &Results, directory: &Path) -> Vec<FileRecord> {
+    let mut known = Exported::read(directory).ok().flatten().unwrap_or_default().exported;
+    if directory == results.directory().join(CSV_FOLDER) {
+        let start = format!("{CSV_FOLDER}/");
+        let inside = |record: &FileRecord| {
+            let path = record.path.strip_prefix(&start)?.to_owned();
+            Some(FileRecord { path, ..record.clone() })
+        };
+        known.extend(results.manifest.files.iter().flatten().filter_map(inside));
+    }
+    known
 }
 
 /// An error of reading or of writing.
@@ -51,18 +91,23 @@ impl From<io::Error> for Failure {
     }
 }
 
-fn fill_file(
-    path: &Path,
-    fill: impl FnOnce(&mut BufWriter<OutputFile>) -> Result<(), Failure>,
-) -> Result<(), ResultsError> {
+/// Writes a file that is not yet in its place.
+fn filled(
+    directory: &Path,
+    name: &str,
+    fill: impl FnOnce(&mut BufWriter<Hashing<OutputFile>>) -> Result<(), Failure>,
+) -> Result<(OutputFile, FileRecord), ResultsError> {
+    let path = directory.join(name);
     let create = || {
-        let mut file = BufWriter::new(OutputFile::create(path)?);
+        let mut file = BufWriter::new(Hashing::new(OutputFile::create(&path)?));
         fill(&mut file)?;
-        Ok(file.into_inner().map_err(io::IntoInnerError::into_error)?.commit()?)
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let record = FileRecord { path: name.to_owned(), bytes: file.bytes(), hash: file.hash() };
+        Ok((file.into_inner(), record))
     };
     create().map_err(|failure: Failure| match failure {
         Failure::Reading(error) => error,
-        Failure::Writing(source) => ResultsError::io("write", path, source),
+        Failure::Writing(source) => ResultsError::io("write", &path, source),
     })
 }
 
@@ -134,6 +179,17 @@ mod tests {
         assert_eq!(read("rates.csv"), "time,flow,rate,window\n5,1,,3000\n");
         assert!(read("ports.csv").contains("0,\"a,\"\"b\"\":0\",\"a,\"\"b\"\"\",0,1,sw0,9,0\n"));
         assert!(read("columns.csv").contains("links,utilisation,real,1,false,busy time divided by the interval\n"));
+        // An edited file is its user's.
+        let csv = scratch.path().join("csv");
+        export_csv(&results, &csv, false).expect("ours are replaced");
+        std::fs::write(csv.join("rates.csv"), "time,flow,rate,window\n5,1,,4000\n").expect("there is room");
+        let error = export_csv(&results, &csv, false).expect_err("it was edited");
+        assert!(matches!(error, ResultsError::Edited { .. }), "{error}");
+        assert!(read("rates.csv").contains("4000"));
+        // Nobody knows whether a file without a list was edited.
+        export_csv(&results, &csv, true).expect("it is told to");
+        std::fs::remove_file(csv.join("exported.json")).expect("it is there");
+        assert!(matches!(export_csv(&results, &csv, false), Err(ResultsError::Edited { .. })));
         let error = export_csv(&results, Path::new("/proc/nowhere"), false).expect_err("not there");
         assert!(error.to_string().contains("/proc/nowhere"));
     }

@@ -31,6 +31,13 @@ pub enum ResultsError {
         /// The expected kind of file.
         kind: &'static str,
     },
+    /// A file that Tailback wrote was edited since, or is not known to be unchanged.
+    Edited {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The time limit was reached before additional files were written.
+    TimeUp,
     /// A user's file conflicts with a file of the new result.
     InTheWay {
         /// The user's file.
@@ -200,6 +207,14 @@ impl fmt::Display for ResultsError {
                 "{} exists and is not {kind} that tailback wrote\n  choose another place, move it away, or add --overwrite if the command has it",
                 path.display()
             ),
+            Self::Edited { path } => write!(
+                f,
+                "{} was edited since tailback wrote it, or was written by a version that kept no hash of it\n  move it away, choose another place with --out, or add --overwrite to replace it",
+                path.display()
+            ),
+            Self::TimeUp => {
+                f.write_str("the time limit was reached before all additional files were written\n  allow more time, or make them from the results with `tailback csv`, `plot` and `report`")
+            }
             Self::InTheWay { path, kept } => write!(
                 f,
                 "{} was not written by tailback, and the new results have a file of that name, so nothing was replaced\n  the new results are complete and were kept in {}",
@@ -316,6 +331,7 @@ mod tests {
             ResultsError::InTheWay { path: path.clone(), kept: path.clone() },
             ResultsError::NotMoved { path: path.clone(), out: path.clone() },
             ResultsError::Busy { path: path.clone() },
+            ResultsError::Edited { path: path.clone() },
             ResultsError::Unfinished { path: path.clone() },
             ResultsError::io("create", &path, io::Error::from(io::ErrorKind::PermissionDenied)),
             ResultsError::NotResults { path: path.clone(), reason: "it has no manifest.json".into() },

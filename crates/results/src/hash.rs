@@ -73,6 +73,11 @@ impl<W: Write> Hashing<W> {
         &self.inner
     }
 
+    /// Consumes this writer and returns the underlying one.
+    pub fn into_inner(self) -> W {
+        self.inner
+    }
+
     /// Returns the number of bytes written.
     pub fn bytes(&self) -> u64 {
         self.bytes

@@ -38,7 +38,9 @@ pub use error::ResultsError;
 pub use error::remedy;
 pub use hash::{Hashing, hash_of, hash_of_file};
 pub use manifest::{COMMIT, FileRecord, Input, Manifest, OutcomeRecord, SCHEMA_VERSION, TableRecord, VERSION, hex};
-pub use ownership::{CAPTURE_FILE, CSV_FOLDER, EXPECTATIONS_FILE, PLOTS_FOLDER, REPORT_FILE, remove_result};
+pub use ownership::{
+    CAPTURE_FILE, CSV_FOLDER, EXPECTATIONS_FILE, PLOTS_FOLDER, REPORT_FILE, remove_listed, remove_result,
+};
 pub use pack::{Pack, Packed, PackedColumn, deflated};
 pub use parquet_file::{ROWS_PER_GROUP, TableReader, TableWriter};
 pub use picture::Picture;

@@ -2,9 +2,10 @@
 
 use super::document::PlanRecord;
 use super::error::ResultsError;
-use super::hash::{hash_of_file, is_hashed, with_hash};
+use super::hash::{hash_of, hash_of_file, is_hashed, with_hash};
 use fabric::{Limit, Outcome, RunSummary, Totals};
 use serde_json::{Map, Value, json};
+use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 use units::grouped;
@@ -146,6 +147,22 @@ pub struct FileRecord {
     pub bytes: u64,
     /// Hash, as `sha256:...`.
     pub hash: String,
+}
+
+impl FileRecord {
+    /// Returns the record of a file with these contents.
+    #[must_use]
+    pub fn new(path: &str, contents: &[u8]) -> FileRecord {
+        FileRecord { path: path.to_owned(), bytes: contents.len() as u64, hash: hash_of(contents) }
+    }
+
+    /// Returns whether a file is as it was recorded.
+    #[must_use]
+    pub fn describes(&self, file: &Path) -> bool {
+        let same_size = std::fs::symlink_metadata(file).is_ok_and(|it| it.is_file() && it.len() == self.bytes);
+        same_size
+            && File::open(file).and_then(|mut file| hash_of_file(&mut file)).is_ok_and(|(hash, _)| hash == self.hash)
+    }
 }
 
 /// The manifest of a run.

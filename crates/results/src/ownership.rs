@@ -6,7 +6,7 @@
 
 use super::compared::{COMPARISON_CHARTS, LOCK};
 use super::csv::{COLUMNS, header};
-use super::document::{Comparison, Document, Network, UnfinishedComparison};
+use super::document::{Comparison, Document, Exported, Network, UnfinishedComparison};
 use super::error::ResultsError;
 use super::hash::hash_of_file;
 use super::manifest::{FILE, FileRecord, Manifest};
@@ -127,11 +127,56 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
             Some(_) => return Err(not(format!("{path} has been changed"))),
         }
     }
+    let folder = directory.join(CSV_FOLDER);
+    let list = Exported::read(&folder).ok().flatten().unwrap_or_default().exported;
+    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let inside = Path::new(CSV_FOLDER).join(entry.file_name());
+        let in_manifest =
+            || manifest.files.iter().flatten().any(|record| Some(&record.path) == listed(&inside).as_ref());
+        let unchanged = || list.iter().any(|it| entry.file_name() == it.path.as_str() && it.describes(&entry.path()));
+        if is_export(directory, &inside) && !in_manifest() && !unchanged() {
+            return Err(not(format!("{} has been edited, or no hash of it is known", inside.display())));
+        }
+    }
     Ok(())
+}
+
+/// Returns whether a file has the name and the header line of an exported table.
+fn is_export(directory: &Path, inside: &Path) -> bool {
+    let name = inside.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    if inside.extension().is_none_or(|extension| extension != "csv")
+        || name != "columns" && schema::table(name).is_none()
+    {
+        return false;
+    }
+    let first = schema::table(name).map_or_else(|| COLUMNS.to_owned(), header);
+    Kind::Csv(&first).wrote(&directory.join(inside))
+}
+
+/// Removes files that a document lists and that are unchanged, except those whose paths are in `kept`. Returns the files
+/// that were edited, which stay.
+#[must_use]
+pub fn remove_listed(directory: &Path, files: &[FileRecord], kept: &[FileRecord]) -> Vec<PathBuf> {
+    let mut edited = Vec::new();
+    for record in files.iter().filter(|record| !kept.iter().any(|kept| kept.path == record.path)) {
+        let inside = Path::new(&record.path);
+        let path = directory.join(inside);
+        let is_inside = inside.components().all(|part| matches!(part, Component::Normal(_)));
+        if !is_inside || files::no_links(directory, inside.parent().unwrap_or(Path::new(""))).is_err() {
+            continue;
+        }
+        if record.describes(&path) {
+            let _ = fs::remove_file(&path);
+        } else if path.exists() {
+            edited.push(path);
+        }
+    }
+    edited
 }
 
 /// Returns the paths of the user's files inside a result.
 pub(super) fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<PathBuf>, ResultsError> {
+    let exported = Path::new(CSV_FOLDER).join(Exported::FILE);
     let ours = |inside: &Path| {
         let Some(path) = listed(inside) else { return false };
         let file = directory.join(inside);
@@ -145,13 +190,9 @@ pub(super) fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<PathBu
             Some("svg" | "png") if inside.parent() == Some(Path::new(PLOTS_FOLDER)) => {
                 Picture::named(name).is_some() && Kind::Picture.wrote(&file)
             }
-            Some("csv") if inside.parent() == Some(Path::new(CSV_FOLDER)) => {
-                if name != "columns" && schema::table(name).is_none() {
-                    return false;
-                }
-                let first = schema::table(name).map_or_else(|| COLUMNS.to_owned(), header);
-                Kind::Csv(&first).wrote(&file)
-            }
+            // An edited table is refused before a result is replaced.
+            Some("csv") if inside.parent() == Some(Path::new(CSV_FOLDER)) => is_export(directory, inside),
+            _ if inside == exported => Exported::read(&directory.join(CSV_FOLDER)).is_ok_and(|list| list.is_some()),
             _ => false,
         };
         path == FILE

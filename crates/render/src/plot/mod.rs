@@ -17,6 +17,7 @@ mod grid;
 mod grouped;
 mod line_chart;
 mod map_chart;
+mod output;
 #[cfg(test)]
 mod own_tests;
 mod pictures;
@@ -32,7 +33,8 @@ pub use grid::{GridChart, GridLine, GridPoint};
 pub use grouped::{LineGroup, grouped};
 pub use line_chart::{Band, HorizontalLine, LineChart, Manner, Series};
 pub use map_chart::{MapBand, MapChart, MapLine};
-pub use pictures::{Chart, PlotOptions, picture, write_plots};
+pub use output::Drawn;
+pub use pictures::{Chart, PlotOptions, draw_plots, picture, write_plots};
 pub use png::to_png;
 pub use svg::to_svg;
 pub use thin::Thinner;

@@ -6,10 +6,9 @@ use super::bar_chart::BarChart;
 use super::canvas::Canvas;
 use super::gather::{Coverage, Entities, Entity, View, flow_names, port_names, round_span};
 use super::line_chart::{LineChart, Series};
-use super::png::to_png;
-use super::svg::to_svg;
+use super::output::Drawn;
 use fabric::record::Selection;
-use results::{Kind, Picture, Quantity, Results, ResultsError};
+use results::{Picture, Quantity, Results, ResultsError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Span, Time};
@@ -256,37 +255,29 @@ impl Drawing<'_> {
     }
 }
 
-/// Draws all plots of a result as `NAME.svg` and `NAME.png` into a directory. Returns the files written.
+/// Draws all plots of a result as `NAME.svg` and `NAME.png` for a directory.
+///
+/// # Errors
+/// Returns an error if a table cannot be read.
+pub fn draw_plots(results: &Results, directory: &Path, options: &PlotOptions) -> Result<Drawn, ResultsError> {
+    let mut drawn = Drawn::default();
+    for kind in Picture::ALL {
+        if let Some(chart) = picture(results, kind, options)? {
+            drawn.add(&chart.draw(), (directory, kind.name()), options.scale);
+        }
+    }
+    Ok(drawn)
+}
+
+/// Draws all plots of a result into a directory. Returns the files written.
 ///
 /// # Errors
 /// Returns an error if a table cannot be read, if a file cannot be written, or if a file exists that Tailback did not
 /// write and overwriting is not permitted; nothing is written in the last case.
 pub fn write_plots(results: &Results, directory: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, ResultsError> {
-    let path_of = |kind: Picture, ending: &str| directory.join(format!("{}.{ending}", kind.name()));
-    let mut drawn = Vec::new();
-    for kind in Picture::ALL {
-        let Some(chart) = picture(results, kind, options)? else { continue };
-        // All names before the first file: a refusal leaves the directory as it was.
-        for ending in ["svg", "png"] {
-            Kind::Picture.may_go_to(&path_of(kind, ending), options.overwrite)?;
-        }
-        drawn.push((kind, chart.draw()));
-    }
+    let drawn = draw_plots(results, directory, options)?;
     std::fs::create_dir_all(directory).map_err(|source| ResultsError::io("create", directory, source))?;
-    let mut written = Vec::new();
-    for (kind, canvas) in drawn {
-        let mut write = |ending: &str, contents: &[u8]| {
-            let path = path_of(kind, ending);
-            Kind::Picture.write(&path, options.overwrite, contents)?;
-            written.push(path);
-            Ok(())
-        };
-        write("svg", to_svg(&canvas).as_bytes())?;
-        if let Some(png) = to_png(&canvas, options.scale) {
-            write("png", &png)?;
-        }
-    }
-    Ok(written)
+    drawn.write(options.overwrite)
 }
 
 #[cfg(test)]

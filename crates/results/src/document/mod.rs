@@ -4,6 +4,7 @@
 //! hash. Modified or damaged documents are refused; older documents without hashes are read unverified.
 
 mod comparison;
+mod exported;
 mod figure;
 mod judgement;
 mod network;
@@ -14,6 +15,7 @@ mod stability;
 mod sweep;
 
 pub use comparison::{ComparedRun, Comparison, ComparisonRow, FinishedRun, UnfinishedComparison};
+pub use exported::Exported;
 pub use figure::{
     Chart, ChartGroup, ChartLine, ChartPoint, ChartVariant, Choice, Figure, FigureCell, FigureRun, NumberFinding,
     Program, Ruling, TrendFinding, TrendLine, TrendMedian, UnderChoice,

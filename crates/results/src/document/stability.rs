@@ -2,6 +2,7 @@
 //!
 //! A number that is infinite or undefined is `None`: an unlimited margin, or the settling time of an unstable loop.
 
+use super::super::manifest::FileRecord;
 use super::super::pack::Packed;
 use super::Document;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ pub struct Stability {
     pub name: String,
     /// The model: `bcn` or `qcn`.
     pub model: String,
+    /// The pictures beside it, if any; older versions listed none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<FileRecord>>,
     /// Parameters of the model in base units, by name.
     pub parameters: BTreeMap<String, Option<f64>>,
     /// Where each parameter is from, by name.

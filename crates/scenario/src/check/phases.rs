@@ -7,6 +7,7 @@
 use super::fair::{FairShare, Ground, asks};
 use super::paths::Walker;
 use crate::plan::Plan;
+use std::ops::ControlFlow;
 use units::Time;
 
 /// Maximum number of flows, summed over phases, for which shares are computed.
@@ -52,17 +53,19 @@ fn closed_phases(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> 
             Some(last) if last.shares == phase.shares => last.until = phase.until,
             _ => phases.push(phase),
         }
+        ControlFlow::Continue(())
     })?;
     (!open).then_some(phases)
 }
 
 /// Calls `each` with every phase of a run that reached `until`, in order. An ambiguous share is given as its minimum
-/// and maximum. Returns `None`, before the first call, if there are more than `most` flows, summed over phases.
+/// and maximum. Returns `None`, before the first call, if there are more than `most` flows, summed over phases, or as
+/// soon as a call breaks.
 pub fn each_fair_phase(
     plan: &Plan,
     ended: &[Option<Time>],
     (until, most): (Time, usize),
-    mut each: impl FnMut(FairPhase),
+    mut each: impl FnMut(FairPhase) -> ControlFlow<()>,
 ) -> Option<()> {
     let ground = Ground::new(plan, &Walker::new(&plan.spec.graph))?;
     let end_of = |number: usize| ended.get(number).copied().flatten();
@@ -78,7 +81,9 @@ pub fn each_fair_phase(
         let shares = ground.shares(from, |number, flow| {
             asks(plan, flow, from).filter(|_| end_of(number).is_none_or(|end| from < end))
         })?;
-        each(FairPhase { from, until, shares });
+        if each(FairPhase { from, until, shares }).is_break() {
+            return None;
+        }
     }
     Some(())
 }

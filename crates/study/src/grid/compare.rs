@@ -11,7 +11,7 @@ use results::{ComparisonPlan, ComparisonWriter, ResultsError, remove_result};
 use scenario::{Errors, Plan, load};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A comparison to be made.
 #[derive(Clone, Debug)]
@@ -183,6 +183,8 @@ impl CompareStudy {
         mut see: impl FnMut(CompareEvent<'_>) + Send,
     ) -> Result<Compared, CompareError> {
         let (mut outcomes, mut made) = (Vec::new(), Vec::new());
+        let total = self.values.len();
+        let stopped = |writer: &ComparisonWriter| CompareError::Interrupted { done: writer.count(), total };
         for run in &loaded.plan.runs {
             let value = run.value.as_str();
             let (out, replace) = writer.place(run);
@@ -191,6 +193,9 @@ impl CompareStudy {
                 see(CompareEvent::Kept { value });
                 outcomes.push(finished.outcome.clone());
                 continue;
+            }
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(stopped(&writer));
             }
             let plan = self.plan(value)?;
             let existing = if replace { Existing::Replace } else { Existing::Refuse };
@@ -210,11 +215,14 @@ impl CompareStudy {
                 if let Some(recorded) = &execution.recorded {
                     remove_result(recorded)?;
                 }
-                return Err(CompareError::Interrupted { done: writer.count(), total: self.values.len() });
+                return Err(stopped(&writer));
             }
             let finished = finished(value, &plan, &execution);
             outcomes.push(finished.outcome.clone());
             writer.add(finished)?;
+        }
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(stopped(&writer));
         }
         let charts = |folder: &Path| (views.charts)(&made, folder);
         let (comparison, out, lacking) = writer.commit((&loaded.name, &self.key), charts, views.report)?;

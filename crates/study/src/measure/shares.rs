@@ -8,6 +8,7 @@ use fabric::record::schema::{self, Table};
 use fabric::record::{Cell, Row};
 use scenario::{FairPhase, FairShare, Plan, each_fair_phase, fair_shares};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use units::{Span, Time};
 
 /// Maximum number of flows, summed over the phases of a run, for which shares are recorded.
@@ -89,8 +90,13 @@ fn steady(plan: &Plan) -> Shares {
     shares
 }
 
-/// Returns the shares of a run that reached `reached`; empty if there are too many.
-pub(crate) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time) -> Shares {
+/// Returns the shares of a run that reached `reached`; undefined if there are too many, or if `time_up` says so before
+/// all are computed.
+pub(crate) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time, time_up: impl Fn() -> bool) -> Shares {
+    let undefined = || Shares { of_flow: vec![None; flows.len()], rows: Vec::new() };
+    if time_up() {
+        return undefined();
+    }
     let mut sums: Vec<Sum> = vec![Sum::default(); flows.len()];
     let mut now: Vec<f64> = vec![0.0; flows.len()];
     let mut on: Vec<u32> = Vec::new();
@@ -121,9 +127,12 @@ pub(crate) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time) -
         changed.iter().for_each(|row| now[row.flow as usize] = row.share);
         rows.extend(changed);
         on = still;
+        if time_up() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    if computed.is_none() {
-        return steady(plan);
+    match computed {
+        Some(()) => {}
+        None if time_up() => return undefined(),
+        None => return steady(plan),
     }
     let mean = |(sum, (from, until)): (Sum, &(Time, Time))| {
         let longest = sum.limits.into_iter().max_by_key(|(_, span)| *span).filter(|_| !sum.open)?.0;
@@ -177,7 +186,15 @@ mod tests {
         let at = |micros| Time::ZERO + Span::from_micros(micros);
         let done =
             |micros| FlowSummary { completed: Some(at(micros)), ended: Some(at(micros)), ..FlowSummary::default() };
-        let shares = shares_of_run(&plan, &[done(300), done(700), FlowSummary::default()], at(1000));
+        let flows = [done(300), done(700), FlowSummary::default()];
+        // The time is up before, or after the first phase: shares of a part of the run are none.
+        for most in [0, 1] {
+            let asked = std::cell::Cell::new(0);
+            let time_up = || asked.replace(asked.get() + 1) >= most;
+            let shares = shares_of_run(&plan, &flows, at(1000), time_up);
+            assert_eq!(shares, Shares { of_flow: vec![None; 3], rows: Vec::new() });
+        }
+        let shares = shares_of_run(&plan, &flows, at(1000), || false);
         let rows: Vec<(u64, u32, u64)> = shares
             .rows
             .iter()
@@ -200,7 +217,7 @@ mod tests {
         let plan = load_str("test", NETWORK, &[], &NoFiles, Limits::default()).expect("a scenario");
         let at = |micros| Time::ZERO + Span::from_micros(micros);
         let lost = FlowSummary { lost_frames: 1, ended: Some(at(600)), ..FlowSummary::default() };
-        let shares = shares_of_run(&plan, &[lost, lost, FlowSummary::default()], at(1000));
+        let shares = shares_of_run(&plan, &[lost, lost, FlowSummary::default()], at(1000), || false);
         let last = shares.rows.iter().rfind(|row| row.flow == 2).expect("it has a share");
         assert_eq!((last.time, (last.share / 1e8) as u64), (at(600), 98));
     }

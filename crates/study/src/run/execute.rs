@@ -5,7 +5,7 @@ use super::volume::{ROWS_HELD, Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
-use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants};
+use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants, outcome_word};
 use crate::measure::shares::{ended, shares_of_run};
 use crate::measure::watch::{Needs, Watch};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
@@ -336,7 +336,8 @@ pub fn execute_with(
         },
     );
     // The instant at which a clock or a person ends a run is nobody's to repeat; which of the two it was is known here.
-    if report.outcome == Outcome::Interrupted && options.time_up.is_some_and(|up| up.load(Ordering::Relaxed)) {
+    let time_up = || options.time_up.is_some_and(|up| up.load(Ordering::Relaxed));
+    if report.outcome == Outcome::Interrupted && time_up() {
         report.outcome = Outcome::LimitReached(Limit::WallClock);
     }
     let flows = simulation.flows();
@@ -356,7 +357,7 @@ pub fn execute_with(
         fair
     };
     let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, stopped, fair };
-    let measures = Measures::new(&course, sink.watches);
+    let mut measures = Measures::new(&course, sink.watches);
     let reached = course.reached();
     let flows = course.end.flows;
     let (mut captured, mut capture_file) = (None, None);
@@ -369,21 +370,30 @@ pub fn execute_with(
             false => file.commit().map_err(|source| ResultsError::Io { doing: "write", path, source })?,
         }
     }
-    let judgements = judge_run(plan, &measures);
-    let (mut recorded, mut lacking) = (None, None);
-    if let Some(mut writer) = sink.writer {
+    let mut shares = None;
+    if let Some(writer) = &mut sink.writer {
         let rates = measures.throughput.iter().zip(&measures.goodput);
         let names: Vec<(&str, f64, f64)> =
             plan.flow_names.iter().zip(rates).map(|(name, (&all, &good))| (name.as_str(), all, good)).collect();
-        write_ending(&plan.spec, &flows, &ending, report.now, &names, &mut writer)?;
-        let shares = shares_of_run(plan, &flows, reached);
-        writer.write(&shares.rows)?;
+        write_ending(&plan.spec, &flows, &ending, report.now, &names, writer)?;
+        let found = shares_of_run(plan, &flows, reached, time_up);
+        writer.write(&found.rows)?;
+        shares = Some(found);
+    }
+    // A run that was complete in time, but not its results, has reached its limit, too.
+    if report.outcome == Outcome::Finished && time_up() {
+        report.outcome = Outcome::LimitReached(Limit::WallClock);
+        measures.outcome = outcome_word(&report.outcome);
+    }
+    let judgements = judge_run(plan, &measures);
+    let (mut recorded, mut lacking) = (None, None);
+    if let Some(mut writer) = sink.writer {
         for (number, input) in plan.inputs().enumerate() {
             writer.attach(&copy_name(number, &input.file), input.text.as_bytes())?;
         }
         // The name of a file may hold what a terminal obeys.
         writer.attach("plan.toml.txt", for_terminal(&explain(plan)).as_bytes())?;
-        writer.attach(Network::FILE, network(plan, &shares).to_text().as_bytes())?;
+        writer.attach(Network::FILE, network(plan, &shares.unwrap_or_default()).to_text().as_bytes())?;
         if !judgements.is_empty() {
             let records: Vec<_> = judgements.iter().map(judgement_record).collect();
             let text = format!("{:#}\n", serde_json::to_value(records).unwrap_or_default());
@@ -487,6 +497,24 @@ mod tests {
         let destinations = flows.texts("destination");
         assert_eq!(flows.len(), 5);
         assert!(destinations.iter().any(|name| name == "h0") && destinations.iter().any(String::is_empty));
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+
+    /// The clock ends a run between two alarms; what is left then is to write its results.
+    #[test]
+    fn a_run_whose_time_is_up_when_its_last_rows_are_written_has_reached_its_limit() {
+        let plan = load_str("test", SCENARIO, &[], &NoFiles, scenario::Limits::default());
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let out = std::env::temp_dir().join(format!("tailback-time-up-{}", std::process::id()));
+        let record = Recording { out: out.clone(), existing: Existing::Replace };
+        let [interrupt, up] = [(); 2].map(|()| AtomicBool::new(false));
+        let options =
+            Options { threads: 1, time_up: Some(&up), interrupt: &interrupt, record: Some(&record), capture: None };
+        let end = Time::ZERO + plan.run.duration;
+        let run = execute(&plan, &options, |seen| up.store(seen.now >= end, Ordering::Relaxed)).unwrap();
+        assert_eq!((&run.report.outcome, run.report.now), (&Outcome::LimitReached(Limit::WallClock), end));
+        assert_eq!(run.measures.outcome, "limit");
+        assert_eq!(Results::open(&out).unwrap().manifest.outcome.kind, "limit");
         std::fs::remove_dir_all(&out).unwrap();
     }
 

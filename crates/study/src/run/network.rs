@@ -121,7 +121,8 @@ mod tests {
         let text = include_str!("../../../../scenarios/victim.toml");
         let plan = load_str("victim.toml", text, &[], &NoFiles, Limits::default()).expect("a scenario");
         let lasting = vec![fabric::FlowSummary::default(); plan.spec.flows.len()];
-        let shares = crate::measure::shares::shares_of_run(&plan, &lasting, units::Time::ZERO + plan.run.duration);
+        let shares =
+            crate::measure::shares::shares_of_run(&plan, &lasting, units::Time::ZERO + plan.run.duration, || false);
         let network = network(&plan, &shares);
         assert_eq!(network.topology.as_deref(), Some("two-switches"));
         let roles = &network.nodes.role;

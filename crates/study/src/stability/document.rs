@@ -33,6 +33,7 @@ impl Analysis {
         let names = |of: Vec<Criterion>| of.into_iter().map(|of| of.name).collect::<Vec<String>>();
         let bcn = self.bcn.as_ref();
         Stability {
+            files: None,
             name: name.to_owned(),
             model: model.name().to_owned(),
             parameters: model.names().iter().map(parameter).collect(),

@@ -82,9 +82,14 @@ pub fn running() {
     *phase() = Phase::Running;
 }
 
+/// Whether the time is up.
+pub fn is_up() -> bool {
+    TIME_UP.load(Ordering::Relaxed)
+}
+
 /// How a command ends that was told to stop: by the clock or by a person.
 pub fn stopped() -> Exit {
-    if TIME_UP.load(Ordering::Relaxed) { Exit::Limit } else { Exit::Interrupted }
+    if is_up() { Exit::Limit } else { Exit::Interrupted }
 }
 
 /// Whether an interrupt may end the program at once.

@@ -65,10 +65,11 @@ impl Exit {
         match error {
             ResultsError::Io { source, .. } => Exit::of_io(source),
             ResultsError::Table { doing: "read", .. } => Exit::BadInput,
-            ResultsError::TooMuch { .. } => Exit::Limit,
+            ResultsError::TooMuch { .. } | ResultsError::TimeUp => Exit::Limit,
             ResultsError::Table { .. } | ResultsError::NotMoved { .. } => Exit::Failure,
             ResultsError::Exists { .. }
             | ResultsError::Busy { .. }
+            | ResultsError::Edited { .. }
             | ResultsError::Unfinished { .. }
             | ResultsError::Appeared { .. }
             | ResultsError::InTheWay { .. }

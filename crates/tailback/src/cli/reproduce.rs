@@ -11,6 +11,7 @@ use super::exit::{Exit, Unwritten};
 use super::figure;
 use super::{INTERRUPT, deadline, picture, report, slurm, summary, sweep};
 use render::figure::{draw_grid, draw_times};
+use render::plot::Drawn;
 use results::document::{Document, PaperSummary};
 use results::{Kind, PLOTS_FOLDER, REPORT_FILE, ResultsError, remove_pictures};
 use scenario::{ChartKind, Paper, load, load_paper, near_name};
@@ -288,37 +289,58 @@ fn one(figure: &PaperFigure, arguments: &Reproduce) -> Result<JudgedFigure, Exit
         console::print(&format!("{heading}{}\n", figure::text(&judged, &runner.plan)));
     }
     let unwritten = |error: ResultsError| Unwritten::from(error).say();
+    let plots = out.join(PLOTS_FOLDER);
+    let mut all = Drawn::default();
+    draw(&runner, arguments, threads)?.into_iter().for_each(|drawn| all.append(drawn));
+    all.append(draw_grid(&judged.document.charts, &plots));
+    // All names before the first file: a refusal leaves the directory as it was.
+    all.check(false).map_err(unwritten)?;
     judged.document.write(out).map_err(unwritten)?;
     // Reports of an earlier form of the figure are out of date.
     for folder in [Some(out.as_path()), out.parent()].into_iter().flatten() {
         Kind::Report.remove(&folder.join(REPORT_FILE));
     }
-    let plots = out.join(PLOTS_FOLDER);
     // What an earlier form of the figure drew is not of this one.
     remove_pictures(&plots);
+    all.write(false).map_err(unwritten)?;
+    console::note(&format!("pictures in {}", plots.display()));
+    Ok(judged)
+}
+
+/// Draws the recorded runs of a figure, in their order.
+fn draw(runner: &FigureRunner, arguments: &Reproduce, threads: usize) -> Result<Vec<Drawn>, Exit> {
+    let unwritten = |error: ResultsError| Unwritten::from(error).say();
+    let plots = runner.out.join(PLOTS_FOLDER);
     // The short form of a figure that says what it draws draws no more than that.
     let times = runner.plan.figure.charts.iter().any(|chart| matches!(chart.kind, ChartKind::Time { .. }));
     let usual = !(arguments.quick && times);
     let next = AtomicUsize::new(0);
-    let draw = || -> Result<(), Exit> {
-        while let Some(record) = runner.records.get(next.fetch_add(1, Ordering::Relaxed)) {
+    let work = || -> Result<Vec<(usize, Drawn)>, Exit> {
+        let mut all = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(record) = runner.records.get(number) else { return Ok(all) };
             let folder = plots.join(&record.folder);
-            if usual {
-                picture::draw(&record.results, &folder, false).map_err(unwritten)?;
-            }
+            let usual = usual.then(|| picture::drawn(&record.results, &folder)).transpose();
+            let mut drawn = usual.map_err(unwritten)?.unwrap_or_default();
             let plan = runner.plan_of(record).map_err(refused)?;
-            for title in draw_times(&plan, &record.results, &folder).map_err(unwritten)? {
+            let (over_time, empty) = draw_times(&plan, &record.results, &folder).map_err(unwritten)?;
+            for title in empty {
                 console::note(&format!("'{title}' is not drawn: its table is not recorded; add it to probes.record"));
             }
+            drawn.append(over_time);
+            all.push((number, drawn));
         }
-        Ok(())
     };
-    std::thread::scope(|scope| {
-        let count = grid.at_once(threads).clamp(1, runner.records.len().max(1));
-        let workers: Vec<_> = (0..count).map(|_| scope.spawn(draw)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err(Exit::Failure)))
+    let mut all = std::thread::scope(|scope| {
+        let count = runner.grid.at_once(threads).clamp(1, runner.records.len().max(1));
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        let mut all = Vec::new();
+        for worker in workers {
+            all.extend(worker.join().unwrap_or(Err(Exit::Failure))?);
+        }
+        Ok(all)
     })?;
-    draw_grid(&judged.document.charts, &plots).map_err(unwritten)?;
-    console::note(&format!("pictures in {}", plots.display()));
-    Ok(judged)
+    all.sort_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, drawn)| drawn).collect())
 }

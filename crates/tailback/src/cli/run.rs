@@ -109,13 +109,17 @@ pub fn run(arguments: &Run) -> Exit {
 
 /// Writes charts, CSV and the report beside the tables, before the result takes its place.
 fn beside_the_tables(arguments: &Run, directory: &Path) -> Result<(), ResultsError> {
+    let in_time = || if deadline::is_up() { Err(ResultsError::TimeUp) } else { Ok(()) };
     if arguments.plot {
+        in_time()?;
         picture::draw(directory, &directory.join(PLOTS_FOLDER), false)?;
     }
     if arguments.csv {
+        in_time()?;
         picture::write_csv(directory, &directory.join(CSV_FOLDER), false)?;
     }
     if arguments.report {
+        in_time()?;
         report::into_results(directory, arguments.quiet)?;
     }
     Ok(())

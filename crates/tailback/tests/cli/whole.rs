@@ -133,6 +133,62 @@ fn a_refusal_leaves_the_directory_as_it_was() {
         assert_eq!(scratch.names(&place), [name]);
         assert_eq!(read(&scratch.path(&format!("{place}/{name}"))), b"precious");
     }
+    // A sweep draws after its runs; a file in the way of its last picture stops the first.
+    let sweep = ["sweep", "a.toml", "--axis", "run.duration=1ms,2ms", "--out", "s"];
+    scratch.run(&sweep).ends(0);
+    let last = scratch.names("s/plots").pop().expect("pictures");
+    std::fs::remove_dir_all(scratch.path("s/plots")).expect("it is ours");
+    put(&scratch, &[&format!("s/plots/{last}")]);
+    scratch.run(&sweep).ends(2);
+    assert_eq!(scratch.names("s/plots"), [last]);
+}
+
+#[test]
+fn an_exported_table_that_was_edited_is_its_users() {
+    let scratch = Scratch::new("whole-edited");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "-q", "--out", "r"]).ends(0);
+    let overwrite = ["run", "a.toml", "-q", "--out", "r", "--overwrite"];
+    scratch.run(&["csv", "r"]).ends(0);
+    let edited = String::from_utf8(read(&scratch.path("r/csv/flows.csv"))).expect("text") + "my own line\n";
+    scratch.file("r/csv/flows.csv", &edited);
+    let said = scratch.run(&["csv", "r"]).ends(2);
+    assert!(said.err.contains("r/csv/flows.csv was edited"), "{}", said.err);
+    let said = scratch.run(&overwrite).ends(2);
+    assert!(said.err.contains("csv/flows.csv has been edited"), "{}", said.err);
+    assert_eq!(read(&scratch.path("r/csv/flows.csv")), edited.as_bytes());
+    // As it was written, it goes with its result.
+    scratch.run(&["csv", "r", "--overwrite"]).ends(0);
+    scratch.run(&overwrite).ends(0);
+    assert!(!scratch.path("r/csv").exists());
+    // The same of tables that the run itself has exported.
+    scratch.run(&[&overwrite[..], &["--csv"]].concat()).ends(0);
+    scratch.run(&["csv", "r"]).ends(0);
+    scratch.run(&overwrite).ends(0);
+    scratch.run(&[&overwrite[..], &["--csv"]].concat()).ends(0);
+    scratch.file("r/csv/flows.csv", &edited);
+    for command in [&["csv", "r"][..], &overwrite] {
+        scratch.run(command).ends(2);
+        assert_eq!(read(&scratch.path("r/csv/flows.csv")), edited.as_bytes());
+    }
+}
+
+/// The pictures and the report of an older analysis do not stay beside a new one.
+#[test]
+fn an_analysis_replaces_what_an_older_one_has_listed() {
+    let scratch = Scratch::new("whole-stability");
+    scratch.scenario("bcn-stability.toml");
+    let stability = ["stability", "bcn-stability.toml", "--out", "s"];
+    let map = ["--map", "sources=10..50", "--map", "delay=50us..100us", "--points", "3", "--report"];
+    scratch.run(&[&stability[..], &map[..]].concat()).ends(0);
+    assert_eq!(scratch.names("s"), ["map.png", "map.svg", "report.html", "stability.json"]);
+    put(&scratch, &["s/notes.txt", "s/mine.svg"]);
+    let edited = String::from_utf8(read(&scratch.path("s/map.svg"))).expect("text") + "<!-- mine -->";
+    scratch.file("s/map.svg", &edited);
+    let said = scratch.run(&[&stability[..], &["--trajectory"]].concat()).ends(0);
+    assert!(said.err.contains("s/map.svg was edited"), "{}", said.err);
+    let fluid = ["fluid-queue.png", "fluid-queue.svg", "fluid-rate.png", "fluid-rate.svg"];
+    assert_eq!(scratch.names("s"), [&fluid[..], &["map.svg", "mine.svg", "notes.txt", "stability.json"]].concat());
+    assert_eq!(read(&scratch.path("s/map.svg")), edited.as_bytes());
 }
 
 #[test]
@@ -203,6 +259,14 @@ fn a_figure_that_is_run_again_leaves_what_its_user_has_put_there() {
     scratch.run(&["reproduce", "p", "--quick", "--out", "o"]).ends(0);
     precious.iter().for_each(|name| assert_eq!(read(&scratch.path(name)), b"precious", "{name}"));
     assert_eq!(scratch.names("o/p/f-quick/points").len(), 2, "runs of the old figure are gone");
+    // A file in the way of one picture stops all of them, and the verdicts.
+    let (verdicts, plots) = ("o/p/f-quick/verdicts.json", "o/p/f-quick/plots");
+    std::fs::remove_dir_all(scratch.path(plots)).expect("it is ours");
+    std::fs::remove_file(scratch.path(verdicts)).expect("it is there");
+    put(&scratch, &["o/p/f-quick/plots/throughput.svg"]);
+    scratch.run(&["reproduce", "p", "--quick", "--out", "o"]).ends(2);
+    assert_eq!(scratch.names(plots), ["throughput.svg"]);
+    assert!(!scratch.path(verdicts).exists());
     scratch.file("o/p/paper.json", "{\"precious\": 1}");
     let said = scratch.run(&["reproduce", "p", "--quick", "--out", "o"]).ends(2);
     assert!(said.err.contains("o/p/paper.json exists and is not"), "{}", said.err);

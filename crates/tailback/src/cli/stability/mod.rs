@@ -9,10 +9,11 @@ use super::console::{self, RunProgress};
 use super::deadline;
 use super::exit::{Exit, Unwritten};
 use super::{INTERRUPT, report};
-use render::figure::write_canvas;
+use render::figure::SCALE;
+use render::plot::Drawn;
 use render::stability::{beside_charts, map_chart, trajectory_charts};
 use results::document::{Document, Stability as StabilityDocument};
-use results::{Kind, REPORT_FILE, ResultsError};
+use results::{Kind, REPORT_FILE, ResultsError, remove_listed};
 use scenario::fluid::FluidPlan;
 use std::path::Path;
 use study::stability::{BesideFluid, Map, MapAxis, Parts, analyse, trajectory};
@@ -72,16 +73,16 @@ pub fn stability(arguments: &Stability) -> Exit {
             return Exit::BadInput;
         }
     };
-    let mut pictures = Vec::new();
+    let mut pictures = Drawn::default();
     let mut course = None;
     if let Some(map) = &map {
-        pictures.push(("map", map_chart(fluid, map).draw()));
+        pictures.add(&map_chart(fluid, map).draw(), (&out, "map"), SCALE);
     }
     if arguments.trajectory {
         match trajectory(fluid, 4e3) {
             Ok(drawn) => {
                 let charts = trajectory_charts(&plan.name, fluid, &analysis, &drawn);
-                pictures.extend(charts.map(|(name, chart)| (name, chart.draw())));
+                charts.iter().for_each(|(name, chart)| pictures.add(&chart.draw(), (&out, name), SCALE));
                 course = Some(drawn);
             }
             Err(error) => return refuse(&error),
@@ -95,7 +96,7 @@ pub fn stability(arguments: &Stability) -> Exit {
         match both {
             Ok(both) => {
                 let charts = beside_charts(&plan.name, fluid, &analysis, &both);
-                pictures.extend(charts.into_iter().map(|(name, chart)| (name, chart.draw())));
+                charts.iter().for_each(|(name, chart)| pictures.add(&chart.draw(), (&out, name), SCALE));
                 packets = Some(both);
             }
             Err(error) => return refuse(&error),
@@ -110,26 +111,54 @@ pub fn stability(arguments: &Stability) -> Exit {
         console::print(&as_text(fluid, &analysis, map.as_ref()));
         console::print(&packets.map_or_else(String::new, |both| beside::text(&both, &analysis)));
     }
-    if let Err(error) = pictures.iter().try_for_each(|(name, canvas)| write_canvas(canvas, &out, name)) {
-        return Unwritten::from(error).say();
-    }
-    if !pictures.is_empty() {
-        console::note(&format!("pictures in {}", out.display()));
-    }
-    if (!pictures.is_empty() || arguments.report)
-        && let Err(error) = document.write(&out)
+    let drawn = !pictures.is_empty();
+    if (drawn || arguments.report)
+        && let Err(error) = commit(&out, pictures, document)
     {
         return Unwritten::from(error).say();
+    }
+    if drawn {
+        console::note(&format!("pictures in {}", out.display()));
     }
     report::also(arguments.report, &out, Exit::Success)
 }
 
+/// Writes the pictures and the document of an analysis in the place of those of an older one. The document comes last: it
+/// lists the pictures, so that the next analysis removes those that it does not replace.
+fn commit(out: &Path, pictures: Drawn, mut told: StabilityDocument) -> Result<(), ResultsError> {
+    // One that cannot be read lists nothing.
+    let older = StabilityDocument::read(out).ok().flatten();
+    let new = pictures.records(out);
+    pictures.write(false)?;
+    match older.map(|older| older.files) {
+        Some(Some(listed)) => {
+            for edited in remove_listed(out, &listed, &new) {
+                console::note(&format!("{} was edited since tailback wrote it, and is kept", edited.display()));
+            }
+        }
+        // Older versions kept no list, but had no other pictures.
+        Some(None) => {
+            let names = PICTURES.iter().flat_map(|name| ["png", "svg"].map(|ending| format!("{name}.{ending}")));
+            for name in names.filter(|name| !new.iter().any(|record| record.path == *name)) {
+                Kind::Picture.remove(&out.join(name));
+            }
+        }
+        None => {}
+    }
+    Kind::Report.remove(&out.join(REPORT_FILE));
+    told.files = Some(new);
+    told.write(out)
+}
+
+/// The pictures of an analysis: its map, its trajectory, and the trajectory over packets.
+const PICTURES: [&str; 6] = ["map", "fluid-queue", "fluid-rate", "overlay-queue", "overlay-rate", "overlay-spectrum"];
+
 /// Whether everything that is asked for may be written there, before anything is: a refusal leaves the directory as it was.
 fn may_write(arguments: &Stability, out: &Path) -> Result<(), ResultsError> {
     let asked: [(bool, &[&str]); 3] = [
-        (!arguments.map.is_empty(), &["map"]),
-        (arguments.trajectory, &["fluid-queue", "fluid-rate"]),
-        (arguments.packets, &["overlay-queue", "overlay-rate", "overlay-spectrum"]),
+        (!arguments.map.is_empty(), &PICTURES[..1]),
+        (arguments.trajectory, &PICTURES[1..3]),
+        (arguments.packets, &PICTURES[3..]),
     ];
     let names: Vec<&str> = asked.iter().filter(|(asked, _)| *asked).flat_map(|(_, names)| *names).copied().collect();
     for name in &names {
