@@ -28,6 +28,22 @@ pub fn reference() -> String {
 
 #[cfg(test)]
 mod tests {
+    use fabric::record::schema::TABLES;
+
+    /// The pages that list the tables by hand list all of them.
+    #[test]
+    fn every_table_is_on_the_pages_about_tables() {
+        for (page, row) in [("cli.md", "`.parquet` |"), ("fabric/probes.md", "| `")] {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/").to_owned() + page;
+            let text = std::fs::read_to_string(path).expect("a page");
+            let rows: Vec<&str> = text.lines().filter(|line| line.contains(row)).collect();
+            for table in TABLES {
+                let name = format!("`{}`", table.name);
+                assert!(rows.iter().any(|row| row.contains(&name)), "{page} does not list the table {name}");
+            }
+        }
+    }
+
     /// Run with UPDATE_DOCS=1 to write the page again.
     #[test]
     fn the_page_is_up_to_date() {

@@ -1,8 +1,9 @@
-//! `docs/recipes.md`: every recipe passes its check, runs, and shows what the page says it shows.
+//! Outputs quoted in the documentation: every recipe of `docs/recipes.md` passes its check, runs, and shows what the page
+//! says it shows; every output in `docs/cli.md` that follows a command is printed by that command.
 //!
-//! `UPDATE_DOCS=1` writes the tables of the page again.
+//! `UPDATE_DOCS=1` writes the tables of the recipes again.
 
-use crate::program::Scratch;
+use crate::program::{Said, Scratch};
 use std::path::Path;
 
 /// The start and the end of the first block of that language.
@@ -49,4 +50,66 @@ fn every_recipe_runs_and_shows_what_the_page_says() {
         written == page || std::env::var_os("UPDATE_DOCS").is_some(),
         "UPDATE_DOCS=1 writes the tables again:\n{written}"
     );
+}
+
+/// The words of a line, one space apart: columns that are left out change the width of the others.
+fn words(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The commands of the page and the lines of the outputs quoted below each, up to the next command or heading. Of several
+/// commands in one paragraph it is the first.
+fn quoted(page: &str) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let (mut command, mut in_paragraph) = (None, false);
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(given) = line.strip_prefix("    tailback ") {
+            command = if in_paragraph { command } else { Some(given.to_owned()) };
+            in_paragraph = true;
+            continue;
+        }
+        in_paragraph = false;
+        if line.starts_with("## ") {
+            command = None;
+        } else if line.starts_with("```") {
+            let output: Vec<String> = lines.by_ref().take_while(|line| !line.starts_with("```")).map(words).collect();
+            // A block with a language is not an output.
+            match (command.as_ref().filter(|_| line == "```"), found.last_mut()) {
+                (Some(command), Some((last, all))) if command == last => all.extend(output),
+                (Some(command), _) => found.push((command.clone(), output)),
+                (None, _) => {}
+            }
+        }
+    }
+    found
+}
+
+/// Lines and columns may be left out of a quotation, at the end of a line with or without `...`; what is there is what
+/// the program prints, in its order.
+#[test]
+fn quoted_outputs_are_those_of_the_commands_above_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/cli.md")).expect("docs/cli.md");
+    let scratch = Scratch::new("quoted");
+    let mut compared = Vec::new();
+    for (command, expected) in quoted(&page) {
+        let arguments: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+        let out = scratch.path(arguments[0]);
+        let more = match arguments[0] {
+            "check" => &[][..],
+            "compare" | "sweep" | "reproduce" | "stability" => &["--out", out.to_str().expect("a name")][..],
+            _ => continue,
+        };
+        let said =
+            Said::new(&scratch.command(&[&arguments, more].concat()).current_dir(&root).output().expect("it runs"));
+        let said = said.ends(0);
+        let mut printed = said.out.lines().map(words);
+        for line in expected.iter().filter(|line| line.contains(char::is_alphanumeric)) {
+            let line = line.strip_suffix("...").unwrap_or(line).trim_end();
+            assert!(printed.any(|one| one.starts_with(line)), "tailback {command}\n{line}\nis not in\n{}", said.out);
+        }
+        compared.push(arguments[0].to_owned());
+    }
+    assert_eq!(compared, ["check", "compare", "sweep", "reproduce", "stability"]);
 }
