@@ -8,6 +8,23 @@
 //! blocks. [`inside`] confines a name to a directory: neither `..` nor a symbolic link can escape it. Files that
 //! Tailback itself names in a results directory are neither written nor read through links: see [`plain`] and
 //! [`no_links`].
+//!
+//! ```
+//! use tailback_files::output::write_file;
+//! use tailback_files::text::for_terminal;
+//! use tailback_files::{inside, read_text};
+//!
+//! let folder = std::env::temp_dir().join(format!("tailback-files-{}", std::process::id()));
+//! std::fs::create_dir_all(&folder)?;
+//! // The file appears whole or not at all.
+//! write_file(&folder.join("name.txt"), "red \u{1b}[31m")?;
+//! // No name leads out of the folder, and no content reaches the terminal as a command.
+//! assert!(inside(&folder, "../name.txt").is_err());
+//! let text = read_text(&inside(&folder, "name.txt")?, 1000)?;
+//! assert_eq!(for_terminal(&text), "red \\u001b[31m");
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub mod output;
 pub mod text;

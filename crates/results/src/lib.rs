@@ -5,6 +5,26 @@
 //! [`ResultWriter::commit`]; a killed run leaves the old result, if any, unchanged. Tables are written and read one row
 //! group at a time, so that no table must fit in memory. The manifest contains the hash of every table and of itself;
 //! both are verified before reading.
+//!
+//! The JSON files beside the tables are [`document`]s with one typed definition for writer and reader:
+//!
+//! ```
+//! use tailback_results::document::{ComparedRun, Comparison, Document};
+//!
+//! let folder = std::env::temp_dir().join(format!("tailback-results-doc-{}", std::process::id()));
+//! let runs = vec![ComparedRun { value: "qcn".into(), folder: "qcn".into() }];
+//! let comparison = Comparison { name: "victim".into(), key: "protocol.name".into(), runs, rows: Vec::new() };
+//! comparison.write(&folder)?;
+//! assert_eq!(Comparison::read(&folder)?, Some(comparison));
+//!
+//! // An edited document is refused.
+//! let file = folder.join(Comparison::FILE);
+//! let edited = std::fs::read_to_string(&file).expect("it was written").replace("victim", "culprit");
+//! std::fs::write(&file, edited).expect("there is room");
+//! assert!(Comparison::read(&folder).is_err());
+//! # std::fs::remove_dir_all(&folder).expect("it is there");
+//! # Ok::<(), tailback_results::ResultsError>(())
+//! ```
 
 mod arrow;
 mod batch;

@@ -5,6 +5,37 @@
 //! converts these to a network description, computes defaults by rule and finds contradictions. The [`Plan`] is the
 //! result: all values, and the source of each.
 //!
+//! ```
+//! use tailback_scenario::{Limits, NoFiles, Source, load_str};
+//!
+//! let text = r#"
+//!     schema_version = 1
+//!     [network]
+//!     topology = "single-switch"
+//!     hosts = 4
+//!     link = { rate = "100Gb/s", latency = "500ns" }
+//!     [[switches]]
+//!     flow_control = "pfc"
+//!     buffers = { capacity = "200KB" }
+//!     [[workloads]]
+//!     kind = "greedy"
+//!     from = "h1"
+//!     to = "h0"
+//!     [run]
+//!     duration = "1ms"
+//! "#;
+//! let overrides = ["network.hosts=8".to_owned()];
+//! let plan = load_str("small.toml", text, &overrides, &NoFiles, Limits::default()).expect("a sound scenario");
+//! assert_eq!(plan.spec.graph.nodes.len(), 9);
+//! let hosts = plan.entries.iter().find(|entry| entry.path == "network.hosts").expect("every value is listed");
+//! assert_eq!(hosts.source, Source::Override("network.hosts=8".into()));
+//!
+//! // A mistake is reported at its position, with a remedy.
+//! let wrong = text.replace("hosts", "hots");
+//! let errors = load_str("small.toml", &wrong, &[], &NoFiles, Limits::default()).expect_err("a misspelt key");
+//! assert!(errors.render(false).contains("did you mean `hosts`"));
+//! ```
+//!
 //! Only [`load()`] accesses the disk. This crate prints nothing, and no input makes it panic.
 
 mod check;

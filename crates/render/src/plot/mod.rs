@@ -36,5 +36,6 @@ pub use map_chart::{MapBand, MapChart, MapLine};
 pub use output::Drawn;
 pub use pictures::{Chart, PlotOptions, draw_plots, picture, write_plots};
 pub use png::to_png;
+pub use results::Quantity;
 pub use svg::to_svg;
 pub use thin::Thinner;

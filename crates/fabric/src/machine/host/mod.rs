@@ -21,17 +21,18 @@ pub(crate) struct Host {
     /// Number among the hosts of the network.
     pub(crate) number: u32,
     pub(crate) port: u32,
-    /// Its flows, as positions in [`Network::flows`]; those that have not started come last, the next one first.
+    /// Its flows, as positions in [`Network::flows`](super::network::Network::flows); those that have not started come
+    /// last, the next one first.
     pub(crate) first_flow: u32,
     pub(crate) flows: u32,
     /// How many of them have started.
     pub(crate) started: u32,
     /// Timers of its flows, numbered from its first flow, then those of `sinks`.
     pub(crate) timers: IndexedHeap,
-    /// Flows with receiving points of their own that end here, as positions in [`Network::received`].
+    /// Flows with receiving points of their own that end here, as positions in the network's `received`.
     pub(crate) sinks: Vec<u32>,
-    /// Of each class the flow that sent last, as a position in [`Network::flows`], or [`NIL`]; see
-    /// [`Network::last_sender`].
+    /// Of each class the flow that sent last, as a position in the network's flows, or [`NIL`](super::frame::NIL); see
+    /// `Network::last_sender`.
     pub(crate) last_sender: [u32; MAX_CLASSES],
     /// Frames that have arrived and are not yet consumed; present if it can be slower than the cable.
     pub(crate) service: Option<Box<Service>>,
