@@ -5,7 +5,7 @@ use crate::neighbours::{Identity, Others};
 use crate::resolve::{self, Operating};
 use crate::settings::{Settings, Version};
 use crate::transmit::{Timers, Transmit, What};
-use crate::{Advertisement, Finding, finding};
+use crate::{Advertisement, Mismatch, mismatch};
 use units::{Span, Time};
 use wire::ethernet::{self, Content, Frame, ether_type};
 use wire::lldp::{self, Identifier, Ieee};
@@ -164,9 +164,9 @@ impl Agent {
     }
 
     /// Returns the configuration mismatches.
-    pub fn findings(&self) -> impl Iterator<Item = Finding> + '_ {
+    pub fn mismatches(&self) -> impl Iterator<Item = Mismatch> + '_ {
         let crowded = self.others.count() > 0;
-        finding::findings(&self.settings, self.address, &self.operating, self.followed(), crowded)
+        mismatch::mismatches(&self.settings, self.address, &self.operating, self.followed(), crowded)
     }
 
     /// Receives a frame, with or without its check sequence.

@@ -127,7 +127,7 @@ pub enum Against {
     /// The number of others whose value is at least a threshold.
     Count,
     /// Its rank among others by several criteria, the best first.
-    Place,
+    Rank,
     /// The number of others that are better, by several criteria, under an alternative of a choice.
     BetterUnder,
     /// The fraction of pairs of others whose order is not reversed by an alternative of a choice.
@@ -270,10 +270,10 @@ fn sentence(gathered: &Gathered<'_>, node: &Node) -> Option<Sentence> {
         against: match node.text("as")?.as_str() {
             "ratio" => Against::Ratio,
             "difference" => Against::Difference,
-            "place-from-top" => Against::FromTop,
-            "place-from-bottom" => Against::FromBottom,
+            "rank-from-top" => Against::FromTop,
+            "rank-from-bottom" => Against::FromBottom,
             "count" => Against::Count,
-            "place" => Against::Place,
+            "rank" => Against::Rank,
             "better-under" => Against::BetterUnder,
             "order-kept" => Against::OrderKept,
             _ => Against::Nothing,

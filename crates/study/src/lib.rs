@@ -3,6 +3,44 @@
 //! [`execute()`] runs and measures a plan. [`Grid`] runs a scenario over a grid of values and several seeds, in parallel
 //! and resumable. [`judge`] compares measurements of several seeds with the expectations of a paper or a scenario;
 //! [`FigureStudy`] does so for all cells of a figure and all readings of its paper.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use tailback_study::scenario::{Limits, NoFiles, load_str};
+//! use tailback_study::{Options, Verdict, execute};
+//!
+//! // Two hosts send to a third over one switch with PFC: each gets half of the link, and nothing is dropped.
+//! let text = r#"
+//!     schema_version = 1
+//!     [network]
+//!     topology = "single-switch"
+//!     hosts = 3
+//!     link = { rate = "10Gb/s", latency = "500ns" }
+//!     [[switches]]
+//!     flow_control = "pfc"
+//!     buffers = { capacity = "100KB", xoff = "30KB", xon = "28KB" }
+//!     [[workloads]]
+//!     name = "incast"
+//!     kind = "greedy"
+//!     from = ["h1", "h2"]
+//!     to = "h0"
+//!     [run]
+//!     duration = "200us"
+//!     [[expectations]]
+//!     name = "throughput of each"
+//!     metric = "throughput"
+//!     of = "incast"
+//!     value = "4.9Gb/s"
+//!     tolerance = 0.05
+//! "#;
+//! let plan = load_str("incast.toml", text, &[], &NoFiles, Limits::default()).map_err(|errors| errors.render(false))?;
+//! let interrupt = AtomicBool::new(false);
+//! let options = Options { threads: 1, time_up: None, interrupt: &interrupt, record: None, capture: None };
+//! let execution = execute(&plan, &options, |_| {}).map_err(|error| error.to_string())?;
+//! assert_eq!(execution.judgements[0].verdict, Verdict::Agrees);
+//! assert_eq!(execution.report.totals.dropped_frames, 0);
+//! # Ok::<(), String>(())
+//! ```
 
 pub mod capture;
 mod grid;
@@ -27,11 +65,13 @@ pub use measure::{
     Bounds, Interval, Measures, Summary, WorkloadSummary, measured, outcome_word, quantile, summarise, summarise_within,
 };
 pub use paper::{
-    Alternative, CellSummary, FigureEnding, FigureError, FigureOptions, FigureRecord, FigureRunner, FigureStudy,
-    Finding, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, axis_to_draw, own_folder,
+    Alternative, CellSummary, FigureEnding, FigureError, FigureFinding, FigureOptions, FigureRecord, FigureRunner,
+    FigureStudy, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, axis_to_draw, own_folder,
     paper_document, short_cell, whole_figure,
 };
+pub use {results, scenario};
+
 pub use run::{
-    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, blame, cores, execute, execute_with,
-    file_name, load_recorded, recorder_spec, slug, usual_place,
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, cores, execute, execute_with,
+    explain_loss, file_name, load_recorded, recorder_spec, slug, usual_place,
 };

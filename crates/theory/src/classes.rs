@@ -12,7 +12,7 @@
 //! opposite weights, both links may be divided by the weights of either, or anything in between. Both ends of the range
 //! are therefore computed. An offer decreases as the rates of other flows increase: the offers to flows that are alone
 //! are too high, the offers beside those rates are too low, and so on in turn. The two sequences enclose all fair
-//! allocations. If they converge to the same limit, it is the only fair allocation; otherwise [`Share`] has two bounds.
+//! allocations. If they converge to the same limit, it is the only fair allocation; otherwise [`ShareBounds`] has two bounds.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +117,7 @@ pub struct Link {
 
 /// The share of a flow: no fair allocation gives it less than `least` or more than `most`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct ShareBounds {
     /// Lower bound in bits per second.
     pub least: f64,
     /// Upper bound in bits per second.
@@ -126,7 +126,7 @@ pub struct Share {
     pub limit: Option<usize>,
 }
 
-impl Share {
+impl ShareBounds {
     /// Returns whether the bounds coincide, so that the fair share is unique.
     #[must_use]
     pub fn is_known(&self) -> bool {
@@ -140,7 +140,7 @@ type Offered = Vec<Vec<f64>>;
 /// Returns the fair shares of the flows, in their order. A flow names a link at most once; a flow without links gets
 /// its demand, or nothing.
 #[must_use]
-pub fn fair(links: &[Link], flows: &[Flow]) -> Vec<Share> {
+pub fn fair(links: &[Link], flows: &[Flow]) -> Vec<ShareBounds> {
     let ground = Ground::new(links, flows);
     let fastest = links.iter().map(|link| link.capacity).fold(0.0, f64::max);
     let mut most = ground.offers(&flows.iter().map(|flow| vec![0.0; flow.links.len()]).collect());
@@ -159,7 +159,7 @@ pub fn fair(links: &[Link], flows: &[Flow]) -> Vec<Share> {
     }
     let share = |flow: usize| {
         let ((most, limit), (least, _)) = (ground.share(flow, &most), ground.share(flow, &least));
-        Share { least: least.min(most), most, limit }
+        ShareBounds { least: least.min(most), most, limit }
     };
     (0..flows.len()).map(share).collect()
 }
@@ -281,7 +281,7 @@ mod tests {
     #[track_caller]
     fn rates(links: &[Link], flows: &[Flow], expected: &[f64]) {
         let shares = fair(links, flows);
-        assert!(shares.iter().all(Share::is_known), "{shares:?}");
+        assert!(shares.iter().all(ShareBounds::is_known), "{shares:?}");
         for (share, expected) in shares.iter().zip(expected) {
             assert!((share.most - expected).abs() < 1e-6, "{shares:?} against {expected}");
         }

@@ -73,8 +73,8 @@ fn the_core_configures_a_row() {
         assert!(row.pfc(device).iter().all(|&paused| paused == 8), "device {device}");
         assert_eq!(row.bridges[device].source(), Some(0));
         assert_eq!(row.bridges[device].agents()[0].operating().ets.value, storage());
-        let findings = row.bridges[device].agents()[0].findings().count();
-        assert_eq!(findings, 0);
+        let mismatches = row.bridges[device].agents()[0].mismatches().count();
+        assert_eq!(mismatches, 0);
     }
     let changed = row.bridges.iter().flat_map(Bridge::agents).map(control::Agent::changed_at).max();
     // One cable after the other; the first frames of all cross at the same time.
@@ -112,8 +112,8 @@ fn two_cores_that_disagree_are_named() {
     net.run(seconds(20));
     assert_eq!((net.pfc(1), net.bridges[1].source()), (vec![8, 8], Some(0)));
     let agents = net.bridges[1].agents();
-    assert_eq!((agents[0].operating().pfc.from, agents[0].findings().count()), (Origin::Peer, 0));
-    assert!(agents[1].findings().any(|finding| finding.name() == "pfc-differs"));
+    assert_eq!((agents[0].operating().pfc.from, agents[0].mismatches().count()), (Origin::Peer, 0));
+    assert!(agents[1].mismatches().any(|mismatch| mismatch.name() == "pfc-differs"));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_host_configures_nobody() {
     let mut net = Devices::new(&[host, Settings::default(), core()], &[[(0, 0), (1, 3)], [(1, 0), (2, 0)]]);
     net.run(seconds(20));
     assert_eq!((net.pfc(0), net.pfc(1), net.bridges[1].source()), (vec![0x10], vec![8, 8], Some(0)));
-    assert!(net.bridges[1].agents()[3].findings().any(|finding| finding.name() == "pfc-differs"));
+    assert!(net.bridges[1].agents()[3].mismatches().any(|mismatch| mismatch.name() == "pfc-differs"));
     // Nor without a core.
     let mut net = Devices::new(&[host, Settings::default()], &[[(0, 0), (1, 3)]]);
     net.run(seconds(20));

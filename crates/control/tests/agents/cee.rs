@@ -12,7 +12,7 @@ fn cee(settings: Settings) -> Settings {
 }
 
 fn names(line: &Line, end: usize) -> Vec<&'static str> {
-    line.ends[end].findings().map(|finding| finding.name()).collect()
+    line.ends[end].mismatches().map(|mismatch| mismatch.name()).collect()
 }
 
 /// Willing and priorities of each end, then what each operates on; whether both speak CEE from the beginning or one falls

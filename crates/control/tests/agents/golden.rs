@@ -91,5 +91,5 @@ fn in_the_place_of_the_other_end() {
     }
     assert_eq!(*agent.operating(), before);
     // B operates on what was recommended to it, which is not what A does: the two directions differ, as configured.
-    assert_eq!(agent.findings().map(|it| it.name()).collect::<Vec<_>>(), ["lossless-in-lossy-class", "ets-differs"]);
+    assert_eq!(agent.mismatches().map(|it| it.name()).collect::<Vec<_>>(), ["lossless-in-lossy-class", "ets-differs"]);
 }

@@ -61,7 +61,7 @@ proptest! {
         let at = at % bytes.len();
         bytes[at] = octet;
         line.ends[0].handle_frame(seconds(10), &bytes);
-        let _ = line.ends[0].findings().map(|finding| finding.to_string().len()).sum::<usize>();
+        let _ = line.ends[0].mismatches().map(|mismatch| mismatch.to_string().len()).sum::<usize>();
         // If the damage made a second neighbour with a long life, that has to age first.
         line.run_well(seconds(10 + 65_535 + 60));
         prop_assert_eq!(line.ends[0].operating().pfc.value, 8);

@@ -36,7 +36,7 @@ proptest! {
         good.run_well(seconds(10));
         for end in 0..2 {
             prop_assert_eq!(bad.ends[end].operating(), good.ends[end].operating());
-            let (bad, good): (Vec<_>, Vec<_>) = (bad.ends[end].findings().collect(), good.ends[end].findings().collect());
+            let (bad, good): (Vec<_>, Vec<_>) = (bad.ends[end].mismatches().collect(), good.ends[end].mismatches().collect());
             prop_assert_eq!(bad, good);
         }
     }
@@ -46,7 +46,7 @@ proptest! {
     fn ends_agree_or_know_it(a in any_settings(), b in any_settings()) {
         let mut line = Line::new(a, b);
         line.run_well(seconds(40));
-        let differs = |end: &Agent| end.findings().any(|finding| finding.name() == "pfc-differs");
+        let differs = |end: &Agent| end.mismatches().any(|mismatch| mismatch.name() == "pfc-differs");
         let same = line.pfc()[0] == line.pfc()[1];
         prop_assert_eq!(line.ends.each_ref().map(differs), [!same; 2]);
         prop_assert!(same || !a.pfc.willing && !b.pfc.willing);

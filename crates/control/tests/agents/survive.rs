@@ -58,6 +58,6 @@ pub fn survive(mut history: &[u8]) {
         assert!(agent.poll_at().is_none_or(|at| at > now), "whatever was due was done");
         let willing = agent.settings().pfc.willing;
         assert!(willing || agent.operating().pfc.value == agent.settings().pfc.priorities);
-        assert!(agent.findings().all(|finding| !finding.to_string().is_empty()));
+        assert!(agent.mismatches().all(|mismatch| !mismatch.to_string().is_empty()));
     }
 }

@@ -1,13 +1,13 @@
 //! The decision tables of the standard, row by row, worked out by hand.
 
 use crate::kit::{Line, address, agent, core, frame, pfc, seconds, storage, table};
-use control::{Applications, Defence, Finding, Origin, Settings, TieBreak};
+use control::{Applications, Defence, Mismatch, Origin, Settings, TieBreak};
 use units::Time;
 use wire::Priority;
 use wire::lldp::ieee::Application;
 
 fn names(line: &Line, end: usize) -> Vec<&'static str> {
-    line.ends[end].findings().map(|finding| finding.name()).collect()
+    line.ends[end].mismatches().map(|mismatch| mismatch.name()).collect()
 }
 
 /// End 0 has the lower address.
@@ -81,8 +81,8 @@ fn applications_come_from_one_that_is_not_willing() {
         (Some(3), Some(4), Origin::Peer)
     );
     // It still says what it was configured with, and the teacher sees it.
-    let expected = Finding::ApplicationDiffers { selector: 1, protocol: 0x8906, ours: 3, theirs: 5 };
-    assert!(line.ends[1].findings().any(|finding| finding == expected));
+    let expected = Mismatch::ApplicationDiffers { selector: 1, protocol: 0x8906, ours: 3, theirs: 5 };
+    assert!(line.ends[1].mismatches().any(|mismatch| mismatch == expected));
 
     // Two that would both learn keep their own.
     let (mut one, mut other) = (Settings::default(), Settings::default());
@@ -102,8 +102,8 @@ fn congestion_notification_knows_its_edge() {
     line.run_well(seconds(10));
     let cn = line.ends[0].operating().cn;
     assert_eq!((cn[3], cn[4], cn[5]), (Defence::Disabled, Defence::Edge, Defence::InteriorReady));
-    let edge = Finding::CongestionEdge { priorities: 0b0001_0000 };
-    assert!(line.ends[0].findings().eq([edge]));
+    let edge = Mismatch::CongestionEdge { priorities: 0b0001_0000 };
+    assert!(line.ends[0].mismatches().eq([edge]));
 }
 
 #[test]
@@ -114,17 +114,17 @@ fn what_cannot_work_is_named() {
     mixed.pfc.priorities = 0b0000_1100;
     mixed.pfc.capability = 1;
     let agent = agent(1, mixed);
-    let findings: Vec<_> = agent.findings().collect();
+    let mismatches: Vec<_> = agent.mismatches().collect();
     assert_eq!(
-        findings,
+        mismatches,
         [
-            Finding::PfcBeyondCapability { paused: 0b1100, capability: 1 },
-            Finding::EtsShares { sum: 90 },
-            Finding::LosslessInLossyClass { class: 0, lossless: 2, lossy: 0 },
-            Finding::NoClass { priority: 7 },
+            Mismatch::PfcBeyondCapability { paused: 0b1100, capability: 1 },
+            Mismatch::EtsShares { sum: 90 },
+            Mismatch::LosslessInLossyClass { class: 0, lossless: 2, lossy: 0 },
+            Mismatch::NoClass { priority: 7 },
         ]
     );
-    let text = findings[2].to_string();
+    let text = mismatches[2].to_string();
     assert_eq!(text, "traffic class 0 mixes priority 2 (with PFC) and priority 0 (without PFC)");
 }
 
@@ -136,11 +136,12 @@ fn a_peer_that_enables_more_than_it_can_is_named() {
         theirs.pfc.capability = capability;
         let mut line = Line::new(pfc(true, 0), theirs);
         line.run_well(seconds(10));
-        let findings: Vec<_> = line.ends[0].findings().filter(|it| it.name() == "pfc-peer-beyond-capability").collect();
-        let expected = Finding::PfcPeerBeyondCapability { paused: 0b1100, capability };
-        assert_eq!(findings, if named { vec![expected] } else { Vec::new() }, "capability {capability}");
+        let mismatches: Vec<_> =
+            line.ends[0].mismatches().filter(|it| it.name() == "pfc-peer-beyond-capability").collect();
+        let expected = Mismatch::PfcPeerBeyondCapability { paused: 0b1100, capability };
+        assert_eq!(mismatches, if named { vec![expected] } else { Vec::new() }, "capability {capability}");
     }
-    let text = Finding::PfcPeerBeyondCapability { paused: 0b1100, capability: 1 }.to_string();
+    let text = Mismatch::PfcPeerBeyondCapability { paused: 0b1100, capability: 1 }.to_string();
     assert_eq!(text, "the peer enables PFC for priorities 2,3, but advertises a capability of 1");
 }
 
@@ -196,7 +197,7 @@ fn among_several_nobody_is_followed() {
     assert_eq!((a.operating().pfc.value, a.others()), (8, 0));
     hear(&mut a, &mut c, seconds(1));
     assert_eq!((a.operating().pfc.value, a.others()), (0, 1));
-    assert!(a.findings().any(|finding| finding == Finding::SeveralPeers));
+    assert!(a.mismatches().any(|mismatch| mismatch == Mismatch::SeveralPeers));
     // The other goes: the first is followed again.
     c.shut_down();
     hear(&mut a, &mut c, seconds(2));

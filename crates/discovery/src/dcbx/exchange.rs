@@ -3,7 +3,7 @@
 use super::{DcbPlan, LinkDown};
 use crate::address;
 use crate::post::{PATIENCE, Post};
-use control::{Bridge, Finding, LARGEST_FRAME, Operating, Settings};
+use control::{Bridge, LARGEST_FRAME, Mismatch, Operating, Settings};
 use fabric::graph::{Graph, NodeId, PortEnd, Role};
 use fabric::spec::Fault;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub struct Port {
     /// Operational settings.
     pub operating: Operating,
     /// Mismatches found.
-    pub findings: Vec<Finding>,
+    pub mismatches: Vec<Mismatch>,
     /// Whether the node learns its settings from the far end and propagates them.
     pub source: bool,
 }
@@ -67,7 +67,7 @@ impl Exchange {
     /// Returns whether the agents converged without a mismatch at any port.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.settled && self.ports().all(|port| port.findings.is_empty())
+        self.settled && self.ports().all(|port| port.mismatches.is_empty())
     }
 }
 
@@ -278,8 +278,8 @@ impl<'a> World<'a> {
             next[place] += 1;
             let (bridge, agent) = (&self.bridges[place], &self.bridges[place].agents()[number]);
             let source = bridge.source() == Some(number);
-            let (operating, findings) = (*agent.operating(), agent.findings().collect());
-            Port { node, number: number as u16, peer, operating, findings, source }
+            let (operating, mismatches) = (*agent.operating(), agent.mismatches().collect());
+            Port { node, number: number as u16, peer, operating, mismatches, source }
         };
         let cables = self.graph.cables.iter().map(|cable| [port(cable.a, cable.b), port(cable.b, cable.a)]).collect();
         Exchange {

@@ -2,7 +2,7 @@
 
 use super::series::{Join, Wish};
 use fabric::record::schema;
-use results::document::{Chart, ChartGroup, Judgement, Network};
+use results::document::{Chart, ChartGroup, JudgementRecord, Network};
 use results::{Batch, Cells, EXPECTATIONS_FILE, Results, ResultsError};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -180,7 +180,7 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
 }
 
 /// The verdicts on what the scenario expects.
-fn expectations(results: &Results) -> Result<Option<Vec<Judgement>>, ResultsError> {
+fn expectations(results: &Results) -> Result<Option<Vec<JudgementRecord>>, ResultsError> {
     let Some(value) = results.beside(EXPECTATIONS_FILE)? else { return Ok(None) };
     let path = results.directory().join(EXPECTATIONS_FILE);
     let judgements = serde_json::from_value(value);

@@ -1,6 +1,6 @@
 //! `verdicts.json`: the measurements of a figure of a paper and the verdicts on it.
 
-use super::{Count, Document, Judgement, SpreadWithInterval};
+use super::{Count, Document, JudgementRecord, SpreadWithInterval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ pub struct NumberFinding {
     pub cell: BTreeMap<String, String>,
     /// The judgement under the default reading of the paper; its verdict takes all readings into account.
     #[serde(flatten)]
-    pub judgement: Judgement,
+    pub judgement: JudgementRecord,
     /// Derivation of the verdict.
     #[serde(flatten)]
     pub ruling: Ruling,

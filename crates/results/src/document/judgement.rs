@@ -33,7 +33,7 @@ pub struct SpreadWithInterval {
 
 /// An expectation and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
+pub struct JudgementRecord {
     /// Name of the expectation.
     pub name: String,
     /// `=`, `<`, `<=`, `>` or `>=`; `None` if nothing is expected.

@@ -20,7 +20,7 @@ pub use figure::{
     Chart, ChartGroup, ChartLine, ChartPoint, ChartVariant, Choice, Figure, FigureCell, FigureRun, NumberFinding,
     Program, Ruling, TrendFinding, TrendLine, TrendMedian, UnderChoice,
 };
-pub use judgement::{Judgement, Spread, SpreadWithInterval};
+pub use judgement::{JudgementRecord, Spread, SpreadWithInterval};
 pub use network::{BufferKind, Network, NetworkBuffers, NetworkClass, NetworkFault, NetworkFlows, NetworkNodes};
 pub use paper::{
     Count, CountPart, Counts, MatrixDocument, MatrixRow, MissingPart, Paper, PaperSummary, SentenceRecord,

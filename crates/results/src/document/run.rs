@@ -1,6 +1,6 @@
 //! Summary of a run, as printed by `run --json`.
 
-use super::Judgement;
+use super::JudgementRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub struct RunRecord {
     /// The workloads.
     pub workloads: Vec<WorkloadRecord>,
     /// The scenario's expectations and their verdicts.
-    pub expectations: Vec<Judgement>,
+    pub expectations: Vec<JudgementRecord>,
     /// Path of the results directory, if the run was recorded.
     pub results: Option<String>,
 }

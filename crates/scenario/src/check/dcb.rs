@@ -35,8 +35,8 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     let mut seen: BTreeMap<String, (String, usize, bool)> = BTreeMap::new();
     for port in exchange.ports() {
         let name = |node: NodeId| graph.nodes[node.0 as usize].name.as_str();
-        for finding in &port.findings {
-            let edge = matches!(finding, control::Finding::CongestionEdge { .. });
+        for finding in &port.mismatches {
+            let edge = matches!(finding, control::Mismatch::CongestionEdge { .. });
             let place = || format!("{}->{}", name(port.node), name(port.peer));
             let known = seen.entry(finding.to_string()).or_insert_with(|| (place(), 0, edge));
             known.1 += 1;

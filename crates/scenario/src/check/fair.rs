@@ -206,7 +206,7 @@ impl<'a> Ground<'a> {
         };
         let flows: Vec<classes::Flow> = numbers.iter().zip(flows).map(flow).collect();
         let channels: Vec<u32> = schedulers.keys().copied().collect();
-        let share = |(&number, share): (&usize, classes::Share)| {
+        let share = |(&number, share): (&usize, classes::ShareBounds)| {
             let frames = expansion(self.plan, &self.plan.spec.flows[number]);
             let throughput = if share.is_known() { share.most } else { share.least };
             FairShare {

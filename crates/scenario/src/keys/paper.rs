@@ -80,11 +80,11 @@ fn matrices() -> Section {
 }
 
 /// What is compared of one quantity, of several, with other variants, and with another value of a choice.
-const ONE_QUANTITY: [&str; 6] = ["number", "ratio", "difference", "place-from-top", "place-from-bottom", "count"];
-const CRITERIA: [&str; 3] = ["place", "better-under", "order-kept"];
+const ONE_QUANTITY: [&str; 6] = ["number", "ratio", "difference", "rank-from-top", "rank-from-bottom", "count"];
+const CRITERIA: [&str; 3] = ["rank", "better-under", "order-kept"];
 const UNDER: [&str; 2] = ["better-under", "order-kept"];
 const WITH_OTHERS: [&str; 8] =
-    ["ratio", "difference", "place-from-top", "place-from-bottom", "count", "place", "better-under", "order-kept"];
+    ["ratio", "difference", "rank-from-top", "rank-from-bottom", "count", "rank", "better-under", "order-kept"];
 
 fn criteria() -> Section {
     Section {
@@ -145,11 +145,11 @@ fn sentences() -> Section {
                     ("number", "the number itself"),
                     ("ratio", "the number divided by the mean of the other variants"),
                     ("difference", "the number minus the mean of the other variants"),
-                    ("place-from-top", "rank of the variant among the others and itself, 1 for the largest"),
-                    ("place-from-bottom", "rank of the variant among the others and itself, 1 for the smallest"),
+                    ("rank-from-top", "rank of the variant among the others and itself, 1 for the largest"),
+                    ("rank-from-bottom", "rank of the variant among the others and itself, 1 for the smallest"),
                     ("count", "how many of the other variants reach at least `threshold`"),
                     (
-                        "place",
+                        "rank",
                         "mean rank among the other variants and itself, 1 for the best: each criterion ranks the \
                          variants in every figure; ranks are averaged over the figures, then over the criteria",
                     ),

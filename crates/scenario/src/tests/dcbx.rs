@@ -23,7 +23,7 @@ fn all_as_the_core(exchange: &Exchange) {
         assert_eq!(operating.pfc.value, 8, "{port:?}");
         assert_eq!(operating.ets.value.shares[..2], [60, 40]);
         assert_eq!(operating.apps.value.priority(1, 35078), Some(3));
-        assert_eq!(port.findings, []);
+        assert_eq!(port.mismatches, []);
     }
 }
 
@@ -89,7 +89,7 @@ fn one_node_configures_any_graph() {
         let exchange = exchange(&graph, &plan, seed);
         assert!(exchange.settled, "seed {seed}");
         for port in exchange.ports() {
-            assert_eq!((port.operating.pfc.value, &port.findings[..]), (1 << 5, &[][..]), "seed {seed}: {port:?}");
+            assert_eq!((port.operating.pfc.value, &port.mismatches[..]), (1 << 5, &[][..]), "seed {seed}: {port:?}");
         }
         let sources = exchange.ports().filter(|port| port.source).count();
         assert_eq!(sources, nodes.len() - 1, "seed {seed}: a tree with the core as its root");
@@ -101,9 +101,9 @@ fn an_edge_that_does_not_yield_is_named() {
     let rest = format!("[[dcb]]\nmatch = \"spine*\"\n{CORE}\n[[dcb]]\nmatch = \"h0\"\npfc = [4]\n");
     let network = "topology = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2";
     let exchange = exchanged(&plan(network, &rest));
-    let wrong: Vec<_> = exchange.ports().filter(|port| !port.findings.is_empty()).collect();
+    let wrong: Vec<_> = exchange.ports().filter(|port| !port.mismatches.is_empty()).collect();
     assert_eq!(wrong.len(), 2, "both ends of one cable: {wrong:?}");
-    assert!(wrong.iter().all(|port| port.findings.iter().any(|finding| finding.name() == "pfc-differs")));
+    assert!(wrong.iter().all(|port| port.mismatches.iter().any(|finding| finding.name() == "pfc-differs")));
 }
 
 #[test]
@@ -189,7 +189,9 @@ fn the_core_changes_its_mind() {
     let steps = later(&plan);
     assert_eq!(steps[1].at, Some(units::Time::ZERO + Span::from_millis(2)));
     assert!(steps[1].settled && steps[1].ports().all(|port| port.operating.pfc.value == 0x18));
-    assert!(steps[1].ports().all(|port| port.operating.ets.value.shares[..2] == [50, 50] && port.findings.is_empty()));
+    assert!(
+        steps[1].ports().all(|port| port.operating.ets.value.shares[..2] == [50, 50] && port.mismatches.is_empty())
+    );
     assert!(steps[1].converged > Span::from_micros(2) && steps[1].converged < Span::from_micros(4));
     assert_eq!(steps[1].changed, steps[1].ports().count());
 }

@@ -25,13 +25,13 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// Returns the ranks of numbers, 1 for the best; equal numbers share a rank.
-fn places(best: Best, numbers: &[f64]) -> Vec<f64> {
-    let place = |&own: &f64| {
+fn ranks(best: Best, numbers: &[f64]) -> Vec<f64> {
+    let rank = |&own: &f64| {
         let count = |order: Ordering| numbers.iter().filter(|&&other| compare(best, other, own) == order).count();
         // It is equal to itself, too.
         1.0 + count(Ordering::Less) as f64 + (count(Ordering::Equal) as f64 - 1.0) / 2.0
     };
-    numbers.iter().map(place).collect()
+    numbers.iter().map(rank).collect()
 }
 
 /// A criterion and its numbers by figure and variant.
@@ -41,11 +41,11 @@ pub(super) type Ranked<'a> = (&'a Criterion, Vec<Vec<f64>>);
 pub(super) type Numbers<'a> = Vec<Ranked<'a>>;
 
 /// Returns the mean rank of every variant over all figures and criteria; `None` if there are no numbers.
-pub(super) fn mean_places(numbers: &Numbers<'_>) -> Option<Vec<f64>> {
+pub(super) fn mean_ranks(numbers: &Numbers<'_>) -> Option<Vec<f64>> {
     let of_criterion = |(criterion, figures): &Ranked<'_>| {
-        let places: Vec<Vec<f64>> = figures.iter().map(|numbers| places(criterion.best, numbers)).collect();
-        let variants = places.first()?.len();
-        (0..variants).map(|variant| mean(&places.iter().map(|place| place[variant]).collect::<Vec<_>>())).collect()
+        let ranks: Vec<Vec<f64>> = figures.iter().map(|numbers| ranks(criterion.best, numbers)).collect();
+        let variants = ranks.first()?.len();
+        (0..variants).map(|variant| mean(&ranks.iter().map(|rank| rank[variant]).collect::<Vec<_>>())).collect()
     };
     let criteria: Option<Vec<Vec<f64>>> = numbers.iter().map(of_criterion).collect();
     let criteria = criteria?;
@@ -103,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_numbers_share_their_places() {
-        assert_eq!(places(Best::Largest, &[0.99, 0.5, 0.995, 0.2]), [1.5, 3.0, 1.5, 4.0]);
-        assert_eq!(places(Best::Smallest, &[30.0, 10.0, 20.0]), [3.0, 1.0, 2.0]);
-        assert_eq!(places(Best::Smallest, &[0.0, 0.0]), [1.5, 1.5]);
+    fn equal_numbers_share_their_ranks() {
+        assert_eq!(ranks(Best::Largest, &[0.99, 0.5, 0.995, 0.2]), [1.5, 3.0, 1.5, 4.0]);
+        assert_eq!(ranks(Best::Smallest, &[30.0, 10.0, 20.0]), [3.0, 1.0, 2.0]);
+        assert_eq!(ranks(Best::Smallest, &[0.0, 0.0]), [1.5, 1.5]);
     }
 
     #[test]
@@ -119,10 +119,10 @@ mod tests {
             (&least, vec![vec![300e3, 24e3], vec![300e3, 20e3]]),
             (&least, vec![vec![0.2, 0.001], vec![0.001, 0.08], vec![0.3, 0.002]]),
         ];
-        let places = mean_places(&numbers).unwrap();
-        assert!(places[1] < places[0], "{places:?}");
+        let ranks = mean_ranks(&numbers).unwrap();
+        assert!(ranks[1] < ranks[0], "{ranks:?}");
         // (1 + 2 + 2 + 5/3) / 4
-        assert!((places[0] - 20.0 / 12.0).abs() < 1e-12, "{places:?}");
+        assert!((ranks[0] - 20.0 / 12.0).abs() < 1e-12, "{ranks:?}");
     }
 
     #[test]
@@ -135,6 +135,6 @@ mod tests {
         assert_eq!(better(&before, &before), Some(0.0));
         // Of six pairs one is reversed: the first two, by the first criterion.
         assert!((order_kept(&before, &after).unwrap() - 5.0 / 6.0).abs() < 1e-12);
-        assert_eq!(mean_places(&Vec::new()), None);
+        assert_eq!(mean_ranks(&Vec::new()), None);
     }
 }

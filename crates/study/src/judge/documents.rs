@@ -40,9 +40,9 @@ impl From<&Summary> for SpreadWithInterval {
 
 /// Converts a judgement to its document.
 #[must_use]
-pub fn judgement_record(judgement: &Judgement) -> document::Judgement {
+pub fn judgement_record(judgement: &Judgement) -> document::JudgementRecord {
     let Expectation { name, expected, comparison, tolerance, source, .. } = &judgement.expectation;
-    document::Judgement {
+    document::JudgementRecord {
         name: name.clone(),
         comparison: expected.as_ref().map(|_| symbol(*comparison).to_owned()),
         expected: expected.as_ref().map(ToString::to_string),

@@ -1,6 +1,6 @@
 //! Judgement of a paper's statements about several figures, by seed and under every reading of open choices.
 
-use super::criteria::{Numbers, better, mean_places, order_kept};
+use super::criteria::{Numbers, better, mean_ranks, order_kept};
 use super::undetermined::{Votes, doubt};
 use super::verdict::{Verdict, nearly_all};
 use crate::grid::points::PointResult;
@@ -134,7 +134,7 @@ impl Case<'_, '_, '_> {
             let figures: Option<Vec<Vec<f64>>> = about.iter().map(of_figure).collect();
             numbers.push((criterion, figures?));
         }
-        // What no figure measures has no places.
+        // What no figure measures has no ranks.
         numbers.retain(|(_, figures)| !figures.is_empty());
         Some(numbers)
     }
@@ -157,7 +157,7 @@ impl Case<'_, '_, '_> {
         let sentence = self.sentence;
         let others = || sentence.over.iter().map(String::as_str).filter(|name| *name != sentence.of);
         let numbers = || -> Option<Vec<f64>> { others().map(|name| self.number(name)).collect() };
-        let place = |ahead: fn(f64, f64) -> bool| -> Option<f64> {
+        let rank = |ahead: fn(f64, f64) -> bool| -> Option<f64> {
             let own = self.number(&sentence.of)?;
             Some(1.0 + numbers()?.into_iter().filter(|&other| ahead(other, own)).count() as f64)
         };
@@ -168,15 +168,15 @@ impl Case<'_, '_, '_> {
                 Some(ratio).filter(|ratio| ratio.is_finite())
             }
             Against::Difference => Some(self.number(&sentence.of)? - Statistic::Mean.of(numbers()?)?),
-            Against::FromTop => place(|other, own| other > own),
-            Against::FromBottom => place(|other, own| other < own),
+            Against::FromTop => rank(|other, own| other > own),
+            Against::FromBottom => rank(|other, own| other < own),
             Against::Count => {
                 Some(numbers()?.into_iter().filter(|&number| number >= sentence.threshold).count() as f64)
             }
-            Against::Place => {
+            Against::Rank => {
                 let variants: Vec<&str> = std::iter::once(sentence.of.as_str()).chain(others()).collect();
-                let places = mean_places(&self.by_criteria(&variants, self.alternative)?)?;
-                Some(1.0 + places[1..].iter().filter(|&&other| other < places[0]).count() as f64)
+                let ranks = mean_ranks(&self.by_criteria(&variants, self.alternative)?)?;
+                Some(1.0 + ranks[1..].iter().filter(|&&other| other < ranks[0]).count() as f64)
             }
             Against::BetterUnder => self.both_ways().and_then(|(before, after)| better(&before, &after)),
             Against::OrderKept => self.both_ways().and_then(|(before, after)| order_kept(&before, &after)),

@@ -12,7 +12,7 @@ fn amount(sentence: &Sentence, unit: Unit, value: f64) -> String {
         Against::Difference if value >= 0.0 => unit.shown(value),
         Against::Difference => format!("-{}", unit.shown(-value)),
         Against::Ratio => format!("{value:.3} times"),
-        Against::FromTop | Against::FromBottom | Against::Place => format!("place {value:.0}"),
+        Against::FromTop | Against::FromBottom | Against::Rank => format!("rank {value:.0}"),
         Against::Count | Against::BetterUnder => format!("{value:.0} of {}", sentence.over.len()),
         Against::OrderKept => Unit::Number.shown(value),
     }

@@ -51,7 +51,7 @@ pub enum Subject {
 
 /// A verdict under all readings.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct FigureFinding {
     /// The statement of the paper, judged under the default reading.
     pub subject: Subject,
     /// The verdict under each alternative.
@@ -60,11 +60,11 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-impl Finding {
-    fn new(subject: Subject, under: Vec<Verdict>) -> Finding {
+impl FigureFinding {
+    fn new(subject: Subject, under: Vec<Verdict>) -> FigureFinding {
         let own = subject.verdict();
         let steady = under.iter().all(|other| own.like(*other));
-        Finding { subject, under, verdict: if steady { own } else { Verdict::Undetermined } }
+        FigureFinding { subject, under, verdict: if steady { own } else { Verdict::Undetermined } }
     }
 
     /// Returns the alternatives that lead to another verdict, with that verdict.
@@ -207,7 +207,7 @@ impl FigureStudy {
 
     /// Judges all statements about the figure: every number in every cell it is stated for, and every trend.
     #[must_use]
-    pub fn judge(&self, plan: &Plan, results: &[PointResult]) -> Vec<Finding> {
+    pub fn judge(&self, plan: &Plan, results: &[PointResult]) -> Vec<FigureFinding> {
         let keys = quantity_keys(&plan.expectations);
         let mut findings = Vec::new();
         for (number, key) in keys.iter().enumerate() {
@@ -226,9 +226,9 @@ impl FigureStudy {
                 };
                 let under = judged.split_off(1).iter().map(|judgement| judgement.verdict).collect();
                 let own = judged.pop().filter(|judgement| judgement.verdict != Verdict::Measured);
-                findings.extend(
-                    own.map(|judgement| Finding::new(Subject::Number { cell, judgement: Box::new(judgement) }, under)),
-                );
+                findings.extend(own.map(|judgement| {
+                    FigureFinding::new(Subject::Number { cell, judgement: Box::new(judgement) }, under)
+                }));
             }
         }
         for trend in &plan.figure.trends {
@@ -242,7 +242,7 @@ impl FigureStudy {
             let under = judged.split_off(1).iter().map(|judgement| judgement.verdict).collect();
             let unit = plan.expectations[trend.quantity].unit();
             let own = judged.pop().map(|judgement| Subject::Trend { trend: trend.clone(), unit, judgement });
-            findings.extend(own.map(|subject| Finding::new(subject, under)));
+            findings.extend(own.map(|subject| FigureFinding::new(subject, under)));
         }
         findings
     }

@@ -1,6 +1,6 @@
 //! A figure that was run and judged, and its document.
 
-use super::figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
+use super::figure::{Alternative, CellSummary, FigureFinding, FigureStudy, Subject};
 use crate::grid::points::{PointResult, quantity_keys};
 use crate::judge::count::count_statements;
 use crate::judge::documents::{judgement_record, units_of};
@@ -9,7 +9,7 @@ use crate::judge::statement::{Evidence, statements};
 use crate::judge::trend::Line;
 use crate::judge::verdict::Verdict;
 use results::document::{
-    Choice, Figure, FigureCell, Judgement, NumberFinding, Program, Ruling, TrendFinding, TrendLine, TrendMedian,
+    Choice, Figure, FigureCell, JudgementRecord, NumberFinding, Program, Ruling, TrendFinding, TrendLine, TrendMedian,
     UnderChoice,
 };
 use results::{COMMIT, VERSION};
@@ -24,7 +24,7 @@ pub struct JudgedFigure {
     /// Measurements, by cell.
     pub cells: Vec<CellSummary>,
     /// Findings on the statements of the paper.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FigureFinding>,
     /// The findings as evidence for statements.
     pub evidence: Vec<Evidence>,
     /// Runs of the figure.
@@ -148,12 +148,12 @@ fn choice_record(choice: &OpenChoice) -> Choice {
 }
 
 /// Returns a finding as evidence for a statement.
-fn evidence(figure: &str, finding: &Finding) -> Evidence {
+fn evidence(figure: &str, finding: &FigureFinding) -> Evidence {
     let subject = &finding.subject;
     Evidence::new(figure, subject.name(), subject.source(), subject.statement(), finding.verdict)
 }
 
-fn ruling(figure: &str, finding: &Finding, study: &FigureStudy) -> Ruling {
+fn ruling(figure: &str, finding: &FigureFinding, study: &FigureStudy) -> Ruling {
     let under = study.alternatives.iter().zip(&finding.under).map(|(Alternative { choice, value }, verdict)| {
         UnderChoice { choice: choice.clone(), value: value.clone(), verdict: verdict.word().to_owned() }
     });
@@ -167,16 +167,16 @@ fn ruling(figure: &str, finding: &Finding, study: &FigureStudy) -> Ruling {
     }
 }
 
-fn number_record(figure: &str, finding: &Finding, study: &FigureStudy) -> Option<NumberFinding> {
+fn number_record(figure: &str, finding: &FigureFinding, study: &FigureStudy) -> Option<NumberFinding> {
     let Subject::Number { cell, judgement } = &finding.subject else { return None };
     Some(NumberFinding {
         cell: map(cell),
-        judgement: Judgement { verdict: finding.verdict.word().to_owned(), ..judgement_record(judgement) },
+        judgement: JudgementRecord { verdict: finding.verdict.word().to_owned(), ..judgement_record(judgement) },
         ruling: ruling(figure, finding, study),
     })
 }
 
-fn trend_record(figure: &str, finding: &Finding, study: &FigureStudy) -> Option<TrendFinding> {
+fn trend_record(figure: &str, finding: &FigureFinding, study: &FigureStudy) -> Option<TrendFinding> {
     let Subject::Trend { trend, judgement, unit } = &finding.subject else { return None };
     let line = |line: &Line| {
         let median = |(at, median): &(String, Option<f64>)| TrendMedian { at: at.clone(), median: *median };

@@ -7,7 +7,7 @@ mod reproduce;
 mod summary;
 
 pub use charts::axis_to_draw;
-pub use figure::{Alternative, CellSummary, FigureStudy, Finding, Subject};
+pub use figure::{Alternative, CellSummary, FigureFinding, FigureStudy, Subject};
 pub use judged_figure::{FigureEnding, JudgedFigure, short_cell};
 pub use reproduce::{
     FigureError, FigureOptions, FigureRecord, FigureRunner, PaperFigure, own_folder, paper_document, whole_figure,

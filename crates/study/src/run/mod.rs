@@ -15,7 +15,7 @@ pub(crate) mod volume;
 pub use execute::{
     Captured, Draft, Execution, Existing, Options, Recording, StudyError, cores, execute, execute_with, recorder_spec,
 };
-pub use loss::blame;
+pub use loss::explain_loss;
 pub use names::{file_name, slug, usual_place};
 pub use recorded_plan::load_recorded;
 pub use volume::Volume;

@@ -245,8 +245,8 @@ fn packets_on_each_side_of_the_predicted_edge() {
     // About 100 and 300 us of delay; the edge lies at 211, at 231 without the lag of sampling.
     let (inside, near) = behaviour("49us");
     let (outside, far) = behaviour("149us");
-    assert!((edge(&near) - 211.2e-6).abs() < 0.2e-6 && near.verdict() == Verdict::Stable);
-    assert_eq!(far.verdict(), Verdict::Unstable);
+    assert!((edge(&near) - 211.2e-6).abs() < 0.2e-6 && near.verdict() == StabilityVerdict::Stable);
+    assert_eq!(far.verdict(), StabilityVerdict::Unstable);
     // Inside, samples shake the queue by a few frames and it comes back; outside it swings until it is empty.
     assert!(inside.around < 0.07 * 240_000.0, "{}", inside.around);
     assert!(outside.around > 0.5 * 240_000.0, "{}", outside.around);

@@ -1,6 +1,6 @@
 //! An analysis as its document.
 
-use super::{Analysis, BcnAnalysis, BesideFluid, Criterion, LoopAnalysis, Map, MapAxis, Trajectory, Verdict};
+use super::{Analysis, BcnAnalysis, BesideFluid, Criterion, LoopAnalysis, Map, MapAxis, StabilityVerdict, Trajectory};
 use results::Packed;
 use results::document::{
     self, ConditionRecord, CycleRecord, Equilibrium, MapAxisRecord, SampledLoops, Stability, StabilityLoop,
@@ -42,7 +42,7 @@ impl Analysis {
             link: fluid.bottleneck.as_ref().map(|bottleneck| bottleneck.link.clone()),
             equilibrium: Equilibrium { queue_bytes: self.queue, rate_bps: self.rate },
             loops: self.loops.iter().map(loop_record).collect(),
-            stable: self.verdict() == Verdict::Stable,
+            stable: self.verdict() == StabilityVerdict::Stable,
             verdict: self.verdict().word().to_owned(),
             decided_by: self.decisive().name,
             unstable_by: names(unstable_by),

@@ -18,7 +18,7 @@ pub use beside::{BesideError, BesideFluid};
 pub use document::Parts;
 pub use map::{Map, MapAxis, MapError};
 pub use packets::{Behaviour, Packets, packets, sampling, settled, within};
-pub use verdict::{Criterion, Verdict};
+pub use verdict::{Criterion, StabilityVerdict};
 
 use scenario::fluid::{FluidPlan, Model, NamedLoop};
 use theory::Error;
@@ -121,7 +121,7 @@ impl Analysis {
                 slowest.map_or((f64::INFINITY, 0.0), |mode| (mode.settling, mode.frequency))
             }
         };
-        (if self.verdict() == Verdict::Stable { settling } else { f64::INFINITY }, frequency)
+        (if self.verdict() == StabilityVerdict::Stable { settling } else { f64::INFINITY }, frequency)
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_paper_is_analysed() {
         let analysis = analyse(&plan(Model::Bcn(Bcn::of_the_paper()))).expect("an analysis");
-        assert!(analysis.verdict() == Verdict::Stable && analysis.loops.len() == 2);
+        assert!(analysis.verdict() == StabilityVerdict::Stable && analysis.loops.len() == 2);
         let bcn = analysis.bcn.as_ref().expect("it is BCN");
         assert!(!bcn.at_stated.holds() && bcn.at_own.holds() && bcn.edge_phase < 0.0);
         assert_eq!(bcn.claims.iter().filter(|claim| !claim.agrees).count(), 1);
@@ -243,7 +243,9 @@ mod tests {
     fn the_standard_is_analysed() {
         let analysis = analyse(&plan(Model::Qcn(Qcn::of_the_standard()))).expect("an analysis");
         assert!(
-            analysis.verdict() == Verdict::Stable && analysis.bcn.is_none() && analysis.loops[0].open_poles.len() == 3
+            analysis.verdict() == StabilityVerdict::Stable
+                && analysis.bcn.is_none()
+                && analysis.loops[0].open_poles.len() == 3
         );
     }
 

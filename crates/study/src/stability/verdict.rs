@@ -17,7 +17,7 @@ pub struct Criterion {
 
 /// The verdict of all criteria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum StabilityVerdict {
     /// Every criterion says stable.
     Stable,
     /// The most complete criterion says unstable.
@@ -26,14 +26,14 @@ pub enum Verdict {
     InDoubt,
 }
 
-impl Verdict {
+impl StabilityVerdict {
     /// Returns the name of the verdict.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Verdict::Stable => "stable",
-            Verdict::Unstable => "unstable",
-            Verdict::InDoubt => "in doubt",
+            StabilityVerdict::Stable => "stable",
+            StabilityVerdict::Unstable => "unstable",
+            StabilityVerdict::InDoubt => "in doubt",
         }
     }
 }
@@ -86,11 +86,11 @@ impl Analysis {
 
     /// Returns the verdict of all criteria.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> StabilityVerdict {
         if self.criteria().iter().all(|criterion| criterion.stable) {
-            return Verdict::Stable;
+            return StabilityVerdict::Stable;
         }
-        if self.decisive().stable { Verdict::InDoubt } else { Verdict::Unstable }
+        if self.decisive().stable { StabilityVerdict::InDoubt } else { StabilityVerdict::Unstable }
     }
 }
 
@@ -134,26 +134,29 @@ mod tests {
             let rows = [Some(bcn.undelayed), bcn.estimate, bcn.measured, bcn.sampled.measured];
             let alone = analysis.loops.iter().map(|of| of.margins).chain(bcn.sampled.margins);
             let any = rows.iter().flatten().any(|cycle| !cycle.is_stable()) || alone.into_iter().any(|of| !of.stable);
-            assert_eq!(verdict == Verdict::Stable, !any, "{of:?}");
-            assert_eq!(analysis.prediction().0.is_finite(), verdict == Verdict::Stable, "{of:?}");
+            assert_eq!(verdict == StabilityVerdict::Stable, !any, "{of:?}");
+            assert_eq!(analysis.prediction().0.is_finite(), verdict == StabilityVerdict::Stable, "{of:?}");
             if let Some(cycle) = &bcn.sampled.measured {
-                assert!(cycle.is_stable() || verdict == Verdict::Unstable, "{of:?}");
+                assert!(cycle.is_stable() || verdict == StabilityVerdict::Unstable, "{of:?}");
                 overlooked += usize::from(!cycle.is_stable() && analysis.loops_are_stable());
             }
             verdicts.push(verdict);
         }
         // The draw has both, and loops that only the lag of sampling makes unstable.
-        assert!(verdicts.contains(&Verdict::Stable) && verdicts.contains(&Verdict::Unstable), "{verdicts:?}");
+        assert!(
+            verdicts.contains(&StabilityVerdict::Stable) && verdicts.contains(&StabilityVerdict::Unstable),
+            "{verdicts:?}"
+        );
         assert!(overlooked >= 2, "{overlooked}");
     }
 
     #[test]
     fn where_criteria_differ_the_one_that_leaves_out_the_least_decides() {
         let verdict = |of: Bcn| analyse(&FluidPlan::new(Model::Bcn(of))).expect("an analysis").verdict();
-        assert_eq!(verdict(Bcn::of_the_paper()), Verdict::Stable);
+        assert_eq!(verdict(Bcn::of_the_paper()), StabilityVerdict::Stable);
         // 220 us are less than the exact loops stand, and more than they stand with the lag of sampling, 211.2 us.
-        assert_eq!(verdict(Bcn { delay: 220e-6, ..Bcn::of_the_paper() }), Verdict::Unstable);
+        assert_eq!(verdict(Bcn { delay: 220e-6, ..Bcn::of_the_paper() }), StabilityVerdict::Unstable);
         // At 205 us the increase loop alone is unstable with that lag, and in turn both settle.
-        assert_eq!(verdict(Bcn { delay: 205e-6, ..Bcn::of_the_paper() }), Verdict::InDoubt);
+        assert_eq!(verdict(Bcn { delay: 205e-6, ..Bcn::of_the_paper() }), StabilityVerdict::InDoubt);
     }
 }

@@ -6,7 +6,7 @@ use super::console;
 use super::deadline;
 use super::exit::Exit;
 use super::live;
-use control::{Chosen, Defence, Finding, Operating, Origin, Settings, Timers};
+use control::{Chosen, Defence, Mismatch, Operating, Origin, Settings, Timers};
 use discovery::dcbx::{Event, Exchange, Port, history, is_sound};
 use fabric::graph::{Graph, NodeId};
 use scenario::Plan;
@@ -122,12 +122,12 @@ fn as_text(graph: &Graph, exchange: &Exchange) -> String {
         text.push_str("did not converge\n");
     }
     for port in exchange.ports() {
-        for finding in &port.findings {
+        for mismatch in &port.mismatches {
             let (node, peer) = (name(graph, port.node), name(graph, port.peer));
-            text.push_str(&format!("{}: {node}->{peer}: {finding}\n", finding.name()));
+            text.push_str(&format!("{}: {node}->{peer}: {mismatch}\n", mismatch.name()));
         }
     }
-    if exchange.ports().all(|port| port.findings.is_empty()) {
+    if exchange.ports().all(|port| port.mismatches.is_empty()) {
         text.push_str("no mismatches\n");
     }
     text
@@ -157,7 +157,7 @@ fn later(graph: &Graph, steps: &[Exchange]) -> String {
         let when = step.at.map_or(String::new(), |at| at.to_string());
         let what: Vec<String> = step.events.iter().map(|&it| event(graph, it)).collect();
         let after = format!("{}{}", step.converged, if step.settled { "" } else { "..." });
-        let wrong = step.ports().map(|port| port.findings.len()).sum::<usize>().to_string();
+        let wrong = step.ports().map(|port| port.mismatches.len()).sum::<usize>().to_string();
         let frames = grouped(step.frames);
         vec![when, what.join(", "), format!("{} of {ports}", step.changed), after, frames, wrong]
     };
@@ -187,11 +187,11 @@ fn later(graph: &Graph, steps: &[Exchange]) -> String {
         if more > 0 {
             text.push_str(&format!("{when}: and {more} more ports; --json has them all\n"));
         }
-        let found = step.ports().flat_map(|port| port.findings.iter().map(move |finding| (port, finding)));
-        let found: Vec<(&Port, &Finding)> = found.collect();
-        for (port, finding) in found.iter().take(TOLD) {
+        let found = step.ports().flat_map(|port| port.mismatches.iter().map(move |mismatch| (port, mismatch)));
+        let found: Vec<(&Port, &Mismatch)> = found.collect();
+        for (port, mismatch) in found.iter().take(TOLD) {
             let (node, peer) = (name(graph, port.node), name(graph, port.peer));
-            text.push_str(&format!("{when}: {}: {node}->{peer}: {finding}\n", finding.name()));
+            text.push_str(&format!("{when}: {}: {node}->{peer}: {mismatch}\n", mismatch.name()));
         }
         let more = found.len().saturating_sub(TOLD);
         if more > 0 {
@@ -264,7 +264,7 @@ fn as_json(graph: &Graph, steps: &[Exchange]) -> Value {
 }
 
 fn port_json(graph: &Graph, port: &Port) -> Value {
-    let mut state = state_json(&port.operating, &port.findings);
+    let mut state = state_json(&port.operating, &port.mismatches);
     if let Value::Object(state) = &mut state {
         state.insert("node".into(), name(graph, port.node).into());
         state.insert("peer".into(), name(graph, port.peer).into());
@@ -274,7 +274,7 @@ fn port_json(graph: &Graph, port: &Port) -> Value {
 }
 
 /// What a port operates on and what does not fit.
-pub(super) fn state_json(operating: &Operating, findings: &[Finding]) -> Value {
+pub(super) fn state_json(operating: &Operating, mismatches: &[Mismatch]) -> Value {
     let from = |origin| if origin == Origin::Peer { "peer" } else { "local" };
     let class = |(class, members, share): (u8, Vec<u8>, Option<u8>)| json!({ "class": class, "priorities": members, "share": share });
     let application = |entry: wire::lldp::ieee::Application| json!({ "kind": selector(entry.selector), "protocol": entry.protocol, "priority": entry.priority.get() });
@@ -295,8 +295,8 @@ pub(super) fn state_json(operating: &Operating, findings: &[Finding]) -> Value {
             "from": from(operating.apps.from),
         },
         "congestion_notification": operating.cn.iter().map(defence).collect::<Vec<_>>(),
-        "findings": findings.iter()
-            .map(|finding| json!({ "name": finding.name(), "message": finding.to_string() }))
+        "findings": mismatches.iter()
+            .map(|mismatch| json!({ "name": mismatch.name(), "message": mismatch.to_string() }))
             .collect::<Vec<_>>(),
     })
 }

@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::run::{ended, found, wanted};
 use scenario::{Metric, Plan, Shape, Trend, Unit};
 use study::{
-    Alternative, CellSummary, FigureEnding, FigureStudy, Finding, JudgedFigure, Subject, Summary, TrendJudgement,
+    Alternative, CellSummary, FigureEnding, FigureFinding, FigureStudy, JudgedFigure, Subject, Summary, TrendJudgement,
     Verdict, short_cell,
 };
 
@@ -60,7 +60,7 @@ fn verdict_table(judged: &JudgedFigure) -> String {
         let shown = [true, several, true, true, true, open, true];
         columns.into_iter().zip(shown).filter(|(_, shown)| *shown).map(|(column, _)| column).collect()
     };
-    let row = |finding: &Finding| {
+    let row = |finding: &FigureFinding| {
         let (place, wanted, found) = match &finding.subject {
             Subject::Number { cell, judgement } => (short_cell(cell), wanted(&judgement.expectation), found(judgement)),
             Subject::Trend { trend, unit, judgement } => (scope(trend), course(trend), seen(trend, judgement, *unit)),
@@ -112,14 +112,14 @@ fn seen(trend: &Trend, judgement: &TrendJudgement, unit: Unit) -> String {
     format!("{} ({seeds}{which})", medians.join(", "))
 }
 
-fn verdict_text(finding: &Finding, study: &FigureStudy) -> String {
+fn verdict_text(finding: &FigureFinding, study: &FigureStudy) -> String {
     match finding.doubt(study) {
         None => finding.verdict.word().to_owned(),
         Some(reason) => format!("{} ({reason})", finding.verdict.word()),
     }
 }
 
-fn choices_text(finding: &Finding, study: &FigureStudy) -> String {
+fn choices_text(finding: &FigureFinding, study: &FigureStudy) -> String {
     let other = |(Alternative { choice, value }, verdict): (&Alternative, Verdict)| {
         format!("{choice} = {value}: {}", verdict.word())
     };

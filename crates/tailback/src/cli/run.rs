@@ -198,7 +198,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     text.push_str(&match &report.outcome {
         fabric::Outcome::Deadlock(deadlock) => format!("\n{}", circle(plan, deadlock)),
         fabric::Outcome::LossInLosslessClass(loss) => {
-            format!("\n{loss}\n{}", study::blame(plan, loss).unwrap_or_default())
+            format!("\n{loss}\n{}", study::explain_loss(plan, loss).unwrap_or_default())
         }
         fabric::Outcome::Stalled(stall) => format!("\n{stall}\n"),
         outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),

@@ -61,11 +61,11 @@ op = ">"
 value = 1.5
 [[sentences]]
 says = "comes last"
-measure = "place by bytes delivered"
+measure = "rank by bytes delivered"
 of = "slow"
 quantity = "each"
 figures = "fig1"
-as = "place-from-top"
+as = "rank-from-top"
 over = ["slow", "fast"]
 op = ">="
 value = 2
@@ -207,9 +207,9 @@ value = 0.9
 most = 1.1
 [[sentences]]
 says = "is best by most criteria"
-measure = "place by bytes delivered, twice, and by the time that the wire is busy, the less the better"
+measure = "rank by bytes delivered, twice, and by the time that the wire is busy, the less the better"
 of = "fast"
-as = "place"
+as = "rank"
 criteria = [{ quantity = "each", best = "largest" }, { quantity = "least", best = "largest" }, { quantity = "busy", best = "smallest" }]
 over = "slow"
 op = "<="
@@ -276,7 +276,7 @@ fn sentences_have_two_bounds_several_criteria_and_other_quantities() {
     assert_eq!(verdicts, expected, "{sentences:#?}");
     let texts: Vec<&str> = sentences.iter().filter_map(|one| one["expected_text"].as_str()).collect();
     assert_eq!(texts[0], "1.5 times to 2.5 times");
-    assert_eq!((texts[2], texts[3]), ("<= place 1", ">= 2 of 2"));
+    assert_eq!((texts[2], texts[3]), ("<= rank 1", ">= 2 of 2"));
     let otherwise = &sentences[6]["otherwise"][0];
     assert_eq!((otherwise["choice"].as_str(), otherwise["value"].as_str()), (Some("what counts"), Some("the wire")));
     // Without the choices nothing is known of another value of one.

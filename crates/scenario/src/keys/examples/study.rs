@@ -184,7 +184,7 @@ quantity = "longest queue""#,
 says = "Overall, QCN performs best."
 measure = "mean rank by throughput and queue"
 of = "qcn"
-as = "place"
+as = "rank"
 over = ["bcn", "fecn"]
 op = "<="
 value = 1.5

@@ -5,7 +5,7 @@ use super::{NAP, now, open};
 use crate::cli::dcbx::{columns, state_json};
 use crate::cli::exit::Exit;
 use crate::cli::{INTERRUPT, console};
-use control::{Agent, Finding, LARGEST_FRAME, Operating, Settings, Timers};
+use control::{Agent, LARGEST_FRAME, Mismatch, Operating, Settings, Timers};
 use interface::{Interface, Wanted, wait};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -97,7 +97,7 @@ fn summary(agent: &Agent, interface: &Interface, at: Time) -> String {
 #[derive(PartialEq)]
 struct State {
     operating: Operating,
-    findings: Vec<Finding>,
+    mismatches: Vec<Mismatch>,
     peer: Option<wire::Address>,
     others: usize,
 }
@@ -106,7 +106,7 @@ impl State {
     fn of(agent: &Agent) -> State {
         State {
             operating: *agent.operating(),
-            findings: agent.findings().collect(),
+            mismatches: agent.mismatches().collect(),
             peer: agent.peer().map(control::Peer::address),
             others: agent.others(),
         }
@@ -117,7 +117,7 @@ impl State {
     }
 
     fn json(&self, agent: &Agent, interface: &Interface, at: Time) -> Value {
-        let mut state = state_json(&self.operating, &self.findings);
+        let mut state = state_json(&self.operating, &self.mismatches);
         let (it, arrived) = (agent.counters(), interface.arrived());
         if let Value::Object(state) = &mut state {
             state.insert("at_s".into(), at.as_secs_f64().into());
@@ -147,8 +147,8 @@ impl State {
         let peer = self.peer.map_or("nobody".to_owned(), |peer| peer.to_string());
         let at = at.as_secs_f64();
         let mut text = format!("{at:9.3} s  peer {peer}  pfc {paused}  ets {shares}  applications {applications}\n");
-        for finding in &self.findings {
-            text.push_str(&format!("             {}: {finding}\n", finding.name()));
+        for mismatch in &self.mismatches {
+            text.push_str(&format!("             {}: {mismatch}\n", mismatch.name()));
         }
         text
     }

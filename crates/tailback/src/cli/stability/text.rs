@@ -2,7 +2,7 @@
 
 use super::super::console;
 use scenario::fluid::{FluidPlan, Kind, Model, Origin};
-use study::stability::{Analysis, BcnAnalysis, LoopAnalysis, Map, Verdict};
+use study::stability::{Analysis, BcnAnalysis, LoopAnalysis, Map, StabilityVerdict};
 use theory::stability::switched::Cycle;
 use theory::stability::{Condition, GainMargin, Margins, Roots, Theorem3};
 
@@ -160,11 +160,13 @@ fn headline(analysis: &Analysis) -> String {
     let decisive = format!("the most complete criterion ({})", analysis.decisive().name);
     let mut text = format!("\nverdict: {}", analysis.verdict().word());
     text.push_str(&match analysis.verdict() {
-        Verdict::Stable => {
+        StabilityVerdict::Stable => {
             format!(" by every criterion; predicted: settling time {} (to 2 %), {oscillation}\n", time(settling))
         }
-        Verdict::Unstable => format!(" by {decisive}; predicted: does not settle, {oscillation}\n"),
-        Verdict::InDoubt => format!(": stable by {decisive}, but not by every criterion; predicted: {oscillation}\n"),
+        StabilityVerdict::Unstable => format!(" by {decisive}; predicted: does not settle, {oscillation}\n"),
+        StabilityVerdict::InDoubt => {
+            format!(": stable by {decisive}, but not by every criterion; predicted: {oscillation}\n")
+        }
     });
     let (unstable, all) = (criteria.iter().filter(|of| !of.stable).count(), criteria.len());
     if unstable > 0 {

@@ -10,7 +10,7 @@ use wire::lldp::ieee::{EtsTable, Selection};
 /// A configuration mismatch at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Finding {
+pub enum Mismatch {
     /// More than one peer is present: the port follows none.
     SeveralPeers,
     /// The peer uses LLDP but not IEEE's DCBX.
@@ -97,25 +97,25 @@ pub enum Finding {
     },
 }
 
-impl Finding {
+impl Mismatch {
     /// Returns its name, for programs.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Finding::SeveralPeers => "several-peers",
-            Finding::NoDcbx { .. } => "no-dcbx",
-            Finding::OtherVersion => "other-version",
-            Finding::ConvergedOff { .. } => "cee-off",
-            Finding::PfcUnanswered { .. } => "pfc-unanswered",
-            Finding::PfcDiffers { .. } => "pfc-differs",
-            Finding::PfcBeyondCapability { .. } => "pfc-beyond-capability",
-            Finding::PfcPeerBeyondCapability { .. } => "pfc-peer-beyond-capability",
-            Finding::EtsDiffers { .. } => "ets-differs",
-            Finding::EtsShares { .. } => "ets-shares",
-            Finding::NoClass { .. } => "no-class",
-            Finding::LosslessInLossyClass { .. } => "lossless-in-lossy-class",
-            Finding::ApplicationDiffers { .. } => "application-differs",
-            Finding::CongestionEdge { .. } => "congestion-edge",
+            Mismatch::SeveralPeers => "several-peers",
+            Mismatch::NoDcbx { .. } => "no-dcbx",
+            Mismatch::OtherVersion => "other-version",
+            Mismatch::ConvergedOff { .. } => "cee-off",
+            Mismatch::PfcUnanswered { .. } => "pfc-unanswered",
+            Mismatch::PfcDiffers { .. } => "pfc-differs",
+            Mismatch::PfcBeyondCapability { .. } => "pfc-beyond-capability",
+            Mismatch::PfcPeerBeyondCapability { .. } => "pfc-peer-beyond-capability",
+            Mismatch::EtsDiffers { .. } => "ets-differs",
+            Mismatch::EtsShares { .. } => "ets-shares",
+            Mismatch::NoClass { .. } => "no-class",
+            Mismatch::LosslessInLossyClass { .. } => "lossless-in-lossy-class",
+            Mismatch::ApplicationDiffers { .. } => "application-differs",
+            Mismatch::CongestionEdge { .. } => "congestion-edge",
         }
     }
 }
@@ -165,14 +165,14 @@ impl fmt::Display for Shares<'_> {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Finding::SeveralPeers => f.write_str("several peers are on this link, so none is followed"),
-            Finding::NoDcbx { converged: false } => f.write_str("the peer does not speak DCBX"),
-            Finding::NoDcbx { converged: true } => f.write_str("the peer speaks CEE DCBX, but advertises no features"),
-            Finding::OtherVersion => f.write_str("this end speaks only CEE DCBX, the peer only IEEE DCBX"),
-            Finding::ConvergedOff { feature, why } => {
+            Mismatch::SeveralPeers => f.write_str("several peers are on this link, so none is followed"),
+            Mismatch::NoDcbx { converged: false } => f.write_str("the peer does not speak DCBX"),
+            Mismatch::NoDcbx { converged: true } => f.write_str("the peer speaks CEE DCBX, but advertises no features"),
+            Mismatch::OtherVersion => f.write_str("this end speaks only CEE DCBX, the peer only IEEE DCBX"),
+            Mismatch::ConvergedOff { feature, why } => {
                 let feature = match feature {
                     ConvergedFeature::PriorityGroups => "priority grouping",
                     ConvergedFeature::FlowControl => "PFC",
@@ -186,45 +186,45 @@ impl fmt::Display for Finding {
                 };
                 write!(f, "{feature} is off by the rules of CEE DCBX: {why}")
             }
-            Finding::PfcUnanswered { ours } => {
+            Mismatch::PfcUnanswered { ours } => {
                 write!(f, "this end enables PFC for {}, the peer does not advertise PFC", Priorities(ours))
             }
-            Finding::PfcDiffers { ours, theirs } => {
+            Mismatch::PfcDiffers { ours, theirs } => {
                 let (ours, theirs) = (Priorities(ours), Priorities(theirs));
                 write!(
                     f,
                     "this end enables PFC for {ours}, the peer for {theirs}, and neither adopts the other's setting"
                 )
             }
-            Finding::PfcBeyondCapability { paused, capability } => {
+            Mismatch::PfcBeyondCapability { paused, capability } => {
                 write!(
                     f,
                     "PFC is enabled for {}, but the port supports only {capability} at a time",
                     Priorities(paused)
                 )
             }
-            Finding::PfcPeerBeyondCapability { paused, capability } => {
+            Mismatch::PfcPeerBeyondCapability { paused, capability } => {
                 write!(
                     f,
                     "the peer enables PFC for {}, but advertises a capability of {capability}",
                     Priorities(paused)
                 )
             }
-            Finding::EtsDiffers { ours, theirs } => {
+            Mismatch::EtsDiffers { ours, theirs } => {
                 write!(f, "the bandwidth shares differ: {} at this end, {} at the peer", Shares(&ours), Shares(&theirs))
             }
-            Finding::EtsShares { sum } => write!(f, "the shares add up to {sum} %, not 100 %"),
-            Finding::NoClass { priority } => write!(f, "priority {priority} is in no traffic class"),
-            Finding::LosslessInLossyClass { class, lossless, lossy } => {
+            Mismatch::EtsShares { sum } => write!(f, "the shares add up to {sum} %, not 100 %"),
+            Mismatch::NoClass { priority } => write!(f, "priority {priority} is in no traffic class"),
+            Mismatch::LosslessInLossyClass { class, lossless, lossy } => {
                 write!(
                     f,
                     "traffic class {class} mixes priority {lossless} (with PFC) and priority {lossy} (without PFC)"
                 )
             }
-            Finding::ApplicationDiffers { selector, protocol, ours, theirs } => {
+            Mismatch::ApplicationDiffers { selector, protocol, ours, theirs } => {
                 write!(f, "application {selector}:{protocol:#06x} has priority {ours} here and {theirs} at the peer")
             }
-            Finding::CongestionEdge { priorities } => {
+            Mismatch::CongestionEdge { priorities } => {
                 write!(f, "the congestion notification domain of {} ends here", Priorities(priorities))
             }
         }
@@ -232,32 +232,33 @@ impl fmt::Display for Finding {
 }
 
 /// Everything about a port that does not fit.
-pub(crate) fn findings<'a>(
+pub(crate) fn mismatches<'a>(
     settings: &'a Settings,
     address: Address,
     operating: &'a Operating,
     peer: Option<&'a Peer>,
     crowded: bool,
-) -> impl Iterator<Item = Finding> + 'a {
+) -> impl Iterator<Item = Mismatch> + 'a {
     let paused = operating.pfc.value;
     let capability = settings.pfc.capability;
-    let beyond = exceeds(paused, capability).then_some(Finding::PfcBeyondCapability { paused, capability });
+    let beyond = exceeds(paused, capability).then_some(Mismatch::PfcBeyondCapability { paused, capability });
     let theirs = peer.and_then(|peer| peer.said().flow_control).filter(|it| exceeds(it.priorities, it.capability));
-    let theirs = theirs.map(|it| Finding::PfcPeerBeyondCapability { paused: it.priorities, capability: it.capability });
-    let own = [crowded.then_some(Finding::SeveralPeers), beyond, theirs, shares(&operating.ets.value)];
+    let theirs =
+        theirs.map(|it| Mismatch::PfcPeerBeyondCapability { paused: it.priorities, capability: it.capability });
+    let own = [crowded.then_some(Mismatch::SeveralPeers), beyond, theirs, shares(&operating.ets.value)];
     let classes = (0..8).filter_map(move |class| mixed(class, paused, &operating.ets.value));
     let unclassed = (0..8u8).filter_map(move |priority| {
-        operating.ets.value.classes[usize::from(priority)].is_none().then_some(Finding::NoClass { priority })
+        operating.ets.value.classes[usize::from(priority)].is_none().then_some(Mismatch::NoClass { priority })
     });
     let between = peer.map(|peer| between(settings, address, operating, peer));
     let off = peer.into_iter().flat_map(|peer| converged::off(settings, peer.said()));
-    let off = off.map(|(feature, why)| Finding::ConvergedOff { feature, why });
+    let off = off.map(|(feature, why)| Mismatch::ConvergedOff { feature, why });
     let applications = peer.and_then(|peer| peer.said().applications.as_ref()).into_iter().flat_map(|theirs| {
         operating.apps.value.iter().filter_map(|ours| {
             let (selector, protocol) = (ours.selector, ours.protocol);
             let (ours, theirs) =
                 (operating.apps.value.priority(selector, protocol)?, theirs.priority(selector, protocol)?);
-            (ours != theirs).then_some(Finding::ApplicationDiffers { selector, protocol, ours, theirs })
+            (ours != theirs).then_some(Mismatch::ApplicationDiffers { selector, protocol, ours, theirs })
         })
     });
     own.into_iter()
@@ -275,32 +276,32 @@ fn exceeds(paused: u8, capability: u8) -> bool {
 }
 
 /// Returns the mismatches between the two ends.
-fn between(settings: &Settings, address: Address, operating: &Operating, peer: &Peer) -> [Option<Finding>; 4] {
+fn between(settings: &Settings, address: Address, operating: &Operating, peer: &Peer) -> [Option<Mismatch>; 4] {
     let said = peer.said();
     if said.converged.is_some() && !said.is_silent() {
         // Its own rules say what is wrong.
         return [None; 4];
     }
     if settings.version == Version::Cee && !said.is_silent() {
-        return [Some(Finding::OtherVersion), None, None, None];
+        return [Some(Mismatch::OtherVersion), None, None, None];
     }
     let (paused, shared) = resolve::peers_operating(settings, address, peer);
     let ours = operating.pfc.value;
     let pfc = match paused {
         _ if said.is_silent() => None,
-        None => (ours != 0).then_some(Finding::PfcUnanswered { ours }),
-        Some(theirs) => (ours != theirs).then_some(Finding::PfcDiffers { ours, theirs }),
+        None => (ours != 0).then_some(Mismatch::PfcUnanswered { ours }),
+        Some(theirs) => (ours != theirs).then_some(Mismatch::PfcDiffers { ours, theirs }),
     };
     let table = &operating.ets.value;
     let ets = shared.filter(|theirs| effective(theirs) != effective(table));
-    let ets = ets.map(|theirs| Finding::EtsDiffers { ours: *table, theirs });
+    let ets = ets.map(|theirs| Mismatch::EtsDiffers { ours: *table, theirs });
     let heard = said.congestion.unwrap_or_default().priorities;
     let priorities = settings.congestion & !heard;
     [
-        said.is_silent().then_some(Finding::NoDcbx { converged: said.converged.is_some() }),
+        said.is_silent().then_some(Mismatch::NoDcbx { converged: said.converged.is_some() }),
         pfc,
         ets,
-        (priorities != 0).then_some(Finding::CongestionEdge { priorities }),
+        (priorities != 0).then_some(Mismatch::CongestionEdge { priorities }),
     ]
 }
 
@@ -313,18 +314,18 @@ fn effective(table: &EtsTable) -> [Option<(u8, Selection, u8)>; 8] {
     })
 }
 
-fn shares(table: &EtsTable) -> Option<Finding> {
+fn shares(table: &EtsTable) -> Option<Mismatch> {
     let shared = |&class: &usize| table.selection[class] == Selection::Share;
     let sum = (0..8).filter(shared).map(|class| u16::from(table.shares[class])).sum();
-    ((0..8).any(|class| shared(&class)) && sum != 100).then_some(Finding::EtsShares { sum })
+    ((0..8).any(|class| shared(&class)) && sum != 100).then_some(Mismatch::EtsShares { sum })
 }
 
 /// A paused and an unpaused priority of one class.
-fn mixed(class: u8, paused: u8, table: &EtsTable) -> Option<Finding> {
+fn mixed(class: u8, paused: u8, table: &EtsTable) -> Option<Mismatch> {
     let members = |wanted: bool| {
         (0..8u8).find(|&priority| {
             table.classes[usize::from(priority)] == Some(class) && (paused >> priority & 1 == 1) == wanted
         })
     };
-    Some(Finding::LosslessInLossyClass { class, lossless: members(true)?, lossy: members(false)? })
+    Some(Mismatch::LosslessInLossyClass { class, lossless: members(true)?, lossy: members(false)? })
 }
