@@ -5,8 +5,8 @@ use crate::describe::graph::{NodeId, Role};
 use crate::describe::routing::Routes;
 use crate::describe::spec::{
     AdapterSpec, Buffer, BypassReading, ClassBuffer, CongestionPointSpec, CreditReturn, CreditUnit, Crossbar, Egress,
-    FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing,
-    RouteChange, Share, SwitchSpec, VlArbitration,
+    FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing, RouteChange, Share,
+    SwitchSpec, VlArbitration,
 };
 use crate::describe::validate_flow::check_flow;
 use crate::machine::switch::crossbar::MAX_PORTS;
