@@ -240,6 +240,28 @@ mod tests {
     }
 
     #[test]
+    fn memory_follows_the_window_however_long_the_flow() {
+        let mut board = Scoreboard::default();
+        for number in 0..200_000 {
+            board.on_sent(number);
+            // Every hundredth frame is lost and repaired 300 frames later.
+            if number % 100 != 0 {
+                board.on_arrived(number, number + 1);
+                board.lose_overtaken(3);
+            }
+            if let (true, Some(lost)) = (number % 100 == 50, board.next_lost()) {
+                board.on_sent(lost);
+                board.on_trimmed(lost);
+            }
+            if number % 100 == 0 && number >= 300 {
+                board.on_cumulative(number - 200);
+            }
+        }
+        assert!(board.outstanding() <= 400 && board.in_flight() <= 400);
+        assert!(board.arrived.memory() <= 16 && board.trimmed.len() <= 8, "{:?}", board.arrived.memory());
+    }
+
+    #[test]
     fn what_was_never_sent_cannot_arrive() {
         let mut board = sent(3);
         assert_eq!(board.on_arrived(0, 100), 3);
