@@ -32,6 +32,7 @@ use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
 use crate::machine::switch::occupancy::Occupancy;
 use crate::machine::switch::order::Turns;
+use crate::machine::switch::paths::PathChoice;
 use crate::observe::outcome::Totals;
 use crate::observe::probe::Probe;
 use congestion::CongestionPoint;
@@ -371,10 +372,11 @@ impl Layout<'_> {
             network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= flags);
         }
         let room = self.plan.switches[kind as usize].room;
+        let paths = PathChoice::new(self.spec.multipath, self.spec.seed, node as u32);
         network.switches.push(Switch {
             kind,
             room,
-            plain: room == WaitingRoom::Output && congestion_point.is_none() && order.is_none(),
+            plain: room == WaitingRoom::Output && congestion_point.is_none() && order.is_none() && paths.is_none(),
             latency: self.plan.switches[kind as usize].pipeline,
             first_port,
             row,
@@ -384,6 +386,7 @@ impl Layout<'_> {
             shared_used: 0,
             crossbar,
             congestion_point,
+            paths,
             order,
         });
     }

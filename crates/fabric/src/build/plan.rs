@@ -54,6 +54,8 @@ pub(crate) struct Rule {
     pub(crate) xoff: u32,
     pub(crate) xon: u32,
     pub(crate) headroom: u32,
+    /// The most frames of an output queue; [`u32::MAX`] for no limit.
+    pub(crate) frames: u32,
     /// See [`Rule::units`].
     pub(crate) unit: u32,
     pub(crate) hold: Hold,
@@ -78,6 +80,8 @@ impl Rule {
         let credits = matches!(self.hold, Hold::CreditFrame { .. } | Hold::CreditSignal { .. });
         lane.limit = match (self.limits_output, shared) {
             (true, true) => 0,
+            // Frames are counted by the full rules.
+            (true, false) if self.frames != u32::MAX => 1,
             (true, false) => self.capacity.saturating_sub(u32::from(largest_frame)).max(1),
             (false, _) => u32::MAX,
         };

@@ -232,6 +232,7 @@ fn class_rules(
             xoff: if pauses { small(buffer.xoff) } else { u32::MAX },
             xon: small(buffer.xon),
             headroom: small(buffer.headroom),
+            frames: buffer.frames,
             unit,
             hold,
         }

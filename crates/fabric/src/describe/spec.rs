@@ -269,6 +269,8 @@ pub struct ClassBuffer {
     pub xon: Bytes,
     /// Shared buffer only: room reserved for frames that arrive after XOFF.
     pub headroom: Bytes,
+    /// Maximum number of frames in an output queue of a lossy class, with the one on the wire, as a second limit.
+    pub frames: u32,
 }
 
 impl ClassBuffer {
@@ -278,6 +280,7 @@ impl ClassBuffer {
         xoff: Bytes::new(u32::MAX as u64 / 2),
         xon: Bytes::new(u32::MAX as u64 / 2),
         headroom: Bytes::ZERO,
+        frames: u32::MAX,
     };
 
     /// Returns a drop-tail buffer of that size.
@@ -289,7 +292,7 @@ impl ClassBuffer {
     /// Returns a buffer that stops senders above `xoff` and resumes at `xon`, with the rest of `capacity` as headroom.
     #[must_use]
     pub const fn lossless(capacity: Bytes, xoff: Bytes, xon: Bytes) -> ClassBuffer {
-        ClassBuffer { capacity, xoff, xon, headroom: Bytes::ZERO }
+        ClassBuffer { capacity, xoff, xon, ..ClassBuffer::UNLIMITED }
     }
 }
 
@@ -480,6 +483,30 @@ pub enum Multipath {
     FlowHash,
     /// For every frame separately.
     Spray,
+    /// For every frame, the output with the shortest queue; among equal ones, by the hash of the flow.
+    Adaptive,
+    /// A flow keeps its path while its frames follow each other closely, and may take another one after a gap.
+    Flowlet(FlowletSpec),
+}
+
+/// How flowlets are told apart, and where the next one goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowletSpec {
+    /// Time without a frame after which a flow may take another path.
+    pub gap: Span,
+    /// Entries of the table of each switch, indexed by a hash of the flow: flows that share an entry share its path.
+    pub entries: u32,
+    /// Choice of the next path.
+    pub choice: FlowletChoice,
+}
+
+/// The choice of a flowlet's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowletChoice {
+    /// Uniformly at random.
+    Random,
+    /// The output with the shortest queue; among equal ones, by the hash of the flow.
+    Shortest,
 }
 
 /// A failure of a cable.

@@ -5,8 +5,8 @@ use crate::describe::graph::{NodeId, Role};
 use crate::describe::routing::Routes;
 use crate::describe::spec::{
     AdapterSpec, Buffer, BypassReading, ClassBuffer, CongestionPointSpec, CreditReturn, CreditUnit, Crossbar, Egress,
-    FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, NetworkSpec, Order, PauseSpec, Queueing, RouteChange, Share,
-    SwitchSpec, VlArbitration,
+    FlowControl, FlowletSpec, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec,
+    Queueing, RouteChange, Share, SwitchSpec, VlArbitration,
 };
 use crate::describe::validate_flow::check_flow;
 use crate::machine::switch::crossbar::MAX_PORTS;
@@ -83,6 +83,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             let reason = "the new tables have other trees than the first ones; compute them with the same routing";
             errors.push(BuildError::Network { reason: reason.into() });
         }
+        errors.extend(check_multipath(spec).map(|reason| BuildError::Network { reason }));
     }
     if errors.is_empty() {
         for (kind, switch) in spec.switches.iter().enumerate() {
@@ -191,6 +192,27 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
     }
     None
 }
+
+/// Whether switches can choose among equal paths as they are told to.
+fn check_multipath(spec: &NetworkSpec) -> Option<String> {
+    let trees = spec.routes.trees() > 0;
+    match spec.multipath {
+        Multipath::FlowHash | Multipath::Spray => None,
+        Multipath::Adaptive | Multipath::Flowlet(_) if trees => Some(
+            "frames follow the tree that their source chose, so switches choose no path; use flow-hash or spray, or \
+             another routing"
+                .into(),
+        ),
+        Multipath::Adaptive => None,
+        Multipath::Flowlet(FlowletSpec { entries, .. }) if entries == 0 || entries > MOST_FLOWLETS => {
+            Some(format!("a table of {entries} flowlets is out of range; give 1 to {MOST_FLOWLETS} entries"))
+        }
+        Multipath::Flowlet(_) => None,
+    }
+}
+
+/// The largest table of flowlets.
+const MOST_FLOWLETS: u32 = 1 << 20;
 
 /// Ports that are set apart: that they are there, each once, and send every class.
 fn check_ports(spec: &NetworkSpec) -> Vec<BuildError> {

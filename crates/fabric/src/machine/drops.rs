@@ -119,6 +119,8 @@ impl<P: Probe> Network<P> {
             });
         }
         self.queue_again(now, place, ctx);
+        // It never had an output here.
+        self.pool[place].output = u16::MAX;
         self.lose(now, p, place, DropCause::Full);
     }
 }

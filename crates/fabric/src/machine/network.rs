@@ -14,6 +14,7 @@ use crate::machine::port::{Gate, Lane, Port, Signal};
 use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
 use crate::machine::switch::order::Turns;
+use crate::machine::switch::paths::PathChoice;
 use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
 use engine::{Context, Fingerprint, Model};
@@ -178,6 +179,8 @@ pub(crate) struct Switch {
     pub(crate) crossbar: Option<Box<Crossbar>>,
     /// Its congestion point, and what else is watched.
     pub(crate) congestion_point: Option<Box<CongestionPointState>>,
+    /// How it chooses among equal paths, if not by the hash of the flow.
+    pub(crate) paths: Option<Box<PathChoice>>,
     /// Turns of the destinations that share an output, if they are not served in order of arrival.
     pub(crate) order: Option<Box<Turns>>,
 }

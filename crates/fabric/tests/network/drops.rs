@@ -29,6 +29,28 @@ fn frames_at_one_instant_and_frames_one_after_the_other_find_the_same_room() {
     }
 }
 
+/// A limit in frames is one more limit: the frame on the wire counts, in static and in shared buffers.
+#[test]
+fn a_queue_is_limited_in_frames_too() {
+    for (gap, frames, fit) in [(0, 4, 4), (50, 4, 4), (50, 1, 1), (0, 9, 5)] {
+        let graph = topology::single_switch(11, link(10, Span::from_nanos(10))).unwrap();
+        let buffer = ClassBuffer { frames, ..ClassBuffer::drop_tail(Bytes::new(5000)) };
+        let mut spec = network(graph, switch(buffer, FlowControl::None), lossy());
+        let flow = |from: u32| FlowSpec {
+            size: Some(Bytes::new(1000)),
+            start: at(Span::from_nanos(gap * u64::from(from))),
+            ..greedy(from, 0, 1000)
+        };
+        spec.flows = (1..11).map(flow).collect();
+        let shared = Buffer::Shared { total: Bytes::new(100_000), alpha: (1, 1), classes: vec![buffer] };
+        for (buffer, fit) in [(spec.switches[0].buffer.clone(), fit), (shared, u64::from(frames))] {
+            spec.switches[0].buffer = buffer;
+            let totals = run(&spec, Span::from_micros(100)).0.totals();
+            assert_eq!((totals.delivered_frames, totals.dropped_frames), (fit, 10 - fit), "{frames} frames");
+        }
+    }
+}
+
 /// The part of Poisson arrivals that a queue with constant service loses if `places` of them fit, that in service counted:
 /// M/D/1/K by the chain of what departures leave behind (Gross and Harris, Fundamentals of Queueing Theory).
 fn lost_by_m_d_1_k(load: f64, places: usize) -> f64 {

@@ -125,6 +125,29 @@ fn headers_need_room_too() {
     assert_eq!((totals.delivered_frames, totals.trimmed_frames, totals.lost_control), (4, 16, 0));
 }
 
+/// Marks, early drops and trimmed frames in three classes of one network.
+#[test]
+fn verdicts_are_the_same_everywhere() {
+    let graph = topology::leaf_spine(2, 2, 4, topology::Links::same(link(10, Span::from_nanos(700)))).unwrap();
+    let buffer = ClassBuffer::drop_tail(Bytes::new(60_000));
+    let mut spec = network(graph, switch(buffer, FlowControl::None), lossy());
+    for name in ["early", "trimmed", "headers"] {
+        spec.classes.push(ClassSpec { name: name.into(), lossless: false });
+    }
+    spec.switches[0].buffer = Buffer::Static(vec![buffer; 4]);
+    let ramp = [("kmin", size(5_000)), ("kmax", size(40_000)), ("pmax", Value::Number(0.3))];
+    let points = vec![(0b001, point("ecn", &ramp)), (0b010, point("red", &ramp)), (0b100, point("trim", &[]))];
+    let points = CongestionPointSpec::point(Point::ByClass(ByClass::new(points)));
+    spec.switches[0].congestion_point = Some(CongestionPointSpec { trim_class: 3, ..points });
+    spec.switches[0].egress = Egress::weighted(&[Bytes::new(2000); 4]);
+    spec.flows =
+        (1..7).map(|from| FlowSpec { class: (from % 3) as u8, ..greedy(from, 7 * (from % 2), 1000) }).collect();
+    spec.flows.retain(|flow| flow.destination != fabric::workload::Destination::Host(flow.source));
+    crate::determinism::same_everywhere(&spec);
+    let totals = run(&spec, Span::from_millis(1)).0.totals();
+    assert!(totals.marked_frames > 0 && totals.dropped_frames > 0 && totals.trimmed_frames > 0, "{totals:?}");
+}
+
 #[test]
 fn what_drops_or_trims_is_refused_where_it_has_no_place() {
     let refused = |change: &dyn Fn(&mut NetworkSpec), words: &str| {

@@ -5,6 +5,7 @@
 // The short name, as in the rest of the workspace.
 extern crate tailback_fabric as fabric;
 
+mod adaptive;
 mod analytic;
 mod backlog;
 mod bakeoff;

@@ -92,8 +92,13 @@ fn kind(r: &mut R, classes: usize, largest: u64, control: FlowControl) -> Switch
         ),
     };
     let shared = queueing == Queueing::Output && !credits && r.p(60);
-    let part =
-        ClassBuffer { capacity: b(r.of(&[0, 2_000])), xoff: b(0), xon: b(r.of(&[0, 1_000])), headroom: b(200_000) };
+    let part = ClassBuffer {
+        capacity: b(r.of(&[0, 2_000])),
+        xoff: b(0),
+        xon: b(r.of(&[0, 1_000])),
+        headroom: b(200_000),
+        ..ClassBuffer::UNLIMITED
+    };
     let fabric = r.p(15) && !credits;
     SwitchSpec {
         queueing,

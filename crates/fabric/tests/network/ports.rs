@@ -88,6 +88,7 @@ fn other_switches_lose_likewise() {
         xoff: Bytes::ZERO,
         xon: Bytes::new(2_000),
         headroom: Bytes::new(30_000),
+        ..ClassBuffer::UNLIMITED
     }];
     shared.switches[0].buffer = Buffer::Shared { total: Bytes::new(300_000), alpha: (1, 2), classes };
     let mut inputs = two_to_one();

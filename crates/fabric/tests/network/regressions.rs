@@ -142,7 +142,7 @@ fn a_lossy_class_has_its_guaranteed_part() {
 #[test]
 fn large_buffers_and_alphas_do_not_overflow() {
     let mut spec = network(topology::single_switch(3, link(100, us(1))).unwrap(), pfc_switch(), lossless());
-    let c = ClassBuffer { capacity: b(0), xoff: b(0), xon: b(0), headroom: b(100_000) };
+    let c = ClassBuffer { capacity: b(0), xoff: b(0), xon: b(0), headroom: b(100_000), ..ClassBuffer::UNLIMITED };
     spec.switches[0].buffer = Buffer::Shared { total: b(1 << 34), alpha: (1 << 31, 1), classes: vec![c] };
     spec.flows = vec![greedy(0, 1, 1000)];
     run(&spec, us(100));

@@ -93,6 +93,7 @@ fn a_shared_buffer_is_shared_and_lossless() {
         xoff: Bytes::ZERO,
         xon: Bytes::new(2_000),
         headroom: Bytes::new(20_000),
+        ..ClassBuffer::UNLIMITED
     };
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.switches[0].buffer = Buffer::Shared { total: Bytes::new(300_000), alpha: (1, 2), classes: vec![class] };

@@ -129,7 +129,13 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
                 classes: spec
                     .classes
                     .iter()
-                    .map(|_| ClassBuffer { capacity: b(2_000), xoff: b(0), xon: b(1_000), headroom: b(300_000) })
+                    .map(|_| ClassBuffer {
+                        capacity: b(2_000),
+                        xoff: b(0),
+                        xon: b(1_000),
+                        headroom: b(300_000),
+                        ..ClassBuffer::UNLIMITED
+                    })
                     .collect(),
             }
         } else {

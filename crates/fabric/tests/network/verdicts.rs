@@ -167,7 +167,13 @@ fn shared_buffers_open_within_their_guarantee() {
             for total in [10_000, 60_000] {
                 for latency in [1, 4] {
                     for rate in [0, 3, 4, 5] {
-                        let class = ClassBuffer { capacity: b(cap), xoff: b(0), xon: b(2_000), headroom: b(60_000) };
+                        let class = ClassBuffer {
+                            capacity: b(cap),
+                            xoff: b(0),
+                            xon: b(2_000),
+                            headroom: b(60_000),
+                            ..ClassBuffer::UNLIMITED
+                        };
                         let mut spec = clockwise_ring(n, us(latency), pfc(), class);
                         spec.switches[0].buffer =
                             Buffer::Shared { total: b(total), alpha: (1, 2), classes: vec![class] };

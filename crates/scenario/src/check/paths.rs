@@ -141,7 +141,7 @@ impl<'a> Walker<'a> {
 
     /// Returns whether frames of a flow may take several paths.
     pub(crate) fn sprays(plan: &Plan) -> bool {
-        plan.spec.multipath == Multipath::Spray
+        plan.spec.multipath != Multipath::FlowHash
     }
 }
 

@@ -20,6 +20,17 @@ fn frames_key() -> Key {
     .only("flow_control", &["credits"])
 }
 
+fn queue_frames_key() -> Key {
+    key(
+        "frames",
+        Kind::Count(1, LARGEST_BUFFER),
+        Default::Absent("capacity alone limits the queue"),
+        "Maximum number of frames in the queue of a lossy class, with the one on the wire, as a second limit. Output \
+         queueing only.",
+    )
+    .only("flow_control", &["none", "pause", "pfc"])
+}
+
 fn xoff_key() -> Key {
     key(
         "xoff",
@@ -71,6 +82,7 @@ pub(super) fn switch_buffers() -> Section {
             )
             .only("buffer", shared),
             frames_key().only("buffer", fixed),
+            queue_frames_key(),
             xoff_key().only("buffer", fixed),
             xon_key().only("buffer", fixed),
             key(

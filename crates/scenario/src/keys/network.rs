@@ -175,10 +175,37 @@ pub(super) fn network() -> Section {
             Kind::choice(&[
                 ("flow-hash", "a hash of the flow picks the path, so a flow keeps its path"),
                 ("spray", "the path is picked separately for every frame"),
+                ("adaptive", "every frame takes the next hop with the shortest queue; a hash of the flow breaks ties"),
+                ("flowlet", "a flow keeps its path until it pauses; see flowlet_gap"),
             ]),
             Default::Value("flow-hash", "RFC 2992: keeps the frames of a flow in order"),
             "How a switch picks among equal-cost paths.",
         ),
+        key(
+            "flowlet_gap",
+            Kind::time(),
+            Default::Value("500us", "Alizadeh et al., SIGCOMM 2014 (CONGA): the flowlet inactivity gap"),
+            "Time without a frame of a flow after which it may take another path.",
+        )
+        .only("multipath", &["flowlet"]),
+        key(
+            "flowlet_entries",
+            Kind::Count(1, 1 << 20),
+            Default::Value("65536", "Alizadeh et al., SIGCOMM 2014 (CONGA): 64K entries"),
+            "Entries of each switch's table of flowlets, indexed by a hash of the flow. Flows that share an entry share \
+             its path.",
+        )
+        .only("multipath", &["flowlet"]),
+        key(
+            "flowlet_choice",
+            Kind::choice(&[
+                ("random", "a uniformly random next hop, as in LetFlow"),
+                ("shortest", "the next hop with the shortest queue; a hash of the flow breaks ties"),
+            ]),
+            Default::Value("random", "Vanini et al., NSDI 2017 (LetFlow)"),
+            "How the next hop of a new flowlet is picked.",
+        )
+        .only("multipath", &["flowlet"]),
         key(
             "routes",
             Kind::Tables(Box::new(routes())),

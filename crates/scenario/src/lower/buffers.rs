@@ -115,6 +115,15 @@ impl<'a> Rules<'a> {
                 continue;
             };
             classes.iter().for_each(|&class| of_class[class as usize] = Some(entry));
+            let queueing = device.text("queueing").filter(|queueing| queueing != "output");
+            if entry.given("frames")
+                && !matches!(control, FlowControl::Credits(_))
+                && let Some(queueing) = queueing
+            {
+                let message = format!("`frames` limits output queues, but queueing is \"{queueing}\"");
+                gathered.refuse(entry.place_of("frames"), message, "remove it, or choose queueing = \"output\"");
+                good = false;
+            }
             let paused = |&class: &u32| self.treatment(class as usize, control) == Treatment::Paused;
             if !classes.iter().any(paused) {
                 for key in ["xoff", "xon", "headroom"].into_iter().filter(|key| entry.given(key)) {
@@ -156,8 +165,18 @@ impl<'a> Rules<'a> {
     ) -> Option<ClassBuffer> {
         let capacity = capacity(gathered, entry, control)?;
         let treatment = self.treatment(class, control);
+        let frames = match entry.count("frames").filter(|_| !matches!(control, FlowControl::Credits(_))) {
+            Some(frames) => u32::try_from(frames).unwrap_or(u32::MAX),
+            None => u32::MAX,
+        };
+        if frames != u32::MAX && treatment != Treatment::Dropped {
+            let name = &self.classes[class].name;
+            let message = format!("`frames` limits queues of lossy classes, but class `{name}` has flow control");
+            gathered.refuse(entry.place_of("frames"), message, "remove it, or name lossy classes in `classes`");
+            return None;
+        }
         if treatment != Treatment::Paused {
-            let buffer = ClassBuffer::drop_tail(capacity);
+            let buffer = ClassBuffer { frames, ..ClassBuffer::drop_tail(capacity) };
             return Some(if shared { ClassBuffer { headroom: Bytes::ZERO, ..buffer } } else { buffer });
         }
         let response = match control {
@@ -244,7 +263,7 @@ impl<'a> Rules<'a> {
 fn capacity(gathered: &mut Gathered<'_>, entry: &Node, control: FlowControl) -> Option<Bytes> {
     let slots = matches!(control, FlowControl::Credits(credits) if credits.unit == CreditUnit::Frame);
     let (wanted, other) = if slots { ("frames", "capacity") } else { ("capacity", "frames") };
-    if entry.given(other) {
+    if entry.given(other) && (slots || matches!(control, FlowControl::Credits(_))) {
         let message =
             format!("`{other}` has no effect here: a credit is {}", if slots { "a frame" } else { "not a frame" });
         gathered.refuse(entry.place_of(other), message, format!("use `{wanted}`"));

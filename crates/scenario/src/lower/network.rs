@@ -12,7 +12,7 @@ use crate::source::Place;
 use discovery::spb::Service;
 use fabric::graph::{Graph, LinkSpec, NodeId, Role};
 use fabric::routing::{Routes, Routing, link_cost};
-use fabric::spec::{Multipath, RouteChange};
+use fabric::spec::{FlowletChoice, FlowletSpec, Multipath, RouteChange};
 use fabric::topology::{self, Links, TopologyError};
 use std::collections::BTreeMap;
 use units::{Bytes, grouped};
@@ -70,6 +70,15 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
         routing,
         multipath: match node.text("multipath").as_deref() {
             Some("spray") => Multipath::Spray,
+            Some("adaptive") => Multipath::Adaptive,
+            Some("flowlet") => Multipath::Flowlet(FlowletSpec {
+                gap: node.time("flowlet_gap")?,
+                entries: u32::try_from(node.count("flowlet_entries")?).unwrap_or(u32::MAX),
+                choice: match node.text("flowlet_choice")?.as_str() {
+                    "shortest" => FlowletChoice::Shortest,
+                    _ => FlowletChoice::Random,
+                },
+            }),
             _ => Multipath::FlowHash,
         },
         overhead: node.size("overhead")?,

@@ -53,6 +53,33 @@ fn a_point_has_the_classes_that_it_may_have_or_those_that_it_names() {
 }
 
 #[test]
+fn a_lossy_queue_is_limited_in_bytes_and_frames() {
+    let text = MIXED.replace(
+        "buffers = { capacity = \"200KB\" }",
+        "buffers = [{ capacity = \"200KB\" }, { classes = \"tcp\", capacity = \"90KB\", frames = 40 }]",
+    );
+    let plan = load(&text).unwrap_or_else(|text| panic!("{text}"));
+    let fabric::spec::Buffer::Static(buffers) = &plan.spec.switches[0].buffer else { panic!("static") };
+    assert_eq!((buffers[1].capacity.get(), buffers[1].frames, buffers[2].frames), (90_000, 40, u32::MAX));
+    let found = problems(&text.replace("\"tcp\", capacity", "\"roce\", capacity"));
+    assert!(found.contains("`frames` limits queues of lossy classes"), "{found}");
+    let found = problems(&text.replace("[[switches]]", "[[switches]]\nqueueing = \"virtual-output\""));
+    assert!(found.contains("`frames` limits output queues"), "{found}");
+}
+
+#[test]
+fn flowlets_have_keys_of_their_own() {
+    use fabric::spec::{FlowletChoice, FlowletSpec, Multipath};
+    let text = MIXED.replace("hosts = 3", "hosts = 3\nmultipath = \"flowlet\"\nflowlet_gap = \"50us\"");
+    let plan = load(&text).unwrap_or_else(|text| panic!("{text}"));
+    let gap = units::Span::from_micros(50);
+    let expected = FlowletSpec { gap, entries: 65_536, choice: FlowletChoice::Random };
+    assert_eq!(plan.spec.multipath, Multipath::Flowlet(expected));
+    let found = problems(&text.replace("\"flowlet\"", "\"adaptive\""));
+    assert!(found.contains("`flowlet_gap` has no effect"), "{found}");
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_a_remedy() {
     for (lines, words) in [
         ("congestion_point = { name = \"red\", classes = \"roce\" }", "class `roce` is lossless"),

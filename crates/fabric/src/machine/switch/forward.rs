@@ -61,7 +61,10 @@ impl<P: Probe> Network<P> {
 
     /// A frame waits at an input, or somebody watches it wait.
     #[inline(never)]
-    fn forward_otherwise(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) {
+    fn forward_otherwise(&mut self, now: Time, switch: u32, mut out: u32, place: u32, ctx: &mut Ctx) {
+        if self.switches[switch as usize].paths.is_some() {
+            out = self.choose_output(now, switch, place);
+        }
         if self.pool[place].kind == Kind::Receipt && self.take_receipt(now, switch, place, ctx) {
             return;
         }

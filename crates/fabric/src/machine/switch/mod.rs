@@ -6,4 +6,5 @@ pub(crate) mod crossbar;
 pub(crate) mod forward;
 pub(crate) mod occupancy;
 pub(crate) mod order;
+pub(crate) mod paths;
 pub(crate) mod shared_buffer;

@@ -68,8 +68,16 @@ impl<P: Probe> Network<P> {
     pub(crate) fn fits_output(&mut self, switch: u32, out: u32, class: u8, len: u32) -> bool {
         let state = &mut self.switches[switch as usize];
         let port = &self.ports[out as usize];
-        let guaranteed = self.plan.rules[port.rules as usize][class as usize].capacity;
-        let occupied = self.lanes[out as usize * self.classes + class as usize].bytes + port.leaving_of(class);
+        let rule = &self.plan.rules[port.rules as usize][class as usize];
+        let guaranteed = rule.capacity;
+        let lane = &self.lanes[out as usize * self.classes + class as usize];
+        let occupied = lane.bytes + port.leaving_of(class);
+        if rule.frames != u32::MAX {
+            let limit = (rule.frames as usize).saturating_sub(usize::from(port.leaving_of(class) > 0));
+            if lane.queue.iter(&self.pool).take(limit).count() >= limit {
+                return false;
+            }
+        }
         let Some(shared) = self.plan.switches[state.kind as usize].shared else {
             return u64::from(occupied) + u64::from(len) <= u64::from(guaranteed);
         };

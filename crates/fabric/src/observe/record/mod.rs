@@ -442,7 +442,9 @@ impl Probe for Recorder {
         self.latest = now;
         let flow = (frame.flow != u32::MAX).then_some(frame.flow);
         let Frame { class, len: length, kind, .. } = *frame;
-        self.rows.drops.push(DropRow { time: now, port, flow, class, length, kind, cause });
+        let queued = matches!(cause, DropCause::Full | DropCause::Early | DropCause::Trimmed);
+        let output = (queued && frame.output != u16::MAX).then_some(frame.output);
+        self.rows.drops.push(DropRow { time: now, port, flow, class, length, kind, cause, output });
     }
 
     fn on_pause(&mut self, now: Time, port: u32, classes: u8, paused: bool) {

@@ -233,6 +233,8 @@ pub struct DropRow {
     pub kind: Kind,
     /// Why.
     pub cause: DropCause,
+    /// Number on its switch of the output whose queue it was for, if it was dropped or trimmed there.
+    pub output: Option<u16>,
 }
 
 impl Row for DropRow {
@@ -268,6 +270,7 @@ impl Row for DropRow {
             DropCause::Unreachable => "unreachable",
             DropCause::AtSource => "at-source",
         }));
+        put(Cell::maybe(self.output, Cell::count));
     }
 }
 
@@ -490,7 +493,7 @@ mod tests {
         fits(&RateRow { time, flow: 0, rate: None, window: Some(u64::MAX) });
         fits(&PauseRow { start: time, end: time, port: 1, class: 7, cut_off: true });
         let (kind, cause) = (Kind::Pause, DropCause::Corrupt);
-        fits(&DropRow { time, port: 0, flow: None, class: 0, length: 64, kind, cause });
+        fits(&DropRow { time, port: 0, flow: None, class: 0, length: 64, kind, cause, output: None });
         fits(&OccupancyRow { time, port: 1, class: 0, flow: 2, bytes: 3 });
         fits(&NoticeRow { time, flow: 1, port: 2, class: 0, feedback: 63, offset: -1, growth: i32::MIN });
     }

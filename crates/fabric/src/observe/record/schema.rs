@@ -420,6 +420,12 @@ pub const DROPS: Table = Table {
             "full; early (a congestion point dropped it before the queue was full); trimmed (a congestion point removed \
              its payload and the header continued); corrupt, link-down, unreachable or at-source",
         ),
+        maybe(integer(
+            "output",
+            Unit::None,
+            "port number, on the node of the port, of the output whose queue dropped or trimmed it; empty if it was lost \
+             elsewhere",
+        )),
     ],
 };
 
