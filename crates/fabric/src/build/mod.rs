@@ -16,6 +16,7 @@ use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order
 use crate::describe::validate::{adapter_of, largest_frame, validate};
 use crate::describe::workload::{Destination, FlowSpec};
 use crate::machine::frame::extension::Extensions;
+use crate::machine::frame::telemetry::Telemetry;
 use crate::machine::frame::{List, NIL, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
@@ -235,6 +236,7 @@ impl Layout<'_> {
             classes,
             pool: Pool::new(),
             extensions: Extensions::default(),
+            telemetry: Telemetry::default(),
             ports: Vec::with_capacity(ports),
             lanes: vec![Lane::EMPTY; ports * classes],
             gates: vec![Gate::OPEN; ports * classes],
@@ -361,8 +363,10 @@ impl Layout<'_> {
             Box::new(Crossbar::new(ports.iter().map(speed).collect(), network.classes, fifo))
         });
         let SwitchSpec { congestion_point: watch, order, .. } = &self.spec.switches[kind as usize];
-        let congestion_point =
-            watch.as_ref().map(|watch| Box::new(self.congestion_point(network, node, first_port, watch)));
+        // Stamps need an account of what was sent.
+        let stamps = self.plan.telemetry.then(CongestionPointSpec::default);
+        let watch = watch.as_ref().or(stamps.as_ref());
+        let congestion_point = watch.map(|watch| Box::new(self.congestion_point(network, node, first_port, watch)));
         let order = (*order != Order::Arrival)
             .then(|| Box::new(Turns::new(*order, network.ports.len() - first_port as usize, network.classes)));
         if congestion_point.is_some() || order.is_some() {

@@ -9,6 +9,7 @@ use crate::describe::spec::{
     Queueing, RouteChange, Share, SwitchSpec, VlArbitration,
 };
 use crate::describe::validate_flow::check_flow;
+use crate::describe::workload::FlowSpec;
 use crate::machine::switch::crossbar::MAX_PORTS;
 use congestion::{Adapter, CongestionPoint, ReactionPoint};
 use transport::Sender;
@@ -234,12 +235,17 @@ fn check_ports(spec: &NetworkSpec) -> Vec<BuildError> {
     wrong.into_iter().map(|reason| BuildError::Network { reason }).collect()
 }
 
-/// The largest frame of any flow, with its tag, or acknowledgement in a class.
+/// Bytes of telemetry in the frames of a flow.
+fn telemetry(flow: &FlowSpec) -> Bytes {
+    flow.telemetry.map_or(Bytes::ZERO, |telemetry| telemetry.size)
+}
+
+/// The largest frame of any flow, with its tag and telemetry, or acknowledgement in a class.
 pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
     let data = spec.flows.iter().filter(|flow| usize::from(flow.class) == class);
-    let data = data.map(|flow| flow.frame + flow.reaction.tag_size());
-    let acks = spec.flows.iter().filter_map(|flow| flow.acknowledge);
-    let acks = acks.filter(|ack| usize::from(ack.class) == class).map(|ack| ack.size);
+    let data = data.map(|flow| flow.frame + flow.reaction.tag_size() + telemetry(flow));
+    let acks = spec.flows.iter().filter_map(|flow| Some((flow.acknowledge?, telemetry(flow))));
+    let acks = acks.filter(|(ack, _)| usize::from(ack.class) == class).map(|(ack, telemetry)| ack.size + telemetry);
     let notifications = spec.flows.iter().filter_map(|flow| flow.notify);
     let notifications = notifications.filter(|how| usize::from(how.class) == class).map(|how| how.size);
     data.chain(acks).chain(notifications).max().unwrap_or(Bytes::ZERO)

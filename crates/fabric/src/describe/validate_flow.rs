@@ -2,7 +2,7 @@
 
 use crate::describe::spec::{Multipath, NetworkSpec};
 use crate::describe::validate::LATEST;
-use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
+use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern, TelemetrySpec};
 use congestion::{Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
@@ -32,6 +32,9 @@ pub(super) fn check_flow(
     }
     if flow.frame == Bytes::ZERO || flow.frame.get() > 65_000 {
         wrong.push(format!("frames of {} are out of range; give 1B to 65000B", flow.frame));
+    }
+    if let Some(telemetry) = flow.telemetry {
+        check_telemetry(flow, telemetry, reaction, wrong);
     }
     let acknowledgement = flow.acknowledge.map(|how| how.size);
     if let Some(size) =
@@ -165,5 +168,20 @@ fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) 
     }
     if flow.requeue_oracle.is_some() && flow.is_reliable() {
         wrong.push("it has a recovery and an oracle that sends dropped frames again; remove one of the two".into());
+    }
+}
+
+fn check_telemetry(flow: &FlowSpec, telemetry: TelemetrySpec, reaction: &Reaction, wrong: &mut Vec<String>) {
+    if reaction.tags() {
+        wrong.push(
+            "its congestion control tags frames, which leaves no room for telemetry; remove one of the two".into(),
+        );
+    }
+    if matches!(flow.destination, Destination::Uniform(_)) {
+        wrong.push("telemetry needs a single destination, but this flow has many; give it one".into());
+    }
+    let acknowledge = flow.acknowledge.map_or(Bytes::ZERO, |how| how.size);
+    if telemetry.hops == 0 || flow.frame.max(acknowledge).get() + telemetry.size.get() > 65_000 {
+        wrong.push("telemetry needs room for at least one hop, in frames of at most 65000B in all".into());
     }
 }

@@ -6,6 +6,7 @@
 use crate::build::places::Places;
 use crate::build::plan::{NetworkPlan, WaitingRoom};
 use crate::machine::frame::extension::{Extension, Extensions};
+use crate::machine::frame::telemetry::{Hop, Telemetry};
 use crate::machine::frame::{Frame, List, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
@@ -32,6 +33,17 @@ pub enum Message {
         port: u32,
         /// The frame, with its time of arrival.
         frame: Frame,
+    },
+    /// A frame with telemetry is on its way to that port of the receiving shard.
+    Stamped {
+        /// Port of the receiving shard.
+        port: u32,
+        /// The frame, with its time of arrival.
+        frame: Frame,
+        /// Its stamps: time and queue, bytes sent and rate.
+        stamps: Vec<Hop>,
+        /// The rest of what an acknowledgement says, if that does not fit into it.
+        extension: Option<Box<Extension>>,
     },
     /// Room was freed at the far end of that port.
     Credit {
@@ -68,6 +80,7 @@ pub enum Message {
 
 engine::encoded!(enum Message {
     0 = Frame { port, frame },
+    4 = Stamped { port, frame, stamps, extension },
     1 = Credit { port, class, granted, epoch, at },
     2 = Lost { flow, len, at },
     3 = Extended { port, frame, extension },
@@ -194,6 +207,7 @@ pub struct Network<P> {
     pub(crate) classes: usize,
     pub(crate) pool: Pool,
     pub(crate) extensions: Extensions,
+    pub(crate) telemetry: Telemetry,
     pub(crate) ports: Vec<Port>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) gates: Vec<Gate>,
@@ -369,6 +383,14 @@ impl<P: Probe> Model for Network<P> {
     fn on_message(&mut self, message: Message, ctx: &mut Ctx) {
         match message {
             Message::Frame { port, frame } => self.accept(port, frame, ctx),
+            Message::Stamped { port, mut frame, stamps, extension } => {
+                if let Some(extension) = extension {
+                    frame.extend(self.extensions.put(*extension));
+                }
+                let place = self.pool.put(frame);
+                self.telemetry.put(place, &stamps);
+                self.put_on_wire(port, place, ctx);
+            }
             Message::Credit { port, class, granted, epoch, at } => {
                 // If the cable has failed since, the signal is gone, as it would be if it had been here before.
                 if epoch == self.ports[port as usize].epoch {

@@ -31,6 +31,7 @@ mod routes;
 mod sampling;
 mod scheduling;
 mod stress;
+mod telemetry;
 mod turns;
 mod verdicts;
 mod watched;

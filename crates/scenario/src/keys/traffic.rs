@@ -189,6 +189,13 @@ fn flow_keys() -> Vec<Key> {
         )
         .by_name(),
         key(
+            "telemetry",
+            Kind::Table(Box::new(telemetry())),
+            Default::Absent("frames carry no telemetry"),
+            "In-band telemetry: every switch stamps the data frames with its queue, the bytes that it has sent, the time \
+             and the rate; acknowledgements return the stamps to the congestion control.",
+        ),
+        key(
             "probe",
             Kind::Table(Box::new(probe())),
             Default::Absent(
@@ -275,6 +282,26 @@ fn notify() -> Section {
                 Kind::time(),
                 Default::Value("50us", "DCQCN: Zhu et al., SIGCOMM 2015"),
                 "Least time between two packets of a flow.",
+            ),
+        ],
+    }
+}
+
+fn telemetry() -> Section {
+    Section {
+        about: "Room for in-band telemetry in data frames and acknowledgements.",
+        keys: vec![
+            key(
+                "size",
+                Kind::size(1, 1000),
+                Default::Value("42B", "the public HPCC simulator: 5 hops of 8 B and a count of 2 B"),
+                "Bytes that telemetry adds to every data frame and acknowledgement, used or not.",
+            ),
+            key(
+                "hops",
+                Kind::Count(1, 255),
+                Default::Value("5", "the public HPCC simulator"),
+                "Number of stamps that have room. Later switches write none.",
             ),
         ],
     }

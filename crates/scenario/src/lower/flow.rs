@@ -11,6 +11,7 @@ use fabric::graph::HostId;
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{
     Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern,
+    TelemetrySpec,
 };
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
@@ -62,6 +63,12 @@ pub(super) fn template(
     let probe = probe(gathered, subject, entry, &reaction, class_number.unwrap_or(0));
     ordered?;
     let (class_number, pattern, activity, recovery) = (class_number?, pattern?, activity?, recovery?);
+    let telemetry = match entry.table("telemetry") {
+        Some(node) => {
+            Some(TelemetrySpec { size: node.size("size")?, hops: u8::try_from(node.count("hops")?).unwrap_or(u8::MAX) })
+        }
+        None => None,
+    };
     let acknowledge = match acknowledge {
         Some(acknowledge) => Some(acknowledge?),
         None => None,
@@ -86,6 +93,7 @@ pub(super) fn template(
         recovery,
         path_probe: probe?,
         requeue_oracle: entry.time("requeue_oracle"),
+        telemetry,
         tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
     })

@@ -211,9 +211,10 @@ pub(crate) fn largest_frames(flows: &[fabric::workload::FlowSpec], classes: usiz
         }
     };
     for flow in flows {
-        see(flow.class, flow.frame + flow.reaction.tag_size());
+        let telemetry = flow.telemetry.map_or(Bytes::ZERO, |telemetry| telemetry.size);
+        see(flow.class, flow.frame + flow.reaction.tag_size() + telemetry);
         if let Some(acknowledge) = flow.acknowledge {
-            see(acknowledge.class, acknowledge.size);
+            see(acknowledge.class, acknowledge.size + telemetry);
         }
         if let Some(probe) = flow.path_probe {
             see(probe.class, probe.size);

@@ -120,6 +120,22 @@ pub struct PathProbeSpec {
     pub answer_class: u8,
 }
 
+/// Room for in-band telemetry in the frames of a flow, and in their acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TelemetrySpec {
+    /// Bytes that it adds to a frame, whether or not they are used.
+    pub size: Bytes,
+    /// Stamps that have room in it; switches after that many write none.
+    pub hops: u8,
+}
+
+impl Default for TelemetrySpec {
+    /// Five stamps of 8 bytes and a count of 2 bytes, as in the public HPCC simulator.
+    fn default() -> TelemetrySpec {
+        TelemetrySpec { size: Bytes::new(42), hops: 5 }
+    }
+}
+
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
@@ -152,6 +168,8 @@ pub struct FlowSpec {
     /// An oracle, for comparison: a frame dropped for want of room is queued again at the source, which knows of it after
     /// that time without a message. `None` leaves it lost.
     pub requeue_oracle: Option<Span>,
+    /// Whether its data frames have room for telemetry, which switches stamp and acknowledgements return.
+    pub telemetry: Option<TelemetrySpec>,
     /// Which tree it goes by, where the source chooses among several; `None` is by a hash of the flow.
     pub tree: Option<u8>,
     /// Its reaction point as it is at the start.
@@ -201,6 +219,7 @@ impl FlowSpec {
             recovery: None,
             path_probe: None,
             requeue_oracle: None,
+            telemetry: None,
             tree: None,
             reaction: Reaction::None(NoControl::default()),
         }

@@ -3,6 +3,7 @@
 mod content;
 pub(crate) mod extension;
 mod pool;
+pub(crate) mod telemetry;
 
 pub use content::{Content, Credit, Cumulative, Inquiry, Notice, Pause, Segment};
 use engine::Encode;
@@ -72,6 +73,10 @@ pub(crate) const EXTENDED: u8 = LAST;
 const OVERTAKEN: u8 = 8;
 /// No count goes beyond.
 pub(crate) const MOST_OVERTAKEN: u8 = u8::MAX / OVERTAKEN;
+
+/// The tag of a data frame with telemetry; see [`telemetry`]. It is the tag of no congestion point in a network whose
+/// sources tag frames.
+pub(crate) const TELEMETRY: u16 = u16::MAX;
 
 /// A frame on a wire or in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +189,16 @@ impl Frame {
     #[must_use]
     pub fn is_marked(&self) -> bool {
         self.flags & MARKED != 0
+    }
+
+    /// Whether it is data with room for telemetry.
+    pub(crate) fn has_telemetry(&self) -> bool {
+        self.tag == TELEMETRY && self.kind == Kind::Data
+    }
+
+    /// Whether it acknowledges frames of a flow.
+    pub(crate) fn acknowledges(&self) -> bool {
+        self.kind == Kind::Acknowledgement || self.is_reply()
     }
 
     /// Whether it is the last of a finite flow.

@@ -10,6 +10,9 @@ impl<P: Probe> Network<P> {
     /// The host's application takes a frame.
     #[inline]
     pub(crate) fn consume(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
+        if self.plan.telemetry {
+            self.consume_stamps(now, place);
+        }
         let mut frame = self.pool.take(place);
         frame.len = self.payload(&frame);
         if frame.kind == Kind::Data {
@@ -66,11 +69,15 @@ impl<P: Probe> Network<P> {
         acknowledged
     }
 
-    /// What of a frame is its flow's: all of it but a tag.
+    /// What of a frame is its flow's: all of it but a tag or telemetry.
     #[inline]
     pub(crate) fn payload(&self, frame: &Frame) -> u16 {
         match (frame.tag, frame.kind) {
-            (1.., Kind::Data) => frame.len - self.plan.flows[frame.flow as usize].reaction.tag_size().get() as u16,
+            (1.., Kind::Data) => {
+                let flow = &self.plan.flows[frame.flow as usize];
+                let size = flow.telemetry.map_or_else(|| flow.reaction.tag_size(), |telemetry| telemetry.size);
+                frame.len - size.get() as u16
+            }
             _ => frame.len,
         }
     }

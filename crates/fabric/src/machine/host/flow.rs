@@ -90,6 +90,8 @@ pub(crate) struct Flow {
     pub(crate) reaction: Reaction,
     /// What a tag adds to a frame.
     tag_size: u16,
+    /// What telemetry adds to a frame.
+    pub(crate) telemetry: u16,
     pub(crate) pace: Option<Wire>,
     pub(crate) stream: Stream,
     /// Congestion notices it has had.
@@ -156,9 +158,11 @@ impl Flow {
             greedy,
             plain: unlimited
                 && matches!(spec.reaction, Reaction::None(_))
+                && spec.telemetry.is_none()
                 && spec.acknowledge.is_none()
                 && spec.recovery.is_none(),
             tag_size: reaction.tag_size().get() as u16,
+            telemetry: spec.telemetry.map_or(0, |telemetry| telemetry.size.get() as u16),
             reaction,
             pace,
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
@@ -169,10 +173,11 @@ impl Flow {
         }
     }
 
-    /// What a tag adds to the frame that it would send now.
+    /// What a tag or telemetry adds to the frame that it would send now.
     #[inline]
     pub(crate) fn tag_len(&self) -> u16 {
-        if self.tag_size != 0 && self.reaction.tag() != 0 { self.tag_size } else { 0 }
+        let tag = if self.tag_size != 0 && self.reaction.tag() != 0 { self.tag_size } else { 0 };
+        tag + self.telemetry
     }
 
     /// Length of the next frame it would make.

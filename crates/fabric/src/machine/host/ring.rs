@@ -1,6 +1,6 @@
 //! Which flow sends next: the ring of a class holds the flows that may send, and each has its turn.
 
-use crate::machine::frame::{Frame, NIL};
+use crate::machine::frame::{Frame, NIL, TELEMETRY};
 use crate::machine::host::flow::Flow;
 use crate::machine::network::{Ctx, Network};
 use crate::machine::port::CREDITS;
@@ -73,6 +73,10 @@ impl<P: Probe> Network<P> {
             frame.entropy = entropy;
         }
         self.totals.control_bytes += u64::from(tag);
+        if flow.telemetry != 0 {
+            frame.tag = TELEMETRY;
+            self.telemetry.begin(place);
+        }
         flow.on_sent(now, len, size, spec.acknowledge.is_some(), again);
         if flow.reliable.is_some() {
             self.arm_retransmission(now, host, slot, ctx);
@@ -180,10 +184,16 @@ impl<P: Probe> Network<P> {
     }
 
     /// Puts a frame that the host itself makes into its queue.
-    pub(crate) fn send_by_host(&mut self, p: u32, frame: Frame, ctx: &mut Ctx) {
+    pub(crate) fn send_by_host(&mut self, p: u32, mut frame: Frame, ctx: &mut Ctx) {
+        if self.plan.telemetry {
+            self.enlarge_by_telemetry(&mut frame);
+        }
         let lane = self.lane(p, frame.class);
         self.lanes[lane].bytes += u32::from(frame.len);
         let place = self.pool.put(frame);
+        if self.plan.telemetry {
+            self.return_stamps(place);
+        }
         self.lanes[lane].queue.push(&mut self.pool, place);
         self.ports[p as usize].waiting |= 1 << frame.class;
         self.kick(p, ctx);

@@ -253,11 +253,14 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     fn leave_shard(&mut self, neighbour: u32, port: u32, place: u32, ctx: &mut Ctx) {
         let frame = self.pool.take(place);
-        if frame.is_extended() {
-            let extension = Box::new(self.extensions.take(frame.extension()));
-            return ctx.send(neighbour, frame.at, Message::Extended { port, frame, extension });
-        }
-        ctx.send(neighbour, frame.at, Message::Frame { port, frame });
+        let extension = frame.is_extended().then(|| Box::new(self.extensions.take(frame.extension())));
+        let stamps = if self.plan.telemetry { self.take_stamps(place, &frame) } else { None };
+        let message = match (stamps, extension) {
+            (None, None) => Message::Frame { port, frame },
+            (None, Some(extension)) => Message::Extended { port, frame, extension },
+            (Some(stamps), extension) => Message::Stamped { port, frame, stamps, extension },
+        };
+        ctx.send(neighbour, frame.at, message);
     }
 
     /// A frame starts on a cable that damages some, or towards a node that takes it by its header.
@@ -277,7 +280,7 @@ impl<P: Probe> Network<P> {
 
     /// A frame, the end of its list, is on its way to a port of this shard.
     #[inline(always)]
-    fn put_on_wire(&mut self, to: u32, place: u32, ctx: &mut Ctx) {
+    pub(crate) fn put_on_wire(&mut self, to: u32, place: u32, ctx: &mut Ctx) {
         let arriving = &mut self.ports[to as usize].arriving;
         if arriving.is_empty() {
             arriving.head = place;

@@ -79,6 +79,7 @@ impl CongestionPointState {
             blocked: vec![false; cells],
             last_blocked: vec![None; cells],
             free: vec![None; ports],
+            sent: vec![0; ports],
         };
         let keeping = if to_host.is_empty() { 0 } else { flows };
         let (copies, early) = (vec![VecDeque::new(); keeping], vec![0; keeping]);
@@ -253,6 +254,9 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     pub(crate) fn show_start(&mut self, now: Time, p: u32, place: u32, end: Time) {
         let Device::Switch(switch) = self.ports[p as usize].device else { return };
+        if self.plan.telemetry {
+            self.stamp(now, p, switch, place);
+        }
         let frame = &self.pool[place];
         if frame.kind != Kind::Data {
             return;
@@ -407,5 +411,6 @@ impl<P: Probe> Network<P> {
 
 fn passage(now: Time, frame: &Frame) -> Passage {
     let Frame { flow, input, output, class, len, tag, .. } = *frame;
+    let tag = if frame.has_telemetry() { 0 } else { tag };
     Passage { now, since: frame.at, flow, input, output, class, len, tag }
 }

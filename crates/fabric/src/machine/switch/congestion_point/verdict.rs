@@ -4,15 +4,32 @@ use super::passage;
 use crate::machine::frame::{Frame, Kind, List, MARKED, NIL};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::{DropCause, Probe};
-use congestion::CongestionPoint;
 use congestion::point::{Passage, Verdict};
-use units::Time;
+use congestion::{CongestionPoint, Stamp};
+use units::{Bytes, Time};
 
 impl<P: Probe> Network<P> {
     /// Puts a congestion mark on a frame.
     pub(super) fn mark(&mut self, place: u32) {
         self.pool[place].flags |= MARKED;
         self.totals.marked_frames += 1;
+    }
+
+    /// A frame starts by an output: it is counted, and stamped if it has telemetry.
+    pub(super) fn stamp(&mut self, now: Time, p: u32, switch: u32, place: u32) {
+        let frame = &self.pool[place];
+        let (number, size) = (usize::from(self.ports[p as usize].number), u64::from(frame.len));
+        let stamped = frame.has_telemetry().then_some(frame.flow);
+        let Some(congestion_point) = &mut self.switches[switch as usize].congestion_point else { return };
+        let sent = congestion_point.sight.sent[number];
+        congestion_point.sight.sent[number] += size + self.plan.overhead.get();
+        let Some(flow) = stamped else { return };
+        let lanes = p as usize * self.classes..(p as usize + 1) * self.classes;
+        let queue = self.lanes[lanes].iter().map(|lane| u64::from(lane.bytes)).sum();
+        let rate = self.ports[p as usize].wire.rate();
+        let most = self.plan.flows[flow as usize].telemetry.map_or(0, |telemetry| telemetry.hops);
+        let stamp = Stamp { at: now, queue: Bytes::new(queue), sent: Bytes::new(sent), rate };
+        self.telemetry.stamp(place, stamp, most);
     }
 
     /// Asks a congestion point about a data frame that is about to wait for the output `out`, and does what it says.

@@ -17,6 +17,8 @@ pub(super) struct Sight {
     pub(super) last_blocked: Vec<Option<Time>>,
     /// By output: when the frame on the wire has left and its input has the room back, where it does.
     pub(super) free: Vec<Option<Time>>,
+    /// By output: bytes on the wire so far, overhead included, if some flows have telemetry.
+    pub(super) sent: Vec<u64>,
 }
 
 /// What a congestion point sees.

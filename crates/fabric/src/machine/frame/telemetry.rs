@@ -1,0 +1,106 @@
+//! In-band telemetry: the stamps that frames carry.
+//!
+//! Few frames have any, so they are not in the frames: a table of the shard has a list for every place of the pool that
+//! such a frame has ever had. A list is cleared when a frame with telemetry takes the place; other frames never look at
+//! it. When a frame crosses to another shard, its stamps cross with it.
+
+use super::Frame;
+use crate::machine::host::flow::Flow;
+use crate::machine::network::Network;
+use crate::observe::probe::Probe;
+use congestion::{ReactionPoint, Stamp};
+use units::{Bytes, Rate, Time};
+
+/// A stamp in a form that can be sent to another process: time and queue, bytes sent and rate.
+pub(crate) type Hop = ((Time, Bytes), (Bytes, Rate));
+
+/// The stamps of a shard's frames.
+#[derive(Debug, Default)]
+pub(crate) struct Telemetry {
+    /// By place in the pool.
+    of_frames: Vec<Vec<Stamp>>,
+    /// By flow that ends in the shard: the stamps of the latest frame.
+    latest: Vec<Vec<Stamp>>,
+}
+
+fn slot(lists: &mut Vec<Vec<Stamp>>, place: u32) -> &mut Vec<Stamp> {
+    if lists.len() <= place as usize {
+        lists.resize_with(place as usize + 1, Vec::new);
+    }
+    &mut lists[place as usize]
+}
+
+impl Telemetry {
+    /// A frame with telemetry starts its way at that place.
+    pub(crate) fn begin(&mut self, place: u32) {
+        slot(&mut self.of_frames, place).clear();
+    }
+
+    /// A switch stamps a frame, if there is room.
+    pub(crate) fn stamp(&mut self, place: u32, stamp: Stamp, most: u8) {
+        let stamps = slot(&mut self.of_frames, place);
+        if stamps.len() < usize::from(most) {
+            stamps.push(stamp);
+        }
+    }
+
+    /// The stamps of the frame at that place.
+    pub(crate) fn of(&self, place: u32) -> &[Stamp] {
+        self.of_frames.get(place as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// A frame from another shard has that place.
+    pub(crate) fn put(&mut self, place: u32, hops: &[Hop]) {
+        let stamps = slot(&mut self.of_frames, place);
+        stamps.clear();
+        stamps.extend(hops.iter().map(|&((at, queue), (sent, rate))| Stamp { at, queue, sent, rate }));
+    }
+}
+
+impl<P: Probe> Network<P> {
+    /// Whether there are stamps for a frame: it is data with telemetry, or acknowledges such data.
+    pub(crate) fn is_stamped(&self, frame: &Frame) -> bool {
+        let returns = || frame.acknowledges() && self.plan.flows[frame.flow as usize].telemetry.is_some();
+        frame.has_telemetry() || returns()
+    }
+
+    /// The stamps of a frame that leaves the shard; `None` if it is not to have any.
+    #[cold]
+    pub(crate) fn take_stamps(&mut self, place: u32, frame: &Frame) -> Option<Vec<Hop>> {
+        let hop = |stamp: &Stamp| ((stamp.at, stamp.queue), (stamp.sent, stamp.rate));
+        self.is_stamped(frame).then(|| self.telemetry.of(place).iter().map(hop).collect())
+    }
+
+    /// A host makes an acknowledgement: it returns the stamps of the latest frame, which make it longer.
+    pub(crate) fn enlarge_by_telemetry(&mut self, frame: &mut Frame) {
+        if let Some(telemetry) = self.plan.flows[frame.flow as usize].telemetry.filter(|_| frame.acknowledges()) {
+            frame.len += telemetry.size.get() as u16;
+            self.totals.control_bytes += telemetry.size.get();
+        }
+    }
+
+    /// That acknowledgement has a place.
+    pub(crate) fn return_stamps(&mut self, place: u32) {
+        if self.is_stamped(&self.pool[place]) {
+            let of_flow = self.places.sink[self.pool[place].flow as usize].slot;
+            let Telemetry { of_frames, latest } = &mut self.telemetry;
+            slot(of_frames, place).clone_from(slot(latest, of_flow));
+        }
+    }
+
+    /// A frame reaches the host that consumes it: stamps of data wait for the next acknowledgement, returned ones are for
+    /// the reaction point of the flow.
+    #[inline(never)]
+    pub(crate) fn consume_stamps(&mut self, now: Time, place: u32) {
+        let frame = self.pool[place];
+        if frame.has_telemetry() {
+            let of_flow = self.places.sink[frame.flow as usize].slot;
+            let Telemetry { of_frames, latest } = &mut self.telemetry;
+            std::mem::swap(slot(latest, of_flow), slot(of_frames, place));
+        } else if self.is_stamped(&frame) {
+            let of_flow = self.slot_of(frame.flow);
+            let flow: &mut Flow = &mut self.flows[of_flow as usize];
+            flow.reaction.on_telemetry(now, self.telemetry.of(place));
+        }
+    }
+}
