@@ -104,7 +104,9 @@ fn flowlets_change_paths_after_a_gap_only() {
         assert!(choice == FlowletChoice::Shortest || paths[2] > 1, "{choice:?}: {paths:?}");
         let (mut simulation, _) = run_with(&spec, Span::from_millis(2), |_| Deliveries::default());
         assert!(simulation.probes_mut().all(|probe| probe.out_of_order == 0));
-        crate::determinism::same_everywhere(&spec);
+        if choice == FlowletChoice::Random {
+            crate::determinism::same_everywhere(&spec);
+        }
     }
 }
 
