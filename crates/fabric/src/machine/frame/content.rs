@@ -164,6 +164,9 @@ impl Frame {
         if self.is_extended() {
             self.long = 0;
         }
+        if self.has_telemetry() {
+            self.tag = 0;
+        }
         self
     }
 

@@ -49,6 +49,15 @@ acknowledge = { every = 2 }
 protocol = { name = "none", window = "30KB" }"#,
     ),
     (
+        "workloads.telemetry",
+        r#"[[workloads]]
+kind = "greedy"
+from = "h0"
+to = "h4"
+acknowledge = {}
+telemetry = { hops = 5 }"#,
+    ),
+    (
         "workloads.notify",
         r#"[[workloads]]
 kind = "greedy"
