@@ -35,44 +35,59 @@ mod bcn_source;
 mod by_class;
 mod cct;
 pub mod custom;
+mod dcqcn;
+mod dctcp_rate;
 mod e2cm;
 mod fecn;
 mod feedback;
 mod guidance;
+mod hpcc;
 mod increase;
 mod infiniband_fecn;
 mod marking;
 mod none;
 pub mod parameter;
+mod path;
 mod path_probe;
 pub mod point;
+mod powertcp;
 mod qcn_2007;
 mod qcn_point;
 mod qcn_source;
 mod qcn_standard;
 mod rate_law;
 mod red;
+mod reno;
 mod step;
+mod swift;
 mod telemetry;
+mod timely;
 mod trimming;
 
 pub use bcn_point::BcnPoint;
 pub use bcn_source::BcnSource;
 pub use by_class::ByClass;
 pub use cct::CongestionTable;
+pub use dcqcn::Dcqcn;
+pub use dctcp_rate::DctcpRate;
 pub use fecn::{FecnPoint, FecnSource};
+pub use hpcc::Hpcc;
 pub use infiniband_fecn::InfinibandFecn;
 pub use marking::Marking;
 pub use none::NoControl;
 use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
 use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
+pub use powertcp::PowerTcp;
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
 pub use red::Red;
+pub use reno::Reno;
 pub use step::Step;
+pub use swift::Swift;
 pub use telemetry::Stamp;
+pub use timely::Timely;
 pub use trimming::Trimming;
 pub use units;
 use units::{Bytes, Rate, Span, Time};
@@ -204,13 +219,15 @@ pub struct Adapter {
     pub seed: u64,
     /// Number of the flow.
     pub flow: u32,
+    /// Round-trip time of a frame and its acknowledgement on the flow's path without queues; zero if it is not known.
+    pub round_trip: Span,
 }
 
 impl Adapter {
     /// Returns an adapter with that link for a flow with frames of that size.
     #[must_use]
     pub fn of(link: Rate, frame: Bytes) -> Adapter {
-        Adapter { link, frame, overhead: Bytes::ZERO, seed: 1, flow: 0 }
+        Adapter { link, frame, overhead: Bytes::ZERO, seed: 1, flow: 0, round_trip: Span::from_micros(10) }
     }
 }
 
@@ -468,6 +485,13 @@ protocols! {
     Fecn(Box<FecnSource>) = fecn::SOURCE, fecn::SOURCE_B;
     Qcn(Box<QcnSource>) = qcn_standard::SOURCE, qcn_2007::SOURCE, qcn_2007::SOURCE_P, qcn_2007::SOURCE_PR;
     Bcn(Box<BcnSource>) = bcn::BCN, bcn::ECM, e2cm::SOURCE, e2cm::SOURCE_P, e2cm::SOURCE_PR;
+    Dcqcn(Box<Dcqcn>) = dcqcn::INFO;
+    Hpcc(Box<Hpcc>) = hpcc::INFO;
+    PowerTcp(Box<PowerTcp>) = powertcp::POWER, powertcp::THETA;
+    Timely(Box<Timely>) = timely::TIMELY, timely::PATCHED;
+    Swift(Box<Swift>) = swift::INFO;
+    Reno(Box<Reno>) = reno::DCTCP, reno::NEW_RENO, reno::CUBIC;
+    DctcpRate(Box<DctcpRate>) = ;
     Custom(Box<dyn custom::CustomReactionPoint>) = ;
 }
 

@@ -1,0 +1,159 @@
+//! DCTCP as a rate control, as the public HPCC simulator has it (CC_MODE 8): alpha is that of DCTCP, but it lowers a rate,
+//! and each round without a reduction raises the rate by a step. Parameters are in [`reno`](crate::reno).
+
+use crate::parameter::{Invalid, Values};
+use crate::path::{Round, WindowBound, base_round_trip, bits};
+use crate::qcn_source::ordered;
+use crate::{Adapter, Allowance, Feedback, Pacing, Reaction, ReactionPoint};
+use units::{Bytes, Rate, Span, Time};
+
+/// A reaction point with the alpha of DCTCP and a rate.
+#[derive(Clone, Copy, Debug)]
+pub struct DctcpRate {
+    given_round_trip: Option<Span>,
+    g: f64,
+    ai: f64,
+    min_rate: Rate,
+    window: WindowBound,
+    round_trip: Span,
+    frame: u64,
+    link: f64,
+    rate: f64,
+    alpha: f64,
+    round: Round,
+    /// Marked acknowledgements of this round, and frames that it consists of; none before the first.
+    marks: u64,
+    frames: Option<u64>,
+    /// The rate is not reduced again before this many bytes are acknowledged.
+    reduced_until: Option<Bytes>,
+}
+
+impl DctcpRate {
+    /// Builds the reaction point from the parameters of DCTCP.
+    ///
+    /// # Errors
+    /// Does not fail; what does not suit the link is refused when it is attached.
+    pub fn build(values: &Values) -> Result<Reaction, Invalid> {
+        Ok(Reaction::DctcpRate(Box::new(DctcpRate {
+            given_round_trip: values.maybe_time("base_rtt"),
+            g: values.number("g"),
+            ai: bits(values.rate("ai_rate")),
+            min_rate: values.rate("min_rate"),
+            window: WindowBound::read(values),
+            round_trip: Span::ZERO,
+            frame: 1,
+            link: 0.0,
+            rate: 0.0,
+            alpha: values.number("initial_alpha"),
+            round: Round::default(),
+            marks: 0,
+            frames: None,
+            reduced_until: None,
+        })))
+    }
+}
+
+impl ReactionPoint for DctcpRate {
+    fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+        ordered(self.min_rate, adapter.link)?;
+        if self.window != WindowBound::None {
+            self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
+        }
+        self.frame = adapter.frame.get().max(1);
+        self.link = bits(adapter.link);
+        self.rate = self.link;
+        Ok(())
+    }
+
+    fn on_sent(&mut self, _now: Time, _len: Bytes) {}
+
+    fn on_feedback(&mut self, _now: Time, feedback: &Feedback) {
+        let Feedback::Acknowledgement { marked, path, .. } = *feedback else { return };
+        self.marks += u64::from(marked);
+        let ends = self.round.ends(&path);
+        if ends {
+            if let Some(frames) = self.frames {
+                let fraction = (self.marks as f64 / frames as f64).min(1.0);
+                self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
+                self.marks = 0;
+            }
+            self.frames = Some(path.sent.get().saturating_sub(path.acknowledged.get()) / self.frame + 1);
+        }
+        if self.reduced_until.is_some_and(|until| path.acknowledged > until) {
+            self.reduced_until = None;
+        }
+        if marked && self.reduced_until.is_none() {
+            self.rate = (self.rate * (1.0 - self.alpha / 2.0)).max(bits(self.min_rate));
+            self.reduced_until = Some(path.sent);
+        } else if ends && self.reduced_until.is_none() {
+            self.rate = (self.rate + self.ai).min(self.link);
+        }
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    fn allowance(&self) -> Allowance {
+        let rate = (self.rate < self.link).then(|| Rate::from_bits_per_sec(self.rate as u64));
+        Allowance { rate, window: self.window.at(self.rate, self.link, self.round_trip) }
+    }
+
+    fn pacing(&self) -> Pacing {
+        Pacing::FromStart
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PathReport;
+    use crate::parameter::Value;
+
+    fn built() -> DctcpRate {
+        let info = &crate::reno::DCTCP;
+        let preset = info.presets.iter().find(|preset| preset.name == "hpcc-simulator").unwrap();
+        let values = Values::preset(info.parameters, preset).with("base_rtt", Value::Time(Span::from_micros(8)));
+        let Ok(Reaction::DctcpRate(mut source)) = (info.build)(&values) else { panic!("its values are valid") };
+        source.attach(&Adapter::of(Rate::from_gigabits(100), Bytes::new(1000))).unwrap();
+        *source
+    }
+
+    fn round(source: &mut DctcpRate, acknowledged: &mut u64, marked: impl Fn(u64) -> bool) {
+        for frame in 0..100 {
+            *acknowledged += 1000;
+            let path = PathReport {
+                acknowledged: Bytes::new(*acknowledged),
+                sent: Bytes::new(*acknowledged + 99_000),
+                ..PathReport::default()
+            };
+            let (bytes, round_trip) = (Bytes::new(1000), Span::from_micros(8));
+            let feedback = Feedback::Acknowledgement { bytes, marked: marked(frame), round_trip, path };
+            source.on_feedback(Time::ZERO, &feedback);
+        }
+    }
+
+    #[test]
+    fn alpha_follows_the_fraction_of_marks_and_the_rate_falls_once_per_round() {
+        let (mut source, mut acknowledged) = (built(), 0);
+        for _ in 0..3000 {
+            source.rate = 100e9;
+            round(&mut source, &mut acknowledged, |frame| frame % 4 == 0);
+        }
+        assert!((source.alpha - 0.25).abs() < 0.01, "{}", source.alpha);
+        assert!((source.rate / 100e9 - (1.0 - source.alpha / 2.0)).abs() < 1e-3, "{}", source.rate);
+    }
+
+    #[test]
+    fn rounds_without_marks_raise_the_rate_by_a_step() {
+        let (mut source, mut acknowledged) = (built(), 0);
+        source.rate = 10e9;
+        for _ in 0..5 {
+            round(&mut source, &mut acknowledged, |_| false);
+        }
+        assert_eq!(source.rate, 15e9);
+        assert_eq!(source.allowance().window, Some(Bytes::new(15_000)));
+    }
+}
