@@ -391,6 +391,10 @@ impl ReactionPoint for Dcqcn {
         Allowance { rate: limited.map(|limiter| Rate::from_bits_per_sec(limiter.current as u64)), window: None }
     }
 
+    fn wants_notifications(&self) -> bool {
+        !self.by_marks
+    }
+
     fn pacing(&self) -> Pacing {
         Pacing::FromStart
     }

@@ -253,6 +253,10 @@ pub trait ReactionPoint {
     fn wants_telemetry(&self) -> bool {
         false
     }
+    /// Returns whether it reacts to congestion notification packets, which the receiver must then send.
+    fn wants_notifications(&self) -> bool {
+        false
+    }
     /// Returns the entropy of the next frame, by which switches choose among equal paths; `None` is that of the flow.
     /// Called once per frame.
     fn entropy(&mut self) -> Option<u32> {
@@ -361,6 +365,9 @@ macro_rules! protocols {
             }
             fn wants_telemetry(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.wants_telemetry(),)* }
+            }
+            fn wants_notifications(&self) -> bool {
+                match self { $(Reaction::$variant(point) => point.wants_notifications(),)* }
             }
             fn entropy(&mut self) -> Option<u32> {
                 match self { $(Reaction::$variant(point) => point.entropy(),)* }

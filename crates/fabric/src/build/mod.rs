@@ -454,9 +454,9 @@ impl Layout<'_> {
         for &flow in &sources[..self.places.per_host[number as usize] as usize] {
             let spec = &self.spec.flows[flow as usize];
             let entropy = self.spec.entropy(flow);
-            let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate());
             let path = self.path(network.ports[port as usize].global, spec);
-            let mut flow = Flow::new(flow, place, spec, entropy, &adapter, path.round_trip);
+            let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate(), path.round_trip);
+            let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
             flow.hops = path.hops;
             if !(flow.plain && flow.greedy) {
                 network.ports[port as usize].flags |= TIMED;

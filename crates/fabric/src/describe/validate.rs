@@ -103,13 +103,13 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             let mut reasons = Vec::new();
             let link = hosts.get(entry.source.0 as usize).copied().unwrap_or_default();
             let mut reaction = entry.reaction.clone();
-            if let Err(invalid) = reaction.attach(&adapter_of(spec, flow as u32, link)) {
+            // Any round trip will do to judge the parameters: routes are not known here.
+            let adapter = adapter_of(spec, flow as u32, link, Span::from_micros(1));
+            if let Err(invalid) = reaction.attach(&adapter) {
                 reasons.push(invalid.to_string());
             }
             let sender = entry.recovery.as_ref().and_then(|recovery| recovery.sender.clone());
-            if let Some(Err(invalid)) =
-                sender.map(|mut sender| sender.attach(&adapter_of(spec, flow as u32, link), Span::from_micros(1)))
-            {
+            if let Some(Err(invalid)) = sender.map(|mut sender| sender.attach(&adapter, adapter.round_trip)) {
                 reasons.push(invalid.to_string());
             }
             if reaction.tags() && 2 * spec.graph.cables.len() > congestion::point::MOST_TAGGED_PORTS {
@@ -260,10 +260,10 @@ fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
     sizes.chain([largest_frame(spec, class)]).max().unwrap_or_default()
 }
 
-/// The adapter a flow's reaction point is told of.
-pub(crate) fn adapter_of(spec: &NetworkSpec, flow: u32, link: Rate) -> Adapter {
+/// The adapter a flow's reaction point is told of, with the round-trip time of its path without queues.
+pub(crate) fn adapter_of(spec: &NetworkSpec, flow: u32, link: Rate, round_trip: Span) -> Adapter {
     let frame = spec.flows[flow as usize].frame;
-    Adapter { link, frame, overhead: spec.overhead, seed: spec.seed, flow }
+    Adapter { link, frame, overhead: spec.overhead, seed: spec.seed, flow, round_trip }
 }
 
 /// For every host the rate of its cable.

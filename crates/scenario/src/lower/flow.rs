@@ -54,6 +54,15 @@ pub(super) fn template(
         gathered.problems.push(problem.and(entry.place, "this workload has no acknowledgements"));
         return None;
     }
+    if reaction.wants_notifications() && notify.is_none() {
+        let name = protocol.text("name").unwrap_or_default();
+        let message = format!("{name} needs congestion notification packets");
+        let help =
+            "add notify = {} to the workload, or let acknowledgements report marks: notified_by = \"acknowledgement\"";
+        let problem = Problem::new(protocol.place_of("name"), message, help);
+        gathered.problems.push(problem.and(entry.place, "this workload has no notify"));
+        return None;
+    }
     if reaction.allowance().window.is_some() && acknowledge.is_none() {
         let help = "add acknowledge = {} to the workload, or remove the window";
         let problem = Problem::new(protocol.place_of("window"), "a window needs acknowledgements", help);

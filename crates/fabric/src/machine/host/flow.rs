@@ -105,15 +105,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// `round_trip` is that of a frame and its acknowledgement on the unloaded path.
-    pub(crate) fn new(
-        number: u32,
-        host: u32,
-        spec: &FlowSpec,
-        entropy: u32,
-        adapter: &Adapter,
-        round_trip: Span,
-    ) -> Flow {
+    pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, adapter: &Adapter) -> Flow {
         let (greedy, pace) = match spec.pattern {
             Pattern::Greedy => (true, None),
             Pattern::Paced { rate, .. } => (false, Some(Wire::new(rate))),
@@ -167,7 +159,7 @@ impl Flow {
             pace,
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
             notices: 0,
-            reliable: Reliable::new(spec, adapter, round_trip).map(Box::new),
+            reliable: Reliable::new(spec, adapter).map(Box::new),
             pulled: 0,
             lost: VecDeque::new(),
         }

@@ -10,7 +10,7 @@ use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
 use congestion::{Adapter, Feedback, LossSignal, ReactionPoint};
 use transport::{Block, Blocks, Meaning, Next, Progress, Reply, Sender, Sending, unwrapped};
-use units::{Bytes, Span, Stream, Time};
+use units::{Bytes, Stream, Time};
 
 /// See the module.
 #[derive(Debug)]
@@ -31,10 +31,10 @@ pub(crate) struct Reliable {
 }
 
 impl Reliable {
-    pub(crate) fn new(spec: &FlowSpec, adapter: &Adapter, round_trip: Span) -> Option<Reliable> {
+    pub(crate) fn new(spec: &FlowSpec, adapter: &Adapter) -> Option<Reliable> {
         let mut sender = spec.recovery.as_ref()?.sender.clone()?;
         // What does not fit was refused before.
-        let _ = sender.attach(adapter, round_trip);
+        let _ = sender.attach(adapter, adapter.round_trip);
         let stream = Stream::new(adapter.seed, u64::from(adapter.flow), "retransmission");
         Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, known: None })
     }
