@@ -54,15 +54,6 @@ pub(super) fn template(
         gathered.problems.push(problem.and(entry.place, "this workload has no acknowledgements"));
         return None;
     }
-    if reaction.wants_notifications() && notify.is_none() {
-        let name = protocol.text("name").unwrap_or_default();
-        let message = format!("{name} needs congestion notification packets");
-        let help =
-            "add notify = {} to the workload, or let acknowledgements report marks: notified_by = \"acknowledgement\"";
-        let problem = Problem::new(protocol.place_of("name"), message, help);
-        gathered.problems.push(problem.and(entry.place, "this workload has no notify"));
-        return None;
-    }
     if reaction.allowance().window.is_some() && acknowledge.is_none() {
         let help = "add acknowledge = {} to the workload, or remove the window";
         let problem = Problem::new(protocol.place_of("window"), "a window needs acknowledgements", help);
@@ -76,7 +67,7 @@ pub(super) fn template(
         Some(node) => {
             Some(TelemetrySpec { size: node.size("size")?, hops: u8::try_from(node.count("hops")?).unwrap_or(u8::MAX) })
         }
-        None => None,
+        None => reaction.wants_telemetry().then(TelemetrySpec::default),
     };
     let acknowledge = match acknowledge {
         Some(acknowledge) => Some(acknowledge?),
@@ -84,7 +75,7 @@ pub(super) fn template(
     };
     let notify = match notify {
         Some(notify) => Some(notify?),
-        None => None,
+        None => reaction.wants_notifications().then(|| Notify { class: class_number, ..Notify::default() }),
     };
     entry.time("start")?;
     Some(FlowSpec {

@@ -109,6 +109,13 @@ pub struct Notify {
     pub interval: Span,
 }
 
+impl Default for Notify {
+    /// Minimum-size frames in class 0, at most every 50 us (DCQCN: Zhu et al., SIGCOMM 2015).
+    fn default() -> Notify {
+        Notify { size: Bytes::new(64), class: 0, interval: Span::from_micros(50) }
+    }
+}
+
 /// How a flow's path probes travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathProbeSpec {
