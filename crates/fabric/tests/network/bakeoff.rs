@@ -149,6 +149,13 @@ fn boxed(mut spec: NetworkSpec) -> NetworkSpec {
             Reaction::Fecn(point) => Reaction::custom(*point),
             Reaction::Qcn(point) => Reaction::custom(*point),
             Reaction::Bcn(point) => Reaction::custom(*point),
+            Reaction::Dcqcn(point) => Reaction::custom(*point),
+            Reaction::Hpcc(point) => Reaction::custom(*point),
+            Reaction::PowerTcp(point) => Reaction::custom(*point),
+            Reaction::Timely(point) => Reaction::custom(*point),
+            Reaction::Swift(point) => Reaction::custom(*point),
+            Reaction::Reno(point) => Reaction::custom(*point),
+            Reaction::DctcpRate(point) => Reaction::custom(*point),
             custom @ Reaction::Custom(_) => custom,
         };
     }
