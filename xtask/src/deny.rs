@@ -24,7 +24,9 @@ pub fn check() -> Result<(), String> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
     let (policy, lock) = (read(POLICY)?, read("Cargo.lock")?);
     let format = ["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"];
-    let tree = [&["tree", "--workspace", "--locked", "--edges", "all", "--target", "all"], &format[..]].concat();
+    let tree =
+        [&["tree", "--workspace", "--locked", "--all-features", "--edges", "all", "--target", "all"], &format[..]]
+            .concat();
     let output = Command::new("cargo").args(&tree).output().map_err(|error| format!("cargo tree: {error}"))?;
     if !output.status.success() {
         return Err(format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr)));

@@ -20,7 +20,7 @@ usage: cargo xtask WHAT
   test            everything CI checks: format, lints, tidiness, tests, documentation
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
   oracles         only installs the programs of others that tests are held against: tshark, tcpdump, scapy, ibsim, opensm, ibdmchk,
-                  lldpad, isisd, Slurm
+                  lldpad, isisd, Slurm, Open MPI
   report-ui       only the front-end of reports, built with npm into crates/render/front, which the program embeds
   report          only that reports can be read: opens them in Chromium; fetches what it needs
   papers          all papers in full: every figure with all its seeds and choices; minutes
@@ -101,6 +101,19 @@ fn torture(arguments: &[String]) -> Result<(), String> {
     run("target/release/torture", &arguments)
 }
 
+/// A program that was built without MPI must not run once for each process that mpirun starts.
+fn refuses_mpirun() -> Result<(), String> {
+    let arguments = ["run", "scenarios/incast.toml", "--out", "target/not-written"];
+    eprintln!("> OMPI_COMM_WORLD_SIZE=4 tailback {}", arguments.join(" "));
+    let output = Command::new("target/release/tailback").args(arguments).env("OMPI_COMM_WORLD_SIZE", "4").output();
+    let output = output.map_err(|error| format!("target/release/tailback: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    match (output.status.code(), said.contains("built without MPI")) {
+        (Some(2), true) => Ok(()),
+        _ => Err(format!("a program without MPI does not refuse to be one of 4 processes: {}: {said}", output.status)),
+    }
+}
+
 fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
@@ -108,14 +121,18 @@ fn test() -> Result<(), String> {
     deny::check()?;
     // Before anything is compiled: the program embeds it.
     report::build()?;
-    run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     oracles::install()?;
-    run("cargo", &["test", "--workspace", "--locked"])?;
+    // One build for all tests; the program as it is installed, without MPI, is built for the papers.
+    let features = oracles::features();
+    let clippy = ["clippy", "--workspace", "--all-targets", "--locked"];
+    run("cargo", &[&clippy[..], features, &["--", "-D", "warnings"]].concat())?;
+    run("cargo", &[&["test", "--workspace", "--locked"], features].concat())?;
     examples::check()?;
     package::check(package::Build::Nothing)?;
     python::check()?;
     run("cargo", &["doc", "--workspace", "--no-deps", "--locked"])?;
     papers(&["--quick"])?;
+    refuses_mpirun()?;
     report::check()?;
     // The benchmarks must at least run; their figures belong to docs/performance.md.
     run("cargo", &["run", "--release", "--locked", "-p", "tailback-bench", "--", "fat-tree", "4", "20", "2"])

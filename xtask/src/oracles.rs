@@ -7,7 +7,7 @@
 use std::process::{Command, Stdio};
 
 /// A package, and a command that succeeds where it is installed.
-const PACKAGES: [(&str, &[&str]); 10] = [
+const PACKAGES: [(&str, &[&str]); 13] = [
     ("tshark", &["tshark", "--version"]),
     ("tcpdump", &["tcpdump", "--version"]),
     // For the system's own interpreter, which need not be the first on the path.
@@ -21,7 +21,16 @@ const PACKAGES: [(&str, &[&str]); 10] = [
     // Without a configuration no daemon of theirs runs; the tests start a cluster of their own.
     ("slurm-wlm", &["dpkg-query", "--status", "slurm-wlm"]),
     ("munge", &["dpkg-query", "--status", "munge"]),
+    // One run on several processes.
+    ("openmpi-bin", &["mpirun", "--version"]),
+    ("libopenmpi-dev", &["mpicc", "--version"]),
+    ("libclang-dev", &["dpkg-query", "--status", "libclang-dev"]),
 ];
+
+/// The features that can be built here: MPI needs the library and its headers.
+pub fn features() -> &'static [&'static str] {
+    if succeeds(&["mpicc", "--version"]) { &["--features", "tailback/mpi"] } else { &[] }
+}
 
 /// Installs what is missing, or says that it cannot.
 pub fn install() -> Result<(), String> {

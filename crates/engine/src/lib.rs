@@ -60,6 +60,6 @@ pub use encode::Encode;
 pub use exchange::Context;
 pub use fingerprint::Fingerprint;
 pub use heap::IndexedHeap;
-pub use ranks::{Alone, InMemory, NUMBERS, Ranks, in_memory};
+pub use ranks::{Alone, InMemory, NUMBERS, Ranks, announce, in_memory, reduce};
 pub use run::{End, Inspection, Look, Model, RunPlan, RunReport, Shard, run, run_among};
 pub use units;

@@ -5,6 +5,7 @@
 //! kinds of ranks: none beside this one ([`Alone`]), threads that stand for processes ([`in_memory`]), and those that
 //! the caller brings, such as MPI's.
 
+use crate::encode::Encode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// How many numbers an exchange compares.
@@ -59,6 +60,36 @@ impl Ranks for Alone {
     }
 
     fn exchange(&mut self, _numbers: &mut [u64; NUMBERS], _parcels: &mut [Vec<u8>]) {}
+}
+
+/// Adds up what all ranks have, in the order of the ranks. The sum is on rank 0.
+pub fn reduce<T: Encode>(ranks: &mut dyn Ranks, own: T, mut add: impl FnMut(&mut T, T)) -> Option<T> {
+    if ranks.count() == 1 {
+        return Some(own);
+    }
+    if ranks.rank() > 0 {
+        ranks.gather(own.to_bytes());
+        return None;
+    }
+    let mut sum = own;
+    ranks.gather(Vec::new()).iter().skip(1).for_each(|bytes| add(&mut sum, T::from_bytes(bytes)));
+    Some(sum)
+}
+
+/// Tells all ranks what rank 0 has, which is the only one that must have it.
+///
+/// # Panics
+/// If rank 0 has nothing.
+pub fn announce<T: Encode>(ranks: &mut dyn Ranks, value: Option<T>) -> T {
+    match (ranks.count(), ranks.rank()) {
+        (1, _) => value.expect("rank 0 has a value to announce"),
+        (_, 0) => {
+            let value = value.expect("rank 0 has a value to announce");
+            ranks.broadcast(value.to_bytes());
+            value
+        }
+        _ => T::from_bytes(&ranks.broadcast(Vec::new())),
+    }
 }
 
 /// What ranks in one process give each other.
@@ -129,6 +160,9 @@ mod tests {
                     assert_eq!(gathered, if own == 0 { vec![vec![0; 2], vec![1; 2], vec![2; 2]] } else { vec![] });
                     assert_eq!(rank.broadcast(vec![own + 5]), [5]);
                     assert_eq!(rank.share(vec![own]), [[0], [1], [2]]);
+                    let sum = reduce(&mut rank, u64::from(own) + 1, |sum, more| *sum = *sum * 10 + more);
+                    assert_eq!(sum, (own == 0).then_some(123));
+                    assert_eq!(announce(&mut rank, sum), 123);
                 });
             }
         });

@@ -35,9 +35,9 @@ mod describe;
 mod machine;
 mod observe;
 
-pub use build::BuildOptions;
 pub use build::partition::{self, Partition};
 pub use build::sizing::Sizing;
+pub use build::{BuildOptions, RankOf};
 pub use describe::error::{BuildError, BuildErrors};
 pub use describe::validate::validate;
 pub use describe::{graph, lanes, routing, spec, topology, workload};
@@ -49,4 +49,4 @@ pub use observe::probe::{DropCause, NoProbe, Probe, QueueSample};
 pub use observe::record;
 pub use observe::watchdog::{Deadlock, Held, Stall, StallCause, StallRoot, Waiting};
 
-pub use {congestion, transport, units};
+pub use {congestion, engine, transport, units};

@@ -55,21 +55,38 @@ pub struct BuildOptions {
     pub shuffle: Option<u64>,
 }
 
+/// The part of a run that one process holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankOf {
+    /// The number of this process.
+    pub rank: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl RankOf {
+    /// A process that holds everything.
+    pub const ALONE: RankOf = RankOf { rank: 0, count: 1 };
+}
+
 /// What building yields beside the shards.
 pub(crate) struct Built<P: Probe> {
+    /// The shards of this rank.
     pub(crate) shards: Vec<Shard<Network<P>>>,
+    /// The first shard of each rank, and the number of all shards.
+    pub(crate) bounds: Vec<u32>,
+    /// The nodes of each shard of this rank, in the order in which they are laid out.
+    pub(crate) members: Vec<Vec<u32>>,
     pub(crate) plan: Arc<NetworkPlan>,
-    pub(crate) places: Arc<Places>,
     /// Global port -> (shard, port of the shard).
     pub(crate) port_at: Vec<(u32, u32)>,
-    /// Node -> (shard, node of the shard).
-    pub(crate) node_at: Vec<(u32, u32)>,
     pub(crate) lookahead: Span,
 }
 
 pub(crate) fn build<P: Probe>(
     spec: &NetworkSpec,
     options: &BuildOptions,
+    rank: RankOf,
     mut probe: impl FnMut(usize) -> P,
 ) -> Result<Built<P>, BuildErrors> {
     let errors = validate(spec);
@@ -97,13 +114,11 @@ pub(crate) fn build<P: Probe>(
         .collect();
     // Where everything lies.
     let mut port_at = vec![(0, 0); plan.ports.len()];
-    let mut node_at = vec![(0, 0); nodes];
-    let mut members: Vec<Vec<usize>> = vec![Vec::new(); shard_count];
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); shard_count];
     let mut port_counts = vec![0u32; shard_count];
     for &node in &order {
         let shard = shard_of[node] as usize;
-        node_at[node] = (shard as u32, members[shard].len() as u32);
-        members[shard].push(node);
+        members[shard].push(node as u32);
         for number in 0..degrees[node] {
             port_at[first_global[node] as usize + number] = (shard as u32, port_counts[shard]);
             port_counts[shard] += 1;
@@ -127,11 +142,34 @@ pub(crate) fn build<P: Probe>(
         delay: longest_delay(spec),
         inbound: inbound(spec, home.len()),
     };
-    let shards = (0..shard_count)
+    let bounds = bounds(&port_counts, rank.count);
+    let own = bounds[rank.rank] as usize..bounds[rank.rank + 1] as usize;
+    let shards = own
+        .clone()
         .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, probe(shard)))
         .collect();
     let lookahead = lookahead(spec, &shard_of, &plan);
-    Ok(Built { shards, plan, places, port_at, node_at, lookahead })
+    let members = members.drain(own).collect();
+    Ok(Built { shards, bounds, members, plan, port_at, lookahead })
+}
+
+/// The first shard of each rank, and the number of all: runs of shards with about as many ports each.
+fn bounds(ports: &[u32], ranks: usize) -> Vec<u32> {
+    let total = ports.iter().map(|&ports| u64::from(ports) + 1).sum::<u64>().max(1);
+    let mut bounds = vec![0; ranks + 1];
+    let mut before = 0;
+    for (shard, &ports) in (1..).zip(ports) {
+        // A shard goes where its middle falls.
+        let middle = 2 * before + u64::from(ports) + 1;
+        before += u64::from(ports) + 1;
+        let rank = ((middle * ranks as u64 / (2 * total)) as usize).min(ranks - 1);
+        bounds[rank + 1] = shard;
+    }
+    // A rank without shards begins where the one before it ends.
+    for rank in 0..ranks {
+        bounds[rank + 1] = bounds[rank + 1].max(bounds[rank]);
+    }
+    bounds
 }
 
 /// Of each host the flows that end there and have a sink of their own.
@@ -227,7 +265,7 @@ struct Path {
 }
 
 impl Layout<'_> {
-    fn shard<P: Probe>(&self, shard: usize, members: &[usize], ports: usize, probe: P) -> Shard<Network<P>> {
+    fn shard<P: Probe>(&self, shard: usize, members: &[u32], ports: usize, probe: P) -> Shard<Network<P>> {
         let classes = self.spec.classes.len();
         let numbers = Numbers::new(ports, members.len());
         let network = Network {
@@ -262,7 +300,7 @@ impl Layout<'_> {
         let neighbours = self.neighbours[shard].clone();
         let wheel = Wheel::covering(self.delay);
         let mut shard_state = Shard::new(network, numbers.end as usize, wheel).with_neighbours(neighbours);
-        for &node in members {
+        for node in members.iter().map(|&node| node as usize) {
             let network = &mut shard_state.model;
             let first_port = network.ports.len() as u32;
             let device = match self.spec.graph.nodes[node].role {
@@ -563,5 +601,22 @@ impl Layout<'_> {
                 alarms.arm(numbers.flow_control + port as u32, first);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bounds;
+
+    #[test]
+    fn ranks_get_runs_of_shards_of_equal_weight() {
+        assert_eq!(bounds(&[8, 8, 8, 8], 2), [0, 2, 4]);
+        assert_eq!(bounds(&[8, 8, 8, 8], 4), [0, 1, 2, 3, 4]);
+        assert_eq!(bounds(&[50, 10, 10, 10, 10, 10], 2), [0, 1, 6]);
+        assert_eq!(bounds(&[9], 1), [0, 1]);
+        // More ranks than shards: some have none.
+        let few = bounds(&[9, 9], 5);
+        assert!(few.is_sorted() && few.len() == 6 && few[5] == 2, "{few:?}");
+        assert_eq!(bounds(&[], 2), [0, 0, 0]);
     }
 }

@@ -23,10 +23,8 @@ pub(crate) struct Places {
     /// By flow: its position in [`crate::machine::network::Network::received`]. Of a flow without a destination of its
     /// own the shard means nothing: it has that position in all.
     pub(crate) sink: Vec<Place>,
-    /// How many flows have no destination of their own.
-    pub(crate) anywhere: u32,
-    /// How many entries each shard's list of what is received has.
-    pub(crate) sinks: Vec<u32>,
+    /// By shard: the flows of its list of what is received, in the order of that list.
+    sinks: Vec<Vec<u32>>,
     /// By shard: the flows that start at each of its hosts, in the order in which the hosts are laid out and then of
     /// their start.
     pub(crate) sources: Vec<Vec<u32>>,
@@ -38,15 +36,16 @@ impl Places {
     /// `home` is the shard of each host, and `order` the hosts in the order in which they are laid out.
     pub(crate) fn new(spec: &NetworkSpec, home: &[u32], order: &[u32], shards: usize) -> Places {
         let anywhere = |destination: &Destination| matches!(destination, Destination::Uniform(_));
-        let total = spec.flows.iter().filter(|flow| anywhere(&flow.destination)).count() as u32;
-        let mut sinks = vec![total; shards];
+        let everywhere: Vec<u32> =
+            (0..).zip(&spec.flows).filter(|(_, flow)| anywhere(&flow.destination)).map(|(number, _)| number).collect();
+        let mut sinks = vec![everywhere; shards];
         let mut uniform = 0;
-        let sink = spec.flows.iter().map(|flow| match &flow.destination {
+        let sink = (0..).zip(&spec.flows).map(|(number, flow)| match &flow.destination {
             Destination::Host(host) => {
                 let shard = home[host.0 as usize];
-                let next = &mut sinks[shard as usize];
-                *next += 1;
-                Place { shard, slot: *next - 1 }
+                let list = &mut sinks[shard as usize];
+                list.push(number);
+                Place { shard, slot: list.len() as u32 - 1 }
             }
             Destination::Uniform(_) => {
                 uniform += 1;
@@ -72,22 +71,26 @@ impl Places {
             source[flow as usize] = Place { shard, slot: list.len() as u32 };
             list.push(flow);
         }
-        Places { source, sink, anywhere: total, sinks, sources, per_host }
+        Places { source, sink, sinks, sources, per_host }
+    }
+
+    /// The flows that may end in a shard, in the order of its list of what is received.
+    pub(crate) fn sinks(&self, shard: u32) -> &[u32] {
+        &self.sinks[shard as usize]
     }
 
     /// What the destinations in a shard have seen of the flows that end there: nothing yet.
     pub(crate) fn received(&self, spec: &NetworkSpec, shard: u32) -> Vec<Received> {
-        let mut received = vec![Received::default(); self.sinks[shard as usize] as usize];
-        for (flow, place) in spec.flows.iter().zip(&self.sink) {
-            let own = matches!(flow.destination, Destination::Host(_));
-            if own && place.shard != shard {
-                continue;
-            }
-            let entry = &mut received[place.slot as usize];
-            entry.acknowledged = flow.acknowledge.is_some() && flow.sink().is_none();
+        let entry = |&flow: &u32| {
+            let flow = &spec.flows[flow as usize];
             // Of a flow that ends in many places none can know that it is complete.
-            entry.size = flow.size.filter(|_| own).map_or(u64::MAX, |size| size.get());
-        }
-        received
+            let own = matches!(flow.destination, Destination::Host(_));
+            Received {
+                acknowledged: flow.acknowledge.is_some() && flow.sink().is_none(),
+                size: flow.size.filter(|_| own).map_or(u64::MAX, |size| size.get()),
+                ..Received::default()
+            }
+        };
+        self.sinks(shard).iter().map(entry).collect()
     }
 }

@@ -107,6 +107,8 @@ pub(crate) struct Shared {
     pub(crate) alpha: (u32, u32),
 }
 
+engine::encoded!(struct Shared { total, alpha });
+
 impl Shared {
     /// What one queue may use when that much is used by all.
     #[inline]
@@ -272,6 +274,8 @@ impl Tables {
 pub(crate) struct PortPlan {
     pub(crate) node: u32,
     pub(crate) number: u16,
+    /// Whether its node is a host.
+    pub(crate) at_host: bool,
     pub(crate) cable: u32,
     /// Position of its rules in [`NetworkPlan::rules`].
     pub(crate) rules: u16,
@@ -315,6 +319,11 @@ pub(crate) struct NetworkPlan {
 }
 
 impl NetworkPlan {
+    /// The rules of a port for a class.
+    pub(crate) fn rule(&self, port: u32, class: u8) -> &Rule {
+        &self.rules[usize::from(self.ports[port as usize].rules)][usize::from(class)]
+    }
+
     pub(crate) fn header_delay(&self, port: u32) -> Span {
         self.ports[port as usize].header_delay
     }

@@ -263,6 +263,7 @@ fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
             plans.push(PortPlan {
                 node: node as u32,
                 number: number as u16,
+                at_host: spec.graph.nodes[node].role == Role::Host,
                 cable: end.cable,
                 rules: node_rules(spec, node) as u16,
                 egress: chosen[node_rules(spec, node)],

@@ -56,6 +56,17 @@ impl Sizing {
     }
 }
 
+impl Sizing {
+    /// For so many ranks with up to so many threads each: threads are those of one rank. Every rank has a shard if there
+    /// are enough switches, even in a network that one thread would run faster.
+    #[must_use]
+    pub fn among(spec: &NetworkSpec, ranks: usize, threads: usize) -> Sizing {
+        let whole = Sizing::of(spec, threads.saturating_mul(ranks));
+        let shards = whole.shards.max(ranks).next_multiple_of(ranks.max(1));
+        Sizing { shards, threads: whole.threads.div_ceil(ranks.max(1)) }
+    }
+}
+
 /// The frame that the network sends most, as far as its flows say.
 fn usual_frame(spec: &NetworkSpec) -> Bytes {
     let sum: u128 = spec.flows.iter().map(|flow| u128::from(flow.frame.get())).sum();
@@ -146,6 +157,12 @@ mod tests {
         assert!(sizing(16, 16).shards >= 32);
         // Little happens in 10 ns, or with a single flow.
         assert_eq!(Sizing::of(&permutation(8, Span::from_nanos(10)), 16), Sizing { shards: 1, threads: 1 });
+        // Ranks share the work and the threads.
+        let small = permutation(4, us);
+        assert_eq!(Sizing::among(&small, 4, 2), Sizing { shards: 4, threads: 1 });
+        assert_eq!(Sizing::among(&small, 1, 2), Sizing::of(&small, 2));
+        let large = Sizing::among(&permutation(16, us), 4, 4);
+        assert!(large.threads == 4 && large.shards >= 32 && large.shards % 4 == 0, "{large:?}");
         let mut idle = permutation(16, us);
         idle.flows.truncate(1);
         assert_eq!(Sizing::of(&idle, 16), Sizing { shards: 1, threads: 1 });

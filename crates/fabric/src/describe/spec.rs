@@ -42,6 +42,8 @@ pub enum BypassReading {
     PerPacket,
 }
 
+engine::encoded!(enum BypassReading { 0 = Lookahead, 1 = PerPacket });
+
 /// The arbitration of outputs among inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossbar {

@@ -260,6 +260,8 @@ pub(crate) struct Received {
     pub(crate) inbound: Option<Box<Inbound>>,
 }
 
+engine::encoded!(struct Received { size, bytes, frames, marked, unacknowledged, acknowledged, completed, last });
+
 /// Frames of a flow that were dropped or lost and are not sent again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gone {
@@ -268,6 +270,8 @@ pub(crate) struct Gone {
     /// When the last one was.
     pub(crate) last: Time,
 }
+
+engine::encoded!(struct Gone { frames, bytes, last });
 
 /// What a device acts with.
 pub(crate) type Ctx = Context<Message>;

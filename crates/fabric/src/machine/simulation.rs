@@ -1,19 +1,20 @@
 //! A network that runs: built from a description, run to an outcome, asked for its results.
 
-use crate::build::places::Places;
-use crate::build::plan::{Hold, NetworkPlan};
-use crate::build::{BuildOptions, Built, build};
+use crate::build::plan::Hold;
+use crate::build::{BuildOptions, Built, RankOf, build};
 use crate::describe::error::BuildErrors;
 use crate::describe::graph::Graph;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::validate::largest_frame;
-use crate::machine::network::{Gone, Network};
+use crate::machine::network::Network;
 use crate::observe::census::Census;
 use crate::observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
 use crate::observe::probe::{NoProbe, Probe};
-use crate::observe::watchdog::rest::{Rest, Whole};
+use crate::observe::supervision::{self, Seen, earliest_loss};
+use crate::observe::watchdog::far::ends_elsewhere;
+use crate::observe::watchdog::rest::{Part, Rest};
 use crate::observe::watchdog::{Held, Movement, Snapshot};
-use engine::{End, Fingerprint, Look, RunPlan};
+use engine::{Alone, Encode, End, Inspection, Look, Ranks, RunPlan, announce};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -90,11 +91,11 @@ pub struct Progress {
 pub struct Mark<'a, 'b, P> {
     /// The instant.
     pub now: Time,
-    /// What has become of each flow, in the order of the description.
+    /// What has become of each flow, in the order of the description; empty on all ranks but the first.
     pub flows: Vec<FlowSummary>,
     /// Sums so far.
     pub totals: Totals,
-    /// The probes, shard by shard.
+    /// The probes of this rank, shard by shard.
     pub probes: &'a mut [&'b mut P],
 }
 
@@ -161,11 +162,14 @@ pub struct FlowSummary {
     pub ended: Option<Time>,
 }
 
-/// A network and its traffic, ready to run.
+/// A network and its traffic, or the part of it that is on one rank, ready to run.
 pub struct Simulation<P: Probe = NoProbe> {
     built: Built<P>,
+    rank: RankOf,
     graph: Graph,
     largest: Vec<u32>,
+    /// Flows of the whole network.
+    flows: usize,
     /// Simulated time reached.
     now: Time,
 }
@@ -184,12 +188,24 @@ impl<P: Probe> Simulation<P> {
         options: &BuildOptions,
         probe: impl FnMut(usize) -> P,
     ) -> Result<Simulation<P>, BuildErrors> {
-        let built = build(spec, options, probe)?;
-        let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
-        Ok(Simulation { built, graph: spec.graph.clone(), largest, now: Time::ZERO })
+        Simulation::build_part(spec, options, RankOf::ALONE, probe)
     }
 
-    /// How many shards it was cut into.
+    /// Builds the part of a network that belongs to one of several processes, with a probe for each shard of it. All of
+    /// them give the same description and options. Such a part runs by [`run_among`](Self::run_among) alone.
+    pub fn build_part(
+        spec: &NetworkSpec,
+        options: &BuildOptions,
+        rank: RankOf,
+        probe: impl FnMut(usize) -> P,
+    ) -> Result<Simulation<P>, BuildErrors> {
+        let built = build(spec, options, rank, probe)?;
+        let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
+        let (graph, flows) = (spec.graph.clone(), spec.flows.len());
+        Ok(Simulation { built, rank, graph, largest, flows, now: Time::ZERO })
+    }
+
+    /// How many shards of it are in this process.
     #[must_use]
     pub fn shards(&self) -> usize {
         self.built.shards.len()
@@ -222,6 +238,28 @@ impl<P: Probe> Simulation<P> {
         F: FnMut(Progress, &mut [&mut P]) -> ControlFlow<Limit> + Send,
         G: FnMut(Mark<'_, '_, P>) + Send,
     {
+        self.run_among(&mut Alone, limits, marks, |seen, probes, _| progress(seen, probes), |mark, _| show(mark))
+    }
+
+    /// Runs like [`run_marked`](Self::run_marked) a network that is spread over ranks, which all call this. On every rank
+    /// `progress` and `show` are called at the same instants with the probes of that rank, and with the ranks to gather
+    /// what is recorded. What `progress` returns on the first rank counts. The summary is the same on every rank.
+    ///
+    /// # Panics
+    /// If this part was not built for its rank.
+    pub fn run_among<F, G>(
+        &mut self,
+        ranks: &mut dyn Ranks,
+        limits: &RunLimits<'_>,
+        marks: &[Time],
+        mut progress: F,
+        mut show: G,
+    ) -> RunSummary
+    where
+        F: FnMut(Progress, &mut [&mut P], &mut dyn Ranks) -> ControlFlow<Limit>,
+        G: FnMut(Mark<'_, '_, P>, &mut dyn Ranks),
+    {
+        assert_eq!(RankOf { rank: ranks.rank(), count: ranks.count() }, self.rank, "a part runs on its own rank");
         let plan = RunPlan {
             from: self.now,
             until: limits.until,
@@ -231,65 +269,59 @@ impl<P: Probe> Simulation<P> {
             marks,
             interrupt: limits.interrupt.unwrap_or(&NEVER),
         };
-        let (network_plan, places) = (&self.built.plan, &self.built.places);
-        let (graph, port_at) = (&self.graph, &self.built.port_at);
-        let name = |node: u32| graph.nodes[node as usize].name.clone();
+        let mut shards = std::mem::take(&mut self.built.shards);
+        let this = &*self;
         let mut ended: Option<Outcome> = None;
         let mut lost: Option<Loss> = None;
-        let report = engine::run(&mut self.built.shards, plan, |look| {
-            let events = look.fired - look.models.iter().map(|model| model.samples).sum::<u64>();
-            if look.look == Look::Relief {
-                let hops = look.models.iter().map(|model| model.totals.hops).sum();
-                let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-                let seen = Progress { now: look.now, inspection: false, events, hops };
-                let flow = progress(seen, &mut probes);
-                ended = flow.break_value().map(Outcome::LimitReached);
-                return if ended.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-            }
-            if look.look == Look::Mark {
-                let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
-                let flows = flow_summaries(network_plan, places, &models);
-                let totals = sum_of_totals(models.into_iter());
-                let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-                show(Mark { now: look.now, flows, totals, probes: &mut probes });
+        let report = engine::run_among(ranks, &this.built.bounds, &mut shards, plan, |inspection| {
+            let Inspection { now, look, fired, models, ranks } = inspection;
+            let mut seen = Seen::of(&shared(models), fired);
+            if look == Look::Mark {
+                let totals = supervision::totals(ranks, models.iter().map(|model| &**model));
+                let flows = supervision::flow_summaries(ranks, &shared(models), this.flows);
+                let mut probes: Vec<&mut P> = models.iter_mut().map(|model| &mut model.probe).collect();
+                show(Mark { now, flows, totals, probes: &mut probes }, ranks);
                 return ControlFlow::Continue(());
             }
-            lost = earliest_loss(look.models.iter().map(|model| &**model));
-            let mut movement = Movement::default();
-            for model in look.models.iter_mut() {
+            let inspection = look == Look::Inspection;
+            for model in models.iter_mut().filter(|_| inspection) {
                 let Movement { stuck, some } = model.anything_stuck();
-                (movement.stuck, movement.some) = (movement.stuck | stuck, movement.some | some);
+                (seen.movement.stuck, seen.movement.some) = (seen.movement.stuck | stuck, seen.movement.some | some);
             }
-            let models: Vec<&Network<P>> = look.models.iter().map(|model| &**model).collect();
-            if limits.watchdog && lost.is_none() && movement.stuck {
-                let whole = Whole { plan: network_plan, models: &models, port_at };
+            let Seen { events, hops, lost: loss, movement } = seen.everywhere(ranks);
+            if inspection {
+                lost = loss;
+            }
+            if inspection && limits.watchdog && lost.is_none() && movement.stuck {
                 // A stall is told at the end: until then there is something to record, if only that nothing moves.
-                ended = match whole.judge(look.now, !movement.some, &name) {
+                ended = match this.judge(ranks, &shared(models), now, !movement.some) {
                     Some(Rest::Deadlock(deadlock)) => Some(Outcome::Deadlock(deadlock)),
                     Some(Rest::Stall(_)) | None => None,
                 };
             }
-            let hops = models.iter().map(|model| model.totals.hops).sum();
-            let mut probes: Vec<&mut P> = look.models.iter_mut().map(|model| &mut model.probe).collect();
-            let flow = progress(Progress { now: look.now, inspection: true, events, hops }, &mut probes);
-            if ended.is_none() && lost.is_none() {
-                if limits.events.is_some_and(|most| events >= most) {
-                    ended = Some(Outcome::LimitReached(Limit::Events(events)));
-                } else {
-                    ended = flow.break_value().map(Outcome::LimitReached);
-                }
+            let mut probes: Vec<&mut P> = models.iter_mut().map(|model| &mut model.probe).collect();
+            let wish = progress(Progress { now, inspection, events, hops }, &mut probes, ranks).break_value();
+            let wish = announce(ranks, Some(wish));
+            if ended.is_none() && (lost.is_none() || !inspection) {
+                ended = match limits.events {
+                    Some(most) if inspection && events >= most => Some(Outcome::LimitReached(Limit::Events(events))),
+                    _ => wish.map(Outcome::LimitReached),
+                };
             }
-            if ended.is_some() || lost.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if ended.is_some() || inspection && lost.is_some() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
-        lost = lost.or_else(|| earliest_loss(self.built.shards.iter().map(|shard| &shard.model)));
-        let outcome = match (lost, ended, report.end) {
-            (Some(loss), _, _) => Outcome::LossInLosslessClass(self.explain(loss)),
+        self.built.shards = shards;
+        self.now = report.now;
+        let outcome = match (self.explain_loss(ranks), ended, report.end) {
+            (Some(loss), _, _) => Outcome::LossInLosslessClass(loss),
             (None, Some(outcome), _) => outcome,
             (None, None, End::Interrupted) => Outcome::Interrupted,
             (None, None, End::Until | End::Quiet | End::Stopped) if limits.watchdog => {
-                let models: Vec<&Network<P>> = self.models().collect();
-                let whole = Whole { plan: network_plan, models: &models, port_at };
-                match whole.judge(report.now, true, &name) {
+                match self.judge(ranks, &self.models().collect::<Vec<_>>(), report.now, true) {
                     Some(Rest::Deadlock(deadlock)) => Outcome::Deadlock(deadlock),
                     Some(Rest::Stall(stall)) => Outcome::Stalled(stall),
                     None => Outcome::Finished,
@@ -297,46 +329,54 @@ impl<P: Probe> Simulation<P> {
             }
             (None, None, End::Until | End::Quiet | End::Stopped) => Outcome::Finished,
         };
-        self.now = report.now;
         RunSummary {
             outcome,
             now: report.now,
-            fingerprint: self.fingerprint(),
-            totals: self.totals(),
-            events: report.fired - self.models().map(|model| model.samples).sum::<u64>(),
+            fingerprint: supervision::fingerprint(ranks, self.models(), &self.built.members),
+            totals: supervision::totals(ranks, self.models()),
+            events: report.fired - supervision::samples(ranks, self.models()),
             windows: report.windows,
         }
     }
 
-    fn snapshot(&self) -> Snapshot<'_> {
-        let models: Vec<&Network<P>> = self.built.shards.iter().map(|shard| &shard.model).collect();
-        Snapshot::new(&self.built.plan, &models, &self.built.port_at)
+    /// Whether frames wait that can never move again. All ranks take part, and have the same answer.
+    fn judge(&self, ranks: &mut dyn Ranks, models: &[&Network<P>], at: Time, may_rest: bool) -> Option<Rest> {
+        let Built { bounds, plan, port_at, .. } = &self.built;
+        let rank_of = |port: u32| bounds.partition_point(|&first| first <= port_at[port as usize].0) - 1;
+        let elsewhere = ends_elsewhere(ranks, plan, models, rank_of);
+        let part = Part { plan, models, first: bounds[ranks.rank()], port_at, elsewhere };
+        part.judge(ranks, at, may_rest, &|node| self.graph.nodes[node as usize].name.clone())
     }
 
     /// Who is held back by whom at this instant, from the roots outwards.
+    ///
+    /// # Panics
+    /// If other ranks have parts of the network.
     #[must_use]
     pub fn congestion_tree(&self) -> Vec<Held> {
-        self.snapshot().tree()
+        assert_eq!(self.rank, RankOf::ALONE, "the tree of congestion is that of a whole network");
+        let models: Vec<&Network<P>> = self.models().collect();
+        let (plan, port_at) = (&self.built.plan, &self.built.port_at);
+        Snapshot::new(&Part { plan, models: &models, first: 0, port_at, elsewhere: BTreeMap::new() }).tree()
     }
 
-    /// The fingerprint so far.
+    /// The fingerprint so far, of a whole network.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        let node = |&(shard, node): &(u32, u32)| self.built.shards[shard as usize].model.fingerprints[node as usize];
-        Fingerprint::combine(self.built.node_at.iter().map(node)).value()
+        supervision::fingerprint(&mut Alone, self.models(), &self.built.members)
     }
 
-    /// Sums over all shards.
+    /// Sums over the shards of this process.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        sum_of_totals(self.models())
+        supervision::totals(&mut Alone, self.models())
     }
 
     fn models(&self) -> impl Iterator<Item = &Network<P>> {
         self.built.shards.iter().map(|shard| &shard.model)
     }
 
-    /// Counts every frame that is in the network now by looking at each.
+    /// Counts every frame that is in this process now by looking at each.
     #[must_use]
     pub fn census(&self) -> Census {
         let mut census = Census::default();
@@ -344,11 +384,17 @@ impl<P: Probe> Simulation<P> {
         census
     }
 
-    /// What became of each flow, in the order of the description.
+    /// What became of each flow of a whole network, in the order of the description.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowSummary> {
-        let models: Vec<&Network<P>> = self.models().collect();
-        flow_summaries(&self.built.plan, &self.built.places, &models)
+        self.flows_among(&mut Alone)
+    }
+
+    /// What became of each flow of a network that is spread over ranks, which all call this. The first rank has all of
+    /// them, the others none.
+    #[must_use]
+    pub fn flows_among(&self, ranks: &mut dyn Ranks) -> Vec<FlowSummary> {
+        supervision::flow_summaries(ranks, &self.models().collect::<Vec<_>>(), self.flows)
     }
 
     /// Number of ports in the network; ports are numbered node by node.
@@ -364,9 +410,17 @@ impl<P: Probe> Simulation<P> {
         (crate::describe::graph::NodeId(port.node), port.number)
     }
 
-    /// The probes, shard by shard.
+    /// The probes of this process, shard by shard.
     pub fn probes_mut(&mut self) -> impl Iterator<Item = &mut P> {
         self.built.shards.iter_mut().map(|shard| &mut shard.model.probe)
+    }
+
+    /// The earliest loss of all ranks, with names and arithmetic.
+    fn explain_loss(&self, ranks: &mut dyn Ranks) -> Option<LossDetails> {
+        let own = earliest_loss(self.models()).map(|loss| self.explain(loss));
+        let all = ranks.share(own.to_bytes());
+        let all = all.iter().filter_map(|bytes| Option::<LossDetails>::from_bytes(bytes));
+        all.min_by_key(|details| (details.loss.at, details.loss.port))
     }
 
     /// Puts names and arithmetic to a loss.
@@ -400,54 +454,7 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// The first loss in the order (time, port).
-fn earliest_loss<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>) -> Option<Loss> {
-    models.filter_map(|model| model.loss).min_by_key(|loss| (loss.at, loss.port))
-}
-
-fn sum_of_totals<'a, P: Probe + 'a>(models: impl Iterator<Item = &'a Network<P>>) -> Totals {
-    let mut totals = Totals::default();
-    models.for_each(|model| totals.add(&model.totals));
-    totals
-}
-
-/// What became of each flow, put together from all shards.
-fn flow_summaries<P: Probe>(plan: &NetworkPlan, places: &Places, models: &[&Network<P>]) -> Vec<FlowSummary> {
-    let mut gone: BTreeMap<u32, Gone> = BTreeMap::new();
-    for (&flow, here) in models.iter().flat_map(|model| &model.gone) {
-        let sum = gone.entry(flow).or_default();
-        (sum.frames, sum.bytes) = (sum.frames + here.frames, sum.bytes + here.bytes);
-        sum.last = sum.last.max(here.last);
-    }
-    let summary = |flow: u32| {
-        let (source, sink) = (places.source[flow as usize], places.sink[flow as usize]);
-        let state = &models[source.shard as usize].flows[source.slot as usize];
-        let mut summary = FlowSummary { made_frames: state.made, notices: state.notices, ..FlowSummary::default() };
-        let ends_in = if sink.slot < places.anywhere { models } else { &models[sink.shard as usize..][..1] };
-        for received in ends_in.iter().map(|model| &model.received[sink.slot as usize]) {
-            summary.received_bytes += received.bytes;
-            summary.received_frames += received.frames;
-            summary.marked_frames += received.marked;
-            summary.completed = summary.completed.or(received.completed);
-            summary.last_received = summary.last_received.max(received.last);
-            if let Some(inbound) = &received.inbound {
-                summary.negative_acknowledgements = inbound.negative;
-                (summary.duplicate_frames, summary.duplicate_bytes) = (inbound.duplicates, inbound.duplicate_bytes);
-                (summary.rejected_frames, summary.rejected_bytes) = (inbound.rejected, inbound.rejected_bytes);
-                summary.out_of_order_frames = inbound.out_of_order;
-                summary.congestion_notifications = inbound.notifications;
-            }
-        }
-        if let Some(reliable) = &state.reliable {
-            (summary.retransmitted_frames, summary.retransmitted_bytes) = (reliable.frames, reliable.bytes);
-            (summary.timeouts, summary.acknowledged) = (reliable.timeouts, reliable.known);
-        }
-        let lost = gone.get(&flow).copied().unwrap_or_default();
-        summary.lost_frames = lost.frames;
-        let size = plan.flows[flow as usize].size;
-        let nothing_left = size.is_some_and(|size| summary.received_bytes + lost.bytes >= size.get());
-        summary.ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(lost.last)));
-        summary
-    };
-    (0..plan.flows.len() as u32).map(summary).collect()
+/// All shards, to be looked at.
+fn shared<'a, P: Probe>(models: &'a [&mut Network<P>]) -> Vec<&'a Network<P>> {
+    models.iter().map(|model| &**model).collect()
 }

@@ -6,4 +6,5 @@ pub(crate) mod outcome;
 pub(crate) mod probe;
 pub mod record;
 pub(crate) mod sample;
+pub(crate) mod supervision;
 pub(crate) mod watchdog;

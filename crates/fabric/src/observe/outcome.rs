@@ -75,6 +75,30 @@ pub struct Totals {
     pub control_bytes: u64,
 }
 
+engine::encoded!(struct Totals {
+    hops,
+    made_frames,
+    made_bytes,
+    delivered_frames,
+    delivered_bytes,
+    dropped_frames,
+    dropped_bytes,
+    requeued_frames,
+    lost_frames,
+    lost_bytes,
+    discarded_frames,
+    discarded_bytes,
+    lost_control,
+    pause_frames,
+    credit_frames,
+    acknowledgements,
+    marked_frames,
+    notices,
+    probes,
+    receipts,
+    control_bytes,
+});
+
 impl Totals {
     #[inline]
     pub(crate) fn made(&mut self, len: u16) {
@@ -152,6 +176,20 @@ pub struct Loss {
     pub stopped: bool,
 }
 
+engine::encoded!(struct Loss {
+    at,
+    port,
+    class,
+    flow,
+    frame,
+    held,
+    headroom_held,
+    capacity,
+    xoff,
+    headroom,
+    stopped,
+});
+
 /// Which limit a run reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -164,6 +202,8 @@ pub enum Limit {
     /// That many bytes of tables.
     Bytes(u64),
 }
+
+engine::encoded!(enum Limit { 0 = Events(events), 1 = WallClock, 2 = Rows(rows), 3 = Bytes(bytes) });
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,6 +242,8 @@ pub struct LossDetails {
     /// The sum that gives `needed`.
     pub arithmetic: String,
 }
+
+engine::encoded!(struct LossDetails { loss, node, port, sender, pauses, obeyed, needed, arithmetic });
 
 impl std::fmt::Display for LossDetails {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -22,6 +22,8 @@ pub enum DropCause {
     AtSource,
 }
 
+engine::encoded!(enum DropCause { 0 = Full, 1 = Corrupt, 2 = LinkDown, 3 = Unreachable, 4 = AtSource });
+
 /// A sample of one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSample {
@@ -34,6 +36,8 @@ pub struct QueueSample {
     /// Bytes (or slots) held by this port's input.
     pub input_held: u32,
 }
+
+engine::encoded!(struct QueueSample { port, class, output_bytes, input_held });
 
 /// An observer of one shard. The default of every method does nothing.
 pub trait Probe: Send {

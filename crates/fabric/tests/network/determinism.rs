@@ -9,14 +9,14 @@ use fabric::{BuildOptions, Partition, RunLimits, RunSummary, Simulation};
 use std::ops::ControlFlow;
 use units::{Bytes, Rate, Span};
 
-fn incast() -> NetworkSpec {
+pub fn incast() -> NetworkSpec {
     let graph = topology::single_switch(17, link(10, Span::from_nanos(500))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows = workload::incast(&hosts(&spec), HostId(0), &greedy(1, 0, 1500), Span::from_micros(3), 5);
     spec
 }
 
-fn fat_tree() -> NetworkSpec {
+pub fn fat_tree() -> NetworkSpec {
     let graph = topology::fat_tree(4, Links::same(link(100, Span::from_micros(1)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows = workload::permutation(&hosts(&spec), &greedy(0, 1, 1000), 3);
@@ -27,7 +27,7 @@ fn fat_tree() -> NetworkSpec {
     spec
 }
 
-fn ring() -> NetworkSpec {
+pub fn ring() -> NetworkSpec {
     let graph = topology::ring(5, 2, Links::same(link(10, Span::from_nanos(700)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows =
@@ -37,7 +37,7 @@ fn ring() -> NetworkSpec {
 
 /// PFC, PAUSE and both kinds of credits, output queues and input queues, two classes, in one network, with random
 /// sources, failing cables and bit errors.
-fn mixed() -> NetworkSpec {
+pub fn mixed() -> NetworkSpec {
     let mut graph = topology::leaf_spine(4, 3, 3, Links::same(link(10, Span::from_nanos(800)))).unwrap();
     graph.cables[3].link.bit_error_rate = 1e-6;
     let lossless_buffer = ClassBuffer::lossless(Bytes::new(200_000), Bytes::new(50_000), Bytes::new(40_000));
@@ -98,7 +98,7 @@ fn mixed() -> NetworkSpec {
 }
 
 /// Virtual lanes by table in every kind of switch and in adapters, under every flow control.
-fn arbitrated() -> NetworkSpec {
+pub fn arbitrated() -> NetworkSpec {
     let mut spec = mixed();
     spec.classes = vec![lossless(); 3];
     let tables = |limit| lanes(&[(2, 30), (1, 8)], &[(0, 40), (1, 20), (0, 3)], limit);

@@ -1,10 +1,12 @@
 //! Networks and probes that the tests share.
 
+use fabric::engine::{InMemory, Ranks, in_memory};
 use fabric::graph::{Graph, HostId, LinkSpec, NodeId};
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::FlowSpec;
-use fabric::{BuildOptions, Frame, NoProbe, Probe, RunLimits, RunSummary, Simulation};
+use fabric::{BuildOptions, Frame, NoProbe, Probe, RankOf, RunLimits, RunSummary, Simulation};
+use std::ops::ControlFlow;
 use units::{Bytes, Rate, Span, Time};
 
 pub fn link(gigabits: u64, latency: Span) -> LinkSpec {
@@ -82,6 +84,19 @@ pub fn run_with<P: Probe>(
 
 pub fn run(spec: &NetworkSpec, until: Span) -> (Simulation, RunSummary) {
     run_with(spec, until, |_| NoProbe)
+}
+
+/// Runs a network on so many ranks, which are threads, and returns what each of them says of the run.
+pub fn on_ranks(spec: &NetworkSpec, ranks: usize, options: &BuildOptions, limits: &RunLimits<'_>) -> Vec<RunSummary> {
+    let part = |mut ranks: InMemory| {
+        let rank = RankOf { rank: ranks.rank(), count: ranks.count() };
+        let mut part = Simulation::build_part(spec, options, rank, |_| NoProbe).expect("a sound network");
+        part.run_among(&mut ranks, limits, &[], |_, _, _| ControlFlow::Continue(()), |_, _| {})
+    };
+    std::thread::scope(|scope| {
+        let ranks: Vec<_> = in_memory(ranks).into_iter().map(|rank| scope.spawn(|| part(rank))).collect();
+        ranks.into_iter().map(|rank| rank.join().expect("no rank panics")).collect()
+    })
 }
 
 /// Keeps the delivery time of every frame, and checks that none overtakes another of its flow.

@@ -321,6 +321,20 @@ fn stress(signals: bool, base: u64) {
                     bad.push(format!("{seed}: {p:?} outcome {:?} {:?}", a.outcome, c.outcome));
                 }
             }
+            // Many shards on each of a few ranks, and a rank that may have none.
+            // They meet in every window, of which short cables make many: a few of the networks are enough.
+            let cuts = [(2, Partition::PerNode, 2), (4, Partition::Random { seed }, 1)];
+            for (ranks, partition, threads) in cuts.into_iter().filter(|_| seed % 6 == 0) {
+                let options = BuildOptions { partition, shards: 6, shuffle: Some(seed) };
+                let limits = RunLimits { threads, ..RunLimits::until(at(us(350))) };
+                for c in on_ranks(&spec, ranks, &options, &limits) {
+                    if (&a.outcome, a.fingerprint, a.totals, a.events)
+                        != (&c.outcome, c.fingerprint, c.totals, c.events)
+                    {
+                        bad.push(format!("{seed}: {ranks} ranks differ {:?} {:?}", a.outcome, c.outcome));
+                    }
+                }
+            }
             let conserve = |t: fabric::Totals, s: &Simulation| {
                 let c = s.census();
                 t.made_bytes == t.delivered_bytes + t.discarded_bytes + t.lost_bytes + t.dropped_bytes + c.bytes

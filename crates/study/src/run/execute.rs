@@ -1,28 +1,27 @@
 //! Execution of a plan: building, running, measuring and, optionally, recording.
 
 use super::network::{network, plan_record};
-use super::volume::{ROWS_HELD, Volume, judge};
+use super::ranks::{agree, build_part, limits, rows, watched, wires};
+use super::volume::{Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
 use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants, outcome_word};
 use crate::measure::shares::{ended, shares_of_run};
 use crate::measure::watch::{Needs, Watch};
-use fabric::record::{Recorder, RecorderSpec, Rows, Selection, drain, drain_before, finish, port_rows};
-use fabric::{
-    BuildErrors, BuildOptions, Limit, Outcome, Partition, Progress, RunLimits, RunSummary, Simulation, Sizing,
-};
+use engine::{Alone, Ranks};
+use fabric::record::{Recorder, RecorderSpec, Rows, Selection, finish_among, port_rows};
+use fabric::{BuildErrors, Limit, Outcome, Progress, RunSummary, Simulation};
 use files::output::OutputFile;
 use files::text::for_terminal;
 use results::document::{Document, Network};
 use results::{CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
-use scenario::{Metric, Plan, ProbeSettings, explain, fair_phases, fair_phases_of_run};
-use std::collections::BTreeMap;
+use scenario::{FairPhase, Metric, Plan, ProbeSettings, explain, fair_phases, fair_phases_of_run};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use units::{Span, Time};
+use units::Time;
 
 /// Destination of a recorded run.
 #[derive(Clone, Debug)]
@@ -117,6 +116,13 @@ pub enum StudyError {
     Results(ResultsError),
     /// The run would exceed its recording limit; contains the reason and the remedy.
     TooMuch(String),
+    /// Another rank of the run failed.
+    Rank {
+        /// Its number.
+        rank: usize,
+        /// Its error.
+        reason: String,
+    },
 }
 
 impl std::fmt::Display for StudyError {
@@ -125,6 +131,7 @@ impl std::fmt::Display for StudyError {
             StudyError::Build(errors) => errors.fmt(f),
             StudyError::Results(error) => error.fmt(f),
             StudyError::TooMuch(text) => f.write_str(text),
+            StudyError::Rank { rank, reason } => write!(f, "rank {rank}: {reason}"),
         }
     }
 }
@@ -220,17 +227,6 @@ impl Sink<'_> {
     }
 }
 
-/// Returns how long the wires of ports named in expectations were in use, and how long they were idle for lack of
-/// credits.
-fn wires(plan: &Plan, probes: &[&mut Recorder], now: Time) -> BTreeMap<u32, (Span, Span)> {
-    let about = plan.expectations.iter().filter(|one| matches!(one.metric, Metric::Utilisation | Metric::Starved));
-    let ports = about.flat_map(|expectation| expectation.subjects.ports.iter().copied());
-    let sum = |of: fn(&Recorder, u32, Time) -> Span, port: u32| {
-        probes.iter().fold(Span::ZERO, |sum, probe| sum + of(probe, port, now))
-    };
-    ports.map(|port| (port, (sum(Recorder::busy, port), sum(Recorder::starved, port)))).collect()
-}
-
 /// Runs a plan. `progress` is called once when the network is built, before anything is written, and at every
 /// inspection.
 ///
@@ -252,69 +248,38 @@ pub fn execute(
 pub fn execute_with(
     plan: &Plan,
     options: &Options<'_>,
-    mut progress: impl FnMut(Progress) + Send,
+    progress: impl FnMut(Progress) + Send,
+    complete: impl FnOnce(&Draft<'_>) -> Result<(), ResultsError>,
+) -> Result<Execution, StudyError> {
+    execute_among(&mut Alone, plan, options, progress, complete)
+}
+
+/// Runs a plan as [`execute_with`] does, on several ranks. The first one calls this, and has the results of all; the others
+/// call [`assist`](super::assist).
+///
+/// # Errors
+/// Returns the errors of [`execute`], and those of other ranks.
+pub fn execute_among(
+    ranks: &mut dyn Ranks,
+    plan: &Plan,
+    options: &Options<'_>,
+    mut progress: impl FnMut(Progress),
     complete: impl FnOnce(&Draft<'_>) -> Result<(), ResultsError>,
 ) -> Result<Execution, StudyError> {
     #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
     let start = Instant::now();
-    let mut watch =
-        if options.record.is_some() { recorder_spec(plan) } else { Needs::of(plan).alone(plan.probes.sample_every) };
-    if let Some(capture) = options.capture {
-        watch.frames = Selection::only(capture.links.iter().map(|link| link.port));
-    }
-    if options.record.is_some()
-        && let Some(text) = Volume::of(plan, &watch).too_much(&plan.probes)
-    {
-        return Err(StudyError::TooMuch(text));
-    }
-    if let Some(Recording { out, existing }) = options.record
-        && *existing != Existing::NextName
-    {
-        ResultWriter::check(out, *existing == Existing::Replace)?;
-    }
-    let Sizing { shards, threads } = Sizing::of(&plan.spec, options.threads.min(cores()));
-    let build = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
-    let mut simulation = Simulation::build_with(&plan.spec, &build, |_| {
-        Recorder::new(watch.clone()).holding(ROWS_HELD / build.shards.max(1))
-    })
-    .map_err(StudyError::Build)?;
-    let about_fair = plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares());
-    let fair = if about_fair { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
-    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
-    // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
-    progress(Progress { now: Time::ZERO, inspection: true, events: 0, hops: 0 });
-    let mut writer = match options.record {
-        Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
-        Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
-        None => None,
-    };
-    let leftovers = writer.as_ref().map(|writer| writer.leftovers().to_vec()).unwrap_or_default();
-    if let Some(writer) = &mut writer {
-        writer.write(&port_rows(&plan.spec.graph))?;
-    }
-    let place = |capture: &Capture| {
-        capture.file.clone().or_else(|| writer.as_ref().map(|writer| writer.partial().join(CAPTURE_FILE)))
-    };
-    let capture = match options.capture.and_then(|capture| Some((capture, place(capture)?))) {
-        Some((capture, path)) => Some(CaptureFile::create(&path, plan, capture)?),
-        None => None,
-    };
-    let mut sink = Sink { writer, capture, watches, failed: None };
+    let ready = set_up(ranks, plan, options, &mut progress);
+    let Ready { mut simulation, threads, mut sink, leftovers, fair } = agree(ranks, ready)?;
+    let about_fair = is_about_fair_shares(plan);
     let mut marks = Vec::new();
     let windows = boundaries(plan);
     let mut stopped = vec![None; plan.spec.flows.len()];
-    let limits = RunLimits {
-        threads,
-        events: plan.run.max_events,
-        inspect_every: plan.run.inspect_every,
-        interrupt: Some(options.interrupt),
-        ..RunLimits::until(Time::ZERO + plan.run.duration)
-    };
-    let mut report = simulation.run_marked(
-        &limits,
+    let mut report = simulation.run_among(
+        ranks,
+        &limits(plan, options, threads),
         &instants(plan),
-        |seen, probes| {
-            sink.take(&if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) });
+        |seen, probes, ranks| {
+            sink.take(&rows(ranks, seen, probes));
             progress(seen);
             let wish = sink.judge(&plan.probes);
             match &sink.failed {
@@ -323,14 +288,14 @@ pub fn execute_with(
                 None => ControlFlow::Continue(()),
             }
         },
-        |mark| {
+        |mark, ranks| {
             for ((spec, stopped), report) in plan.spec.flows.iter().zip(&mut stopped).zip(&mark.flows) {
                 if spec.stop == Some(mark.now) {
                     *stopped = Some(*report);
                 }
             }
             if windows.binary_search(&mark.now).is_ok() {
-                let wires = wires(plan, mark.probes, mark.now);
+                let wires = wires(ranks, plan, mark.probes, mark.now);
                 marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, wires });
             }
         },
@@ -340,10 +305,10 @@ pub fn execute_with(
     if report.outcome == Outcome::Interrupted && time_up() {
         report.outcome = Outcome::LimitReached(Limit::WallClock);
     }
-    let flows = simulation.flows();
+    let flows = simulation.flows_among(ranks);
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
-    let wires = wires(plan, &probes, report.now);
-    let ending = finish(&mut probes, report.now);
+    let wires = wires(ranks, plan, &probes, report.now);
+    let ending = finish_among(ranks, &mut probes, report.now);
     sink.watch(&ending.rows);
     sink.capture(&ending.rows);
     if let Some(error) = sink.failed {
@@ -399,7 +364,7 @@ pub fn execute_with(
             let text = format!("{:#}\n", serde_json::to_value(records).unwrap_or_default());
             writer.attach(EXPECTATIONS_FILE, text.as_bytes())?;
         }
-        let mut finished = writer.finish(manifest(plan, &report, threads, start.elapsed()))?;
+        let mut finished = writer.finish(manifest(plan, &report, threads * ranks.count(), start.elapsed()))?;
         lacking = finished.add(|directory| complete(&Draft { directory, measures: &measures })).err();
         recorded = Some(finished.commit()?);
     }
@@ -418,6 +383,62 @@ pub fn execute_with(
         capture_file,
         leftovers,
     })
+}
+
+/// A run that can begin.
+struct Ready<'a> {
+    simulation: Simulation<Recorder>,
+    threads: usize,
+    sink: Sink<'a>,
+    leftovers: Vec<Leftover>,
+    fair: Vec<FairPhase>,
+}
+
+fn is_about_fair_shares(plan: &Plan) -> bool {
+    plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares())
+}
+
+/// Builds the part of the network that is on the first rank, and makes what takes its results.
+fn set_up<'a>(
+    ranks: &dyn Ranks,
+    plan: &'a Plan,
+    options: &Options<'a>,
+    progress: &mut impl FnMut(Progress),
+) -> Result<Ready<'a>, StudyError> {
+    let watch = watched(plan, options);
+    if options.record.is_some()
+        && let Some(text) = Volume::of(plan, &watch).too_much(&plan.probes)
+    {
+        return Err(StudyError::TooMuch(text));
+    }
+    if let Some(Recording { out, existing }) = options.record
+        && *existing != Existing::NextName
+    {
+        ResultWriter::check(out, *existing == Existing::Replace)?;
+    }
+    let (simulation, threads) = build_part(ranks, plan, options, &watch)?;
+    let fair = if is_about_fair_shares(plan) { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
+    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
+    // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
+    progress(Progress { now: Time::ZERO, inspection: true, events: 0, hops: 0 });
+    let mut writer = match options.record {
+        Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
+        Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
+        None => None,
+    };
+    let leftovers = writer.as_ref().map(|writer| writer.leftovers().to_vec()).unwrap_or_default();
+    if let Some(writer) = &mut writer {
+        writer.write(&port_rows(&plan.spec.graph))?;
+    }
+    let place = |capture: &Capture| {
+        capture.file.clone().or_else(|| writer.as_ref().map(|writer| writer.partial().join(CAPTURE_FILE)))
+    };
+    let capture = match options.capture.and_then(|capture| Some((capture, place(capture)?))) {
+        Some((capture, path)) => Some(CaptureFile::create(&path, plan, capture)?),
+        None => None,
+    };
+    let sink = Sink { writer, capture, watches, failed: None };
+    Ok(Ready { simulation, threads, sink, leftovers, fair })
 }
 
 /// Returns the name of the copy of an input file in the results.

@@ -9,13 +9,16 @@ mod infiniband_tests;
 mod loss;
 pub(crate) mod names;
 mod network;
+mod ranks;
 mod recorded_plan;
 pub(crate) mod volume;
 
 pub use execute::{
-    Captured, Draft, Execution, Existing, Options, Recording, StudyError, cores, execute, execute_with, recorder_spec,
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, cores, execute, execute_among, execute_with,
+    recorder_spec,
 };
 pub use loss::explain_loss;
 pub use names::{file_name, slug, usual_place};
+pub use ranks::assist;
 pub use recorded_plan::load_recorded;
 pub use volume::Volume;

@@ -16,10 +16,22 @@ use units::{Span, Time};
 /// Set when nobody reads standard output any more.
 static UNREAD: AtomicBool = AtomicBool::new(false);
 
+/// Set in a process that leaves it to another to speak.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// This process is one of several of a run, and the first one speaks for all.
+pub fn be_silent() {
+    SILENT.store(true, Ordering::Relaxed);
+}
+
+fn is_silent() -> bool {
+    SILENT.load(Ordering::Relaxed)
+}
+
 /// Prints to standard output. A reader that went away is not an error, `head` does that: the rest is not printed, and
 /// the work goes on. Anything else that keeps the data from its reader ends the program.
 pub fn print(text: &str) {
-    if UNREAD.load(Ordering::Relaxed) {
+    if UNREAD.load(Ordering::Relaxed) || is_silent() {
         return;
     }
     let text = safe(text, plain_output());
@@ -69,18 +81,27 @@ pub fn doubtful(text: &str) -> String {
 
 /// Says what is wrong.
 pub fn error(text: &str) {
+    if is_silent() {
+        return;
+    }
     let mark = if colored() { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     let _ = writeln!(std::io::stderr(), "{mark}: {}", for_terminal(text));
 }
 
 /// Says everything that is wrong with a scenario.
 pub fn problems(errors: &Errors) -> Exit {
+    if is_silent() {
+        return Exit::BadInput;
+    }
     let _ = writeln!(std::io::stderr(), "{}", safe(&errors.render(colored()), !colored()));
     Exit::BadInput
 }
 
 /// Says something on standard error.
 pub fn note(text: &str) {
+    if is_silent() {
+        return;
+    }
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 

@@ -13,6 +13,7 @@ mod figure;
 mod listing;
 mod live;
 mod picture;
+mod ranks;
 mod report;
 mod reproduce;
 mod routes;
@@ -38,7 +39,11 @@ fn heed_interrupt() {
         if INTERRUPT.swap(true, Ordering::Relaxed) || deadline::is_setting_up() {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
-        console::note("\ninterrupted: finishing (press Ctrl-C again to stop at once)");
+        console::note(match ranks::started() {
+            // mpirun ends all ranks when a person interrupts it and when one of them has died.
+            Some(2..) => "\ntold to end: finishing, if no rank has died",
+            _ => "\ninterrupted: finishing (press Ctrl-C again to stop at once)",
+        });
     });
 }
 
@@ -69,13 +74,19 @@ pub fn main() -> ExitCode {
         console::error(&reason);
         return Exit::BadInput.into();
     }
+    let mut ranks = match ranks::join(&arguments.command) {
+        Ok(ranks) => ranks,
+        Err(exit) => return exit.into(),
+    };
     if arguments.command.is_live() {
         live::heed_signals();
     } else {
         heed_interrupt();
     }
     let exit = match arguments.command {
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments, &mut *ranks),
+        // What one process finds, all would.
+        Command::Check(_) if ranks.rank() > 0 => Exit::Success,
         Command::Check(arguments) => check::check(&arguments),
         Command::Routes(arguments) => routes::routes(&arguments),
         Command::Dcbx(arguments) => dcbx::dcbx(&arguments),

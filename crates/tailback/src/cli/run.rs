@@ -2,17 +2,17 @@
 
 use super::arguments::Run;
 use super::capture;
-use super::check::load_or_say;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::{INTERRUPT, deadline, picture, report};
+use super::{INTERRUPT, deadline, picture, ranks, report};
+use engine::Ranks;
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
 use scenario::{Comparison, Expectation, Metric, Plan};
 use serde_json::json;
 use std::path::Path;
 use study::{
-    Draft, Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, cores, execute_with, run_record,
-    symbol, usual_place,
+    Draft, Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, assist, cores, execute_among,
+    run_record, symbol, usual_place,
 };
 use units::grouped;
 
@@ -23,26 +23,40 @@ const MOST_CABLES: usize = 8;
 pub fn say(error: &StudyError) -> Exit {
     console::error(&error.to_string());
     match error {
-        StudyError::Build(_) | StudyError::TooMuch(_) => Exit::BadInput,
+        StudyError::Build(_) | StudyError::TooMuch(_) | StudyError::Rank { .. } => Exit::BadInput,
         StudyError::Results(error) => Exit::refusal(error),
     }
 }
 
-/// `tailback run`
-pub fn run(arguments: &Run) -> Exit {
-    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+/// Loads the scenario on all ranks, or says everything that is wrong with it.
+fn load_everywhere(arguments: &Run, ranks: &mut dyn Ranks) -> Result<Plan, Exit> {
+    let mut set = arguments.scenario.set.clone();
+    set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
+    let plan = scenario::load(&arguments.scenario.file, &set);
+    let plan = plan.and_then(|plan| match arguments.seed {
+        Some(seed) => plan.with_seed(seed),
+        None => Ok(plan),
+    });
+    let said = match &plan {
+        Ok(plan) => Ok(plan.inputs().map(|input| input.sha256).chain(plan.overrides()).collect::<Vec<_>>().join(" ")),
+        Err(errors) => {
+            console::problems(errors);
+            Err(errors.render(false))
+        }
+    };
+    ranks::agree(ranks, &said)?;
+    plan.map_err(|_| Exit::BadInput)
+}
+
+/// `tailback run`, on this rank.
+pub fn run(arguments: &Run, ranks: &mut dyn Ranks) -> Exit {
+    // One clock for all ranks.
+    if let Err(exit) = deadline::start(arguments.limit.time_limit.filter(|_| ranks.rank() == 0)) {
         return exit;
     }
-    let mut scenario = arguments.scenario.clone();
-    scenario.set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
-    let plan = match load_or_say(&scenario) {
+    let plan = match load_everywhere(arguments, ranks) {
         Ok(plan) => plan,
         Err(exit) => return exit,
-    };
-    let plan = match arguments.seed.map(|seed| plan.with_seed(seed)) {
-        None => plan,
-        Some(Ok(plan)) => plan,
-        Some(Err(errors)) => return console::problems(&errors),
     };
     if plan.run.replications > 1 && !arguments.quiet {
         let text = format!(
@@ -63,12 +77,18 @@ pub fn run(arguments: &Run) -> Exit {
         Err(exit) => return exit,
     };
     let options = Options {
-        threads: arguments.threads.or(plan.run.threads).unwrap_or_else(cores),
+        threads: arguments.threads.or(plan.run.threads).unwrap_or_else(|| cores().div_ceil(ranks::on_this_machine())),
         interrupt: &INTERRUPT,
         time_up: Some(&deadline::TIME_UP),
         record: record.as_ref(),
         capture: capture.as_ref(),
     };
+    if ranks.rank() > 0 {
+        return match assist(ranks, &plan, &options, |_| deadline::running()) {
+            Ok(()) => Exit::Success,
+            Err(error) => say(&error),
+        };
+    }
     let progress = RunProgress::new(plan.run.duration, arguments.quiet);
     let complete = |draft: &Draft<'_>| {
         progress.end();
@@ -78,7 +98,7 @@ pub fn run(arguments: &Run) -> Exit {
         deadline::running();
         progress.see(seen);
     };
-    let execution = execute_with(&plan, &options, seen, complete);
+    let execution = execute_among(ranks, &plan, &options, seen, complete);
     progress.end();
     let execution = match execution {
         Ok(execution) => execution,

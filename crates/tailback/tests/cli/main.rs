@@ -13,6 +13,8 @@ mod hostile;
 mod isisd;
 #[cfg(target_os = "linux")]
 mod live;
+#[cfg(feature = "mpi")]
+mod mpi;
 #[cfg(target_os = "linux")]
 mod peers;
 mod program;

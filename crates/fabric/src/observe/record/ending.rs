@@ -92,6 +92,8 @@ pub struct Delivery {
     pub longest: Span,
 }
 
+engine::encoded!(struct Delivery { frames, first, last, delays, longest });
+
 impl Delivery {
     #[inline]
     pub(super) fn note(&mut self, now: Time, delay: Span) {
@@ -230,6 +232,8 @@ pub struct Waits {
     pub buckets: Vec<u64>,
 }
 
+engine::encoded!(struct Waits { frames, sum, longest, buckets });
+
 impl Waits {
     #[inline]
     pub(super) fn note(&mut self, wait: Span) {
@@ -254,6 +258,8 @@ pub struct WaitRow {
     /// What was counted.
     pub waits: Waits,
 }
+
+engine::encoded!(struct WaitRow { port, class, waits });
 
 impl Row for WaitRow {
     const TABLE: &'static Table = &schema::WAITS;

@@ -7,6 +7,8 @@
 //! Rows leave in an order that depends neither on threads nor on partitioning. What does not change and what stands
 //! idle leaves no rows.
 //!
+//! Where the shards of a run are spread over ranks, the first rank gets the rows of all ([`drain_among`]).
+//!
 //! It writes nothing itself: files belong to the caller.
 
 mod ending;
@@ -26,6 +28,7 @@ pub use window::{Interval, sliding_window};
 use crate::describe::spec::MAX_CLASSES;
 use crate::machine::frame::{Frame, Kind, Notice};
 use crate::observe::probe::{DropCause, Probe, QueueSample};
+use engine::{Alone, Encode, Ranks, reduce};
 use meter::Meter;
 use table::Table;
 use units::{Span, Time};
@@ -525,6 +528,18 @@ pub fn drain_before(recorders: &mut [&mut Recorder], now: Time) -> Rows {
     Rows::merge(recorders.iter_mut().map(|recorder| recorder.rows.take_before(now)))
 }
 
+/// Takes out what the shards of all ranks have recorded, like [`drain`]. All ranks call this; the first one gets the
+/// rows, the others none.
+pub fn drain_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder]) -> Rows {
+    drain(recorders).gather(ranks)
+}
+
+/// Takes out what the shards of all ranks have recorded before an instant, like [`drain_before`]. All ranks call this; the
+/// first one gets the rows, the others none.
+pub fn drain_before_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder], now: Time) -> Rows {
+    drain_before(recorders, now).gather(ranks)
+}
+
 /// What is left when a run has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
@@ -541,17 +556,20 @@ pub struct Ending {
 /// Closes all recorders at the end of a run that reached `now`. A run that was interrupted, or in which nothing was left
 /// to do, may have recorded a little beyond that; see [`Ending::end`].
 pub fn finish(recorders: &mut [&mut Recorder], now: Time) -> Ending {
-    let end = recorders.iter().map(|recorder| recorder.latest).fold(now, Time::max);
+    finish_among(&mut Alone, recorders, now)
+}
+
+/// Closes the recorders of all ranks, like [`finish`]. All ranks call this; the first one gets what they recorded, the
+/// others nothing but [`Ending::end`].
+pub fn finish_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder], now: Time) -> Ending {
+    let latest = recorders.iter().map(|recorder| recorder.latest).fold(now, Time::max);
+    let end = ranks.share(latest.to_bytes()).iter().map(|bytes| Time::from_bytes(bytes)).fold(latest, Time::max);
     recorders.iter_mut().for_each(|recorder| recorder.close(end));
-    let mut deliveries: Vec<Delivery> = Vec::new();
+    let mut seen: Vec<(u32, Delivery)> = Vec::new();
     let mut waits = Vec::new();
     for recorder in recorders.iter_mut() {
-        for (flow, delivery) in recorder.deliveries.iter_mut().filter(|(_, delivery)| delivery.frames > 0) {
-            if deliveries.len() <= flow {
-                deliveries.resize(flow + 1, Delivery::default());
-            }
-            deliveries[flow].add(delivery);
-        }
+        let delivered = recorder.deliveries.iter_mut().filter(|(_, delivery)| delivery.frames > 0);
+        seen.extend(delivered.map(|(flow, delivery)| (flow as u32, *delivery)));
         for (place, counted) in recorder.waits.iter_mut() {
             if let Some(counted) = counted.take() {
                 let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
@@ -559,8 +577,20 @@ pub fn finish(recorders: &mut [&mut Recorder], now: Time) -> Ending {
             }
         }
     }
+    let all = reduce(ranks, (seen, waits), |(seen, waits), (mut more, mut longer)| {
+        seen.append(&mut more);
+        waits.append(&mut longer);
+    });
+    let (seen, mut waits) = all.unwrap_or_default();
+    let mut deliveries: Vec<Delivery> = Vec::new();
+    for (flow, delivery) in seen {
+        if deliveries.len() <= flow as usize {
+            deliveries.resize(flow as usize + 1, Delivery::default());
+        }
+        deliveries[flow as usize].add(&delivery);
+    }
     waits.sort_by_key(|row| (row.port, row.class));
-    Ending { end, rows: drain(recorders), deliveries, waits }
+    Ending { end, rows: drain_among(ranks, recorders), deliveries, waits }
 }
 
 #[cfg(test)]

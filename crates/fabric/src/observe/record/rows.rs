@@ -72,6 +72,8 @@ pub struct FlowSample {
     pub frames: u64,
 }
 
+engine::encoded!(struct FlowSample { time, flow, interval, bytes, frames });
+
 impl Row for FlowSample {
     const TABLE: &'static Table = &schema::FLOW_SAMPLES;
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
@@ -105,6 +107,8 @@ pub struct LinkSample {
     pub starved: Span,
 }
 
+engine::encoded!(struct LinkSample { time, port, interval, bytes, frames, busy, total_bytes, starved });
+
 impl Row for LinkSample {
     const TABLE: &'static Table = &schema::LINKS;
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
@@ -136,6 +140,8 @@ pub struct StarvedRow {
     pub starved: Span,
 }
 
+engine::encoded!(struct StarvedRow { time, port, class, interval, starved });
+
 impl Row for StarvedRow {
     const TABLE: &'static Table = &schema::STARVED;
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
@@ -155,6 +161,8 @@ pub struct QueueRow {
     /// What was seen.
     pub queue: crate::observe::probe::QueueSample,
 }
+
+engine::encoded!(struct QueueRow { time, queue });
 
 impl Row for QueueRow {
     const TABLE: &'static Table = &schema::QUEUES;
@@ -180,6 +188,8 @@ pub struct RateRow {
     pub window: Option<u64>,
 }
 
+engine::encoded!(struct RateRow { time, flow, rate, window });
+
 impl Row for RateRow {
     const TABLE: &'static Table = &schema::RATES;
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
@@ -204,6 +214,8 @@ pub struct PauseRow {
     /// Whether the run ended first.
     pub cut_off: bool,
 }
+
+engine::encoded!(struct PauseRow { start, end, port, class, cut_off });
 
 impl Row for PauseRow {
     const TABLE: &'static Table = &schema::PAUSES;
@@ -236,6 +248,8 @@ pub struct DropRow {
     /// Number on its switch of the output whose queue it was for, if it was dropped or trimmed there.
     pub output: Option<u16>,
 }
+
+engine::encoded!(struct DropRow { time, port, flow, class, length, kind, cause });
 
 impl Row for DropRow {
     const TABLE: &'static Table = &schema::DROPS;
@@ -293,6 +307,8 @@ pub struct NoticeRow {
     pub growth: i32,
 }
 
+engine::encoded!(struct NoticeRow { time, flow, port, class, feedback, offset, growth });
+
 impl Row for NoticeRow {
     const TABLE: &'static Table = &schema::NOTICES;
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
@@ -321,6 +337,8 @@ pub struct OccupancyRow {
     pub bytes: u32,
 }
 
+engine::encoded!(struct OccupancyRow { time, port, class, flow, bytes });
+
 impl Row for OccupancyRow {
     const TABLE: &'static Table = &schema::OCCUPANCY;
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
@@ -342,6 +360,8 @@ pub struct FrameRow {
     /// The frame.
     pub frame: Frame,
 }
+
+engine::encoded!(struct FrameRow { time, port, frame });
 
 /// What was recorded since the last time it was taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -367,6 +387,8 @@ pub struct Rows {
     /// Frames of the ports that are captured.
     pub frames: Vec<FrameRow>,
 }
+
+engine::encoded!(struct Rows { flow_samples, links, starved, queues, rates, pauses, drops, notices, occupancy, frames });
 
 impl Rows {
     /// Puts the rows of all shards into the order of their tables. A port and a flow's source belong to one shard, so
@@ -408,6 +430,17 @@ impl Rows {
         // A port sends one frame at a time.
         all.frames.sort_by_key(|row| (row.time, row.port));
         all
+    }
+
+    /// Brings the rows of all ranks to the first one, in the order of the tables; the others are left with none.
+    pub(super) fn gather(self, ranks: &mut dyn engine::Ranks) -> Rows {
+        let parts = engine::reduce(ranks, vec![self], |parts: &mut Vec<Rows>, mut more| parts.append(&mut more));
+        match parts {
+            // In the order of the tables already.
+            Some(mut parts) if parts.len() == 1 => parts.swap_remove(0),
+            Some(parts) => Rows::merge(parts),
+            None => Rows::default(),
+        }
     }
 
     /// Takes out the rows of before an instant. Rows of one shard are in order of time as they come.

@@ -10,15 +10,19 @@
 //! This look errs on one side only: whatever might let a frame go counts as letting it go, so nothing that it calls a
 //! deadlock moves again. What it therefore misses is found when the network comes to rest: see [`rest`].
 
+pub(crate) mod far;
 pub(crate) mod rest;
 
 use crate::build::plan::{Hold, NetworkPlan, Rule, Shared, WaitingRoom};
 use crate::describe::spec::BypassReading;
-use crate::machine::frame::{Content, Credit, Frame, Pause};
+use crate::machine::frame::Frame;
 use crate::machine::network::{Device, Network};
 use crate::machine::port::pause::{PAUSE_FRAME, quanta};
-use crate::machine::port::{DOWN, Signal};
+use crate::machine::port::{DOWN, Port};
 use crate::observe::probe::Probe;
+use engine::Encode;
+use far::Far;
+use rest::Part;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate, Time, Wire};
 
@@ -40,6 +44,8 @@ pub struct Waiting {
     pub flows: Vec<u32>,
 }
 
+engine::encoded!(struct Waiting { node, input, output, class, flows });
+
 /// A circle of buffers that wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
@@ -48,6 +54,8 @@ pub struct Deadlock {
     /// Each waits for the next and the last for the first.
     pub cycle: Vec<Waiting>,
 }
+
+engine::encoded!(struct Deadlock { at, cycle });
 
 impl std::fmt::Display for Deadlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -69,6 +77,8 @@ pub enum StallCause {
     FailedCable,
 }
 
+engine::encoded!(enum StallCause { 0 = DeadReceiver, 1 = FailedCable });
+
 /// An output that will never send again, with frames that wait for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StallRoot {
@@ -82,6 +92,8 @@ pub struct StallRoot {
     pub cause: StallCause,
 }
 
+engine::encoded!(struct StallRoot { node, output, peer, cause });
+
 /// A network at rest that still holds frames of a lossless class, without a circle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
@@ -92,6 +104,8 @@ pub struct Stall {
     /// What they wait for in the end.
     pub roots: Vec<StallRoot>,
 }
+
+engine::encoded!(struct Stall { at, frames, roots });
 
 impl std::fmt::Display for Stall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -140,6 +154,8 @@ enum Opening {
     },
 }
 
+engine::encoded!(enum Opening { 0 = AtMost(most), 1 = Shared { outside, guaranteed, below, shared } });
+
 impl Opening {
     /// Whether the buffer opens when that much remains. Others may use nothing of a shared buffer by then.
     fn allows(self, remains: u32) -> bool {
@@ -168,11 +184,21 @@ struct Contents {
     dead: bool,
     /// Cables or routes of its node will change: its frames may find another way, or its sender forget the stop.
     changing: bool,
+    /// Its node, the number of its port on that, and the port that sends to it.
+    node: u32,
+    input: u16,
+    sender: u32,
 }
+
+engine::encoded!(struct Contents { frames, fifo, held, opening, dead, changing, node, input, sender });
 
 /// Frames of one buffer for one output.
 struct Group {
     output: u32,
+    /// Its number on the node.
+    number: u16,
+    /// The buffer at its far end.
+    next: Buffer,
     class: u8,
     units: u32,
     /// Of a frame in a FIFO: how often it was overtaken.
@@ -180,6 +206,8 @@ struct Group {
     /// A few of the flows.
     flows: Vec<u32>,
 }
+
+engine::encoded!(struct Group { output, number, next, class, units, overtaken, flows });
 
 /// What happened between two inspections.
 #[derive(Clone, Copy, Debug, Default)]
@@ -191,9 +219,11 @@ pub(crate) struct Movement {
     pub(crate) some: bool,
 }
 
-/// A look at the whole network at one instant.
-pub(crate) struct Snapshot<'a> {
-    plan: &'a NetworkPlan,
+engine::encoded!(struct Movement { stuck, some });
+
+/// A look at the network, or at the part of it that is on one rank, at one instant.
+#[derive(Default)]
+pub(crate) struct Snapshot {
     closed: BTreeMap<Buffer, Contents>,
     /// Outputs whose cable has failed for good.
     down: BTreeSet<u32>,
@@ -201,18 +231,46 @@ pub(crate) struct Snapshot<'a> {
     room: BTreeMap<Buffer, u32>,
 }
 
-impl<'a> Snapshot<'a> {
-    pub(crate) fn new<P: Probe>(plan: &'a NetworkPlan, models: &[&Network<P>], port_at: &[(u32, u32)]) -> Snapshot<'a> {
-        let mut snapshot = Snapshot { plan, closed: BTreeMap::new(), down: BTreeSet::new(), room: BTreeMap::new() };
-        for network in models {
+impl Encode for Snapshot {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Snapshot { closed, down, room } = self;
+        (closed.len() as u64).encode(out);
+        closed.iter().for_each(|(buffer, contents)| {
+            buffer.encode(out);
+            contents.encode(out);
+        });
+        down.iter().copied().collect::<Vec<u32>>().encode(out);
+        room.iter().map(|(&output, &room)| (output, room)).collect::<Vec<_>>().encode(out);
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Snapshot> {
+        let closed = Vec::<(Buffer, Contents)>::decode(input)?.into_iter().collect();
+        let down = Vec::<u32>::decode(input)?.into_iter().collect();
+        Some(Snapshot { closed, down, room: Vec::decode(input)?.into_iter().collect() })
+    }
+}
+
+impl Snapshot {
+    /// Looks at the shards of one rank.
+    pub(crate) fn new<P: Probe>(part: &Part<'_, P>) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        for network in part.models {
             for node in 0..network.nodes.len() {
-                snapshot.look_at(network, node, models, port_at);
+                snapshot.look_at(network, node, part);
             }
         }
         snapshot
     }
 
-    fn look_at<P: Probe>(&mut self, network: &Network<P>, node: usize, models: &[&Network<P>], port_at: &[(u32, u32)]) {
+    /// The look at another part is added.
+    pub(crate) fn add(&mut self, other: Snapshot) {
+        let Snapshot { closed, down, room } = other;
+        self.closed.extend(closed);
+        self.down.extend(down);
+        self.room.extend(room);
+    }
+
+    fn look_at<P: Probe>(&mut self, network: &Network<P>, node: usize, part: &Part<'_, P>) {
         let state = &network.nodes[node];
         let mut any = false;
         for p in state.first_port..state.first_port + u32::from(state.ports) {
@@ -220,19 +278,27 @@ impl<'a> Snapshot<'a> {
             if port.flags & DOWN != 0 && state.script.is_empty() {
                 self.down.insert(port.global);
             }
-            let (shard, far) = port_at[self.plan.ports[port.global as usize].peer as usize];
-            let far = Far { network: models[shard as usize], port: far };
+            let (plan, far) = (&part.plan.ports[port.global as usize], part.far(network, p));
             for class in 0..network.classes as u8 {
                 let rule = network.rule(p, class);
                 if rule.account != class {
                     continue;
                 }
-                if let Some(opening) = closed_until(network, p, class, &far) {
+                if let Some(opening) = closed_until(network, p, class, &far, plan.peer) {
                     any = true;
                     let changing = !state.script.is_empty();
                     let held = network.lanes[network.lane(p, class)].held + network.on_the_way(p, class);
-                    let mut contents =
-                        Contents { frames: Vec::new(), fifo: None, held, opening, dead: false, changing };
+                    let mut contents = Contents {
+                        frames: Vec::new(),
+                        fifo: None,
+                        held,
+                        opening,
+                        dead: false,
+                        changing,
+                        node: plan.node,
+                        input: plan.number,
+                        sender: plan.peer,
+                    };
                     if let Device::Host(host) = state.device {
                         let service = network.hosts[host as usize].service.as_ref();
                         let halted = service.is_some_and(|service| service.rate == Some(Rate::ZERO));
@@ -276,8 +342,16 @@ impl<'a> Snapshot<'a> {
                     }
                 }
                 None => {
-                    let (units, overtaken) = (rule.units(frame.len), frame.overtaken());
-                    contents.frames.push(Group { output, class, units, overtaken, flows: vec![frame.flow] });
+                    let peer = network.plan.ports[output as usize].peer;
+                    contents.frames.push(Group {
+                        output,
+                        number: frame.output,
+                        next: (peer, network.plan.rule(peer, class).account),
+                        class,
+                        units: rule.units(frame.len),
+                        overtaken: frame.overtaken(),
+                        flows: vec![frame.flow],
+                    });
                 }
             }
         };
@@ -299,14 +373,6 @@ impl<'a> Snapshot<'a> {
             let buffer = (base + (place / network.classes) as u32, (place % network.classes) as u8);
             self.closed.extend(contents.map(|contents| (buffer, contents)));
         }
-    }
-
-    /// The closed buffer that an output waits for.
-    fn blocker(&self, output: u32, class: u8) -> Option<Buffer> {
-        let peer = self.plan.ports[output as usize].peer;
-        let rules = &self.plan.rules[self.plan.ports[peer as usize].rules as usize];
-        let buffer = (peer, rules[class as usize].account);
-        self.closed.contains_key(&buffer).then_some(buffer)
     }
 
     /// Buffers that can open again, with their distance from a root.
@@ -335,12 +401,12 @@ impl<'a> Snapshot<'a> {
         // Of the FIFO that is looked at, one for each class: frames that stay, and how many more may pass all of them.
         let (mut fifo, mut stuck, mut passes) = (u8::MAX, 0u32, u32::MAX);
         let (mut remains, mut leaves) = (0u32, false);
-        for &Group { output, class, units, overtaken, .. } in &contents.frames {
+        for &Group { output, class, units, overtaken, next, .. } in &contents.frames {
             if contents.fifo.is_some() && class != fifo {
                 (fifo, stuck, passes) = (class, 0, u32::MAX);
             }
-            let moves = !self.down.contains(&output)
-                && self.blocker(output, class).is_none_or(|buffer| opened.contains_key(&buffer));
+            let moves =
+                !self.down.contains(&output) && (!self.closed.contains_key(&next) || opened.contains_key(&next));
             let reached = match contents.fifo {
                 None => true,
                 Some((bypass, BypassReading::Lookahead)) => stuck <= u32::from(bypass),
@@ -374,34 +440,30 @@ impl<'a> Snapshot<'a> {
         let stuck = |buffer: &Buffer| self.closed.contains_key(buffer) && !opens.contains_key(buffer);
         // Each stuck buffer points to one stuck buffer it waits for, where there is one; walk until one comes again.
         for &start in self.closed.keys().filter(|buffer| stuck(buffer)) {
-            let mut walk: Vec<(Buffer, u32, u8)> = Vec::new();
+            let mut walk: Vec<(Buffer, &Group)> = Vec::new();
             let mut here = start;
             loop {
-                if let Some(first) = walk.iter().position(|&(buffer, _, _)| buffer == here) {
-                    let cycle =
-                        walk[first..].iter().map(|&(buffer, output, class)| self.waiting(buffer, output, class, &name));
+                if let Some(first) = walk.iter().position(|&(buffer, _)| buffer == here) {
+                    let cycle = walk[first..].iter().map(|&(buffer, group)| self.waiting(buffer, group, &name));
                     return Some(Deadlock { at, cycle: cycle.collect() });
                 }
-                let next = self.closed[&here].frames.iter().find_map(|&Group { output, class, .. }| {
-                    self.blocker(output, class).filter(&stuck).map(|buffer| (buffer, output, class))
-                });
-                let Some((buffer, output, class)) = next else { break };
-                walk.push((here, output, class));
-                here = buffer;
+                let group = self.closed[&here].frames.iter().find(|group| stuck(&group.next));
+                let Some(group) = group else { break };
+                walk.push((here, group));
+                here = group.next;
             }
         }
         None
     }
 
-    fn waiting(&self, buffer: Buffer, output: u32, class: u8, name: &impl Fn(u32) -> String) -> Waiting {
-        let mine = self.closed[&buffer].frames.iter().filter(|group| (group.output, group.class) == (output, class));
+    fn waiting(&self, buffer: Buffer, group: &Group, name: &impl Fn(u32) -> String) -> Waiting {
+        let Contents { frames, node, input, .. } = &self.closed[&buffer];
+        let mine = frames.iter().filter(|other| (other.output, other.class) == (group.output, group.class));
         let mut flows: Vec<u32> = mine.flat_map(|group| group.flows.iter().copied()).collect();
         flows.sort_unstable();
         flows.dedup();
         flows.truncate(8);
-        let port = &self.plan.ports[buffer.0 as usize];
-        let output = self.plan.ports[output as usize].number;
-        Waiting { node: name(port.node), input: port.number, output, class, flows }
+        Waiting { node: name(*node), input: *input, output: group.number, class: group.class, flows }
     }
 
     /// The tree of congestion: every link that is held back, the roots' neighbours first.
@@ -414,7 +476,7 @@ impl<'a> Snapshot<'a> {
                 *waits_for.entry(output).or_default() += u64::from(units);
             }
             held.push(Held {
-                sender: self.plan.ports[port as usize].peer,
+                sender: contents.sender,
                 holder: port,
                 class,
                 depth: depths.get(&(port, class)).copied(),
@@ -438,32 +500,6 @@ impl<P: Probe> Network<P> {
         movement
     }
 
-    /// Whether something is on its way to a port, or waits to set out from the far end, that could let it go on. A pause
-    /// that is renewed, and credits that are granted once more, are no news.
-    fn news_for(&self, p: u32, far: &Far<'_, P>) -> bool {
-        let there = &far.network.ports[far.port as usize];
-        let waiting = there.control.iter(&far.network.pool).any(|(_, frame)| match frame.content() {
-            Content::Credit(Credit { class, .. }) => {
-                self.is_more(p, class, far.network.gates[far.network.lane(far.port, class)].granted)
-            }
-            Content::Pause(pause) => self.lets_go(p, pause),
-            _ => false,
-        });
-        let arriving = self.ports[p as usize].arriving;
-        waiting
-            || self.signals[p as usize].iter().any(|&(_, signal)| match signal {
-                Signal::Credit { class, granted, epoch } => {
-                    epoch == self.ports[p as usize].epoch && self.is_more(p, class, granted)
-                }
-                Signal::Pause(pause) => self.lets_go(p, pause),
-            })
-            || arriving.iter(&self.pool).any(|(_, frame)| match frame.content() {
-                Content::Credit(Credit { class, granted }) => self.is_more(p, class, granted),
-                Content::Pause(pause) => self.lets_go(p, pause),
-                _ => false,
-            })
-    }
-
     /// Units of the frames on their way to a port that will count under a class.
     fn on_the_way(&self, p: u32, account: u8) -> u32 {
         let arriving = self.ports[p as usize].arriving;
@@ -482,34 +518,18 @@ impl<P: Probe> Network<P> {
             _ => self.shortest_waiting(p, class),
         }
     }
-
-    /// Whether a pause frame frees a class that a port may not send.
-    fn lets_go(&self, p: u32, pause: Pause) -> bool {
-        pause.released & self.ports[p as usize].blocked != 0
-    }
-
-    /// Whether a port has been granted less so far.
-    fn is_more(&self, p: u32, class: u8, granted: u64) -> bool {
-        granted > self.gates[self.lane(p, class)].limit
-    }
-}
-
-/// The far end of a port, perhaps in another shard.
-struct Far<'a, P> {
-    network: &'a Network<P>,
-    port: u32,
 }
 
 /// If the buffer behind a port holds back the sender at its far end: what lets it go.
-fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_, P>) -> Option<Opening> {
+fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_, P>, sender: u32) -> Option<Opening> {
     let rule: &Rule = network.rule(p, class);
-    let (sender, port) = (&far.network.ports[far.port as usize], &network.ports[p as usize]);
-    let here = Far { network, port: p };
+    let port = &network.ports[p as usize];
+    let here = Far::Here { network, port: p };
     match rule.hold {
         Hold::Nothing => None,
         Hold::Pause { classes, .. } => {
-            let closed = port.stopped >> class & 1 == 1 && sender.blocked & classes != 0;
-            if !closed || !renews_in_time(network, p, rule, far) || far.network.news_for(far.port, &here) {
+            let closed = port.stopped >> class & 1 == 1 && far.blocked() & classes != 0;
+            if !closed || !renews_in_time(&network.plan, port, rule, sender) || far.has_news_from(&here) {
                 return None;
             }
             let shared = match port.device {
@@ -524,25 +544,23 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
             Some(Opening::Shared { outside, guaranteed: rule.capacity, below: rule.xon, shared })
         }
         Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
-            if sender.waiting >> class & 1 == 0 || far.network.news_for(far.port, &here) {
+            if far.waiting() >> class & 1 == 0 || far.has_news_from(&here) {
                 return None;
             }
-            let len = far.network.least_waiting(far.port, class);
-            let need = rule.units(len as u16);
-            let gate = &far.network.gates[far.network.lane(far.port, class)];
-            let starved = gate.limit < gate.spent + u64::from(need);
+            let need = rule.units(far.least_waiting(class) as u16);
+            let starved = far.limit(class) < far.spent(class) + u64::from(need);
             starved.then(|| Opening::AtMost(rule.capacity.saturating_sub(need)))
         }
     }
 }
 
-/// Whether a pause reaches the sender again before it runs out: else frames slip through between two of them.
-fn renews_in_time<P: Probe>(network: &Network<P>, p: u32, rule: &Rule, far: &Far<'_, P>) -> bool {
+/// Whether a pause reaches the sender again before it runs out: else frames slip through between two of them. Both ends of
+/// a cable have one rate; `port` is the one at this end that renews or obeys, and `sender` the number of the one that obeys.
+fn renews_in_time(plan: &NetworkPlan, port: &Port, rule: &Rule, sender: u32) -> bool {
     let Hold::Pause { quanta: pause, refresh_after, .. } = rule.hold else { return true };
-    let (port, sender) = (&network.ports[p as usize], &far.network.ports[far.port as usize]);
-    let largest = network.plan.largest_frames.iter().copied().max().unwrap_or(0);
-    let before = Bytes::new(u64::from(largest) + u64::from(PAUSE_FRAME)) + network.plan.overhead * 2;
+    let largest = plan.largest_frames.iter().copied().max().unwrap_or(0);
+    let before = Bytes::new(u64::from(largest) + u64::from(PAUSE_FRAME)) + plan.overhead * 2;
     let wait = Wire::new(port.wire.rate()).serialise(before) + port.flight;
-    let (response, jitter) = network.plan.pause_response(sender.global);
-    quanta(refresh_after, port.wire.rate()) + wait + response + jitter < quanta(pause, sender.wire.rate())
+    let (response, jitter) = plan.pause_response(sender);
+    quanta(refresh_after, port.wire.rate()) + wait + response + jitter < quanta(pause, port.wire.rate())
 }

@@ -7,8 +7,11 @@
 //! a cable that will not work again.
 //!
 //! A congestion point's own timer does not count: a notice moves no frame of data.
+//!
+//! Every rank looks at its own shards; what they found is put together on the first rank, and its verdict is everybody's.
 
-use super::{Buffer, Deadlock, Far, Snapshot, Stall, StallCause, StallRoot, Waiting, renews_in_time};
+use super::far::{End, Far};
+use super::{Buffer, Deadlock, Snapshot, Stall, StallCause, StallRoot, Waiting, renews_in_time};
 use crate::build::plan::{NetworkPlan, WaitingRoom, units};
 use crate::describe::spec::BypassReading;
 use crate::describe::workload::Destination;
@@ -17,15 +20,20 @@ use crate::machine::host::flow::{DEADLINE, TIMERS};
 use crate::machine::network::{Device, Network};
 use crate::machine::port::{DOWN, NOTICES};
 use crate::observe::probe::Probe;
+use engine::{Encode, Ranks, announce, reduce};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
-/// All shards at one instant.
-pub(crate) struct Whole<'a, P> {
+/// The shards of one rank at one instant.
+pub(crate) struct Part<'a, P> {
     pub(crate) plan: &'a NetworkPlan,
     pub(crate) models: &'a [&'a Network<P>],
+    /// The first of these shards.
+    pub(crate) first: u32,
     /// Where each port of the network is: shard and position.
     pub(crate) port_at: &'a [(u32, u32)],
+    /// What the far ends on other ranks are like.
+    pub(crate) elsewhere: BTreeMap<u32, End>,
 }
 
 /// What became of a network at rest.
@@ -36,35 +44,149 @@ pub(crate) enum Rest {
     Stall(Stall),
 }
 
+engine::encoded!(enum Rest { 0 = Deadlock(deadlock), 1 = Stall(stall) });
+
 /// An edge of the graph of who waits for whom: the buffer waited for, and the output and class waited at.
 type Edge = (Buffer, u32, u8);
 
-impl<'a, P: Probe> Whole<'a, P> {
-    fn far(&self, network: &Network<P>, p: u32) -> Far<'a, P> {
-        let peer = self.plan.ports[network.ports[p as usize].global as usize].peer;
-        let (shard, port) = self.port_at[peer as usize];
-        Far { network: self.models[shard as usize], port }
+/// Flows that a buffer of a circle names.
+const MOST_FLOWS: usize = 8;
+
+/// What waits in switches, and for what: found on each rank, judged for all.
+#[derive(Default)]
+struct Waits {
+    edges: BTreeMap<Buffer, Vec<Edge>>,
+    /// By flow: the buffers that hold frames of it.
+    holders: BTreeMap<u32, BTreeSet<Buffer>>,
+    /// Copies kept until the far side of the fabric has the frame: the buffer, the output it left by, and the flow.
+    copies: Vec<(Buffer, u32, u32)>,
+    /// Outputs that will never send, with the node at their far end, and whether their cable has failed.
+    dead: BTreeMap<u32, (u32, bool)>,
+    /// By input, output and class: a few of the flows.
+    flows: BTreeMap<(u32, u32, u8), BTreeSet<u32>>,
+    /// Of the ports above, the node and the number on it.
+    ports: BTreeMap<u32, (u32, u16)>,
+}
+
+/// The entries of a map as a list, which can be encoded.
+fn listed<K: Copy, V: Clone>(map: &BTreeMap<K, V>) -> Vec<(K, V)> {
+    map.iter().map(|(&key, value)| (key, value.clone())).collect()
+}
+
+impl Encode for Waits {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Waits { edges, holders, copies, dead, flows, ports } = self;
+        let lists = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<u32>>();
+        listed(edges).encode(out);
+        let holders = holders.iter().map(|(&flow, set)| (flow, set.iter().copied().collect::<Vec<Buffer>>()));
+        holders.collect::<Vec<_>>().encode(out);
+        copies.encode(out);
+        listed(dead).encode(out);
+        flows.iter().map(|(&place, set)| (place, lists(set))).collect::<Vec<_>>().encode(out);
+        listed(ports).encode(out);
     }
 
-    /// Whether frames wait that can never move again: in a circle, or, if the network may be at rest, at all.
-    pub(crate) fn judge(&self, at: Time, may_rest: bool, name: &impl Fn(u32) -> String) -> Option<Rest> {
-        let circle = Snapshot::new(self.plan, self.models, self.port_at).deadlock(at, name);
-        circle.map(Rest::Deadlock).or_else(|| if may_rest { self.rest(at, name) } else { None })
+    fn decode(input: &mut &[u8]) -> Option<Waits> {
+        let edges = Vec::<(Buffer, Vec<Edge>)>::decode(input)?.into_iter().collect();
+        let holders = Vec::<(u32, Vec<Buffer>)>::decode(input)?;
+        let holders = holders.into_iter().map(|(flow, list)| (flow, list.into_iter().collect())).collect();
+        let copies = Vec::decode(input)?;
+        let dead = Vec::<(u32, (u32, bool))>::decode(input)?.into_iter().collect();
+        let flows = Vec::<((u32, u32, u8), Vec<u32>)>::decode(input)?;
+        let flows = flows.into_iter().map(|(place, list)| (place, list.into_iter().collect())).collect();
+        let ports = Vec::<(u32, (u32, u16))>::decode(input)?.into_iter().collect();
+        Some(Waits { edges, holders, copies, dead, flows, ports })
+    }
+}
+
+impl Waits {
+    /// What another rank found is added. A port is on one rank; a flow may be held on several.
+    fn add(&mut self, other: Waits) {
+        let Waits { edges, holders, copies, dead, flows, ports } = other;
+        self.edges.extend(edges);
+        for (flow, buffers) in holders {
+            self.holders.entry(flow).or_default().extend(buffers);
+        }
+        self.copies.extend(copies);
+        self.dead.extend(dead);
+        self.flows.extend(flows);
+        self.ports.extend(ports);
+    }
+
+    /// What became of a network in which so many frames wait for ever.
+    fn verdict(mut self, at: Time, frames: u64, name: &impl Fn(u32) -> String) -> Rest {
+        for &(buffer, output, flow) in &self.copies {
+            for &holder in self.holders.get(&flow).into_iter().flatten().filter(|&&holder| holder != buffer) {
+                self.edges.entry(buffer).or_default().push((holder, output, buffer.1));
+            }
+        }
+        for list in self.edges.values_mut() {
+            list.sort_unstable();
+            list.dedup();
+        }
+        if let Some(cycle) = find_cycle(&self.edges) {
+            let cycle = cycle.into_iter().map(|(buffer, edge)| self.waiting(buffer, edge, name)).collect();
+            return Rest::Deadlock(Deadlock { at, cycle });
+        }
+        let roots = self.dead.iter().map(|(port, &(peer, failed))| {
+            let (node, output) = self.ports[port];
+            let cause = if failed { StallCause::FailedCable } else { StallCause::DeadReceiver };
+            StallRoot { node: name(node), output, peer: name(peer), cause }
+        });
+        Rest::Stall(Stall { at, frames, roots: roots.collect() })
+    }
+
+    fn waiting(&self, buffer: Buffer, (_, output, class): Edge, name: &impl Fn(u32) -> String) -> Waiting {
+        let ((node, input), (_, number)) = (self.ports[&buffer.0], self.ports[&output]);
+        let mut flows = self.flows.get(&(buffer.0, output, class)).cloned().unwrap_or_default();
+        flows.extend(self.copies.iter().filter(|&&(held, _, _)| held == buffer).map(|&(_, _, flow)| flow));
+        let flows = flows.into_iter().take(MOST_FLOWS).collect();
+        Waiting { node: name(node), input, output: number, class, flows }
+    }
+}
+
+impl<'a, P: Probe> Part<'a, P> {
+    /// The far end of a port.
+    pub(super) fn far(&self, network: &Network<P>, p: u32) -> Far<'a, P> {
+        let peer = self.plan.ports[network.ports[p as usize].global as usize].peer;
+        let (shard, port) = self.port_at[peer as usize];
+        match self.models.get(shard.wrapping_sub(self.first) as usize) {
+            Some(network) => Far::Here { network, port },
+            None => Far::Elsewhere(self.elsewhere.get(&peer).copied().unwrap_or_default()),
+        }
+    }
+
+    /// Whether frames wait that can never move again: in a circle, or, if the network may be at rest, at all. All ranks
+    /// take part, and have the same answer.
+    pub(crate) fn judge(
+        &self,
+        ranks: &mut dyn Ranks,
+        at: Time,
+        may_rest: bool,
+        name: &impl Fn(u32) -> String,
+    ) -> Option<Rest> {
+        let whole = reduce(ranks, Snapshot::new(self), Snapshot::add);
+        let circle = announce(ranks, whole.map(|snapshot| snapshot.deadlock(at, name)));
+        match circle {
+            Some(deadlock) => Some(Rest::Deadlock(deadlock)),
+            None if may_rest => self.rest(ranks, at, name),
+            None => None,
+        }
     }
 
     /// What became of the network, if it is at rest and frames of a lossless class wait in its switches.
-    fn rest(&self, at: Time, name: &impl Fn(u32) -> String) -> Option<Rest> {
+    fn rest(&self, ranks: &mut dyn Ranks, at: Time, name: &impl Fn(u32) -> String) -> Option<Rest> {
         let frames: u64 = self.models.iter().map(|network| network.lossless_waiting()).sum();
-        if frames == 0 || self.models.iter().any(|network| self.may_move(network)) {
+        let frames = ranks.share(frames.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum();
+        if frames == 0 {
             return None;
         }
-        let (edges, dead) = self.edges();
-        if let Some(cycle) = find_cycle(&edges) {
-            let cycle = cycle.into_iter().map(|(buffer, edge)| self.waiting(buffer, edge, name)).collect();
-            return Some(Rest::Deadlock(Deadlock { at, cycle }));
+        let moves = self.models.iter().any(|network| self.may_move(network));
+        if ranks.share(moves.to_bytes()).iter().any(|bytes| bool::from_bytes(bytes)) {
+            return None;
         }
-        let roots = dead.into_iter().map(|port| self.root(port, name)).collect();
-        Some(Rest::Stall(Stall { at, frames, roots }))
+        let whole = reduce(ranks, self.waits(), Waits::add);
+        Some(announce(ranks, whole.map(|waits| waits.verdict(at, frames, name))))
     }
 
     /// Whether anything that is pending in a shard can make a frame move.
@@ -79,7 +201,7 @@ impl<'a, P: Probe> Whole<'a, P> {
         let (port, far) = (&network.ports[p as usize], self.far(network, p));
         if port.leaving_len != 0
             || port.arriving.iter(&network.pool).any(|(_, frame)| !frame.is_link_local())
-            || network.news_for(p, &far)
+            || (Far::Here { network, port: p }).has_news_from(&far)
         {
             return true;
         }
@@ -98,11 +220,11 @@ impl<'a, P: Probe> Whole<'a, P> {
     /// Those of `classes` that a port cannot send and never will, if nothing else changes.
     fn held_for_good(&self, network: &Network<P>, p: u32, classes: u8) -> u8 {
         let (port, far) = (&network.ports[p as usize], self.far(network, p));
+        let peer = self.plan.ports[port.global as usize].peer;
         let paused = |class: &u8| {
-            let rule = far.network.rule(far.port, *class);
-            let stopped = far.network.ports[far.port as usize].stopped >> rule.account & 1 == 1;
-            let here = Far { network, port: p };
-            port.blocked >> class & 1 == 1 && stopped && renews_in_time(far.network, far.port, rule, &here)
+            let rule = self.plan.rule(peer, *class);
+            let stopped = far.stopped() >> rule.account & 1 == 1;
+            port.blocked >> class & 1 == 1 && stopped && renews_in_time(self.plan, port, rule, port.global)
         };
         let asked = (0..network.classes as u8).filter(|class| classes >> class & 1 == 1);
         let paused = asked.filter(paused).fold(0, |mask, class| mask | 1 << class);
@@ -164,70 +286,55 @@ impl<'a, P: Probe> Whole<'a, P> {
         empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
     }
 
-    /// Who waits for whom, and the outputs (global ports) that will never send.
-    fn edges(&self) -> (BTreeMap<Buffer, Vec<Edge>>, BTreeSet<u32>) {
-        let mut edges: BTreeMap<Buffer, Vec<Edge>> = BTreeMap::new();
-        // By flow: the buffers that hold frames of it.
-        let mut holders: BTreeMap<u32, BTreeSet<Buffer>> = BTreeMap::new();
-        let mut dead: BTreeSet<u32> = BTreeSet::new();
+    /// Who waits for whom on this rank, and the outputs that will never send.
+    fn waits(&self) -> Waits {
+        let mut waits = Waits::default();
         for network in self.models {
             for (switch, state) in (0..).zip(&network.switches) {
                 let first = state.first_port;
                 network.each_waiting(switch, &mut |frame, reached| {
-                    let (input, output) = (first + u32::from(frame.input), first + u32::from(frame.output));
-                    let buffer = (network.ports[input as usize].global, network.rule(input, frame.class).account);
-                    holders.entry(frame.flow).or_default().insert(buffer);
-                    let far = self.far(network, output);
-                    let (here, next) = (&network.ports[output as usize], &far.network.ports[far.port as usize]);
-                    if here.flags & DOWN != 0 || matches!(next.device, Device::Host(_)) {
-                        dead.insert(here.global);
+                    let [input, output] = [frame.input, frame.output].map(|number| first + u32::from(number));
+                    let [input, output] = [input, output].map(|port| &network.ports[port as usize]);
+                    let buffer = (input.global, self.plan.rule(input.global, frame.class).account);
+                    waits.holders.entry(frame.flow).or_default().insert(buffer);
+                    let flows = waits.flows.entry((input.global, output.global, frame.class)).or_default();
+                    flows.insert(frame.flow);
+                    if flows.len() > MOST_FLOWS {
+                        flows.pop_last();
+                    }
+                    for port in [input, output] {
+                        waits.ports.entry(port.global).or_insert_with(|| self.place(port.global));
+                    }
+                    let peer = self.plan.ports[output.global as usize].peer;
+                    let next = &self.plan.ports[peer as usize];
+                    let failed = output.flags & DOWN != 0;
+                    if failed || next.at_host {
+                        waits.dead.insert(output.global, (next.node, failed));
                     } else if reached {
-                        let account = far.network.rule(far.port, frame.class).account;
-                        edges.entry(buffer).or_default().push(((next.global, account), here.global, frame.class));
+                        let account = self.plan.rule(peer, frame.class).account;
+                        waits.edges.entry(buffer).or_default().push(((peer, account), output.global, frame.class));
                     }
                 });
             }
-        }
-        for network in self.models {
-            for (buffer, output, flow) in network.kept_copies() {
-                for &holder in holders.get(&flow).into_iter().flatten().filter(|&&holder| holder != buffer) {
-                    edges.entry(buffer).or_default().push((holder, output, buffer.1));
+            for copy in network.kept_copies() {
+                let ((input, _), output, _) = copy;
+                for port in [input, output] {
+                    waits.ports.entry(port).or_insert_with(|| self.place(port));
                 }
+                waits.copies.push(copy);
             }
         }
-        for list in edges.values_mut() {
+        for list in waits.edges.values_mut() {
             list.sort_unstable();
             list.dedup();
         }
-        (edges, dead)
+        waits
     }
 
-    fn root(&self, port: u32, name: &impl Fn(u32) -> String) -> StallRoot {
+    /// The node of a port and its number there.
+    fn place(&self, port: u32) -> (u32, u16) {
         let plan = &self.plan.ports[port as usize];
-        let (shard, place) = self.port_at[port as usize];
-        let failed = self.models[shard as usize].ports[place as usize].flags & DOWN != 0;
-        let cause = if failed { StallCause::FailedCable } else { StallCause::DeadReceiver };
-        let peer = name(self.plan.ports[plan.peer as usize].node);
-        StallRoot { node: name(plan.node), output: plan.number, peer, cause }
-    }
-
-    fn waiting(&self, buffer: Buffer, (_, output, class): Edge, name: &impl Fn(u32) -> String) -> Waiting {
-        let port = &self.plan.ports[buffer.0 as usize];
-        let (shard, place) = self.port_at[buffer.0 as usize];
-        let network = self.models[shard as usize];
-        let number = self.plan.ports[output as usize].number;
-        let mut flows = BTreeSet::new();
-        if let Device::Switch(switch) = network.ports[place as usize].device {
-            network.each_waiting(switch, &mut |frame, _| {
-                if frame.input == port.number && frame.output == number && frame.class == class {
-                    flows.insert(frame.flow);
-                }
-            });
-        }
-        let copies = network.kept_copies();
-        flows.extend(copies.into_iter().filter(|&(held, _, _)| held == buffer).map(|(_, _, flow)| flow));
-        let flows = flows.into_iter().take(8).collect();
-        Waiting { node: name(port.node), input: port.number, output: number, class, flows }
+        (plan.node, plan.number)
     }
 }
 
