@@ -72,6 +72,6 @@ pub use paper::{
 pub use {results, scenario};
 
 pub use run::{
-    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, assist, cores, execute, execute_among,
-    execute_with, explain_loss, file_name, load_recorded, recorder_spec, slug, usual_place,
+    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, assist, cores, execute,
+    execute_among, execute_with, explain_loss, file_name, load_recorded, recorder_spec, slug, usual_place,
 };

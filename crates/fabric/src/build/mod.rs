@@ -5,11 +5,13 @@ pub(crate) mod places;
 pub(crate) mod plan;
 pub(crate) mod planning;
 pub mod sizing;
+pub(crate) mod sparse;
 
 use crate::build::partition::{Partition, assign};
 use crate::build::places::Places;
 use crate::build::plan::{EgressKind, Hold, NetworkPlan, PortPlan, WaitingRoom};
 use crate::build::planning::{node_rules, plan, rows};
+use crate::build::sparse::Sparse;
 use crate::describe::error::{BuildError, BuildErrors};
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
@@ -78,8 +80,8 @@ pub(crate) struct Built<P: Probe> {
     /// The nodes of each shard of this rank, in the order in which they are laid out.
     pub(crate) members: Vec<Vec<u32>>,
     pub(crate) plan: Arc<NetworkPlan>,
-    /// Global port -> (shard, port of the shard).
-    pub(crate) port_at: Vec<(u32, u32)>,
+    /// Global port -> (shard, port of the shard), where the plan has the port.
+    pub(crate) port_at: Sparse<(u32, u32)>,
     pub(crate) lookahead: Span,
 }
 
@@ -113,7 +115,7 @@ pub(crate) fn build<P: Probe>(
         })
         .collect();
     // Where everything lies.
-    let mut port_at = vec![(0, 0); plan.ports.len()];
+    let mut port_at = vec![(0, 0); plan.ports.iter().len()];
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); shard_count];
     let mut port_counts = vec![0u32; shard_count];
     for &node in &order {
@@ -144,13 +146,32 @@ pub(crate) fn build<P: Probe>(
     };
     let bounds = bounds(&port_counts, rank.count);
     let own = bounds[rank.rank] as usize..bounds[rank.rank + 1] as usize;
-    let shards = own
+    let mut shards: Vec<Shard<Network<P>>> = own
         .clone()
         .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, probe(shard)))
         .collect();
     let lookahead = lookahead(spec, &shard_of, &plan);
-    let members = members.drain(own).collect();
-    Ok(Built { shards, bounds, members, plan, port_at, lookahead })
+    let members: Vec<Vec<u32>> = members.drain(own.clone()).collect();
+    if rank.count == 1 {
+        return Ok(Built { shards, bounds, members, plan, port_at: port_at.into(), lookahead });
+    }
+    // What belongs to nodes and flows of other ranks was needed to build, and is not kept.
+    let own = own.start as u32..own.end as u32;
+    let rows: Vec<u32> = shards.iter().flat_map(|shard| shard.model.switches.iter().map(|switch| switch.row)).collect();
+    let is_own = |port: usize| own.contains(&port_at[port].0);
+    let near = |port: usize| is_own(port) || is_own(plan.ports[port].peer as usize);
+    let cut = Arc::new(plan.part(is_own, |flow| places.is_on(spec, flow, &own), &rows));
+    let places = Arc::new(places.part(spec, &own));
+    let mut row = 0;
+    for Shard { model, .. } in &mut shards {
+        (model.plan, model.places) = (Arc::clone(&cut), Arc::clone(&places));
+        for switch in &mut model.switches {
+            switch.row = row;
+            row += 1;
+        }
+    }
+    let port_at = Sparse::from(port_at.clone()).part(near);
+    Ok(Built { shards, bounds, members, plan: cut, port_at, lookahead })
 }
 
 /// The first shard of each rank, and the number of all: runs of shards with about as many ports each.
@@ -191,7 +212,7 @@ fn neighbours(spec: &NetworkSpec, shard_of: &[u32], plan: &NetworkPlan, shards: 
         return (0..shards as u32).map(all_but).collect();
     }
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); shards];
-    for port in &plan.ports {
+    for port in plan.ports.iter() {
         let [here, there] = [port.node, plan.ports[port.peer as usize].node].map(|node| shard_of[node as usize]);
         let list = &mut neighbours[here as usize];
         if here != there && list.last() != Some(&there) {
@@ -606,7 +627,43 @@ impl Layout<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::bounds;
+    use super::*;
+    use crate::NoProbe;
+    use crate::describe::graph::{HostId, LinkSpec};
+    use crate::describe::spec::{AdapterSpec, ClassBuffer, ClassSpec};
+    use crate::describe::topology::{Links, fat_tree};
+    use crate::describe::workload::{FlowSpec, permutation};
+    use units::Bytes;
+
+    #[test]
+    fn a_rank_keeps_what_is_its_own() {
+        let graph = fat_tree(8, Links::same(LinkSpec::new(Rate::from_gigabits(10), Span::from_micros(1)))).unwrap();
+        let switch =
+            SwitchSpec::pfc([ClassBuffer::lossless(Bytes::new(60_000), Bytes::new(20_000), Bytes::new(9_000))]);
+        let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), ClassSpec::lossless("data"));
+        let hosts: Vec<HostId> = (0..spec.graph.hosts().len() as u32).map(HostId).collect();
+        spec.flows = permutation(&hosts, &FlowSpec::greedy(HostId(0), HostId(1)), 1);
+        let options = BuildOptions { shards: 8, ..BuildOptions::default() };
+        let kept = |rank: RankOf| {
+            let built = build(&spec, &options, rank, |_| NoProbe).unwrap();
+            let networks = || built.shards.iter().map(|shard| &shard.model);
+            let switches: usize = networks().map(|network| network.switches.len()).sum();
+            let tables = built.plan.tables.iter().map(|tables| tables.cells()).sum::<usize>();
+            let flows: usize = networks().map(|network| network.flows.len() + network.received.len()).sum();
+            // A flow is known where it starts and where it ends.
+            assert!(built.plan.flows.iter().len() <= flows);
+            let ports: usize = networks().map(|network| network.ports.len()).sum();
+            assert!((ports..2 * ports).contains(&built.plan.ports.iter().len()));
+            assert_eq!(built.port_at.iter().len(), built.plan.ports.iter().len());
+            [switches, tables, flows, ports]
+        };
+        let whole = kept(RankOf::ALONE);
+        let parts: Vec<[usize; 4]> = (0..4).map(|rank| kept(RankOf { rank, count: 4 })).collect();
+        for (what, &whole) in whole.iter().enumerate() {
+            assert_eq!(parts.iter().map(|part| part[what]).sum::<usize>(), whole, "each thing is on one rank");
+            assert!(parts.iter().all(|part| 3 * part[what] < whole), "{what}: {parts:?} of {whole}");
+        }
+    }
 
     #[test]
     fn ranks_get_runs_of_shards_of_equal_weight() {

@@ -4,9 +4,14 @@
 //! no other: memory does not grow with the number of shards. Flows whose every frame chooses a destination may end
 //! anywhere; they come first in every shard's list.
 
+use crate::build::plan::NetworkPlan;
+use crate::build::sparse::Sparse;
 use crate::describe::spec::NetworkSpec;
-use crate::describe::workload::Destination;
+use crate::describe::workload::{Destination, FlowSpec, TelemetrySpec};
 use crate::machine::network::Received;
+use congestion::ReactionPoint;
+use std::ops::Range;
+use units::{Bytes, Span};
 
 /// A shard, and a position in one of its lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,11 +23,14 @@ pub(crate) struct Place {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// By flow: its position in [`crate::machine::network::Network::flows`].
-    pub(crate) source: Vec<Place>,
+    /// By flow: its position in [`crate::machine::network::Network::flows`]. Of a rank: flows that start or end there.
+    pub(crate) source: Sparse<Place>,
     /// By flow: its position in [`crate::machine::network::Network::received`]. Of a flow without a destination of its
     /// own the shard means nothing: it has that position in all.
-    pub(crate) sink: Vec<Place>,
+    pub(crate) sink: Sparse<Place>,
+    /// What switches may have to know of a flow that neither starts nor ends on their rank, by flow; nothing if they need
+    /// not, or if all flows are on one rank.
+    passing: Vec<Origin>,
     /// By shard: the flows of its list of what is received, in the order of that list.
     sinks: Vec<Vec<u32>>,
     /// By shard: the flows that start at each of its hosts, in the order in which the hosts are laid out and then of
@@ -30,6 +38,56 @@ pub(crate) struct Places {
     pub(crate) sources: Vec<Vec<u32>>,
     /// By host: how many flows start there.
     pub(crate) per_host: Vec<u32>,
+}
+
+/// What a switch may have to know of a flow that passes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// The host where it starts.
+    pub(crate) source: u32,
+    /// The shard of that host.
+    pub(crate) home: u32,
+    /// The host where it ends, if it is one.
+    pub(crate) destination: Option<u32>,
+    pub(crate) class: u8,
+    /// What a tag or telemetry adds to its frames.
+    pub(crate) tag_size: u16,
+    /// See [`FlowSpec::telemetry`].
+    pub(crate) telemetry: Option<TelemetrySpec>,
+    /// See [`FlowSpec::requeue_oracle`].
+    pub(crate) requeue: Option<Span>,
+    /// See [`FlowSpec::is_reliable`].
+    pub(crate) reliable: bool,
+}
+
+impl Origin {
+    fn new(flow: &FlowSpec, home: u32) -> Origin {
+        Origin {
+            source: flow.source.0,
+            home,
+            destination: match flow.destination {
+                Destination::Host(host) => Some(host.0),
+                Destination::Uniform(_) => None,
+            },
+            class: flow.class,
+            tag_size: flow.telemetry.map_or_else(|| flow.reaction.tag_size(), |it| it.size).get() as u16,
+            telemetry: flow.telemetry,
+            requeue: flow.requeue_oracle,
+            reliable: flow.is_reliable(),
+        }
+    }
+}
+
+/// Whether switches must know of flows that pass them: to notify their sources, to read their tags, and to tell them of
+/// drops.
+fn switches_know_flows(spec: &NetworkSpec) -> bool {
+    spec.switches.iter().any(|switch| switch.congestion_point.is_some())
+        || spec.flows.iter().any(|flow| {
+            flow.requeue_oracle.is_some()
+                || flow.telemetry.is_some()
+                || flow.is_reliable()
+                || flow.reaction.tag_size() > Bytes::ZERO
+        })
 }
 
 impl Places {
@@ -52,7 +110,7 @@ impl Places {
                 Place { shard: 0, slot: uniform - 1 }
             }
         });
-        let sink = sink.collect();
+        let sink = sink.collect::<Vec<Place>>().into();
 
         let mut per_host = vec![0; home.len()];
         spec.flows.iter().for_each(|flow| per_host[flow.source.0 as usize] += 1);
@@ -71,7 +129,41 @@ impl Places {
             source[flow as usize] = Place { shard, slot: list.len() as u32 };
             list.push(flow);
         }
-        Places { source, sink, sinks, sources, per_host }
+        Places { source: source.into(), sink, passing: Vec::new(), sinks, sources, per_host }
+    }
+
+    /// What of the places concerns the rank with those shards.
+    pub(crate) fn part(&self, spec: &NetworkSpec, own: &Range<u32>) -> Places {
+        let keep = |flow: usize| self.is_on(spec, flow, own);
+        let lists = |lists: &[Vec<u32>]| {
+            (0..).zip(lists).map(|(shard, list)| if own.contains(&shard) { list.clone() } else { Vec::new() }).collect()
+        };
+        let origin = |(spec, source): (&FlowSpec, &Place)| Origin::new(spec, source.shard);
+        Places {
+            source: self.source.part(keep),
+            sink: self.sink.part(keep),
+            passing: match switches_know_flows(spec) {
+                true => spec.flows.iter().zip(self.source.iter()).map(origin).collect(),
+                false => Vec::new(),
+            },
+            sinks: lists(&self.sinks),
+            sources: Vec::new(),
+            per_host: Vec::new(),
+        }
+    }
+
+    /// Whether a flow starts or may end in one of those shards.
+    pub(crate) fn is_on(&self, spec: &NetworkSpec, flow: usize, own: &Range<u32>) -> bool {
+        let anywhere = matches!(spec.flows[flow].destination, Destination::Uniform(_));
+        anywhere || own.contains(&self.source[flow].shard) || own.contains(&self.sink[flow].shard)
+    }
+
+    /// What a switch may have to know of a flow that passes it; nothing of a flow on other ranks if switches need not.
+    pub(crate) fn origin(&self, plan: &NetworkPlan, flow: u32) -> Option<Origin> {
+        match (plan.flows.get(flow as usize), self.source.get(flow as usize)) {
+            (Some(spec), Some(source)) => Some(Origin::new(spec, source.shard)),
+            _ => self.passing.get(flow as usize).copied(),
+        }
     }
 
     /// The flows that may end in a shard, in the order of its list of what is received.

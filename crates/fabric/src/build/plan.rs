@@ -1,5 +1,6 @@
 //! The network's constants in the form the hot path wants them: shared by all shards, never written while running.
 
+use crate::build::sparse::Sparse;
 use crate::describe::graph::{HostId, NodeId};
 use crate::describe::routing::Routes;
 use crate::describe::spec::{Arbitration, BypassReading, VlArbitration, VlEntry};
@@ -259,6 +260,34 @@ impl Tables {
         Ok(Tables { columns: columns.len(), hosts, entries, ports })
     }
 
+    /// The tables of some switches, in that order; they are found by their position in it.
+    fn part(&self, rows: &[u32]) -> Tables {
+        let mut ports = Vec::new();
+        let mut moved: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut entry = |entry: u32| {
+            *moved.entry(entry).or_insert_with(|| {
+                let start = ports.len() as u32;
+                ports.extend_from_slice(&self.ports[(entry >> 8) as usize..][..(entry & 255) as usize]);
+                start << 8 | entry & 255
+            })
+        };
+        let place: BTreeMap<u32, u32> = rows.iter().copied().zip(0..).collect();
+        let hosts = self.hosts.iter().map(|host| match place.get(&host.row) {
+            Some(&row) => HostEntry { row, entry: entry(host.entry), column: host.column },
+            None => HostEntry { row: u32::MAX, entry: 0, column: host.column },
+        });
+        let hosts = hosts.collect();
+        let cells = rows.iter().flat_map(|&row| &self.entries[row as usize * self.columns..][..self.columns]);
+        let entries = cells.map(|&cell| entry(cell)).collect();
+        Tables { columns: self.columns, hosts, entries, ports }
+    }
+
+    /// Entries of switches for columns of hosts.
+    #[cfg(test)]
+    pub(crate) fn cells(&self) -> usize {
+        self.entries.len()
+    }
+
     #[inline]
     pub(crate) fn outputs(&self, row: u32, host: u32) -> &[u16] {
         let to = &self.hosts[host as usize];
@@ -313,12 +342,42 @@ pub(crate) struct NetworkPlan {
     pub(crate) egress: Vec<EgressPlan>,
     pub(crate) vl: Vec<VlPlan>,
     pub(crate) tables: Vec<Tables>,
-    pub(crate) ports: Vec<PortPlan>,
-    pub(crate) flows: Vec<FlowSpec>,
+    /// Of a rank: those of its own nodes, and their far ends.
+    pub(crate) ports: Sparse<PortPlan>,
+    /// Of a rank: those that start or end there.
+    pub(crate) flows: Sparse<FlowSpec>,
     pub(crate) seed: u64,
 }
 
 impl NetworkPlan {
+    /// What of the plan concerns one rank: of the ports those that `ports` names and their far ends, of the flows those
+    /// that `flows` names, and the tables of the switches with these rows.
+    pub(crate) fn part(
+        &self,
+        ports: impl Fn(usize) -> bool,
+        flows: impl Fn(usize) -> bool,
+        rows: &[u32],
+    ) -> NetworkPlan {
+        let near = |port: usize| ports(port) || ports(self.ports[port].peer as usize);
+        NetworkPlan {
+            overhead: self.overhead,
+            smallest_frame: self.smallest_frame,
+            spray: self.spray,
+            rules: self.rules.clone(),
+            shared_rules: self.shared_rules.clone(),
+            largest_frames: self.largest_frames.clone(),
+            switches: self.switches.clone(),
+            adapters: self.adapters.clone(),
+            egress: self.egress.clone(),
+            vl: self.vl.clone(),
+            tables: self.tables.iter().map(|tables| tables.part(rows)).collect(),
+            ports: self.ports.part(near),
+            flows: self.flows.part(flows),
+            seed: self.seed,
+            telemetry: self.telemetry,
+        }
+    }
+
     /// The rules of a port for a class.
     pub(crate) fn rule(&self, port: u32, class: u8) -> &Rule {
         &self.rules[usize::from(self.ports[port as usize].rules)][usize::from(class)]

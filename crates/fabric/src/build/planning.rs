@@ -90,8 +90,8 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
         egress: ways.groups,
         vl: ways.tables,
         tables,
-        ports,
-        flows: spec.flows.clone(),
+        ports: ports.into(),
+        flows: spec.flows.clone().into(),
         seed: spec.seed,
     })
 }

@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(Sizing::among(&small, 4, 2), Sizing { shards: 4, threads: 1 });
         assert_eq!(Sizing::among(&small, 1, 2), Sizing::of(&small, 2));
         let large = Sizing::among(&permutation(16, us), 4, 4);
-        assert!(large.threads == 4 && large.shards >= 32 && large.shards % 4 == 0, "{large:?}");
+        assert!(large.threads == 4 && large.shards >= 32 && large.shards.is_multiple_of(4), "{large:?}");
         let mut idle = permutation(16, us);
         idle.flows.truncate(1);
         assert_eq!(Sizing::of(&idle, 16), Sizing { shards: 1, threads: 1 });

@@ -1,5 +1,6 @@
 //! Frames that are dropped or lost, and the loss that ends a run.
 
+use crate::build::places::Origin;
 use crate::build::plan::Rule;
 use crate::machine::frame::{Frame, Kind};
 use crate::machine::network::{Ctx, Message, Network};
@@ -29,9 +30,9 @@ impl<P: Probe> Network<P> {
             return;
         }
         let len = self.payload(&self.pool[place]);
-        let Some(after) = self.plan.flows[flow as usize].requeue_oracle else { return };
+        let Some(Origin { requeue: Some(after), home, .. }) = self.places.origin(&self.plan, flow) else { return };
         self.totals.requeued_frames += 1;
-        let (home, at) = (self.places.source[flow as usize].shard, now + after);
+        let at = now + after;
         match ctx.neighbours().binary_search(&home) {
             Ok(neighbour) => ctx.send(neighbour as u32, at, Message::Lost { flow, len, at }),
             Err(_) => self.hear_of_loss(flow, len, at, ctx),
@@ -58,9 +59,9 @@ impl<P: Probe> Network<P> {
 
     /// Notes that so many bytes of a flow never arrive, unless its source sends or queues them again.
     fn note_gone(&mut self, now: Time, flow: u32, payload: u16, cause: DropCause) {
-        let spec = &self.plan.flows[flow as usize];
-        let sent_again = cause != DropCause::AtSource && spec.is_reliable();
-        if sent_again || queued_again(cause) && spec.requeue_oracle.is_some() {
+        let origin = self.places.origin(&self.plan, flow);
+        let sent_again = cause != DropCause::AtSource && origin.is_some_and(|origin| origin.reliable);
+        if sent_again || queued_again(cause) && origin.is_some_and(|origin| origin.requeue.is_some()) {
             return;
         }
         let gone = self.gone.entry(flow).or_default();

@@ -260,8 +260,6 @@ pub(crate) struct Received {
     pub(crate) inbound: Option<Box<Inbound>>,
 }
 
-engine::encoded!(struct Received { size, bytes, frames, marked, unacknowledged, acknowledged, completed, last });
-
 /// Frames of a flow that were dropped or lost and are not sent again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gone {

@@ -3,7 +3,6 @@
 use crate::build::plan::Hold;
 use crate::build::{BuildOptions, Built, RankOf, build};
 use crate::describe::error::BuildErrors;
-use crate::describe::graph::Graph;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::validate::largest_frame;
 use crate::machine::network::Network;
@@ -162,11 +161,16 @@ pub struct FlowSummary {
     pub ended: Option<Time>,
 }
 
+engine::encoded!(struct FlowSummary { made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, ended });
+
 /// A network and its traffic, or the part of it that is on one rank, ready to run.
 pub struct Simulation<P: Probe = NoProbe> {
     built: Built<P>,
     rank: RankOf,
-    graph: Graph,
+    /// Of all nodes; empty on all ranks but the first.
+    names: Vec<String>,
+    /// Ports of the whole network.
+    ports: usize,
     largest: Vec<u32>,
     /// Flows of the whole network.
     flows: usize,
@@ -201,8 +205,9 @@ impl<P: Probe> Simulation<P> {
     ) -> Result<Simulation<P>, BuildErrors> {
         let built = build(spec, options, rank, probe)?;
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
-        let (graph, flows) = (spec.graph.clone(), spec.flows.len());
-        Ok(Simulation { built, rank, graph, largest, flows, now: Time::ZERO })
+        let names = spec.graph.nodes.iter().filter(|_| rank.rank == 0).map(|node| node.name.clone()).collect();
+        let (ports, flows) = (2 * spec.graph.cables.len(), spec.flows.len());
+        Ok(Simulation { built, rank, names, ports, largest, flows, now: Time::ZERO })
     }
 
     /// How many shards of it are in this process.
@@ -345,7 +350,7 @@ impl<P: Probe> Simulation<P> {
         let rank_of = |port: u32| bounds.partition_point(|&first| first <= port_at[port as usize].0) - 1;
         let elsewhere = ends_elsewhere(ranks, plan, models, rank_of);
         let part = Part { plan, models, first: bounds[ranks.rank()], port_at, elsewhere };
-        part.judge(ranks, at, may_rest, &|node| self.graph.nodes[node as usize].name.clone())
+        part.judge(ranks, at, may_rest, &|node| self.names[node as usize].clone())
     }
 
     /// Who is held back by whom at this instant, from the roots outwards.
@@ -400,10 +405,10 @@ impl<P: Probe> Simulation<P> {
     /// Number of ports in the network; ports are numbered node by node.
     #[must_use]
     pub fn ports(&self) -> usize {
-        self.built.plan.ports.len()
+        self.ports
     }
 
-    /// The node and the number on it of a global port.
+    /// The node and the number on it of a global port, which must be in this process or at the far end of one that is.
     #[must_use]
     pub fn port(&self, global: u32) -> (crate::describe::graph::NodeId, u16) {
         let port = &self.built.plan.ports[global as usize];
@@ -419,38 +424,49 @@ impl<P: Probe> Simulation<P> {
     fn explain_loss(&self, ranks: &mut dyn Ranks) -> Option<LossDetails> {
         let own = earliest_loss(self.models()).map(|loss| self.explain(loss));
         let all = ranks.share(own.to_bytes());
-        let all = all.iter().filter_map(|bytes| Option::<LossDetails>::from_bytes(bytes));
-        all.min_by_key(|details| (details.loss.at, details.loss.port))
+        let all = all.iter().filter_map(|bytes| Option::<(LossDetails, (u32, u32))>::from_bytes(bytes));
+        let first = all.min_by_key(|(details, _)| (details.loss.at, details.loss.port));
+        let named = (ranks.rank() == 0).then(|| {
+            first.map(|(details, ends)| {
+                let [node, sender] = [ends.0, ends.1].map(|node| self.names[node as usize].clone());
+                LossDetails { node, sender, ..details }
+            })
+        });
+        announce(ranks, named)
     }
 
-    /// Puts names and arithmetic to a loss.
-    fn explain(&self, loss: Loss) -> LossDetails {
-        let port = &self.built.plan.ports[loss.port as usize];
-        let sender = &self.built.plan.ports[port.peer as usize];
-        let cable = &self.graph.cables[port.cable as usize];
-        let rule = &self.built.plan.rules[usize::from(port.rules)][usize::from(loss.class)];
+    /// Puts arithmetic to a loss on this rank. The nodes at the two ends of the cable are named later.
+    fn explain(&self, loss: Loss) -> (LossDetails, (u32, u32)) {
+        let plan = &self.built.plan;
+        let port = &plan.ports[loss.port as usize];
+        let sender = &plan.ports[port.peer as usize];
+        let (shard, place) = self.built.port_at[loss.port as usize];
+        let network = &self.built.shards[(shard - self.built.bounds[self.rank.rank]) as usize].model;
+        let cable = &network.ports[place as usize];
+        let rule = plan.rule(loss.port, loss.class);
         let reverse = self.largest.iter().copied().max().unwrap_or(0);
         let largest = self.largest.get(loss.class as usize).copied().unwrap_or(0);
         let spec = HeadroomSpec::simulated(
-            cable.link.rate,
-            cable.link.latency,
+            cable.wire.rate(),
+            cable.flight,
             sender.pause_response + sender.pause_jitter,
             Bytes::new(u64::from(reverse)),
             Bytes::new(u64::from(largest)),
         );
         // The far end of each direction may take frames by their headers.
-        let header_delay = self.built.plan.header_delay(loss.port) + self.built.plan.header_delay(port.peer);
-        let breakdown = headroom(&HeadroomSpec { overhead: self.built.plan.overhead, header_delay, ..spec });
-        LossDetails {
+        let header_delay = plan.header_delay(loss.port) + plan.header_delay(port.peer);
+        let breakdown = headroom(&HeadroomSpec { overhead: plan.overhead, header_delay, ..spec });
+        let details = LossDetails {
             loss,
-            node: self.graph.nodes[port.node as usize].name.clone(),
+            node: String::new(),
             port: port.number,
-            sender: self.graph.nodes[sender.node as usize].name.clone(),
+            sender: String::new(),
             pauses: rule.hold != Hold::Nothing,
             obeyed: sender.obeys >> loss.class & 1 == 1,
             needed: breakdown.above_threshold().get(),
             arithmetic: breakdown.to_string(),
-        }
+        };
+        (details, (port.node, sender.node))
     }
 }
 

@@ -22,7 +22,15 @@ pub enum DropCause {
     AtSource,
 }
 
-engine::encoded!(enum DropCause { 0 = Full, 1 = Corrupt, 2 = LinkDown, 3 = Unreachable, 4 = AtSource });
+engine::encoded!(enum DropCause {
+    0 = Full,
+    1 = Early,
+    2 = Trimmed,
+    3 = Corrupt,
+    4 = LinkDown,
+    5 = Unreachable,
+    6 = AtSource,
+});
 
 /// A sample of one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

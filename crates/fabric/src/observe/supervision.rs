@@ -2,6 +2,7 @@
 //!
 //! Everything here is called by all ranks of a run at the same place. A run in one process is the same with one rank.
 
+use crate::machine::host::flow::Flow;
 use crate::machine::network::{Gone, Network, Received};
 use crate::machine::simulation::FlowSummary;
 use crate::observe::outcome::{Loss, Totals};
@@ -92,44 +93,98 @@ pub(crate) fn fingerprint<'a, P: Probe + 'a>(
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowPart {
     size: Option<u64>,
-    made: u64,
-    notices: u64,
-    received: Received,
     gone: Gone,
+    /// Nothing is said of lost frames and of the end.
+    summary: FlowSummary,
 }
 
-engine::encoded!(struct FlowPart { size, made, notices, received, gone });
+engine::encoded!(struct FlowPart { size, gone, summary });
 
 impl FlowPart {
-    fn add(&mut self, other: &FlowPart) {
-        let FlowPart { size, made, notices, received, gone } = other;
-        self.size = self.size.or(*size);
-        self.made += made;
-        self.notices += notices;
-        self.received.bytes += received.bytes;
-        self.received.frames += received.frames;
-        self.received.marked += received.marked;
-        self.received.completed = self.received.completed.or(received.completed);
-        self.received.last = self.received.last.max(received.last);
-        self.gone.frames += gone.frames;
-        self.gone.bytes += gone.bytes;
-        self.gone.last = self.gone.last.max(gone.last);
+    /// At the source.
+    fn of_source(flow: &Flow, size: Option<u64>) -> FlowPart {
+        let mut summary = FlowSummary { made_frames: flow.made, notices: flow.notices, ..FlowSummary::default() };
+        if let Some(reliable) = &flow.reliable {
+            (summary.retransmitted_frames, summary.retransmitted_bytes) = (reliable.frames, reliable.bytes);
+            (summary.timeouts, summary.acknowledged) = (reliable.timeouts, reliable.known);
+        }
+        FlowPart { size, summary, ..FlowPart::default() }
     }
 
-    fn summary(&self) -> FlowSummary {
-        let FlowPart { size, made, notices, received, gone } = self;
-        let nothing_left = size.is_some_and(|size| received.bytes + gone.bytes >= size);
-        FlowSummary {
-            made_frames: *made,
+    /// At a destination.
+    fn of_sink(received: &Received) -> FlowPart {
+        let mut summary = FlowSummary {
             received_bytes: received.bytes,
             received_frames: received.frames,
             marked_frames: received.marked,
-            notices: *notices,
             completed: received.completed,
             last_received: received.last,
-            lost_frames: gone.frames,
-            ended: received.completed.or(nothing_left.then(|| received.last.max(gone.last))),
+            ..FlowSummary::default()
+        };
+        if let Some(inbound) = &received.inbound {
+            summary.negative_acknowledgements = inbound.negative;
+            (summary.duplicate_frames, summary.duplicate_bytes) = (inbound.duplicates, inbound.duplicate_bytes);
+            (summary.rejected_frames, summary.rejected_bytes) = (inbound.rejected, inbound.rejected_bytes);
+            summary.out_of_order_frames = inbound.out_of_order;
+            summary.congestion_notifications = inbound.notifications;
         }
+        FlowPart { summary, ..FlowPart::default() }
+    }
+
+    fn add(&mut self, FlowPart { size, gone, summary: other }: &FlowPart) {
+        self.size = self.size.or(*size);
+        self.gone.frames += gone.frames;
+        self.gone.bytes += gone.bytes;
+        self.gone.last = self.gone.last.max(gone.last);
+        let FlowSummary {
+            made_frames,
+            received_bytes,
+            received_frames,
+            marked_frames,
+            notices,
+            completed,
+            last_received,
+            lost_frames: _,
+            retransmitted_frames,
+            retransmitted_bytes,
+            timeouts,
+            negative_acknowledgements,
+            duplicate_frames,
+            duplicate_bytes,
+            rejected_frames,
+            rejected_bytes,
+            out_of_order_frames,
+            congestion_notifications,
+            acknowledged,
+            ended: _,
+        } = other;
+        let sum = &mut self.summary;
+        sum.made_frames += made_frames;
+        sum.received_bytes += received_bytes;
+        sum.received_frames += received_frames;
+        sum.marked_frames += marked_frames;
+        sum.notices += notices;
+        sum.completed = sum.completed.or(*completed);
+        sum.last_received = sum.last_received.max(*last_received);
+        sum.retransmitted_frames += retransmitted_frames;
+        sum.retransmitted_bytes += retransmitted_bytes;
+        sum.timeouts += timeouts;
+        sum.negative_acknowledgements += negative_acknowledgements;
+        sum.duplicate_frames += duplicate_frames;
+        sum.duplicate_bytes += duplicate_bytes;
+        sum.rejected_frames += rejected_frames;
+        sum.rejected_bytes += rejected_bytes;
+        sum.out_of_order_frames += out_of_order_frames;
+        sum.congestion_notifications += congestion_notifications;
+        sum.acknowledged = sum.acknowledged.or(*acknowledged);
+    }
+
+    /// The whole, when all parts are added.
+    fn summary(&self) -> FlowSummary {
+        let FlowPart { size, gone, summary } = self;
+        let nothing_left = size.is_some_and(|size| summary.received_bytes + gone.bytes >= size);
+        let ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(gone.last)));
+        FlowSummary { lost_frames: gone.frames, ended, ..*summary }
     }
 }
 
@@ -162,11 +217,11 @@ fn each_part<P: Probe>(models: &[&Network<P>], mut show: impl FnMut(u32, FlowPar
     for model in models {
         for flow in &model.flows {
             let size = model.plan.flows[flow.number as usize].size.map(units::Bytes::get);
-            show(flow.number, FlowPart { size, made: flow.made, notices: flow.notices, ..FlowPart::default() });
+            show(flow.number, FlowPart::of_source(flow, size));
         }
-        for (&flow, &received) in model.places.sinks(model.shard).iter().zip(&model.received) {
-            if received.frames > 0 {
-                show(flow, FlowPart { received, ..FlowPart::default() });
+        for (&flow, received) in model.places.sinks(model.shard).iter().zip(&model.received) {
+            if received.frames > 0 || received.inbound.is_some() {
+                show(flow, FlowPart::of_sink(received));
             }
         }
         for (&flow, &gone) in &model.gone {

@@ -102,13 +102,15 @@ fn same_on_ranks(spec: &NetworkSpec) -> Outcome {
         let mut sum = Census::default();
         for (rank, (summary, part, census)) in parts.iter().enumerate() {
             assert_eq!(facts(summary), facts(&expected), "rank {rank} of {cut:?}");
-            let Census { frames, bytes, in_switches, control, deferred, places } = census;
+            let Census { frames, bytes, in_switches, control, deferred, places, extended, extensions } = census;
             sum.frames += frames;
             sum.bytes += bytes;
             sum.in_switches += in_switches;
             sum.control += control;
             sum.deferred += deferred;
             sum.places += places;
+            sum.extended += extended;
+            sum.extensions += extensions;
             assert_eq!(part.progress, told.progress, "rank {rank} of {cut:?}");
             assert_eq!(part.ending.end, told.ending.end);
             if rank > 0 {

@@ -324,7 +324,7 @@ fn stress(signals: bool, base: u64) {
             // Many shards on each of a few ranks, and a rank that may have none.
             // They meet in every window, of which short cables make many: a few of the networks are enough.
             let cuts = [(2, Partition::PerNode, 2), (4, Partition::Random { seed }, 1)];
-            for (ranks, partition, threads) in cuts.into_iter().filter(|_| seed % 6 == 0) {
+            for (ranks, partition, threads) in cuts.into_iter().filter(|_| seed.is_multiple_of(6)) {
                 let options = BuildOptions { partition, shards: 6, shuffle: Some(seed) };
                 let limits = RunLimits { threads, ..RunLimits::until(at(us(350))) };
                 for c in on_ranks(&spec, ranks, &options, &limits) {

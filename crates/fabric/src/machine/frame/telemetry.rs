@@ -60,7 +60,8 @@ impl Telemetry {
 impl<P: Probe> Network<P> {
     /// Whether there are stamps for a frame: it is data with telemetry, or acknowledges such data.
     pub(crate) fn is_stamped(&self, frame: &Frame) -> bool {
-        let returns = || frame.acknowledges() && self.plan.flows[frame.flow as usize].telemetry.is_some();
+        let origin = || self.places.origin(&self.plan, frame.flow);
+        let returns = || frame.acknowledges() && origin().is_some_and(|origin| origin.telemetry.is_some());
         frame.has_telemetry() || returns()
     }
 

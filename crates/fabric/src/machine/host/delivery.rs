@@ -3,7 +3,6 @@
 use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
-use congestion::ReactionPoint;
 use units::Time;
 
 impl<P: Probe> Network<P> {
@@ -74,9 +73,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn payload(&self, frame: &Frame) -> u16 {
         match (frame.tag, frame.kind) {
             (1.., Kind::Data) => {
-                let flow = &self.plan.flows[frame.flow as usize];
-                let size = flow.telemetry.map_or_else(|| flow.reaction.tag_size(), |telemetry| telemetry.size);
-                frame.len - size.get() as u16
+                frame.len - self.places.origin(&self.plan, frame.flow).map_or(0, |origin| origin.tag_size)
             }
             _ => frame.len,
         }

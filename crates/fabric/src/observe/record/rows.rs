@@ -249,7 +249,7 @@ pub struct DropRow {
     pub output: Option<u16>,
 }
 
-engine::encoded!(struct DropRow { time, port, flow, class, length, kind, cause });
+engine::encoded!(struct DropRow { time, port, flow, class, length, kind, cause, output });
 
 impl Row for DropRow {
     const TABLE: &'static Table = &schema::DROPS;

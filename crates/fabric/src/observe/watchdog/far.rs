@@ -46,7 +46,7 @@ engine::encoded!(struct Offers { granted, released });
 /// A port and what is asked of it, on this rank or as its own rank describes it.
 pub(super) enum Far<'a, P> {
     Here { network: &'a Network<P>, port: u32 },
-    Elsewhere(End),
+    Elsewhere(Box<End>),
 }
 
 impl<P: Probe> Far<'_, P> {

@@ -12,9 +12,10 @@
 
 use super::far::{End, Far};
 use super::{Buffer, Deadlock, Snapshot, Stall, StallCause, StallRoot, Waiting, renews_in_time};
+use crate::build::places::Origin;
 use crate::build::plan::{NetworkPlan, WaitingRoom, units};
+use crate::build::sparse::Sparse;
 use crate::describe::spec::BypassReading;
-use crate::describe::workload::Destination;
 use crate::machine::frame::{Frame, NIL};
 use crate::machine::host::flow::{DEADLINE, TIMERS};
 use crate::machine::network::{Device, Network};
@@ -31,7 +32,7 @@ pub(crate) struct Part<'a, P> {
     /// The first of these shards.
     pub(crate) first: u32,
     /// Where each port of the network is: shard and position.
-    pub(crate) port_at: &'a [(u32, u32)],
+    pub(crate) port_at: &'a Sparse<(u32, u32)>,
     /// What the far ends on other ranks are like.
     pub(crate) elsewhere: BTreeMap<u32, End>,
 }
@@ -152,7 +153,7 @@ impl<'a, P: Probe> Part<'a, P> {
         let (shard, port) = self.port_at[peer as usize];
         match self.models.get(shard.wrapping_sub(self.first) as usize) {
             Some(network) => Far::Here { network, port },
-            None => Far::Elsewhere(self.elsewhere.get(&peer).copied().unwrap_or_default()),
+            None => Far::Elsewhere(Box::new(self.elsewhere.get(&peer).copied().unwrap_or_default())),
         }
     }
 
@@ -432,13 +433,12 @@ impl<P: Probe> Network<P> {
         for state in &self.switches {
             let Some(congestion_point) = &state.congestion_point else { continue };
             for (flow, class) in congestion_point.copies() {
-                let spec = &self.plan.flows[flow as usize];
-                let Destination::Host(destination) = spec.destination else { continue };
+                let Origin { source, destination: Some(destination), .. } = self.origin(flow) else { continue };
                 let port = |host: u32| {
                     let outputs = self.plan.tables[state.tables as usize].outputs(state.row, host);
                     outputs.first().map(|&output| state.first_port + u32::from(output))
                 };
-                let (Some(input), Some(output)) = (port(spec.source.0), port(destination.0)) else { continue };
+                let (Some(input), Some(output)) = (port(source), port(destination)) else { continue };
                 let buffer = (self.ports[input as usize].global, self.rule(input, class).account);
                 kept.push((buffer, self.ports[output as usize].global, flow));
             }

@@ -202,7 +202,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn show_probe(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) -> bool {
         let Frame { flow, output, tag, input, class, len, .. } = self.pool[place];
         let Content::Probe(Inquiry { value, .. }) = self.pool[place].content() else { return false };
-        let of_data = self.plan.flows[flow as usize].class;
+        let of_data = self.origin(flow).class;
         let mut passing = Passing { now, flow, output, class: of_data, tag, value };
         let fate = self.consult(now, switch, |point, _, seen| point.on_path_probe(&mut passing, seen));
         self.pool[place].set_value(passing.value);

@@ -1,6 +1,7 @@
 //! Notices that a switch sends to the sources of flows. They wait for their output before data.
 
 use super::OWN;
+use crate::build::places::Origin;
 use crate::machine::frame::{self, Content, Frame, List, NIL};
 use crate::machine::network::{Ctx, Device, Network};
 use crate::machine::port::NOTICES;
@@ -24,9 +25,14 @@ impl<P: Probe> Network<P> {
         self.send_to_source(now, switch, flow, frame, ctx);
     }
 
+    /// What is known of a flow that passes a switch with a congestion point.
+    pub(crate) fn origin(&self, flow: u32) -> Origin {
+        self.places.origin(&self.plan, flow).expect("with congestion points all ranks know of all flows")
+    }
+
     /// Sends a frame that the switch itself has made to the source of a flow.
     pub(crate) fn send_to_source(&mut self, now: Time, switch: u32, flow: u32, mut frame: Frame, ctx: &mut Ctx) {
-        let source = self.plan.flows[flow as usize].source.0;
+        let source = self.origin(flow).source;
         frame.flow = flow;
         frame.dst = source;
         frame.entropy = crate::describe::routing::flow_entropy(flow, source, flow, self.plan.seed);
