@@ -106,7 +106,7 @@ pub(crate) const DCTCP: ProtocolInfo = ProtocolInfo {
                 ("window", "a congestion window, as TCP has it"),
                 ("rate", "a rate that starts at that of the link"),
             ]),
-            default: ParameterDefault::Value("window", "RFC 8257"),
+            default: ParameterDefault::Value("window", "RFC 8257: a congestion window, as TCP has it"),
             meaning: "What alpha reduces. The parameters below apply to a rate, those of windows above do not.",
         },
         Parameter {
