@@ -40,7 +40,8 @@ impl DctcpRate {
             ai: bits(values.rate("ai_rate")),
             min_rate: values.rate("min_rate"),
             window: WindowBound::read(values),
-            round_trip: Span::ZERO,
+            // Until it is told; also if no route leads to the destination at the start.
+            round_trip: Span::from_micros(10),
             frame: 1,
             link: 0.0,
             rate: 0.0,
@@ -56,12 +57,12 @@ impl DctcpRate {
 impl ReactionPoint for DctcpRate {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         ordered(self.min_rate, adapter.link)?;
-        if self.window != WindowBound::None {
-            self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
-        }
         self.frame = adapter.frame.get().max(1);
         self.link = bits(adapter.link);
         self.rate = self.link;
+        if self.window != WindowBound::None {
+            self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
+        }
         Ok(())
     }
 

@@ -115,7 +115,8 @@ impl Hpcc {
             per_ack: values.choice("react") == "per-ack",
             per_hop: values.flag("rate_per_hop"),
             window: WindowBound::read(values),
-            round_trip: Span::ZERO,
+            // Until it is told; also if no route leads to the destination at the start.
+            round_trip: Span::from_micros(10),
             link: 0.0,
             rate: 0.0,
             reference: 0.0,
@@ -207,9 +208,9 @@ impl Hpcc {
 impl ReactionPoint for Hpcc {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         ordered(self.min_rate, adapter.link)?;
-        self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
         self.link = bits(adapter.link);
         (self.rate, self.reference) = (self.link, self.link);
+        self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
         Ok(())
     }
 

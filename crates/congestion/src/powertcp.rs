@@ -99,7 +99,8 @@ impl PowerTcp {
             eta: values.number("eta"),
             min_rate: values.rate("min_rate"),
             window: WindowBound::read(values),
-            round_trip: Span::ZERO,
+            // Until it is told; also if no route leads to the destination at the start.
+            round_trip: Span::from_micros(10),
             link: 0.0,
             rate: 0.0,
             reference: 0.0,
@@ -163,9 +164,9 @@ impl PowerTcp {
 impl ReactionPoint for PowerTcp {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         ordered(self.min_rate, adapter.link)?;
-        self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
         self.link = bits(adapter.link);
         (self.rate, self.reference) = (self.link, self.link);
+        self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::describe::spec::{
     Queueing, RouteChange, Share, SwitchSpec, VlArbitration,
 };
 use crate::describe::validate_flow::check_flow;
-use crate::describe::workload::FlowSpec;
+use crate::describe::workload::{Destination, FlowSpec};
 use crate::machine::switch::crossbar::MAX_PORTS;
 use congestion::{Adapter, CongestionPoint, ReactionPoint};
 use transport::Sender;
@@ -103,13 +103,15 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             let mut reasons = Vec::new();
             let link = hosts.get(entry.source.0 as usize).copied().unwrap_or_default();
             let mut reaction = entry.reaction.clone();
-            // Any round trip will do to judge the parameters: routes are not known here.
-            let adapter = adapter_of(spec, flow as u32, link, Span::from_micros(1));
+            // Any round trip will do to judge the parameters, where there is one: routes are not known here.
+            let known = entry.acknowledge.is_some() && matches!(entry.destination, Destination::Host(_));
+            let round_trip = if known { Span::from_micros(1) } else { Span::ZERO };
+            let adapter = adapter_of(spec, flow as u32, link, round_trip);
             if let Err(invalid) = reaction.attach(&adapter) {
                 reasons.push(invalid.to_string());
             }
             let sender = entry.recovery.as_ref().and_then(|recovery| recovery.sender.clone());
-            if let Some(Err(invalid)) = sender.map(|mut sender| sender.attach(&adapter, adapter.round_trip)) {
+            if let Some(Err(invalid)) = sender.map(|mut sender| sender.attach(&adapter, Span::from_micros(1))) {
                 reasons.push(invalid.to_string());
             }
             if reaction.tags() && 2 * spec.graph.cables.len() > congestion::point::MOST_TAGGED_PORTS {

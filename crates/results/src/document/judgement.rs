@@ -1,6 +1,11 @@
 //! An expectation and the verdict on it, as stored in `expectations.json` and `verdicts.json`.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Reads a number; JSON writes one that is not finite, such as the mean of nothing, as null.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
 
 /// Statistics over several runs with different seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -8,12 +13,16 @@ pub struct Spread {
     /// Number of runs.
     pub runs: usize,
     /// Mean.
+    #[serde(deserialize_with = "number")]
     pub mean: f64,
     /// Median.
+    #[serde(deserialize_with = "number")]
     pub median: f64,
     /// 10th percentile.
+    #[serde(deserialize_with = "number")]
     pub p10: f64,
     /// 90th percentile.
+    #[serde(deserialize_with = "number")]
     pub p90: f64,
 }
 
@@ -54,4 +63,18 @@ pub struct JudgementRecord {
     pub verdict: String,
     /// Source of the expectation.
     pub source: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measured_value_that_is_no_number_reads_back() {
+        let spread = Spread { runs: 1, mean: f64::NAN, median: f64::INFINITY, p10: 1.0, p90: 2.0 };
+        let text = serde_json::to_string(&spread).unwrap();
+        let read: Spread = serde_json::from_str(&text).unwrap();
+        assert!(read.mean.is_nan() && read.median.is_nan());
+        assert_eq!((read.runs, read.p10, read.p90), (1, 1.0, 2.0));
+    }
 }

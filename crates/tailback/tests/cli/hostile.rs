@@ -360,7 +360,7 @@ fn what_is_too_large_is_refused_at_once() {
     let enough = run(&[&sweep[..], &["s"]].concat(), None).ends(0);
     let few = run(&[&sweep[..], &["t"]].concat(), Some("1200KB")).ends(0);
     assert!(
-        few.err.contains("2 instead of 3 runs at once: one needs about 518560 B of memory")
+        few.err.contains("2 instead of 3 runs at once: one needs about 575560 B of memory")
             && !enough.err.contains("instead"),
         "{}",
         few.err

@@ -142,6 +142,8 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
     let class = |world: &World, random: &mut Random| quoted(random.of(&world.classes));
     Some(match path {
         "classes.name" => quoted(&world.classes[world.index % world.classes.len()]),
+        // Only frames of lossy classes are trimmed, into another class.
+        "classes.lossless" if world.wants_trimming() => (world.index != 0 && random.percent(60)).to_string(),
         "classes.lossless" => (world.index == 0 || random.percent(60)).to_string(),
         "switches.match" if world.index == 0 => quoted("*"),
         "switches.match" => some_names(&world.switches, random),
@@ -159,7 +161,7 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
         "switches.buffers.headroom" => quoted(random.of(&["20KB", "100KB"])),
         "switches.buffers.frames" | "adapters.buffers.frames" => (1 + random.below(9)).to_string(),
         "adapters.service" | "adapters.service_changes.rate" => quoted(random.of(&["500Mb/s", "4Gb/s", "9Gb/s"])),
-        "switches.notice_class" => class(world, random),
+        "switches.notice_class" | "switches.trim_class" => class(world, random),
         "switches.pause.quanta" | "adapters.pause.quanta" => random.of(&["65535", "4000", "500"]).to_string(),
         "switches.pause.refresh_before" | "adapters.pause.refresh_before" => {
             random.of(&["0", "100", "300"]).to_string()
@@ -201,6 +203,7 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
         "workloads.class"
         | "workloads.flows.class"
         | "workloads.acknowledge.class"
+        | "workloads.notify.class"
         | "workloads.probe.class"
         | "workloads.probe.answer_class" => class(random),
         // The receivers are the last hosts, so that few workloads send to themselves.

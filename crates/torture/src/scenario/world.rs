@@ -35,6 +35,11 @@ pub struct World {
 }
 
 impl World {
+    /// Whether a key or a value of trimming is wanted.
+    pub fn wants_trimming(&self) -> bool {
+        self.wanted.iter().any(|(path, values)| path.contains(".trim_") || values.iter().any(|value| value == "trim"))
+    }
+
     /// Takes the names of a network.
     pub fn see(&mut self, graph: &Graph) {
         let name = |node: usize| graph.nodes[node].name.clone();
