@@ -24,7 +24,7 @@ fn attacks(kind: Kind, numbers: impl IntoIterator<Item = u64>) -> Tally {
 /// kind; if no value of its kind fits, this names it: add a line to `crates/torture/src/scenario/hints.rs`.
 #[test]
 fn random_scenarios_reach_every_key() {
-    let unreached = torture::scenario::unreached(7, 300);
+    let unreached = torture::scenario::unreached(7, 600);
     assert!(unreached.is_empty(), "no random scenario with these was accepted: {unreached:#?}");
 }
 
