@@ -142,6 +142,8 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
     let class = |world: &World, random: &mut Random| quoted(random.of(&world.classes));
     Some(match path {
         "classes.name" => quoted(&world.classes[world.index % world.classes.len()]),
+        // A lossless class needs flow control.
+        "classes.lossless" if world.wants("switches.flow_control", "none") => "false".into(),
         // Only frames of lossy classes are trimmed, into another class.
         "classes.lossless" if world.wants_trimming() => (world.index != 0 && random.percent(60)).to_string(),
         "classes.lossless" => (world.index == 0 || random.percent(60)).to_string(),

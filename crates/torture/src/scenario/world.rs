@@ -35,6 +35,11 @@ pub struct World {
 }
 
 impl World {
+    /// Whether that value of a key is wanted.
+    pub fn wants(&self, path: &str, value: &str) -> bool {
+        self.wanted.get(path).is_some_and(|values| values.iter().any(|wanted| wanted == value))
+    }
+
     /// Whether a key or a value of trimming is wanted.
     pub fn wants_trimming(&self) -> bool {
         self.wanted.iter().any(|(path, values)| path.contains(".trim_") || values.iter().any(|value| value == "trim"))
