@@ -43,7 +43,7 @@ impl Task {
         Some(Task { job, part: Part::new(number, of)?, state: state.to_owned(), reason: reason.to_owned() })
     }
 
-    /// Reads a line of `squeue` in [`FORMAT`]; `None` if it is a task of another study.
+    /// Reads a line of `squeue` in `FORMAT`; `None` if it is a task of another study.
     #[must_use]
     pub fn parse(line: &str, study: &str) -> Option<Task> {
         let mut columns = line.trim().splitn(5, '|');
