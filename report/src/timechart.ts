@@ -168,7 +168,7 @@ export class TimeChart implements Painter {
     this.paintChips();
   }
 
-  /** By name: lines are made anew when another window is chosen. */
+  /** Names of hidden lines; choosing another window creates new line objects. */
   private readonly hidden = new Set<string>();
 
   private switch(shown: Shown): void {

@@ -1,4 +1,4 @@
-// Reports as a reader has them: opened in a browser, moved, zoomed, saved, and held against the tables they come from.
+// Reports in a browser: opened, panned, zoomed and saved, and compared with the tables that they show.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,7 +9,7 @@ after(closeBrowser);
 
 const place = (name: string) => join(OUT, name);
 
-/** Results of a scenario, made anew. */
+/** Runs a scenario and returns the directory of its results; older results there are removed. */
 function recorded(scenario: string, name: string, more: string[] = [], codes: number[] = [0]): string {
   rmSync(place(name), { recursive: true, force: true });
   tailback(["run", `scenarios/${scenario}.toml`, "--quiet", "--report", "--csv", "--out", place(name), ...more], codes);

@@ -10,7 +10,7 @@ after(closeBrowser);
 
 const place = (name: string) => join(OUT, name);
 
-/** Results of a scenario with a report, made anew. */
+/** Runs a scenario with a report and returns the directory of its results; older results there are removed. */
 function reported(scenario: string, name: string, ...set: string[]): string {
   rmSync(place(name), { recursive: true, force: true });
   tailback(["run", `scenarios/${scenario}.toml`, "--quiet", "--report", "--out", place(name), ...set.flatMap((value) => ["--set", value])]);

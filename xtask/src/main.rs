@@ -19,7 +19,7 @@ usage: cargo xtask WHAT
 
   test            everything CI checks: format, lints, tidiness, tests, documentation
   python          only that pandas, polars and DuckDB read the results; fetches them into target/python
-  oracles         only installs the programs of others that tests are held against: tshark, tcpdump, scapy, ibsim, opensm, ibdmchk,
+  oracles         only installs the external programs that the tests need: tshark, tcpdump, scapy, ibsim, opensm, ibdmchk,
                   lldpad, isisd, Slurm, Open MPI
   report-ui       only the front-end of reports, built with npm into crates/render/front, which the program embeds
   report          only that reports can be read: opens them in Chromium; fetches what it needs

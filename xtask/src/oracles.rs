@@ -1,8 +1,8 @@
-//! Other people's programs that the tests are held against: dissectors for our frames, a subnet manager and a checker for
-//! our routes, peers for our agents and bridges, a batch system for our sweeps.
+//! External programs that the tests use for comparison: dissectors for our frames, a subnet manager and a checker for our
+//! routes, peers for our agents and bridges, a batch system for our sweeps.
 //!
-//! They come from Debian's packages and are installed where that is possible: by root, with apt-get. Elsewhere it is
-//! said what is missing; the tests that need it skip themselves, and on a machine that calls itself CI that is a failure.
+//! They are Debian packages. On a machine with apt-get, root installs them; elsewhere, this module prints what is missing,
+//! and tests that need it are skipped. On CI (the variable `CI` is set), a missing program is an error.
 
 use std::process::{Command, Stdio};
 

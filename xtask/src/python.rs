@@ -56,7 +56,7 @@ fn environment(target: &Path) -> Result<PathBuf, String> {
     let home = target.join("python");
     let scripts = if cfg!(windows) { "Scripts" } else { "bin" };
     let python = home.join(scripts).join("python");
-    // The list that was installed is kept beside it: a changed list installs again, the same one asks nobody.
+    // A copy of the installed list is stored beside the environment: only a changed list is installed again.
     let wanted = std::fs::read_to_string(REQUIREMENTS).map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
     let installed = home.join("installed.txt");
     if python.exists() && std::fs::read_to_string(&installed).is_ok_and(|list| list == wanted) {

@@ -82,7 +82,7 @@ fn built() -> Result<(), Trouble> {
     if number.is_none_or(|number| number < NODE) {
         return Err(missing(format!("node is {version}")));
     }
-    // The list that was installed is kept beside it: a changed list installs again, the same one asks nobody.
+    // A copy of the installed list is stored beside the packages: only a changed list is installed again.
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let (wanted, mark) =
         (Path::new(FOLDER).join("package-lock.json"), Path::new(FOLDER).join("node_modules/.installed"));

@@ -2,23 +2,17 @@
 //! and each round without a reduction raises the rate by a step. Parameters are in [`reno`](crate::reno).
 
 use crate::parameter::{Invalid, Values};
-use crate::path::{Round, WindowBound, base_round_trip, bits};
-use crate::qcn_source::ordered;
+use crate::path::{BoundedRate, Round, bits};
 use crate::{Adapter, Allowance, Feedback, Pacing, Reaction, ReactionPoint};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Time};
 
 /// A reaction point with the alpha of DCTCP and a rate.
 #[derive(Clone, Copy, Debug)]
 pub struct DctcpRate {
-    given_round_trip: Option<Span>,
+    rate: BoundedRate,
     g: f64,
     ai: f64,
-    min_rate: Rate,
-    window: WindowBound,
-    round_trip: Span,
     frame: u64,
-    link: f64,
-    rate: f64,
     alpha: f64,
     round: Round,
     /// Marked acknowledgements of this round, and frames that it consists of; none before the first.
@@ -35,16 +29,10 @@ impl DctcpRate {
     /// Does not fail; what does not suit the link is refused when it is attached.
     pub fn build(values: &Values) -> Result<Reaction, Invalid> {
         Ok(Reaction::DctcpRate(Box::new(DctcpRate {
-            given_round_trip: values.maybe_time("base_rtt"),
+            rate: BoundedRate::read(values),
             g: values.number("g"),
             ai: bits(values.rate("ai_rate")),
-            min_rate: values.rate("min_rate"),
-            window: WindowBound::read(values),
-            // Until it is told; also if no route leads to the destination at the start.
-            round_trip: Span::from_micros(10),
             frame: 1,
-            link: 0.0,
-            rate: 0.0,
             alpha: values.number("initial_alpha"),
             round: Round::default(),
             marks: 0,
@@ -56,14 +44,9 @@ impl DctcpRate {
 
 impl ReactionPoint for DctcpRate {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
-        ordered(self.min_rate, adapter.link)?;
         self.frame = adapter.frame.get().max(1);
-        self.link = bits(adapter.link);
-        self.rate = self.link;
-        if self.window != WindowBound::None {
-            self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
-        }
-        Ok(())
+        self.rate.attach(adapter)?;
+        if self.rate.has_window() { self.rate.learn_round_trip(adapter) } else { Ok(()) }
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -84,10 +67,10 @@ impl ReactionPoint for DctcpRate {
             self.reduced_until = None;
         }
         if marked && self.reduced_until.is_none() {
-            self.rate = (self.rate * (1.0 - self.alpha / 2.0)).max(bits(self.min_rate));
+            self.rate.set(self.rate.now * (1.0 - self.alpha / 2.0));
             self.reduced_until = Some(path.sent);
         } else if ends && self.reduced_until.is_none() {
-            self.rate = (self.rate + self.ai).min(self.link);
+            self.rate.set(self.rate.now + self.ai);
         }
     }
 
@@ -98,8 +81,7 @@ impl ReactionPoint for DctcpRate {
     }
 
     fn allowance(&self) -> Allowance {
-        let rate = (self.rate < self.link).then(|| Rate::from_bits_per_sec(self.rate as u64));
-        Allowance { rate, window: self.window.at(self.rate, self.link, self.round_trip) }
+        self.rate.allowance()
     }
 
     fn pacing(&self) -> Pacing {
@@ -112,6 +94,7 @@ mod tests {
     use super::*;
     use crate::PathReport;
     use crate::parameter::Value;
+    use units::{Rate, Span};
 
     fn built() -> DctcpRate {
         let info = &crate::reno::DCTCP;
@@ -140,21 +123,21 @@ mod tests {
     fn alpha_follows_the_fraction_of_marks_and_the_rate_falls_once_per_round() {
         let (mut source, mut acknowledged) = (built(), 0);
         for _ in 0..3000 {
-            source.rate = 100e9;
+            source.rate.now = 100e9;
             round(&mut source, &mut acknowledged, |frame| frame % 4 == 0);
         }
         assert!((source.alpha - 0.25).abs() < 0.01, "{}", source.alpha);
-        assert!((source.rate / 100e9 - (1.0 - source.alpha / 2.0)).abs() < 1e-3, "{}", source.rate);
+        assert!((source.rate.now / 100e9 - (1.0 - source.alpha / 2.0)).abs() < 1e-3, "{}", source.rate.now);
     }
 
     #[test]
     fn rounds_without_marks_raise_the_rate_by_a_step() {
         let (mut source, mut acknowledged) = (built(), 0);
-        source.rate = 10e9;
+        source.rate.now = 10e9;
         for _ in 0..5 {
             round(&mut source, &mut acknowledged, |_| false);
         }
-        assert_eq!(source.rate, 15e9);
+        assert_eq!(source.rate.now, 15e9);
         assert_eq!(source.allowance().window, Some(Bytes::new(15_000)));
     }
 }

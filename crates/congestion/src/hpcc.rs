@@ -6,10 +6,9 @@
 //! every acknowledgement, but the reference changes once per round trip, so that no congestion is counted twice.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BASE_RTT, Round, WindowBound, base_round_trip, bits, seconds, window_parameter};
-use crate::qcn_source::ordered;
+use crate::path::{BASE_RTT, BoundedRate, Round, bits, continues, seconds, window_parameter};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint, Stamp};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Time};
 
 pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
     name: "hpcc",
@@ -79,17 +78,12 @@ struct Hop {
 /// The reaction point of HPCC.
 #[derive(Clone, Debug)]
 pub struct Hpcc {
-    given_round_trip: Option<Span>,
+    rate: BoundedRate,
     eta: f64,
     max_stage: u32,
     ai: f64,
-    min_rate: Rate,
     per_ack: bool,
     per_hop: bool,
-    window: WindowBound,
-    round_trip: Span,
-    link: f64,
-    rate: f64,
     /// Rate at the end of the last round, stage of additive increase, and smoothed utilisation.
     reference: f64,
     stage: u32,
@@ -107,18 +101,12 @@ impl Hpcc {
     /// Does not fail; what does not suit the link is refused when it is attached.
     pub fn build(values: &Values) -> Result<Reaction, Invalid> {
         Ok(Reaction::Hpcc(Box::new(Hpcc {
-            given_round_trip: values.maybe_time("base_rtt"),
+            rate: BoundedRate::read(values),
             eta: values.number("eta"),
             max_stage: values.count("max_stage") as u32,
             ai: bits(values.rate("ai_rate")),
-            min_rate: values.rate("min_rate"),
             per_ack: values.choice("react") == "per-ack",
             per_hop: values.flag("rate_per_hop"),
-            window: WindowBound::read(values),
-            // Until it is told; also if no route leads to the destination at the start.
-            round_trip: Span::from_micros(10),
-            link: 0.0,
-            rate: 0.0,
             reference: 0.0,
             stage: 0,
             utilisation: 1.0,
@@ -141,14 +129,6 @@ impl Hpcc {
         self.hops.extend(latest.iter().map(|&last| Hop { last, utilisation: 1.0, reference, stage: 0 }));
     }
 
-    /// Whether the stamps are of the same links as the last ones, and later.
-    fn same_path(&self) -> bool {
-        self.hops.len() == self.latest.len()
-            && self.hops.iter().zip(&self.latest).all(|(hop, stamp)| {
-                hop.last.rate == stamp.rate && hop.last.at <= stamp.at && hop.last.sent <= stamp.sent
-            })
-    }
-
     /// The rate that follows from a reference, its stage and a utilisation; and the next stage.
     fn rate_from(&self, reference: f64, stage: u32, utilisation: f64) -> (f64, u32) {
         let load = utilisation / self.eta;
@@ -156,13 +136,13 @@ impl Hpcc {
             true => (reference / load + self.ai, 0),
             false => (reference + self.ai, stage + 1),
         };
-        (rate.clamp(bits(self.min_rate), self.link), stage)
+        (self.rate.limited(rate), stage)
     }
 
     fn react(&mut self, commit: bool) {
-        let round_trip = seconds(self.round_trip);
+        let round_trip = seconds(self.rate.round_trip);
         let (mut highest, mut over) = (0.0, 0.0);
-        let mut smallest = self.link;
+        let mut smallest = self.rate.link;
         for at in 0..self.latest.len() {
             let (stamp, last) = (self.latest[at], self.hops[at].last);
             let interval = seconds(stamp.at - last.at);
@@ -198,7 +178,7 @@ impl Hpcc {
             true => (smallest, 0),
             false => self.rate_from(self.reference, self.stage, self.utilisation),
         };
-        self.rate = rate;
+        self.rate.set(rate);
         if commit {
             (self.reference, self.stage) = (rate, stage);
         }
@@ -207,11 +187,9 @@ impl Hpcc {
 
 impl ReactionPoint for Hpcc {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
-        ordered(self.min_rate, adapter.link)?;
-        self.link = bits(adapter.link);
-        (self.rate, self.reference) = (self.link, self.link);
-        self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
-        Ok(())
+        self.rate.attach(adapter)?;
+        self.reference = self.rate.link;
+        self.rate.learn_round_trip(adapter)
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -227,7 +205,7 @@ impl ReactionPoint for Hpcc {
         if self.latest.is_empty() {
             return;
         }
-        if !self.same_path() {
+        if !continues(self.hops.iter().map(|hop| hop.last), &self.latest) {
             self.store();
         } else if commit || self.per_ack {
             self.react(commit);
@@ -246,8 +224,7 @@ impl ReactionPoint for Hpcc {
     }
 
     fn allowance(&self) -> Allowance {
-        let rate = (self.rate < self.link).then(|| Rate::from_bits_per_sec(self.rate as u64));
-        Allowance { rate, window: self.window.at(self.rate, self.link, self.round_trip) }
+        self.rate.allowance()
     }
 
     fn pacing(&self) -> Pacing {
@@ -260,6 +237,7 @@ mod tests {
     use super::*;
     use crate::PathReport;
     use crate::parameter::Value;
+    use units::{Rate, Span};
 
     const ROUND_TRIP: Span = Span::from_micros(8);
 
@@ -299,7 +277,7 @@ mod tests {
         acknowledge(&mut source, &[stamp(8, 50_000, 100_000)], 101_000, 200_000);
         assert!((source.utilisation() - 1.5).abs() < 1e-12);
         let expected = 100e9 / (1.5 / 0.95) + 50e6;
-        assert!((source.rate - expected).abs() < 1.0, "{}", source.rate);
+        assert!((source.rate.now - expected).abs() < 1.0, "{}", source.rate.now);
         assert_eq!(source.allowance().window, Some(Bytes::new((expected * 1e-6) as u64)));
     }
 
@@ -314,24 +292,24 @@ mod tests {
         assert_eq!(source.reference, 100e9);
         let smoothed = 1.5 + (1.0 - 1.5) * 0.75_f64.powi(4);
         assert!((source.utilisation() - smoothed).abs() < 1e-12);
-        assert!((source.rate - (100e9 / (smoothed / 0.95) + 50e6)).abs() < 1.0);
+        assert!((source.rate.now - (100e9 / (smoothed / 0.95) + 50e6)).abs() < 1.0);
     }
 
     #[test]
     fn an_idle_path_is_probed_additively_and_then_by_its_utilisation() {
         let mut source = built(Values::defaults(INFO.parameters));
-        (source.rate, source.reference, source.utilisation) = (10e9, 10e9, 0.1);
+        (source.rate.now, source.reference, source.utilisation) = (10e9, 10e9, 0.1);
         acknowledge(&mut source, &[stamp(0, 0, 0)], 1000, 10_000);
-        let mut last = source.rate;
+        let mut last = source.rate.now;
         for round in 1..=6_u64 {
             // The flow alone, at a tenth of the link.
             let acknowledged = 1000 + round * 10_000;
             acknowledge(&mut source, &[stamp(8 * round, 0, 10_000 * round)], acknowledged, acknowledged + 9_000);
             match round {
-                1..=5 => assert!((source.rate - last - 50e6).abs() < 1.0, "round {round}"),
-                _ => assert!(source.rate > 9.0 * last),
+                1..=5 => assert!((source.rate.now - last - 50e6).abs() < 1.0, "round {round}"),
+                _ => assert!(source.rate.now > 9.0 * last),
             }
-            last = source.rate;
+            last = source.rate.now;
         }
     }
 
@@ -343,7 +321,7 @@ mod tests {
             acknowledge(&mut source, &[stamp(0, 0, 0), stamp(1, 100_000, 0)], 1000, 100_000);
             let stamps = [stamp(8, 0, 50_000), stamp(9, 100_000, 100_000)];
             acknowledge(&mut source, &stamps, 101_000, 200_000);
-            assert!((source.rate - (100e9 / (2.0 / 0.95) + 50e6)).abs() < 1.0, "{per_hop}");
+            assert!((source.rate.now - (100e9 / (2.0 / 0.95) + 50e6)).abs() < 1.0, "{per_hop}");
         }
     }
 
@@ -352,9 +330,9 @@ mod tests {
         let mut source = built(Values::defaults(INFO.parameters));
         acknowledge(&mut source, &[stamp(0, 0, 0)], 1000, 100_000);
         acknowledge(&mut source, &[stamp(8, 90_000, 100_000), stamp(9, 90_000, 5)], 101_000, 200_000);
-        assert_eq!(source.rate, 100e9);
+        assert_eq!(source.rate.now, 100e9);
         // Counters that go back are of another switch, too.
         acknowledge(&mut source, &[stamp(16, 90_000, 50), stamp(17, 90_000, 5)], 201_000, 300_000);
-        assert_eq!(source.rate, 100e9);
+        assert_eq!(source.rate.now, 100e9);
     }
 }

@@ -1,7 +1,8 @@
 //! What controls that measure their path have in common: rounds, and windows of a round trip's worth of bytes.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::{Adapter, PathReport};
+use crate::qcn_source::ordered;
+use crate::{Adapter, Allowance, PathReport, Stamp};
 use units::{Bytes, Rate, Span};
 
 /// Rounds of a flow: one ends when everything is acknowledged that had been sent when it began.
@@ -33,8 +34,8 @@ pub(crate) enum WindowBound {
 }
 
 impl WindowBound {
-    pub(crate) fn read(values: &Values) -> WindowBound {
-        match values.choice("window").as_str() {
+    fn named(name: &str) -> WindowBound {
+        match name {
             "none" => WindowBound::None,
             "fixed" => WindowBound::Fixed,
             _ => WindowBound::Variable,
@@ -42,7 +43,7 @@ impl WindowBound {
     }
 
     /// The bound at that rate, at least one byte: a window of one frame is always granted.
-    pub(crate) fn at(self, rate: f64, link: f64, round_trip: Span) -> Option<Bytes> {
+    fn at(self, rate: f64, link: f64, round_trip: Span) -> Option<Bytes> {
         let rate = match self {
             WindowBound::None => return None,
             WindowBound::Fixed => link,
@@ -52,7 +53,7 @@ impl WindowBound {
     }
 }
 
-/// The parameter of [`WindowBound::read`].
+/// The parameter that names a [`WindowBound`].
 pub(crate) const fn window_parameter(default: &'static str, source: &'static str) -> Parameter {
     Parameter {
         name: "window",
@@ -74,17 +75,91 @@ pub(crate) const BASE_RTT: Parameter = Parameter {
     meaning: "Round-trip time without queues.",
 };
 
-/// Reads the base round trip, or takes that of the path.
-///
-/// # Errors
-/// Fails if neither is above zero.
-pub(crate) fn base_round_trip(given: Option<Span>, adapter: &Adapter) -> Result<Span, Invalid> {
-    let span = given.unwrap_or(adapter.round_trip);
-    if span == Span::ZERO {
-        let message = "the round-trip time of the flow's path is not known";
-        return Err(Invalid::new("base_rtt", message, "set it, for example base_rtt = \"13us\""));
+/// A rate between a minimum and that of the link, where it starts, with a bound on the bytes in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BoundedRate {
+    min: Rate,
+    bound: WindowBound,
+    given_round_trip: Option<Span>,
+    /// Round-trip time without queues.
+    pub(crate) round_trip: Span,
+    /// Bits per second of the link.
+    pub(crate) link: f64,
+    /// Bits per second that may be sent.
+    pub(crate) now: f64,
+}
+
+impl BoundedRate {
+    /// Reads the parameters `min_rate`, `base_rtt` and `window`; the last two may be missing.
+    pub(crate) fn read(values: &Values) -> BoundedRate {
+        BoundedRate {
+            min: values.rate("min_rate"),
+            bound: values.maybe_choice("window").map_or(WindowBound::None, |name| WindowBound::named(&name)),
+            given_round_trip: values.maybe_time("base_rtt"),
+            // Until it is told; also if no route leads to the destination at the start.
+            round_trip: Span::from_micros(10),
+            link: 0.0,
+            now: 0.0,
+        }
     }
-    Ok(span)
+
+    /// Starts at the rate of the link.
+    ///
+    /// # Errors
+    /// Fails if the minimum is not below the link.
+    pub(crate) fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+        ordered(self.min, adapter.link)?;
+        self.link = bits(adapter.link);
+        self.now = self.link;
+        Ok(())
+    }
+
+    /// Takes the base round trip that was given, or that of the path.
+    ///
+    /// # Errors
+    /// Fails if neither is above zero.
+    pub(crate) fn learn_round_trip(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+        let span = self.given_round_trip.unwrap_or(adapter.round_trip);
+        if span == Span::ZERO {
+            let message = "the round-trip time of the flow's path is not known";
+            return Err(Invalid::new("base_rtt", message, "set it, for example base_rtt = \"13us\""));
+        }
+        self.round_trip = span;
+        Ok(())
+    }
+
+    /// Returns whether the bytes in flight are bounded.
+    pub(crate) fn has_window(&self) -> bool {
+        self.bound != WindowBound::None
+    }
+
+    /// Returns the nearest rate within the limits.
+    pub(crate) fn limited(&self, rate: f64) -> f64 {
+        rate.clamp(bits(self.min), self.link)
+    }
+
+    /// Sets the rate to the nearest within the limits.
+    pub(crate) fn set(&mut self, rate: f64) {
+        self.now = self.limited(rate);
+    }
+
+    pub(crate) fn allowance(&self) -> Allowance {
+        let rate = (self.now < self.link).then(|| Rate::from_bits_per_sec(self.now as u64));
+        Allowance { rate, window: self.bound.at(self.now, self.link, self.round_trip) }
+    }
+}
+
+/// Returns whether stamps are of the same links as earlier ones, and later.
+pub(crate) fn continues(before: impl ExactSizeIterator<Item = Stamp>, now: &[Stamp]) -> bool {
+    before.len() == now.len()
+        && before
+            .zip(now)
+            .all(|(last, stamp)| last.rate == stamp.rate && last.at <= stamp.at && last.sent <= stamp.sent)
+}
+
+/// The round trip without the wait at the adapter, if that is known; else with it.
+pub(crate) fn network_round_trip(round_trip: Span, path: &PathReport) -> Span {
+    if path.network_round_trip > Span::ZERO { path.network_round_trip } else { round_trip }
 }
 
 /// Bytes that a rate sends in a time, at least one.

@@ -6,10 +6,9 @@
 //! length and their gradient.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::path::{BASE_RTT, Round, WindowBound, base_round_trip, bits, seconds, window_parameter};
-use crate::qcn_source::ordered;
+use crate::path::{BASE_RTT, BoundedRate, Round, bits, continues, network_round_trip, seconds, window_parameter};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint, Stamp};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Time};
 
 const FORK: &str = "the ns-3 implementation that its authors publish";
 
@@ -69,15 +68,10 @@ const LEAST_CURRENT: f64 = 0.5;
 pub struct PowerTcp {
     /// Whether power is derived from round-trip times.
     theta: bool,
-    given_round_trip: Option<Span>,
+    rate: BoundedRate,
     gamma: f64,
     ai: f64,
     eta: f64,
-    min_rate: Rate,
-    window: WindowBound,
-    round_trip: Span,
-    link: f64,
-    rate: f64,
     /// Rate at the end of the last round.
     reference: f64,
     /// Smoothed and normalised.
@@ -93,16 +87,10 @@ impl PowerTcp {
     fn build(values: &Values, theta: bool) -> Result<Reaction, Invalid> {
         Ok(Reaction::PowerTcp(Box::new(PowerTcp {
             theta,
-            given_round_trip: values.maybe_time("base_rtt"),
+            rate: BoundedRate::read(values),
             gamma: values.number("gamma"),
             ai: bits(values.rate("ai_rate")),
             eta: values.number("eta"),
-            min_rate: values.rate("min_rate"),
-            window: WindowBound::read(values),
-            // Until it is told; also if no route leads to the destination at the start.
-            round_trip: Span::from_micros(10),
-            link: 0.0,
-            rate: 0.0,
             reference: 0.0,
             power: 1.0,
             round: Round::default(),
@@ -120,15 +108,13 @@ impl PowerTcp {
 
     /// The largest normalised power of the hops, and the time in seconds that it was measured over.
     fn by_telemetry(&mut self) -> Option<(f64, f64)> {
-        let same = self.hops.len() == self.latest.len()
-            && self
-                .hops
-                .iter()
-                .zip(&self.latest)
-                .all(|(last, stamp)| last.rate == stamp.rate && last.at <= stamp.at && last.sent <= stamp.sent);
+        // An acknowledgement without stamps tells nothing.
+        if self.latest.is_empty() {
+            return None;
+        }
         let mut most = None;
-        if same {
-            let round_trip = seconds(self.round_trip);
+        if continues(self.hops.iter().copied(), &self.latest) {
+            let round_trip = seconds(self.rate.round_trip);
             for (last, stamp) in self.hops.iter().zip(&self.latest) {
                 let interval = seconds(stamp.at - last.at);
                 if interval == 0.0 {
@@ -157,17 +143,15 @@ impl PowerTcp {
             return None;
         }
         let current = (1.0 + (round_trip - before) / interval).max(LEAST_CURRENT);
-        Some((current * round_trip / seconds(self.round_trip), interval))
+        Some((current * round_trip / seconds(self.rate.round_trip), interval))
     }
 }
 
 impl ReactionPoint for PowerTcp {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
-        ordered(self.min_rate, adapter.link)?;
-        self.link = bits(adapter.link);
-        (self.rate, self.reference) = (self.link, self.link);
-        self.round_trip = base_round_trip(self.given_round_trip, adapter)?;
-        Ok(())
+        self.rate.attach(adapter)?;
+        self.reference = self.rate.link;
+        self.rate.learn_round_trip(adapter)
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -181,22 +165,20 @@ impl ReactionPoint for PowerTcp {
         let Feedback::Acknowledgement { round_trip, path, .. } = *feedback else { return };
         let commit = self.round.ends(&path);
         let measured = if self.theta {
-            let network = if path.network_round_trip > Span::ZERO { path.network_round_trip } else { round_trip };
-            self.by_delay(now, seconds(network))
+            self.by_delay(now, seconds(network_round_trip(round_trip, &path)))
         } else {
             self.by_telemetry()
         };
         self.latest.clear();
         if let Some((power, interval)) = measured {
-            let whole = seconds(self.round_trip);
+            let whole = seconds(self.rate.round_trip);
             let weight = interval.min(whole) / whole;
             self.power = (1.0 - weight) * self.power + weight * power;
             let aimed = self.reference / (self.power / self.eta) + self.ai;
-            let rate = self.gamma * aimed + (1.0 - self.gamma) * self.rate;
-            self.rate = rate.clamp(bits(self.min_rate), self.link);
+            self.rate.set(self.gamma * aimed + (1.0 - self.gamma) * self.rate.now);
         }
         if commit {
-            self.reference = self.rate;
+            self.reference = self.rate.now;
         }
     }
 
@@ -211,8 +193,7 @@ impl ReactionPoint for PowerTcp {
     }
 
     fn allowance(&self) -> Allowance {
-        let rate = (self.rate < self.link).then(|| Rate::from_bits_per_sec(self.rate as u64));
-        Allowance { rate, window: self.window.at(self.rate, self.link, self.round_trip) }
+        self.rate.allowance()
     }
 
     fn pacing(&self) -> Pacing {
@@ -225,6 +206,7 @@ mod tests {
     use super::*;
     use crate::PathReport;
     use crate::parameter::Value;
+    use units::{Rate, Span};
 
     fn built(info: &ProtocolInfo) -> PowerTcp {
         let values = Values::defaults(info.parameters).with("base_rtt", Value::Time(Span::from_micros(8)));
@@ -267,7 +249,7 @@ mod tests {
         acknowledge(&mut source, 0, 8, Some((0, 0)));
         acknowledge(&mut source, 8, 8, Some((0, 100_000)));
         let expected = 0.9 * (100e9 * 0.95 + 150e6) + 0.1 * 100e9;
-        assert!((source.rate - expected).abs() < 1.0, "{}", source.rate);
+        assert!((source.rate.now - expected).abs() < 1.0, "{}", source.rate.now);
     }
 
     #[test]
@@ -279,7 +261,7 @@ mod tests {
         acknowledge(&mut source, 8, 12, None);
         assert!((source.power() - 2.25).abs() < 1e-9, "{}", source.power());
         let expected = 0.7 * (100e9 / (2.25 / 1.05) + 150e6) + 0.3 * 100e9;
-        assert!((source.rate - expected).abs() < 1.0, "{}", source.rate);
+        assert!((source.rate.now - expected).abs() < 1.0, "{}", source.rate.now);
     }
 
     #[test]
@@ -291,7 +273,7 @@ mod tests {
                 at += 1 + stream.below(20);
                 sent += stream.below(300_000);
                 acknowledge(&mut source, at, 1 + stream.below(200), Some((stream.below(1_000_000), sent)));
-                assert!((100e6..=100e9).contains(&source.rate), "{}", source.rate);
+                assert!((100e6..=100e9).contains(&source.rate.now), "{}", source.rate.now);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! congestion window here.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BASE_RTT, Round, seconds, window_parameter};
+use crate::path::{BASE_RTT, Round, network_round_trip, seconds, window_parameter};
 use crate::{Adapter, Allowance, DctcpRate, Feedback, LossSignal, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time, math};
 
@@ -310,7 +310,7 @@ impl ReactionPoint for Reno {
     fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let Feedback::Acknowledgement { bytes, marked, round_trip, path } = *feedback else { return };
         self.sent = path.sent;
-        self.round_trip = if path.network_round_trip > Span::ZERO { path.network_round_trip } else { round_trip };
+        self.round_trip = network_round_trip(round_trip, &path);
         if let Law::Dctcp(state) = &mut self.law {
             state.acknowledged += bytes.get();
             state.marked += if marked { bytes.get() } else { 0 };

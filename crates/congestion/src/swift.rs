@@ -6,7 +6,7 @@
 //! target. A window of less than one frame is paced: one frame per round trip divided by the window.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::path::seconds;
+use crate::path::{network_round_trip, seconds};
 use crate::{Adapter, Allowance, Feedback, LossSignal, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
@@ -193,7 +193,7 @@ impl ReactionPoint for Swift {
     fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let Feedback::Acknowledgement { bytes, round_trip, path, .. } = *feedback else { return };
         self.timeouts = 0;
-        let network = if path.network_round_trip > Span::ZERO { path.network_round_trip } else { round_trip };
+        let network = network_round_trip(round_trip, &path);
         let delay = seconds(network);
         let may_fall = [0, 1].map(|which| self.may_fall(which, now));
         self.round_trip = if self.round_trip == 0.0 { delay } else { self.round_trip * 0.875 + delay * 0.125 };

@@ -7,10 +7,9 @@
 //! which gives a single fixed point.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{Round, bits, seconds};
-use crate::qcn_source::ordered;
+use crate::path::{BoundedRate, Round, bits, seconds};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Span, Time};
 
 const ALPHA: Parameter = Parameter {
     name: "alpha",
@@ -155,10 +154,8 @@ pub struct Timely {
     high: f64,
     unit: f64,
     ai: f64,
-    min_rate: Rate,
     segment: u64,
-    link: f64,
-    rate: f64,
+    rate: BoundedRate,
     /// Last round-trip time and smoothed difference, in seconds.
     last: Option<f64>,
     difference: f64,
@@ -184,10 +181,8 @@ impl Timely {
             high,
             unit,
             ai: bits(values.rate("ai_rate")),
-            min_rate: values.rate("min_rate"),
             segment: values.size("segment").get(),
-            link: 0.0,
-            rate: 0.0,
+            rate: BoundedRate::read(values),
             last: None,
             difference: 0.0,
             in_a_row: 0,
@@ -201,12 +196,12 @@ impl Timely {
         self.difference = (1.0 - self.alpha) * self.difference + self.alpha * (round_trip - last);
         let gradient = self.difference / self.unit;
         let falls_beyond = 1.0 - self.beta * (1.0 - self.high / round_trip);
-        self.rate = match self.law {
+        let rate = match self.law {
             _ if round_trip > self.high => self.fall(falls_beyond),
             Law::Weighed { reference } if round_trip >= self.low => {
                 let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
                 let error = (round_trip - reference) / reference;
-                self.rate * (1.0 - self.beta * weight * error) + self.ai * (1.0 - weight)
+                self.rate.now * (1.0 - self.beta * weight * error) + self.ai * (1.0 - weight)
             }
             Law::Gradient { .. } if round_trip >= self.low && gradient > 0.0 => self.fall(1.0 - self.beta * gradient),
             law => {
@@ -215,24 +210,21 @@ impl Timely {
                     _ => self.ai,
                 };
                 self.in_a_row += 1;
-                self.rate + step
+                self.rate.now + step
             }
-        }
-        .clamp(bits(self.min_rate), self.link);
+        };
+        self.rate.set(rate);
     }
 
     fn fall(&mut self, factor: f64) -> f64 {
         self.in_a_row = 0;
-        self.rate * factor.max(0.0)
+        self.rate.now * factor.max(0.0)
     }
 }
 
 impl ReactionPoint for Timely {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
-        ordered(self.min_rate, adapter.link)?;
-        self.link = bits(adapter.link);
-        self.rate = self.link;
-        Ok(())
+        self.rate.attach(adapter)
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -262,8 +254,7 @@ impl ReactionPoint for Timely {
     }
 
     fn allowance(&self) -> Allowance {
-        let rate = (self.rate < self.link).then(|| Rate::from_bits_per_sec(self.rate as u64));
-        Allowance { rate, window: None }
+        self.rate.allowance()
     }
 
     fn pacing(&self) -> Pacing {
@@ -276,6 +267,7 @@ mod tests {
     use super::*;
     use crate::PathReport;
     use crate::parameter::Value;
+    use units::Rate;
 
     fn built(info: &ProtocolInfo) -> Timely {
         let values = Values::defaults(info.parameters).with("segment", Value::Size(Bytes::new(1000)));
@@ -289,13 +281,13 @@ mod tests {
         let round_trip = Span::from_micros(micros + 1000);
         let feedback = Feedback::Acknowledgement { bytes: Bytes::new(1000), marked: false, round_trip, path };
         source.on_feedback(Time::ZERO, &feedback);
-        source.rate
+        source.rate.now
     }
 
     #[test]
     fn a_short_round_trip_raises_the_rate_and_five_in_a_row_raise_it_faster() {
         let mut source = built(&TIMELY);
-        source.rate = 1e9;
+        source.rate.now = 1e9;
         let rates: Vec<f64> = (0..8).map(|_| acknowledge(&mut source, 20)).collect();
         // The first one only sets the reference of differences.
         assert_eq!(rates, [1e9, 1.01e9, 1.02e9, 1.03e9, 1.04e9, 1.05e9, 1.1e9, 1.15e9]);
@@ -325,12 +317,12 @@ mod tests {
     #[test]
     fn the_patch_holds_the_round_trip_at_its_reference() {
         let mut source = built(&PATCHED);
-        source.rate = 1e9;
+        source.rate.now = 1e9;
         acknowledge(&mut source, 50);
         // No gradient: half of the increase, and at the reference no decrease.
         assert!((acknowledge(&mut source, 50) - (1e9 + 5e6)).abs() < 1.0);
         let (mut source, rate) = (built(&PATCHED), 1e9);
-        source.rate = rate;
+        source.rate.now = rate;
         acknowledge(&mut source, 100);
         let after = acknowledge(&mut source, 100);
         // Twice the reference: an error of 1, weighed by a half.

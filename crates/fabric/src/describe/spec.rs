@@ -491,7 +491,7 @@ pub enum Multipath {
     Flowlet(FlowletSpec),
 }
 
-/// How flowlets are told apart, and where the next one goes.
+/// The gap that separates two flowlets of a flow, and the path of the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowletSpec {
     /// Time without a frame after which a flow may take another path.
