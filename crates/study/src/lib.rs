@@ -43,6 +43,7 @@
 //! ```
 
 pub mod capture;
+mod discover;
 mod grid;
 mod judge;
 mod measure;
@@ -51,6 +52,10 @@ mod run;
 pub mod slurm;
 pub mod stability;
 
+pub use discover::{
+    check_record, dcbx_event, dcbx_history, dcbx_record, dcbx_state, mean_stretch, routes_record, selector_name,
+    severity_name, spb_discovery, spb_record, survey_routes, traffic_classes,
+};
 pub use grid::{
     Axis, CompareError, CompareEvent, CompareStudy, Compared, Curve, Grid, GridError, LoadedComparison, Older, Part,
     Point, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,

@@ -4,6 +4,7 @@
 //! hash. Modified or damaged documents are refused; older documents without hashes are read unverified.
 
 mod comparison;
+mod discovered;
 mod exported;
 mod figure;
 mod judgement;
@@ -15,6 +16,10 @@ mod stability;
 mod sweep;
 
 pub use comparison::{ComparedRun, Comparison, ComparisonRow, FinishedRun, UnfinishedComparison};
+pub use discovered::{
+    CheckRecord, DcbxApplication, DcbxApplications, DcbxClass, DcbxEts, DcbxFinding, DcbxPfc, DcbxPortRecord,
+    DcbxRecord, DcbxState, DcbxStepRecord, RoutesRecord, SpbRecord, SpbStepRecord, SpbTreeRecord,
+};
 pub use exported::Exported;
 pub use figure::{
     Chart, ChartGroup, ChartLine, ChartPoint, ChartVariant, Choice, Figure, FigureCell, FigureRun, NumberFinding,

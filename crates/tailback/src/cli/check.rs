@@ -25,18 +25,11 @@ pub fn check(arguments: &Check) -> Exit {
     deadline::running();
     let serious = findings.iter().any(|finding| finding.severity == Severity::Error);
     if arguments.json {
-        let each = |finding: &scenario::Finding| {
-            json!({
-                "severity": word(finding.severity),
-                "where": finding.subject,
-                "message": finding.message,
-                "remedy": finding.remedy,
-            })
-        };
-        console::print(&format!("{:#}\n", json!(findings.iter().map(each).collect::<Vec<_>>())));
+        console::print(&format!("{:#}\n", json!(findings.iter().map(study::check_record).collect::<Vec<_>>())));
     } else {
         for finding in &findings {
-            let mut text = format!("{}: {}: {}\n", word(finding.severity), finding.subject, finding.message);
+            let mut text =
+                format!("{}: {}: {}\n", study::severity_name(finding.severity), finding.subject, finding.message);
             if !finding.remedy.is_empty() {
                 text.push_str(&format!("    remedy: {}\n", finding.remedy));
             }
@@ -62,14 +55,5 @@ pub fn explain(arguments: &Explain) -> Exit {
             Exit::Success
         }
         Err(exit) => exit,
-    }
-}
-
-/// The word for how much a finding matters.
-fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
     }
 }

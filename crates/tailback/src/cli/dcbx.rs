@@ -6,15 +6,14 @@ use super::console;
 use super::deadline;
 use super::exit::Exit;
 use super::live;
-use control::{Chosen, Defence, Mismatch, Operating, Origin, Settings, Timers};
-use discovery::dcbx::{Event, Exchange, Port, history, is_sound};
+use control::{Chosen, Mismatch, Operating, Origin, Settings, Timers};
+use discovery::dcbx::{Exchange, Port, is_sound};
 use fabric::graph::{Graph, NodeId};
+use results::document::DcbxClass;
 use scenario::Plan;
-use scenario::memory::{self, Need};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use units::grouped;
-use wire::lldp::ieee::{EtsTable, Selection};
 
 /// `tailback dcbx`
 pub fn dcbx(arguments: &Arguments) -> Exit {
@@ -42,15 +41,13 @@ pub fn dcbx(arguments: &Arguments) -> Exit {
     let Some(plan) = plan else { return Exit::BadInput };
     let Some(dcb) = &plan.dcb else { return unconfigured(given) };
     let graph = &plan.spec.graph;
-    let events = 2 * plan.spec.faults.len() + dcb.changes.len();
-    let need = Need::default().and_agents(2 * graph.cables.len() as u64, events as u64);
-    if let Err((message, help)) = need.within(memory::limit()) {
-        return refuse(given, &message, &help);
-    }
-    let steps = history(graph, dcb, &plan.spec.faults, plan.run.seed);
+    let steps = match study::dcbx_history(&plan, dcb) {
+        Ok(steps) => steps,
+        Err((message, help)) => return refuse(given, &message, &help),
+    };
     deadline::running();
     if arguments.json {
-        console::print(&format!("{:#}\n", as_json(graph, &steps)));
+        console::print(&format!("{:#}\n", json!(study::dcbx_record(graph, &steps))));
     } else {
         let first = steps.first().map(|first| as_text(graph, first)).unwrap_or_default();
         console::print(&format!("{first}{}", later(graph, &steps)));
@@ -96,16 +93,6 @@ fn listed(priorities: &[u8]) -> String {
     priorities.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Traffic classes that have priorities: number, priorities, share.
-fn classes(table: &EtsTable) -> Vec<(u8, Vec<u8>, Option<u8>)> {
-    let members = |class: u8| (0..8u8).filter(|&at| table.classes[usize::from(at)] == Some(class)).collect::<Vec<_>>();
-    let share = |class: u8| {
-        let at = usize::from(class);
-        (table.selection[at] == Selection::Share).then_some(table.shares[at])
-    };
-    (0..8).map(|class| (class, members(class), share(class))).filter(|(_, members, _)| !members.is_empty()).collect()
-}
-
 /// A star marks what a port learned.
 fn star<T>(chosen: &Chosen<T>) -> &'static str {
     if chosen.from == Origin::Peer { "*" } else { "" }
@@ -133,29 +120,16 @@ fn as_text(graph: &Graph, exchange: &Exchange) -> String {
     text
 }
 
-/// What an event is, in words.
-fn event(graph: &Graph, event: Event) -> String {
-    let cable = |number: u32| {
-        let cable = &graph.cables[number as usize];
-        format!("{}-{}", name(graph, cable.a), name(graph, cable.b))
-    };
-    match event {
-        Event::Down(number) => format!("{} down", cable(number)),
-        Event::Up(number) => format!("{} up", cable(number)),
-        Event::Configured(node) => format!("{} configured", name(graph, node)),
-    }
-}
-
 /// Ports, and mismatches, told one by one for each event.
 const TOLD: usize = 12;
 
-/// What came of cables that failed and of settings that changed.
+/// What came of links that failed and of settings that changed.
 fn later(graph: &Graph, steps: &[Exchange]) -> String {
     let Some(first) = steps.first().filter(|_| steps.len() > 1) else { return String::new() };
     let ports = first.ports().count();
     let row = |step: &Exchange| {
         let when = step.at.map_or(String::new(), |at| at.to_string());
-        let what: Vec<String> = step.events.iter().map(|&it| event(graph, it)).collect();
+        let what: Vec<String> = step.events.iter().map(|&it| study::dcbx_event(graph, it)).collect();
         let after = format!("{}{}", step.converged, if step.settled { "" } else { "..." });
         let wrong = step.ports().map(|port| port.mismatches.len()).sum::<usize>().to_string();
         let frames = grouped(step.frames);
@@ -215,13 +189,13 @@ fn row(graph: &Graph, port: &Port) -> Vec<String> {
 pub(super) fn columns(operating: &Operating) -> [String; 3] {
     let paused = priorities(operating.pfc.value);
     let paused = if paused.is_empty() { "none".to_owned() } else { listed(&paused) };
-    let share = |(_, members, share): &(u8, Vec<u8>, Option<u8>)| match share {
-        Some(share) => format!("{}: {share} %", listed(members)),
-        None => format!("{}: strict", listed(members)),
+    let share = |class: &DcbxClass| match class.share {
+        Some(share) => format!("{}: {share} %", listed(&class.priorities)),
+        None => format!("{}: strict", listed(&class.priorities)),
     };
-    let shares: Vec<String> = classes(&operating.ets.value).iter().map(share).collect();
+    let shares: Vec<String> = study::traffic_classes(&operating.ets.value).iter().map(share).collect();
     let application = |entry: wire::lldp::ieee::Application| {
-        format!("{}:{:#06x} {}", selector(entry.selector), entry.protocol, entry.priority.get())
+        format!("{}:{:#06x} {}", study::selector_name(entry.selector), entry.protocol, entry.priority.get())
     };
     let applications: Vec<String> = operating.apps.value.iter().map(application).collect();
     [
@@ -229,74 +203,4 @@ pub(super) fn columns(operating: &Operating) -> [String; 3] {
         format!("{}{}", shares.join("; "), star(&operating.ets)),
         format!("{}{}", applications.join(", "), star(&operating.apps)),
     ]
-}
-
-fn selector(selector: u8) -> &'static str {
-    match selector {
-        1 => "ether-type",
-        2 => "tcp",
-        3 => "udp",
-        4 => "port",
-        5 => "dscp",
-        _ => "reserved",
-    }
-}
-
-fn as_json(graph: &Graph, steps: &[Exchange]) -> Value {
-    let step = |step: &Exchange| {
-        let ports: Vec<Value> = step.ports().map(|port| port_json(graph, port)).collect();
-        json!({
-            "at_s": step.at.map(units::Time::as_secs_f64),
-            "events": step.events.iter().map(|&it| event(graph, it)).collect::<Vec<_>>(),
-            "settled": step.settled,
-            "converged_s": step.converged.as_secs_f64(),
-            "last_change_s": step.last_change.as_secs_f64(),
-            "frames": step.frames,
-            "ports_changed": step.changed,
-            "ports": ports,
-        })
-    };
-    let mut value = steps.first().map(step).unwrap_or_default();
-    if let Value::Object(first) = &mut value {
-        first.insert("later".into(), steps.iter().skip(1).map(step).collect());
-    }
-    value
-}
-
-fn port_json(graph: &Graph, port: &Port) -> Value {
-    let mut state = state_json(&port.operating, &port.mismatches);
-    if let Value::Object(state) = &mut state {
-        state.insert("node".into(), name(graph, port.node).into());
-        state.insert("peer".into(), name(graph, port.peer).into());
-        state.insert("source".into(), port.source.into());
-    }
-    state
-}
-
-/// What a port operates on and what does not fit.
-pub(super) fn state_json(operating: &Operating, mismatches: &[Mismatch]) -> Value {
-    let from = |origin| if origin == Origin::Peer { "peer" } else { "local" };
-    let class = |(class, members, share): (u8, Vec<u8>, Option<u8>)| json!({ "class": class, "priorities": members, "share": share });
-    let application = |entry: wire::lldp::ieee::Application| json!({ "kind": selector(entry.selector), "protocol": entry.protocol, "priority": entry.priority.get() });
-    let defence = |defence: &Defence| match defence {
-        Defence::Disabled => "disabled",
-        Defence::Edge => "edge",
-        Defence::Interior => "interior",
-        Defence::InteriorReady => "interior-ready",
-    };
-    json!({
-        "pfc": { "priorities": priorities(operating.pfc.value), "from": from(operating.pfc.from) },
-        "ets": {
-            "classes": classes(&operating.ets.value).into_iter().map(class).collect::<Vec<_>>(),
-            "from": from(operating.ets.from),
-        },
-        "applications": {
-            "table": operating.apps.value.iter().map(application).collect::<Vec<_>>(),
-            "from": from(operating.apps.from),
-        },
-        "congestion_notification": operating.cn.iter().map(defence).collect::<Vec<_>>(),
-        "findings": mismatches.iter()
-            .map(|mismatch| json!({ "name": mismatch.name(), "message": mismatch.to_string() }))
-            .collect::<Vec<_>>(),
-    })
 }

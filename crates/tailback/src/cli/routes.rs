@@ -8,7 +8,7 @@ use super::exit::Exit;
 use discovery::spb::{self, Databases, Input, Service};
 use discovery::subnet::{File, Subnet};
 use fabric::graph::Graph;
-use fabric::routing::{Bridges, Routing, Survey, dependency_cycle};
+use fabric::routing::{Bridges, Routing, Survey};
 use scenario::Plan;
 use serde_json::json;
 use units::grouped;
@@ -40,13 +40,12 @@ pub fn routes(arguments: &Arguments) -> Exit {
             }
         };
     }
-    let survey = spec.routes.survey(&spec.graph);
-    let circle = dependency_cycle(&spec.graph, &spec.routes);
+    let (survey, can_deadlock) = study::survey_routes(&plan);
     deadline::running();
     if arguments.json {
-        console::print(&format!("{:#}\n", as_json(&survey, circle.is_some())));
+        console::print(&format!("{:#}\n", json!(study::routes_record(&survey, can_deadlock))));
     } else {
-        console::print(&as_text(&survey, circle.is_some()));
+        console::print(&as_text(&survey, can_deadlock));
     }
     Exit::Success
 }
@@ -99,31 +98,6 @@ fn file(format: Format) -> Result<File, Maker> {
     })
 }
 
-/// Mean length over the shortest.
-fn mean_stretch(survey: &Survey) -> f64 {
-    if survey.shortest > 0.0 { survey.hops / survey.shortest } else { 1.0 }
-}
-
-fn as_json(survey: &Survey, circle: bool) -> serde_json::Value {
-    json!({
-        "pairs": survey.pairs,
-        "unreached": survey.unreached,
-        "trunks": survey.trunks,
-        "trunks_used": survey.used,
-        "channels_used": survey.used_channels,
-        "mean_hops": survey.hops,
-        "mean_shortest": survey.shortest,
-        "mean_stretch": mean_stretch(survey),
-        "worst_stretch": survey.stretch,
-        "longest": survey.longest,
-        "pairs_per_channel": survey.load.0,
-        "most_pairs_per_channel": survey.load.1,
-        "trees": survey.trees,
-        "lanes": survey.lanes,
-        "can_deadlock": circle,
-    })
-}
-
 fn as_text(survey: &Survey, circle: bool) -> String {
     let lines = [
         ("pairs of hosts on different switches", grouped(survey.pairs)),
@@ -132,7 +106,7 @@ fn as_text(survey: &Survey, circle: bool) -> String {
         ("links in use", grouped(survey.used.into())),
         ("hops between switches, mean", format!("{:.4}", survey.hops)),
         ("hops on shortest paths, mean", format!("{:.4}", survey.shortest)),
-        ("path length / shortest, mean", format!("{:.4}", mean_stretch(survey))),
+        ("path length / shortest, mean", format!("{:.4}", study::mean_stretch(survey))),
         ("path length / shortest, worst pair", format!("{:.4}", survey.stretch)),
         ("hops on the longest path", survey.longest.to_string()),
         ("pairs per link direction, mean", format!("{:.2}", survey.load.0)),

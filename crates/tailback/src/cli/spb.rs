@@ -6,12 +6,9 @@ use super::console;
 use super::deadline;
 use super::exit::Exit;
 use super::live;
-use control::isis::Timers;
-use discovery::spb::{Discovery, Step, discover};
-use fabric::graph::Graph;
-use fabric::routing::{Bridges, Routing};
-use scenario::memory::{self, Need};
-use serde_json::{Value, json};
+use discovery::spb::{Discovery, Step};
+use results::document::{SpbRecord, SpbStepRecord};
+use serde_json::json;
 use units::grouped;
 
 /// `tailback spb`
@@ -26,52 +23,36 @@ pub fn spb(arguments: &Arguments) -> Exit {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
-    let graph = &plan.spec.graph;
-    let bridges = match &plan.routing {
-        Some(Routing::Spb { bridges, .. }) => bridges.clone(),
-        _ => Bridges::plain(graph),
+    let found = match study::spb_discovery(&plan) {
+        Ok(found) => found,
+        Err((message, help)) => {
+            console::error(&format!("{}: {message}\n  {help}", file.display()));
+            return Exit::BadInput;
+        }
     };
-    if let Err((message, help)) = Need::default().and_bridges(graph.switches().len() as u64).within(memory::limit()) {
-        console::error(&format!("{}: {message}\n  {help}", file.display()));
-        return Exit::BadInput;
-    }
-    let found = discover(graph, &bridges, &plan.spec.faults, Timers::default());
     deadline::running();
+    let record = study::spb_record(&plan.spec.graph, &found);
     if arguments.json {
-        console::print(&format!("{:#}\n", as_json(graph, &found)));
+        console::print(&format!("{:#}\n", json!(record)));
     } else {
-        console::print(&as_text(graph, &found));
+        console::print(&as_text(&found, &record));
     }
     if found.is_sound() { Exit::Success } else { Exit::Disagreement }
 }
 
-fn cable(graph: &Graph, number: u32) -> String {
-    let cable = &graph.cables[number as usize];
-    let name = |node: fabric::graph::NodeId| graph.nodes[node.0 as usize].name.as_str();
-    format!("{}-{}", name(cable.a), name(cable.b))
-}
-
-fn cables(graph: &Graph, numbers: &[u32]) -> Vec<String> {
-    numbers.iter().map(|&number| cable(graph, number)).collect()
-}
-
-fn wrong<'a>(graph: &'a Graph, step: &Step) -> Vec<&'a str> {
-    step.wrong.iter().map(|node| graph.nodes[node.0 as usize].name.as_str()).collect()
-}
-
-fn as_text(graph: &Graph, found: &Discovery) -> String {
-    let row = |step: &Step| {
+/// The discovery as text: times in full, names as the record has them.
+fn as_text(found: &Discovery, record: &SpbRecord) -> String {
+    let row = |(step, named): (&Step, &SpbStepRecord)| {
         let when = step.at.map_or("start".to_owned(), |at| at.to_string());
-        let down = cables(graph, &step.down).join(", ");
-        let tables = match (step.settled, wrong(graph, step)) {
+        let tables = match (step.settled, &named.tables_differ_at) {
             (false, _) => "did not converge".to_owned(),
             (true, wrong) if wrong.is_empty() => "correct".to_owned(),
             (true, wrong) => format!("wrong at {}", wrong.join(", ")),
         };
         let up = format!("{} of {}", step.adjacencies.len(), found.trunks);
-        vec![when, down, up, step.converged.to_string(), grouped(step.frames), tables]
+        vec![when, named.down.join(", "), up, step.converged.to_string(), grouped(step.frames), tables]
     };
-    let rows: Vec<Vec<String>> = found.steps.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = found.steps.iter().zip(&record.steps).map(row).collect();
     let mut text =
         console::table(&["event", "links down", "adjacencies", "converged after", "frames", "tables"], &rows);
     let tree = |(number, tree): (usize, &discovery::spb::Usage)| {
@@ -81,24 +62,4 @@ fn as_text(graph: &Graph, found: &Discovery) -> String {
     text.push('\n');
     text.push_str(&console::table(&["tree", "links used", "paths on the busiest link direction"], &rows));
     text
-}
-
-fn as_json(graph: &Graph, found: &Discovery) -> Value {
-    let step = |step: &Step| {
-        json!({
-            "at_s": step.at.map(units::Time::as_secs_f64),
-            "down": cables(graph, &step.down),
-            "settled": step.settled,
-            "converged_s": step.converged.as_secs_f64(),
-            "frames": step.frames,
-            "adjacencies": cables(graph, &step.adjacencies),
-            "tables_differ_at": wrong(graph, step),
-        })
-    };
-    let tree = |tree: &discovery::spb::Usage| json!({ "cables": tree.cables, "busiest": tree.busiest });
-    json!({
-        "trunks": found.trunks,
-        "steps": found.steps.iter().map(step).collect::<Vec<_>>(),
-        "trees": found.trees.iter().map(tree).collect::<Vec<_>>(),
-    })
 }

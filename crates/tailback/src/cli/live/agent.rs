@@ -2,7 +2,7 @@
 
 use super::outlet::Outlet;
 use super::{NAP, now, open};
-use crate::cli::dcbx::{columns, state_json};
+use crate::cli::dcbx::columns;
 use crate::cli::exit::Exit;
 use crate::cli::{INTERRUPT, console};
 use control::{Agent, LARGEST_FRAME, Mismatch, Operating, Settings, Timers};
@@ -117,7 +117,7 @@ impl State {
     }
 
     fn json(&self, agent: &Agent, interface: &Interface, at: Time) -> Value {
-        let mut state = state_json(&self.operating, &self.mismatches);
+        let mut state = json!(study::dcbx_state(&self.operating, &self.mismatches));
         let (it, arrived) = (agent.counters(), interface.arrived());
         if let Value::Object(state) = &mut state {
             state.insert("at_s".into(), at.as_secs_f64().into());
