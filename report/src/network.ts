@@ -2,7 +2,7 @@
 import { csvLines, Plot, type Painter } from "./plot";
 import { el } from "./dom";
 import { digits, show, showTime } from "./format";
-import { LaneBitmap } from "./lanebitmap";
+import { DirectionBitmap } from "./directionbitmap";
 import { layoutOf, type Layout } from "./layout";
 import type { Run } from "./run";
 import type { Surface } from "./surface";
@@ -14,9 +14,9 @@ interface Place {
   y: number;
 }
 
-/** Levels of colour for how busy a lane is. */
+/** Levels of colour for how busy a direction is. */
 const SHADES = 20;
-/** More lanes than this are painted pixel by pixel. */
+/** More directions than this are painted pixel by pixel. */
 const MANY = 1500;
 /** Less than this is a phone, or one of several drawings. */
 const NARROW = 480;
@@ -46,7 +46,7 @@ export class NetworkDrawing implements Painter {
   private followed: number[] = [];
   private readonly bounds: { left: number; right: number; top: number; bottom: number };
   selected: number | null = null;
-  /** Called with the port of a lane that was clicked. */
+  /** Called with the port of a direction that was clicked. */
   onSelect: (port: number) => void = () => {};
 
   constructor(
@@ -100,25 +100,25 @@ export class NetworkDrawing implements Painter {
       const few = flows.slice(0, 6).map((flow) => `${run.flows[flow].name}${flows.length <= 3 && run.has("flow_samples") ? ` (${this.fate(flow, seen.at)})` : ""}`).join(", ");
       return flows.length > 6 ? `${few} and ${flows.length - 6} more` : few;
     };
-    const lanes = (count: number) => `${count} ${count === 1 ? "link" : "links"}`;
+    const directions = (count: number) => `${count} ${count === 1 ? "link" : "links"}`;
     const text: Node[] = [el("b", {}, `${showTime(seen.at)}: `)];
     const add = (part: string, kind = "") => text.push(kind === "" ? document.createTextNode(part) : el("span", { class: kind }, part));
-    const named = ({ port, class: of }: Blocked) => run.laneOf(port, of);
+    const named = ({ port, class: of }: Blocked) => run.directionOf(port, of);
     const down = [...new Set(seen.failed.map((port) => [run.ports[port].node, run.ports[port].peerNode].sort((a, b) => a - b).map((node) => run.nodes[node].name).join(" \u2013 ")))];
     if (down.length > 0) add(`${down.slice(0, 3).join(", ")}${down.length > 3 ? ` and ${down.length - 3} more` : ""} ${down.length === 1 ? "has" : "have"} failed; `, "failed");
     if (seen.trees.length === 0 && seen.stray.length === 0) {
       const { waiting } = seen.state;
       const longest = waiting.indexOf(waiting.reduce((a, b) => Math.max(a, b), 0));
-      const queue = longest >= 0 && waiting[longest] > 0 ? `longest queue: ${show(waiting[longest], "size", 3)} at ${run.ports[longest].lane}` : "";
+      const queue = longest >= 0 && waiting[longest] > 0 ? `longest queue: ${show(waiting[longest], "size", 3)} at ${run.ports[longest].direction}` : "";
       if (run.lossy()) add(queue === "" ? "all queues are empty." : `${queue}.`);
       else add(`no link is blocked${queue === "" ? "" : `; ${queue}`}.`);
     }
     seen.trees.slice(0, 3).forEach((tree, i) => {
       if (i > 0) add(" ");
-      const lane = run.laneOf(tree.root, tree.class);
-      const why = tree.receiver ? ", blocked by the receiver" : seen.failed.includes(tree.root) ? ", whose cable has failed" : "";
-      add(`root ${lane}${why}`, "root");
-      add(`, queue ${show(seen.state.waiting[tree.root], "size", 3)}, blocks ${lanes(tree.lanes.length)}`);
+      const direction = run.directionOf(tree.root, tree.class);
+      const why = tree.receiver ? ", blocked by the receiver" : seen.failed.includes(tree.root) ? ", whose link has failed" : "";
+      add(`root ${direction}${why}`, "root");
+      add(`, queue ${show(seen.state.waiting[tree.root], "size", 3)}, blocks ${directions(tree.directions.length)}`);
       if (tree.victims.length > 0) {
         add("; ");
         add(`${tree.victims.length === 1 ? "victim" : "victims"}: ${names(tree.victims)}`, "victim");
@@ -130,12 +130,12 @@ export class NetworkDrawing implements Painter {
       add(" ");
       add(`deadlock: ${seen.circle.map(named).join(", ")} wait for each other in a cycle.`, "root");
     } else if (seen.stray.length > 0 && seen.stray.length <= 3) {
-      const strays = seen.stray.map((lane) => {
-        const of = run.usedClasses.size > 1 ? `${run.className(lane.class)}, ` : "";
-        return `${run.ports[lane.port].lane} (${of}${digits(this.reader.blockedIn(seen.state, lane) * 100, 2)} % of the last four samples)`;
+      const strays = seen.stray.map((direction) => {
+        const of = run.usedClasses.size > 1 ? `${run.className(direction.class)}, ` : "";
+        return `${run.ports[direction.port].direction} (${of}${digits(this.reader.blockedIn(seen.state, direction) * 100, 2)} % of the last four samples)`;
       });
       add(`${seen.trees.length > 0 ? " " : ""}blocked, no root found: ${strays.join(", ")}.`);
-    } else if (seen.stray.length > 0) add(`${seen.trees.length > 0 ? " " : ""}blocked, no root found: ${lanes(new Set(seen.stray.map(({ port }) => port)).size)}.`);
+    } else if (seen.stray.length > 0) add(`${seen.trees.length > 0 ? " " : ""}blocked, no root found: ${directions(new Set(seen.stray.map(({ port }) => port)).size)}.`);
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     for (const flow of this.followed) {
       const { name, start, end } = run.flows[flow];
@@ -183,7 +183,7 @@ export class NetworkDrawing implements Painter {
     }));
   }
 
-  /** A lane's two ends, beside the middle of its cable so that both directions are seen. */
+  /** A direction's two ends, beside the middle of its link so that both directions are seen. */
   private ends(port: number, aside: number): [number, number, number, number] {
     const { node, peerNode } = this.run.ports[port];
     const [a, b] = [this.places[node], this.places[peerNode]];
@@ -214,14 +214,14 @@ export class NetworkDrawing implements Painter {
     return !nodes[ports[port].node].host && !nodes[ports[port].peerNode].host;
   }
 
-  /** Sizes in pixels; the lanes between switches are wider by a factor where there is room. */
-  private sizes(): { aside: number; lane: number; host: number; node: number; trunk: number } {
+  /** Sizes in pixels; the directions between switches are wider by a factor where there is room. */
+  private sizes(): { aside: number; direction: number; host: number; node: number; trunk: number } {
     const count = this.run.nodes.length;
     const grow = Math.sqrt(this.zoom);
-    if (count > 600) return { aside: 0.7 * grow, lane: 1.1 * grow, host: 1.5 * grow, node: 3.2 * grow, trunk: 1 };
-    if (count > 150) return { aside: 1.2 * grow, lane: 1.7 * grow, host: 2.4 * grow, node: 5 * grow, trunk: 1 };
-    if (count > 40) return { aside: 2.2, lane: 3, host: 4, node: 8, trunk: 1 };
-    return { aside: 3, lane: 4, host: 5.5, node: 11, trunk: 1.6 };
+    if (count > 600) return { aside: 0.7 * grow, direction: 1.1 * grow, host: 1.5 * grow, node: 3.2 * grow, trunk: 1 };
+    if (count > 150) return { aside: 1.2 * grow, direction: 1.7 * grow, host: 2.4 * grow, node: 5 * grow, trunk: 1 };
+    if (count > 40) return { aside: 2.2, direction: 3, host: 4, node: 8, trunk: 1 };
+    return { aside: 3, direction: 4, host: 5.5, node: 11, trunk: 1.6 };
   }
 
   paint(surface: Surface, of: Theme, forFile: boolean): void {
@@ -232,7 +232,7 @@ export class NetworkDrawing implements Painter {
     const { ports } = this.run;
     const size = this.sizes();
     const ends = ports.map((_, port) => this.ends(port, this.isTrunk(port) ? size.aside * size.trunk : size.aside));
-    const wide = (port: number) => (this.isTrunk(port) ? size.lane * size.trunk : size.lane);
+    const wide = (port: number) => (this.isTrunk(port) ? size.direction * size.trunk : size.direction);
     this.glow(surface, of, seen, ends, wide);
     if (ports.length > MANY && !forFile) {
       surface.image(0, 0, surface.width, surface.height, this.bitmapOf(ends, surface).paint(seen.state.busy, of));
@@ -243,7 +243,7 @@ export class NetworkDrawing implements Painter {
         for (let port = 0; port < ports.length; port++) {
           if (this.isTrunk(port) === trunk) shades[Math.round(Math.min(1, seen.state.busy[port]) * SHADES)].push(ends[port]);
         }
-        const width = trunk ? size.lane * size.trunk : size.lane;
+        const width = trunk ? size.direction * size.trunk : size.direction;
         shades.forEach((lines, shade) => lines.length > 0 && surface.lines(lines, { colour: loadColour(shade / SHADES, of), width, alpha: strength(shade) }));
       }
     }
@@ -253,31 +253,31 @@ export class NetworkDrawing implements Painter {
     this.victims(surface, of, seen, size);
     this.nodesDrawn(surface, of, seen, size);
     this.roots(surface, of, seen, ends, size);
-    if (!forFile && this.hovered !== null) surface.line(ends[this.hovered], { colour: of.ink, width: size.lane + 6, alpha: 0.22 });
+    if (!forFile && this.hovered !== null) surface.line(ends[this.hovered], { colour: of.ink, width: size.direction + 6, alpha: 0.22 });
     if (this.selected !== null) surface.line(ends[this.selected], { colour: of.ink, width: 1.5, dash: [3, 3] });
   }
 
-  private bitmap: { key: string; of: LaneBitmap } | null = null;
+  private bitmap: { key: string; of: DirectionBitmap } | null = null;
 
-  /** The pixels of all lanes; found anew when the drawing moves. */
-  private bitmapOf(ends: number[][], surface: Surface): LaneBitmap {
+  /** The pixels of all directions; found anew when the drawing moves. */
+  private bitmapOf(ends: number[][], surface: Surface): DirectionBitmap {
     const key = [surface.width, surface.height, this.zoom, this.shift.x, this.shift.y, window.devicePixelRatio].join(" ");
-    if (this.bitmap?.key !== key) this.bitmap = { key, of: new LaneBitmap(ends, surface.width, surface.height, window.devicePixelRatio || 1) };
+    if (this.bitmap?.key !== key) this.bitmap = { key, of: new DirectionBitmap(ends, surface.width, surface.height, window.devicePixelRatio || 1) };
     return this.bitmap.of;
   }
 
-  /** The tree lies under its lanes, the wider the nearer to the root. */
-  private glow(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
+  /** The tree lies under its directions, the wider the nearer to the root. */
+  private glow(surface: Surface, of: Theme, seen: Congestion, ends: number[][], direction: (port: number) => number): void {
     for (const tree of seen.trees) {
-      const wide = (port: number, depth: number) => lane(port) + Math.max(5, 14 - depth * 2) * (this.dense() ? 0.35 : 1);
+      const wide = (port: number, depth: number) => direction(port) + Math.max(5, 14 - depth * 2) * (this.dense() ? 0.35 : 1);
       surface.line(ends[tree.root], { colour: of.root, width: wide(tree.root, 0), alpha: 0.35, round: true });
-      for (const { port, depth } of tree.lanes) surface.line(ends[port], { colour: of.pause, width: wide(port, depth), alpha: 0.3, round: true });
+      for (const { port, depth } of tree.directions) surface.line(ends[port], { colour: of.pause, width: wide(port, depth), alpha: 0.3, round: true });
     }
   }
 
-  private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
-    const held = new Set([...seen.trees.flatMap((tree) => tree.lanes), ...seen.stray].map(({ port }) => port));
-    const wide = (port: number) => Math.max(lane(port), this.dense() ? 2.5 : 4);
+  private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], direction: (port: number) => number): void {
+    const held = new Set([...seen.trees.flatMap((tree) => tree.directions), ...seen.stray].map(({ port }) => port));
+    const wide = (port: number) => Math.max(direction(port), this.dense() ? 2.5 : 4);
     const circle = new Set(seen.circle.map(({ port }) => port));
     for (const port of held) {
       surface.line(ends[port], { colour: circle.has(port) ? of.root : of.pause, width: wide(port), dash: this.dense() ? [3, 2] : [7, 5] });
@@ -286,28 +286,28 @@ export class NetworkDrawing implements Painter {
   }
 
   /** A cable that is down is neither idle nor busy: it is broken, with a cross on it. */
-  private failed(surface: Surface, of: Theme, seen: Congestion, ends: number[][], lane: (port: number) => number): void {
+  private failed(surface: Surface, of: Theme, seen: Congestion, ends: number[][], direction: (port: number) => number): void {
     for (const port of seen.failed) {
-      surface.line(ends[port], { colour: of.paper, width: lane(port) + 1.5 });
-      surface.line(ends[port], { colour: of.failed, width: Math.max(1.2, lane(port) * 0.5), dash: [2, 4] });
+      surface.line(ends[port], { colour: of.paper, width: direction(port) + 1.5 });
+      surface.line(ends[port], { colour: of.failed, width: Math.max(1.2, direction(port) * 0.5), dash: [2, 4] });
       if (this.run.ports[port].peerPort < port) continue;
       const [x, y] = [(ends[port][0] + ends[port][2]) / 2, (ends[port][1] + ends[port][3]) / 2];
       cross(surface, x, y, this.dense() ? 4 : 7, of.failed, of.paper);
     }
   }
 
-  /** What waits at the foot of a lane, and what the far buffer holds at its head: the tailback itself. */
-  private fills(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; host: number; lane: number; trunk: number }): void {
+  /** What waits at the foot of a direction, and what the far buffer holds at its head: the tailback itself. */
+  private fills(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; host: number; direction: number; trunk: number }): void {
     const piece = (line: number[], from: number, to: number): number[] => {
       const [dx, dy] = [line[2] - line[0], line[3] - line[1]];
       return [line[0] + dx * from, line[1] + dy * from, line[0] + dx * to, line[1] + dy * to];
     };
     const { ports, nodes } = this.run;
-    // By the width of their lanes.
+    // By the width of their directions.
     const waiting = new Map<number, number[][]>();
     const holding = new Map<number, number[][]>();
     const put = (lines: Map<number, number[][]>, port: number, line: number[]) => {
-      const width = this.isTrunk(port) ? size.lane * size.trunk : size.lane;
+      const width = this.isTrunk(port) ? size.direction * size.trunk : size.direction;
       const known = lines.get(width);
       if (known) known.push(line);
       else lines.set(width, [line]);
@@ -333,12 +333,12 @@ export class NetworkDrawing implements Painter {
     bars(waiting, of.queue, 2.5);
   }
 
-  private victims(surface: Surface, of: Theme, seen: Congestion, size: { aside: number; lane: number; trunk: number }): void {
+  private victims(surface: Surface, of: Theme, seen: Congestion, size: { aside: number; direction: number; trunk: number }): void {
     // The ways of many would hide the tree.
     const flows = [...new Set(seen.trees.flatMap((tree) => tree.victims))].slice(0, 12);
-    const lanes = new Set(flows.flatMap((flow) => this.run.flows[flow].path ?? []));
-    const beside = (port: number) => (size.aside + size.lane * 0.5) * (this.isTrunk(port) ? size.trunk : 1) + (this.dense() ? 1 : 3);
-    surface.lines([...lanes].map((port) => this.ends(port, beside(port))), { colour: of.victim, width: this.dense() ? 1 : 2, dash: [2, 3] });
+    const directions = new Set(flows.flatMap((flow) => this.run.flows[flow].path ?? []));
+    const beside = (port: number) => (size.aside + size.direction * 0.5) * (this.isTrunk(port) ? size.trunk : 1) + (this.dense() ? 1 : 3);
+    surface.lines([...directions].map((port) => this.ends(port, beside(port))), { colour: of.victim, width: this.dense() ? 1 : 2, dash: [2, 3] });
   }
 
   private nodesDrawn(surface: Surface, of: Theme, seen: Congestion, size: { host: number; node: number }): void {
@@ -409,7 +409,7 @@ export class NetworkDrawing implements Painter {
     return row.some((i, at) => at > 0 && this.places[i].x - this.places[row[at - 1]].x < reach(i) + reach(row[at - 1]));
   }
 
-  private roots(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; lane: number }): void {
+  private roots(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; direction: number }): void {
     const taken: Place[] = [];
     seen.trees.slice(0, 4).forEach((tree) => {
       const line = ends[tree.root];
@@ -499,23 +499,23 @@ export class NetworkDrawing implements Painter {
     return best;
   }
 
-  /** What is known of a lane now. */
+  /** What is known of a direction now. */
   describe(port: number): string {
     const { ports, network } = this.run;
-    if (!this.seen) return ports[port].lane;
+    if (!this.seen) return ports[port].direction;
     const { state } = this.seen;
-    const { peerPort, peerNode, rate, lane } = ports[port];
+    const { peerPort, peerNode, rate, direction } = ports[port];
     const frames = this.run.bufferOf(peerNode)?.frames ?? false;
     const held = frames ? `${state.held[peerPort]} frames` : show(state.held[peerPort], "size");
     const room = this.reader.roomOf(peerPort);
     const of = room > 0 && network ? ` of ${frames ? room : show(room, "size", 3)}` : "";
     const back = this.reader.heldBack(state, port);
     return [
-      `${lane}, ${show(rate, "rate")}`,
+      `${direction}, ${show(rate, "rate")}`,
       this.run.has("links") ? `utilisation: ${digits(state.busy[port] * 100, 3)} %` : "utilisation: not recorded",
       `output queue: ${show(state.waiting[port], "size")}`,
       `input buffer at the far end: ${held}${of}`,
-      this.seen.failed.includes(port) ? "the cable has failed" : back > 0 ? `blocked: ${digits(back * 100, 3)} % of the time${this.inClasses(state, port)}` : "not blocked",
+      this.seen.failed.includes(port) ? "the link has failed" : back > 0 ? `blocked: ${digits(back * 100, 3)} % of the time${this.inClasses(state, port)}` : "not blocked",
     ].join("\n");
   }
 
@@ -616,7 +616,7 @@ export class NetworkDrawing implements Painter {
     this.plot.later();
   }
 
-  /** The lanes as they are now. */
+  /** The directions as they are now. */
   csv(): string {
     const { ports } = this.run;
     const rows: (string | number)[][] = [
@@ -625,20 +625,20 @@ export class NetworkDrawing implements Painter {
     if (!this.seen) return csvLines(rows);
     const { state, at, trees } = this.seen;
     const failed = new Set(this.seen.failed);
-    const depth = new Map(trees.flatMap((tree) => [[tree.root, [tree.root, 0]] as const, ...tree.lanes.map((lane) => [lane.port, [tree.root, lane.depth]] as const)]));
+    const depth = new Map(trees.flatMap((tree) => [[tree.root, [tree.root, 0]] as const, ...tree.directions.map((direction) => [direction.port, [tree.root, direction.depth]] as const)]));
     ports.forEach((port, i) => {
       const found = depth.get(i);
       rows.push([
         at / 1e12,
         port.name,
-        port.lane,
+        port.direction,
         state.busy[i],
         state.paused[i],
         state.starved[i],
         this.reader.heldBack(state, i),
         state.waiting[i],
         state.held[port.peerPort],
-        found ? ports[found[0]].lane : "",
+        found ? ports[found[0]].direction : "",
         found ? found[1] : "",
         failed.has(i) ? 1 : 0,
       ]);

@@ -44,7 +44,7 @@ function everyone(run: Run, picture: string): Group[] {
   if (!links) return run.flows.map((flow) => ({ name: flow.name, links, members: [flow.number] }));
   const table = picture === "utilisation" ? "links" : "queues";
   const ports = [...new Set(run.keys(table).map(([port]) => port))];
-  const name = (port: number) => (picture === "buffers" ? run.ports[run.ports[port].peerPort].lane : run.ports[port].lane);
+  const name = (port: number) => (picture === "buffers" ? run.ports[run.ports[port].peerPort].direction : run.ports[port].direction);
   return ports.map((port) => ({ name: name(port), links, members: [port] }));
 }
 

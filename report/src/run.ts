@@ -11,8 +11,8 @@ export interface Port {
   peerNode: number;
   peerPort: number;
   rate: number;
-  /** "a → b", with the port's number where several cables join the two. */
-  lane: string;
+  /** "a → b", with the port's number where several links join the two. */
+  direction: string;
 }
 
 export interface Flow {
@@ -150,7 +150,7 @@ export class Run {
         peerNode: index.get(peers[i]) ?? 0,
         peerPort: peerPorts[i],
         rate: speeds[i],
-        lane: `${from} \u2192 ${peers[i]}`,
+        direction: `${from} \u2192 ${peers[i]}`,
       });
     }
   }
@@ -298,7 +298,7 @@ export class Run {
     return groups.filter((group) => group.members.length > 0);
   }
 
-  /** Lanes whose cable is down at some time from one instant to another. */
+  /** Directions whose link is down at some time from one instant to another. */
   failed(from: number, to: number): number[] {
     const faults = this.network?.faults ?? [];
     return faults.filter(({ down_ps, up_ps }) => down_ps < to && (up_ps ?? Infinity) > from).flatMap(({ ports }) => ports ?? []);
@@ -317,10 +317,10 @@ export class Run {
     return this.used;
   }
 
-  /** A lane, with its class where flows are of several. */
-  laneOf(port: number, of: number): string {
-    const { lane } = this.ports[port];
-    return this.usedClasses.size > 1 ? `${lane} (${this.className(of)})` : lane;
+  /** A direction, with its class where flows are of several. */
+  directionOf(port: number, of: number): string {
+    const { direction } = this.ports[port];
+    return this.usedClasses.size > 1 ? `${direction} (${this.className(of)})` : direction;
   }
 
   className(number: number): string {

@@ -18,7 +18,7 @@ export function pauseBands(run: Run, ports: number[]): Band[] {
     const column = (name: string) => run.column("pauses", name, ...key);
     const [starts, ends, covered] = [column("start"), column("end"), column("covered")];
     return {
-      name: run.ports[key[0]].lane,
+      name: run.ports[key[0]].direction,
       spans: (from: number, to: number) => {
         const found: [number, number, number][] = [];
         for (let i = 0; i < starts.length; i++) if (ends[i] > from && starts[i] < to) found.push([starts[i], ends[i], covered[i]]);
@@ -185,9 +185,9 @@ function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input
       const port = run.ports[key[0]];
       const kind = run.bufferOf(port.node);
       if (column === "input_held" && kind?.frames) frames = true;
-      // What came in by a port is named by the lane that brought it.
-      const lane = column === "input_held" ? run.ports[port.peerPort].lane : port.lane;
-      const bare = `${lane}${several ? `, ${run.className(key[1])}` : ""}`;
+      // What came in by a port is named by the direction that brought it.
+      const direction = column === "input_held" ? run.ports[port.peerPort].direction : port.direction;
+      const bare = `${direction}${several ? `, ${run.className(key[1])}` : ""}`;
       lines.push({ name: `${prefix}${bare}`, key: bare, looks, weight: most + sum / (values.length || 1), make: () => run.level("queues", column, [key], 0) });
     }
   }
@@ -217,8 +217,8 @@ function utilisationChart(runs: Run[], link: TimeLink): TimeChart | null {
         const busy = run.column("links", "busy", port).reduce((a, b) => a + b, 0);
         // Between switches first: that is where congestion spreads.
         const inner = !run.nodes[run.ports[port].node].host;
-        const { lane } = run.ports[port];
-        made.push({ name: `${prefix}${lane}`, key: lane, looks, weight: busy * (inner ? 2 : 1), make: () => run.utilisation([port], window) });
+        const { direction } = run.ports[port];
+        made.push({ name: `${prefix}${direction}`, key: direction, looks, weight: busy * (inner ? 2 : 1), make: () => run.utilisation([port], window) });
       }
     }
     return alike(made, runs.length > 1);
@@ -238,8 +238,8 @@ function starvedChart(runs: Run[], link: TimeLink): TimeChart | null {
   for (const { run, prefix, looks } of sources(runs, (run) => run.has("links"))) {
     for (const [port] of run.keys("links")) {
       const weight = run.column("links", "starved", port).reduce((a, b) => a + b, 0);
-      const { lane } = run.ports[port];
-      if (weight > 0) made.push({ name: `${prefix}${lane}`, key: lane, looks, weight, make: () => run.utilisation([port], run.windows().own, "starved") });
+      const { direction } = run.ports[port];
+      if (weight > 0) made.push({ name: `${prefix}${direction}`, key: direction, looks, weight, make: () => run.utilisation([port], run.windows().own, "starved") });
     }
   }
   if (made.length === 0) return null;
@@ -272,14 +272,14 @@ function noticesChart(runs: Run[], link: TimeLink): TimeChart | null {
   return new TimeChart({ title: "Congestion notices", note: "counted on arrival at the source", y: "cumulative notices", quantity: "count", link, lines });
 }
 
-/** Frames that came to nothing, by the lane that brought them. */
+/** Frames that came to nothing, by the direction that brought them. */
 function dropsChart(runs: Run[], link: TimeLink): TimeChart | null {
   const made: (Line & { looks: number })[] = [];
   for (const { run, prefix, looks } of sources(runs, (run) => run.has("drops"))) {
     for (const [port] of run.keys("drops")) {
-      const { node, peerPort, lane } = run.ports[port];
-      // A host throws its own away before they are on any lane.
-      const name = run.nodes[node].host ? `at ${run.nodes[node].name}` : (run.ports[peerPort]?.lane ?? lane);
+      const { node, peerPort, direction } = run.ports[port];
+      // A host throws its own away before they reach a link.
+      const name = run.nodes[node].host ? `at ${run.nodes[node].name}` : (run.ports[peerPort]?.direction ?? direction);
       const weights = run.column("drops", "count", port);
       const make = () => counts(run.column("drops", "time", port), weights);
       made.push({ name: `${prefix}${name}`, key: name, looks, weight: weights.reduce((a, b) => a + b, 0), make });
@@ -295,7 +295,7 @@ export function pauseChart(run: Run, link: TimeLink, title = "Paused ports"): Ba
   const rows: (BandRow & { sum: number })[] = run.keys("pauses").map((key) => {
     const covered = run.column("pauses", "covered", ...key);
     return {
-      name: `${run.ports[key[0]].lane}${several ? `, ${run.className(key[1])}` : ""}`,
+      name: `${run.ports[key[0]].direction}${several ? `, ${run.className(key[1])}` : ""}`,
       starts: run.column("pauses", "start", ...key),
       ends: run.column("pauses", "end", ...key),
       covered,

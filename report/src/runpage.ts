@@ -24,7 +24,7 @@ function outcome(run: Run): HTMLElement {
   const frames = (number: number, what: string) => (number > 0 ? [`${show(number, "count")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);
   const again = totals["requeued_frames"] ?? 0;
   const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them queued again by the oracle)` : text));
-  const losses = kind === "finished" ? [...dropped, ...frames(totals["lost_frames"] ?? 0, "lost on cables")] : [];
+  const losses = kind === "finished" ? [...dropped, ...frames(totals["lost_frames"] ?? 0, "lost on links")] : [];
   const look = losses.length > 0 ? "warning" : (GOOD[kind] ?? "");
   return el("span", { class: `verdict ${look}` }, [kind, ...losses].join(", "));
 }
@@ -47,11 +47,11 @@ export function summary(run: Run): HTMLElement {
     ["outcome", outcome(run)],
     ["simulated", showTime(manifest.simulated_ps)],
     ["network", [count(hosts, "host"), count(run.nodes.length - hosts, "switch"), count(run.flows.length, "flow")].join(", ")],
-    ...(failed === "" ? [] : [["failed cables", failed] as [string, string]]),
+    ...(failed === "" ? [] : [["failed links", failed] as [string, string]]),
     ...(never === 0 ? [] : [["never complete", `${count(never, "flow")}: lost frames are not retransmitted`] as [string, string]]),
     ["delivered", show(totals["delivered_bytes"], "size")],
     ["dropped frames", show(totals["dropped_frames"], "count")],
-    ["lost on cables", show(totals["lost_frames"], "count")],
+    ["lost on links", show(totals["lost_frames"], "count")],
     ...((totals["retransmitted_frames"] ?? 0) === 0 ? [] : [["retransmitted frames", `${show(totals["retransmitted_frames"], "count")}; ${count(totals["timeouts"] ?? 0, "timeout")}, ${count(totals["negative_acknowledgements"] ?? 0, "NAK")}`] as [string, string]]),
     ["pause frames", show(totals["pause_frames"], "count")],
     ["marked frames", show(totals["marked_frames"], "count")],
@@ -74,21 +74,21 @@ export function story(run: Run, course: Course): HTMLElement | null {
   if (!worst) return null;
   if (worst.trees.length === 0) {
     if (worst.circle.length === 0) return null;
-    const lanes = worst.circle.map(({ port, class: of }) => run.laneOf(port, of)).join(", ");
-    return el("p", { class: "story" }, `Deadlock from ${showTime(course.stretch[0])}: these links wait for each other in a cycle: ${lanes}.`);
+    const directions = worst.circle.map(({ port, class: of }) => run.directionOf(port, of)).join(", ");
+    return el("p", { class: "story" }, `Deadlock from ${showTime(course.stretch[0])}: these links wait for each other in a cycle: ${directions}.`);
   }
   const part = (share: number) => `${Math.round(share * 100)} %`;
   const share = (of: number) => (of < 0.005 ? "less than 1 %" : part(of));
   // One that has caught up by the end has no less than its share over its life.
   const gets = ({ throughput, fairShare }: Flow) => (throughput !== null && fairShare !== null && throughput < fairShare ? [`${show(throughput, "rate", 3)} of ${show(fairShare, "rate", 3)}`] : []);
-  const tree = worst.trees.reduce((a, b) => (b.lanes.length > a.lanes.length ? b : a));
+  const tree = worst.trees.reduce((a, b) => (b.directions.length > a.directions.length ? b : a));
   const victims = [...course.suffered.entries()].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
   const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${[`${share(count)} of its time`, ...gets(run.flows[flow])].join("; ")})`);
-  const lanes = tree.lanes.length === 1 ? "one link" : `${tree.lanes.length} links`;
+  const directions = tree.directions.length === 1 ? "one link" : `${tree.directions.length} links`;
   const [from, to] = course.stretch;
   const when = to > from ? `from ${showTime(from, 3)} to ${showTime(to, 3)}` : `at ${showTime(worst.at)}`;
   const often = course.part > 0.995 ? "all the time" : course.part < 0.005 ? "less than 1 % of the time" : `${part(course.part)} of the time`;
-  const sentences = [`Links are blocked ${often}. Congestion is worst ${when}: ${run.laneOf(tree.root, tree.class)} blocks ${lanes}.`];
+  const sentences = [`Links are blocked ${often}. Congestion is worst ${when}: ${run.directionOf(tree.root, tree.class)} blocks ${directions}.`];
   if (victims.length > 0) {
     const more = victims.length > 5 ? ` and ${victims.length - 5} more` : "";
     sentences.push(`Victims (flows below their fair share that do not contribute to the congestion): ${names.join(", ")}${more}.`);

@@ -117,7 +117,7 @@ export function queueTable(run: Run): HTMLElement {
       const kind = run.bufferOf(port.node);
       const input = column === "input_held";
       rows.push({
-        name: input ? run.ports[port.peerPort].lane : port.lane,
+        name: input ? run.ports[port.peerPort].direction : port.direction,
         class: run.className(key[1]),
         what: input ? "input buffer" : "output queue",
         frames: input && (kind?.frames ?? false),
@@ -152,7 +152,7 @@ export function queueTable(run: Run): HTMLElement {
 }
 
 interface LinkRow {
-  lane: string;
+  direction: string;
   rate: number;
   busy: number;
   peak: number;
@@ -205,7 +205,7 @@ export function linkTable(run: Run): HTMLElement {
     const wait = waits.get(port.number);
     const quantile = (part: number) => waitQuantile(buckets.get(port.number) ?? [], wait?.most ?? 0, part);
     return {
-      lane: port.lane,
+      direction: port.direction,
       rate: port.rate,
       busy: sum / run.end,
       peak,
@@ -221,7 +221,7 @@ export function linkTable(run: Run): HTMLElement {
   const part = (name: string, pick: (row: LinkRow) => number, meaning: string): Column<LinkRow> => ({ name, meaning, number: true, value: pick, text: (row) => percent(pick(row)) });
   const time = (name: string, pick: (row: LinkRow) => number | null, meaning: string): Column<LinkRow> => ({ name, meaning, number: true, value: pick, text: (row) => show(pick(row), "time", 3) });
   const columns: Column<LinkRow>[] = [
-    { name: "link", value: (row) => row.lane },
+    { name: "link", value: (row) => row.direction },
     { name: "rate", number: true, value: (row) => row.rate, text: (row) => show(row.rate, "rate") },
     part("utilisation", (row) => row.busy, "busy time divided by the time of the run"),
     part("peak utilisation", (row) => row.peak, "utilisation in the busiest sample"),
@@ -235,7 +235,7 @@ export function linkTable(run: Run): HTMLElement {
     time("99 % wait", (row) => row.wait99, "upper end of its power-of-two bucket, at most the maximum wait"),
     time("maximum wait", (row) => row.waitMost, "of all frames"),
   ];
-  return dataTable("Links", columns, rows, { sort: 2, descending: true, note: "one row for each direction of a cable" });
+  return dataTable("Links", columns, rows, { sort: 2, descending: true, note: "one row for each direction of a link" });
 }
 
 export function planTable(run: Run): HTMLElement {

@@ -1,7 +1,7 @@
 // The drawings of one run or several side by side, with the slider that moves them all.
 import { button, choice, el } from "./dom";
 import { showTime } from "./format";
-import { lanePanel } from "./lane";
+import { directionPanel } from "./direction";
 import type { TimeLink } from "./link";
 import { NetworkDrawing } from "./network";
 import type { Run } from "./run";
@@ -68,17 +68,17 @@ export function stage(runs: Run[], link: TimeLink): Stage {
   };
   link.onPoint(move);
 
-  const lane = el("div", { class: "lane" });
+  const direction = el("div", { class: "direction" });
   drawings.forEach((drawing, i) => {
     drawing.onSelect = (port) => {
-      // The same lane of every run, by name: variants may number ports otherwise.
-      const name = runs[i].ports[port].lane;
+      // The same direction of every run, by name: variants may number ports otherwise.
+      const name = runs[i].ports[port].direction;
       drawings.forEach((other, j) => {
-        const place = j === i ? port : runs[j].ports.findIndex((candidate) => candidate.lane === name);
+        const place = j === i ? port : runs[j].ports.findIndex((candidate) => candidate.direction === name);
         other.selected = place < 0 ? null : place;
         other.plot.later();
       });
-      lane.replaceChildren(lanePanel(runs, name, link));
+      direction.replaceChildren(directionPanel(runs, name, link));
     };
   });
 
@@ -92,7 +92,7 @@ export function stage(runs: Run[], link: TimeLink): Stage {
     choice("speed", speeds, "1", (value) => (speed = Number(value))),
   );
   const growth = el("div", { class: "growth" });
-  const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, lane, growth);
+  const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, direction, growth);
   const courses = new Promise<Course[]>((done) => {
     inTurn(() => Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT))).then(done), true);
   });
@@ -124,9 +124,9 @@ function growthChart(runs: Run[], all: Course[], link: TimeLink): TimeChart {
   const lines: Line[] = [];
   all.forEach((one, i) => {
     const prefix = runs.length > 1 ? `${runs[i].label}: ` : "";
-    const weight = one.lanes.reduce((a, b) => a + b, 1);
+    const weight = one.directions.reduce((a, b) => a + b, 1);
     // A colour for each run; victims are dashed.
-    lines.push({ name: `${prefix}blocked links`, slot: i, weight, make: () => new Series(one.times, one.lanes, true) });
+    lines.push({ name: `${prefix}blocked links`, slot: i, weight, make: () => new Series(one.times, one.directions, true) });
     lines.push({ name: `${prefix}victims`, slot: runs.length > 1 ? i + 8 : 3, weight: weight / 2 + 1, make: () => new Series(one.times, one.victims, true) });
   });
   return new TimeChart({

@@ -1,18 +1,18 @@
-// Congestion trees: which lanes are blocked in which class, by which root, and which flows suffer without a part in it.
+// Congestion trees: which directions are blocked in which class, by which root, and which flows suffer without a part in it.
 //
-// A lane is one direction of a cable, named by the port that sends. It is blocked in a class when its sender obeys a
+// A direction is one of the two of a link, named by the port that sends. It is blocked in a class when its sender obeys a
 // pause of the class, or has frames of the class waiting and no credits for them. Classes are judged apart: flow control
-// stops one and not the others. A root is a lane with frames of a class waiting that sends as fast as it can or whose cable
-// has failed, or one whose receiving host blocks it. From there upstream: a blocked lane belongs to the tree if a flow of the class crosses
-// it and then a lane of the tree.
+// stops one and not the others. A root is a direction with frames of a class waiting that sends as fast as it can or whose link
+// has failed, or one whose receiving host blocks it. From there upstream: a blocked direction belongs to the tree if a flow of the class crosses
+// it and then a direction of the tree.
 //
-// A flow is a victim of a tree if it is under way, crosses a blocked lane of the tree in its own class, gets less than its
-// fair share, and has no part in it: its own path does not lead from there over blocked lanes to a root.
+// A flow is a victim of a tree if it is under way, crosses a blocked direction of the tree in its own class, gets less than its
+// fair share, and has no part in it: its own path does not lead from there over blocked directions to a root.
 import type { Run } from "./run";
 import type { Series } from "./series";
 
 /** Parts of the interval before an instant, by port; where it says so by port and class. */
-export interface LaneState {
+export interface DirectionState {
   busy: Float32Array;
   /** Of the class that was paused longest. */
   paused: Float32Array;
@@ -35,13 +35,13 @@ export interface LaneState {
 export interface Tree {
   root: number;
   class: number;
-  /** Whether a host blocks it, rather than the lane being full. */
+  /** Whether a host blocks it, rather than the direction being full. */
   receiver: boolean;
-  lanes: { port: number; depth: number }[];
+  directions: { port: number; depth: number }[];
   victims: number[];
 }
 
-/** A lane in a class. */
+/** A direction in a class. */
 export interface Blocked {
   port: number;
   class: number;
@@ -49,13 +49,13 @@ export interface Blocked {
 
 export interface Congestion {
   at: number;
-  state: LaneState;
+  state: DirectionState;
   trees: Tree[];
-  /** Blocked lanes that no root explains: they wait in a circle, or for a root between two samples. */
+  /** Blocked directions that no root explains: they wait in a circle, or for a root between two samples. */
   stray: Blocked[];
-  /** Lanes of them each of which waits for the next, and the last for the first. */
+  /** Directions of them each of which waits for the next, and the last for the first. */
   circle: Blocked[];
-  /** Lanes whose cable is down. */
+  /** Directions whose link is down. */
   failed: number[];
 }
 
@@ -64,7 +64,7 @@ const FULL = 0.85;
 const HELD = 0.05;
 /** A flow that gets this part of its fair share has it. */
 const FAIR = 0.95;
-/** Intervals over which a lane that is stopped in turns counts as blocked. */
+/** Intervals over which a direction that is stopped in turns counts as blocked. */
 const LATELY = 4;
 
 interface Cursor {
@@ -92,7 +92,7 @@ export function meanLevel(times: ArrayLike<number>, values: ArrayLike<number>, f
 }
 
 export class CongestionReader {
-  /** Lanes are numbered by port and class here. */
+  /** Directions are numbered by port and class here. */
   private readonly feeds = new Map<number, Map<number, number[]>>();
   private readonly crossing = new Map<number, number[]>();
   private readonly classes: number;
@@ -167,7 +167,7 @@ export class CongestionReader {
     return Math.floor(cell / this.classes);
   }
 
-  /** The lanes that a flow crosses, in its class. */
+  /** The directions that a flow crosses, in its class. */
   private pathOf(flow: number): number[] {
     const { path, class: of } = this.run.flows[flow];
     return (path ?? []).map((port) => this.cell(port, of));
@@ -232,9 +232,9 @@ export class CongestionReader {
     return Math.min(1, lacked / span);
   }
 
-  lanes(at: number): LaneState {
+  directions(at: number): DirectionState {
     const count = this.run.ports.length;
-    const state: LaneState = {
+    const state: DirectionState = {
       busy: new Float32Array(count),
       paused: new Float32Array(count),
       starved: new Float32Array(count),
@@ -293,18 +293,18 @@ export class CongestionReader {
     return state;
   }
 
-  /** How much a lane is blocked, in the class that is most: a part of the interval, zero if it is not. */
-  heldBack(state: LaneState, port: number): number {
+  /** How much a direction is blocked, in the class that is most: a part of the interval, zero if it is not. */
+  heldBack(state: DirectionState, port: number): number {
     return state.lately[port] > HELD ? state.lately[port] : 0;
   }
 
-  /** How much a lane is blocked in a class. */
-  blockedIn(state: LaneState, lane: Blocked): number {
-    return state.blocked[this.cell(lane.port, lane.class)];
+  /** How much a direction is blocked in a class. */
+  blockedIn(state: DirectionState, direction: Blocked): number {
+    return state.blocked[this.cell(direction.port, direction.class)];
   }
 
-  /** The classes in which a lane is blocked. */
-  blockedClasses(state: LaneState, port: number): number[] {
+  /** The classes in which a direction is blocked. */
+  blockedClasses(state: DirectionState, port: number): number[] {
     return Array.from({ length: this.classes }, (_, of) => of).filter((of) => state.blocked[this.cell(port, of)] > HELD);
   }
 
@@ -341,7 +341,7 @@ export class CongestionReader {
     return start < at && end > at - this.run.sample;
   }
 
-  /** Whether what comes by one lane leaves by the other. */
+  /** Whether what comes by one direction leaves by the other. */
   private leads(from: number, to: number, at: number): boolean {
     if (!this.pathsKnown) return true;
     return this.feeds.get(from)?.get(to)?.some((flow) => this.active(flow, at)) ?? false;
@@ -349,7 +349,7 @@ export class CongestionReader {
 
   read(time: number): Congestion {
     const at = this.instant(time);
-    const state = this.lanes(at);
+    const state = this.directions(at);
     const { ports, nodes } = this.run;
     const failed = new Set(this.run.failed(at - this.run.sample, at));
     const held = new Set<number>();
@@ -367,33 +367,33 @@ export class CongestionReader {
     const trees: Tree[] = [];
     for (const { cell: root, receiver } of roots) {
       const of = root % this.classes;
-      const lanes: Tree["lanes"] = [];
+      const directions: Tree["directions"] = [];
       let edge = [root];
       for (let depth = 1; edge.length > 0; depth++) {
         const next: number[] = [];
-        for (const lane of edge) {
-          const out = this.portOf(lane);
+        for (const direction of edge) {
+          const out = this.portOf(direction);
           for (const input of nodes[ports[out].node].ports) {
             const upstream = this.cell(ports[input].peerPort, of);
             if (input === out || !held.has(upstream) || taken.has(upstream) || upstream === root) continue;
-            if (!this.leads(upstream, lane, at)) continue;
+            if (!this.leads(upstream, direction, at)) continue;
             taken.add(upstream);
-            lanes.push({ port: ports[input].peerPort, depth });
+            directions.push({ port: ports[input].peerPort, depth });
             next.push(upstream);
           }
         }
         edge = next;
       }
-      if (lanes.length === 0 && !receiver) continue;
+      if (directions.length === 0 && !receiver) continue;
       taken.add(root);
-      trees.push({ root: this.portOf(root), class: of, receiver, lanes, victims: this.victims(lanes, of, held, all, at) });
+      trees.push({ root: this.portOf(root), class: of, receiver, directions, victims: this.victims(directions, of, held, all, at) });
     }
     const stray = [...held].filter((cell) => !taken.has(cell));
     const named = (cell: number) => ({ port: this.portOf(cell), class: cell % this.classes });
     return { at, state, trees, stray: stray.map(named), circle: this.circle(stray, at).map(named), failed: [...failed] };
   }
 
-  /** A circle of lanes that wait for each other; empty if there is none. */
+  /** A circle of directions that wait for each other; empty if there is none. */
   private circle(stray: number[], at: number): number[] {
     const inside = new Set(stray);
     const done = new Set<number>();
@@ -424,13 +424,13 @@ export class CongestionReader {
     return [];
   }
 
-  /** Flows that cross blocked lanes of a tree, have no part in it, and get less than their fair share. */
-  private victims(lanes: Tree["lanes"], of: number, held: Set<number>, roots: Set<number>, at: number): number[] {
+  /** Flows that cross blocked directions of a tree, have no part in it, and get less than their fair share. */
+  private victims(directions: Tree["directions"], of: number, held: Set<number>, roots: Set<number>, at: number): number[] {
     const judged = new Set<number>();
     const found: number[] = [];
-    const tree = new Set(lanes.map(({ port }) => this.cell(port, of)));
-    for (const lane of tree) {
-      for (const flow of this.crossing.get(lane) ?? []) {
+    const tree = new Set(directions.map(({ port }) => this.cell(port, of)));
+    for (const direction of tree) {
+      for (const flow of this.crossing.get(direction) ?? []) {
         if (judged.has(flow) || !this.active(flow, at)) continue;
         judged.add(flow);
         const path = this.pathOf(flow);
@@ -440,7 +440,7 @@ export class CongestionReader {
     return found.sort((a, b) => a - b);
   }
 
-  /** Whether a path leads from a blocked lane of it, over blocked lanes, to a root: then its flow is among those that fill it. */
+  /** Whether a path leads from a blocked direction of it, over blocked directions, to a root: then its flow is among those that fill it. */
   private hasPart(path: number[], place: number, held: Set<number>, roots: Set<number>): boolean {
     if (roots.has(path[place])) return true;
     for (let next = place + 1; next < path.length; next++) {
@@ -451,15 +451,15 @@ export class CongestionReader {
   }
 }
 
-/** How trees grow and shrink: blocked lanes and victims at up to so many instants. */
+/** How trees grow and shrink: blocked directions and victims at up to so many instants. */
 export interface Course {
   times: Float64Array;
-  lanes: Float64Array;
+  directions: Float64Array;
   victims: Float64Array;
   /** For every flow at which part of the instants of its life it was a victim. */
   suffered: Float64Array;
   worst: Congestion | null;
-  /** How bad it was then: blocked lanes and, twice, victims. */
+  /** How bad it was then: blocked directions and, twice, victims. */
   weight: number;
   /** The stretch during which it was as bad. */
   stretch: [number, number];
@@ -473,7 +473,7 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
   const count = Math.floor(samples / every);
   const made: Course = {
     times: new Float64Array(count),
-    lanes: new Float64Array(count),
+    directions: new Float64Array(count),
     victims: new Float64Array(count),
     suffered: new Float64Array(run.flows.length),
     worst: null,
@@ -485,14 +485,14 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
   let rest = performance.now();
   for (let i = 0; i < count; i++) {
     const seen = reader.read((i + 1) * every * run.sample);
-    // A lane that is blocked in two classes is one lane.
-    const lanes = new Set([...seen.trees.flatMap((tree) => tree.lanes), ...seen.stray].map(({ port }) => port)).size;
+    // A direction that is blocked in two classes is one direction.
+    const directions = new Set([...seen.trees.flatMap((tree) => tree.directions), ...seen.stray].map(({ port }) => port)).size;
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     made.times[i] = seen.at;
-    made.lanes[i] = lanes;
+    made.directions[i] = directions;
     made.victims[i] = victims.size;
     for (const flow of victims) made.suffered[flow] += 1;
-    weights[i] = lanes + victims.size * 2;
+    weights[i] = directions + victims.size * 2;
     if (performance.now() - rest > 30) {
       await new Promise((resolve) => setTimeout(resolve));
       rest = performance.now();
@@ -502,7 +502,7 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
     const alive = made.times.reduce((sum, at) => sum + (start < at && end > at - run.sample ? 1 : 0), 0);
     made.suffered[flow] = alive > 0 ? made.suffered[flow] / alive : 0;
   });
-  made.part = made.lanes.reduce((sum, lanes) => sum + (lanes > 0 ? 1 : 0), 0) / Math.max(1, count);
+  made.part = made.directions.reduce((sum, directions) => sum + (directions > 0 ? 1 : 0), 0) / Math.max(1, count);
   const longest = longestOfMost(weights);
   if (longest) {
     const [from, to] = longest;

@@ -167,7 +167,7 @@ test("a run: tables are sorted and copied as they are seen", async () => {
   await close();
 });
 
-test("a run: the slider plays, and a lane shows its series", async () => {
+test("a run: the slider plays, and a direction shows its series", async () => {
   const { page, close } = await open(join(place("incast"), "report.html"));
   await page.waitForSelector(".growth canvas");
   await moveTo(page, 0.02);
@@ -184,16 +184,16 @@ test("a run: the slider plays, and a lane shows its series", async () => {
   const network = page.locator(".plot.network canvas");
   const box = (await network.boundingBox())!;
   await page.mouse.click(box.x + box.width * 0.62, box.y + (box.height - 18) / 2 + 3);
-  await page.waitForSelector(".lane-panel");
-  assert.match((await page.locator(".lane-panel h3").first().textContent()) ?? "", /^Link (sw0 \u2192 h0|h0 \u2192 sw0)$/);
-  // The same with keys: from lane to lane.
-  const first = await page.locator(".lane-panel h3").first().textContent();
+  await page.waitForSelector(".direction-panel");
+  assert.match((await page.locator(".direction-panel h3").first().textContent()) ?? "", /^Link (sw0 \u2192 h0|h0 \u2192 sw0)$/);
+  // The same with keys: from direction to direction.
+  const first = await page.locator(".direction-panel h3").first().textContent();
   await network.focus();
   await page.keyboard.press("n");
-  assert.notEqual(await page.locator(".lane-panel h3").first().textContent(), first);
+  assert.notEqual(await page.locator(".direction-panel h3").first().textContent(), first);
   await page.keyboard.press("p");
-  assert.equal(await page.locator(".lane-panel h3").first().textContent(), first);
-  await shot(page, "incast-lane");
+  assert.equal(await page.locator(".direction-panel h3").first().textContent(), first);
+  await shot(page, "incast-direction");
   await close();
 });
 
@@ -258,20 +258,20 @@ test("victims are of the class that is blocked; finite flows and losses", async 
   await close();
 });
 
-test("a failed cable is drawn as failed, and named", async () => {
+test("a failed link is drawn as failed, and named", async () => {
   const results = recorded("reconvergence", "reconvergence");
   const { page, close } = await open(join(results, "report.html"));
-  assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /failed cables\S+ \u2013 \S+ from /);
+  assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /failed links\S+ \u2013 \S+ from /);
   const faults = (JSON.parse(readFileSync(join(results, "network.json"), "utf8")) as { faults: { ports: number[]; down_ps: number; up_ps: number | null }[] }).faults;
   const end = (JSON.parse(readFileSync(join(results, "manifest.json"), "utf8")) as { simulated_ps: number }).simulated_ps;
-  const lanes = async (at: number) => {
+  const directions = async (at: number) => {
     await moveTo(page, at / end);
     const shown = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
-    return shown.flatMap((lane, port) => (lane["failed"] === "1" ? [port] : []));
+    return shown.flatMap((direction, port) => (direction["failed"] === "1" ? [port] : []));
   };
   const { ports, down_ps, up_ps } = faults[0];
-  assert.deepEqual(await lanes(down_ps * 0.8), []);
-  assert.deepEqual(await lanes((down_ps + (up_ps ?? end)) / 2), [...ports].sort((a, b) => a - b));
+  assert.deepEqual(await directions(down_ps * 0.8), []);
+  assert.deepEqual(await directions((down_ps + (up_ps ?? end)) / 2), [...ports].sort((a, b) => a - b));
   assert.match((await page.locator(".status").first().textContent()) ?? "", /has failed; /);
   const drawing = String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "SVG" }).click()));
   assert.ok(drawing.includes(">failed<"));
@@ -285,10 +285,10 @@ test("credits: a link is blocked for as long as it lacks credits, and says so", 
   await page.waitForSelector(".growth canvas");
   await moveTo(page, 0.5);
   assert.match((await page.locator(".status").first().textContent()) ?? "", /blocked, no root found: h0 \u2192 sw0 \(storage, \d+ % of the last four samples\)/);
-  const lanes = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
-  const time = Math.round(Number(lanes[0]["time (s)"]) * 1e12);
+  const directions = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
+  const time = Math.round(Number(directions[0]["time (s)"]) * 1e12);
   const starved = new Map(table(results, "links").filter((row) => Number(row["time"]) === time).map((row) => [Number(row["port"]), Number(row["starved"]) / Number(row["interval"])]));
-  lanes.forEach((lane, port) => assert.ok(Math.abs(Number(lane["without credits"]) - (starved.get(port) ?? 0)) < 1e-6, `port ${port}`));
+  directions.forEach((direction, port) => assert.ok(Math.abs(Number(direction["without credits"]) - (starved.get(port) ?? 0)) < 1e-6, `port ${port}`));
   assert.ok([...starved.values()].some((part) => part > 0.05));
   assert.equal(await chart(page, "Links without credits").count(), 1);
   const links = page.locator("section.table", { has: page.locator('h3:text-is("Links")') });
@@ -360,12 +360,12 @@ test("a fat-tree of 1024 hosts plays", async () => {
   console.log(`it plays at ${frames} frames a second`);
   assert.ok(frames > 3, `${frames} frames a second`);
   assert.notEqual(await page.locator(".clock").first().textContent(), before);
-  // The utilisation of every lane at the instant shown.
+  // The utilisation of every direction at the instant shown.
   const at = rows(String(await saved(page, () => chart(page, "The network").locator(".exports button", { hasText: "CSV" }).click())));
   const time = Math.round(Number(at[0]["time (s)"]) * 1e12);
   const busy = new Map(table(results, "links").filter((row) => Number(row["time"]) === time).map((row) => [Number(row["port"]), Number(row["utilisation"])]));
   assert.equal(at.length, 6144);
-  at.forEach((lane, port) => assert.ok(Math.abs(Number(lane["utilisation"]) - (busy.get(port) ?? 0)) < 1e-6, `port ${port}`));
+  at.forEach((direction, port) => assert.ok(Math.abs(Number(direction["utilisation"]) - (busy.get(port) ?? 0)) < 1e-6, `port ${port}`));
   await shot(page, "fat-tree-16");
   await close();
 });

@@ -51,7 +51,7 @@ test("a paper can be read after two seconds", async () => {
   assert.ok(megabytes(path) < 15.5, `${megabytes(path)} MB`);
 });
 
-/** What each lane sent, by the table of links. */
+/** What each direction sent, by the table of links. */
 async function sent(page: Page): Promise<Map<string, string>> {
   await page.locator("#tables").evaluate((part) => part.scrollIntoView({ block: "end", behavior: "instant" }));
   const links = page.locator("section.table", { has: page.locator('h3:text-is("Links")') });

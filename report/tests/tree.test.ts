@@ -19,13 +19,13 @@ interface FlowLike {
 }
 
 /**
- * Hosts a and b on switch s, hosts c and d on switch t. The lanes: 0 a-s, 1 s-a, 2 b-s, 3 s-b, 4 s-t, 5 t-s, 6 t-c, 7 c-t,
- * 8 t-d, 9 d-t. What is blocked, by lane and class, is so all the time; what waits is there all the time.
+ * Hosts a and b on switch s, hosts c and d on switch t. The directions: 0 a-s, 1 s-a, 2 b-s, 3 s-b, 4 s-t, 5 t-s, 6 t-c, 7 c-t,
+ * 8 t-d, 9 d-t. What is blocked, by direction and class, is so all the time; what waits is there all the time.
  */
 function network(flows: FlowLike[], blocked: [number, number][], waiting: [number, number][], busy: number[], failed: number[] = []): Run {
   const cables: [number, number][] = [[0, 4], [4, 0], [1, 4], [4, 1], [4, 5], [5, 4], [5, 2], [2, 5], [5, 3], [3, 5]];
   const names = ["a", "b", "c", "d", "s", "t"];
-  const ports = cables.map(([node, peerNode], number) => ({ number, name: "", node, peerNode, peerPort: number ^ 1, rate: 1, lane: `${names[node]}-${names[peerNode]}` }));
+  const ports = cables.map(([node, peerNode], number) => ({ number, name: "", node, peerNode, peerPort: number ^ 1, rate: 1, direction: `${names[node]}-${names[peerNode]}` }));
   const nodes = names.map((name, i) => ({ name, host: i < 4, layer: 0, ports: ports.filter(({ node }) => node === i).map(({ number }) => number) }));
   const every = Float64Array.from({ length: END / SAMPLE }, (_, i) => (i + 1) * SAMPLE);
   const all = (value: number) => new Float64Array(every.length).fill(value);
@@ -72,14 +72,14 @@ test("a victim shares the class of the tree, and has no part in it", () => {
   const flows: FlowLike[] = [
     ...culprits,
     { name: "victim", class: 1, path: [0, 4, 8], share: 20, gets: 14 },
-    // Another lane on the same trunk: nothing pauses it. It gets all it offers, or less for reasons of its own.
+    // Another class on the same trunk: nothing pauses it. It gets all it offers, or less for reasons of its own.
     { name: "voice", class: 0, path: [0, 4, 8], share: 1, gets: 1 },
     { name: "lossy", class: 0, path: [2, 4, 6], share: 10, gets: 2 },
     { name: "content", class: 1, path: [2, 4, 8], share: 2, gets: 2 },
   ];
   const run = network(flows, storage, [[6, 1], [6, 0]], [6]);
   const [tree, ...others] = new CongestionReader(run).read(500).trees;
-  assert.deepEqual([tree.root, tree.class, tree.lanes.map(({ port }) => port).sort()], [6, 1, [0, 2, 4]]);
+  assert.deepEqual([tree.root, tree.class, tree.directions.map(({ port }) => port).sort()], [6, 1, [0, 2, 4]]);
   assert.equal(others.length, 0);
   assert.deepEqual(victims(run), ["victim"]);
 });
@@ -107,7 +107,7 @@ test("only a flow that is under way suffers, and only then its time counts", asy
   assert.deepEqual(worst?.trees[0].victims, [3]);
 });
 
-test("a failed cable that frames wait for is a root", () => {
+test("a failed link that frames wait for is a root", () => {
   const run = network(culprits, storage, [[6, 1]], [], [6, 7]);
   const { trees, failed } = new CongestionReader(run).read(500);
   assert.deepEqual([trees.map(({ root }) => root), failed], [[6], [6, 7]]);

@@ -422,7 +422,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Count,
         Usual::WholeRun,
-        "data frames corrupted, or lost on a failed cable; a count for the run",
+        "data frames corrupted, or lost on a failed link; a count for the run",
     ),
     row(
         "pause-frames",

@@ -246,7 +246,7 @@ pub fn explain(plan: &Plan) -> String {
     let hosts = graph.nodes.iter().filter(|node| node.role == fabric::graph::Role::Host).count();
     let _ = writeln!(
         text,
-        "# {hosts} hosts, {} switches, {} cables, {} flows",
+        "# {hosts} hosts, {} switches, {} links, {} flows",
         graph.nodes.len() - hosts,
         graph.cables.len(),
         plan.spec.flows.len()

@@ -301,7 +301,7 @@ fn pair(kind: &Kind, item: &Item) -> Result<[(String, Place); 2], Vec<Problem>> 
             Err(_) => Err(Vec::new()),
         },
         items => {
-            let message = format!("a cable has two ends, but this list has {} entries", items.len());
+            let message = format!("a link has two ends, but this list has {} entries", items.len());
             Err(vec![Problem::new(item.place, message, format!("write {}", kind.describe()))])
         }
     }

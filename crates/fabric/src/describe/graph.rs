@@ -151,32 +151,27 @@ impl fmt::Display for GraphError {
         match self {
             Self::EmptyName { node } => write!(f, "node {} has no name; name every node", node.0),
             Self::DuplicateName { name } => write!(f, "two nodes are named \"{name}\"; rename one of them"),
-            Self::NoSuchNode { cable, node } => write!(
-                f,
-                "cable {cable} ends at node {}, which does not exist; add the node or remove the cable",
-                node.0
-            ),
+            Self::NoSuchNode { cable, node } => {
+                write!(f, "link {cable} ends at node {}, which does not exist; add the node or remove the link", node.0)
+            }
             Self::SelfLoop { name } => {
-                write!(f, "a cable connects \"{name}\" to itself; connect it to another node or remove the cable")
+                write!(f, "a link connects \"{name}\" to itself; connect it to another node or remove the link")
             }
             Self::HostCables { name, cables } => write!(
                 f,
-                "host \"{name}\" has {cables} cables and must have exactly one; cable it to one switch, \
+                "host \"{name}\" has {cables} links and must have exactly one; connect it to one switch, \
                  or make it a switch if it is meant to forward"
             ),
             Self::RateZero { a, b } => {
-                write!(f, "the cable between \"{a}\" and \"{b}\" has rate zero; give it a rate, or remove the cable")
+                write!(f, "the link between \"{a}\" and \"{b}\" has rate zero; give it a rate, or remove the link")
             }
             Self::BitErrorRate { a, b, given } => write!(
                 f,
-                "the cable between \"{a}\" and \"{b}\" has bit error rate {given}; \
+                "the link between \"{a}\" and \"{b}\" has bit error rate {given}; \
                  give a probability of at least 0 and below 1"
             ),
             Self::TooManyPorts { name, cables } => {
-                write!(
-                    f,
-                    "\"{name}\" has {cables} cables; distribute them over more switches, at most {MAX_PORTS} each"
-                )
+                write!(f, "\"{name}\" has {cables} links; distribute them over more switches, at most {MAX_PORTS} each")
             }
             Self::TooManyHosts { hosts } => {
                 write!(f, "the graph has {hosts} hosts; remove some, the limit is {MAX_HOSTS}")
@@ -379,7 +374,7 @@ mod tests {
         graph.cable(NodeId(0), NodeId(2), LINK);
         let error = graph.validate().unwrap_err();
         assert_eq!(error, GraphError::HostCables { name: "h0".into(), cables: 2 });
-        assert!(error.to_string().contains("cable it to one switch"));
+        assert!(error.to_string().contains("connect it to one switch"));
     }
 
     #[test]

@@ -38,14 +38,14 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
     }
     for fault in &spec.faults {
         if fault.cable as usize >= spec.graph.cables.len() {
-            network(format!("a fault names cable {}, but there are only {}", fault.cable, spec.graph.cables.len()));
+            network(format!("a fault names link {}, but there are only {}", fault.cable, spec.graph.cables.len()));
         }
         if fault.up.is_some_and(|up| up <= fault.down) {
-            network(format!("cable {} comes up before it goes down; swap the times", fault.cable));
+            network(format!("link {} comes up before it goes down; swap the times", fault.cable));
         }
     }
     for cable in (0..spec.graph.cables.len() as u32).filter(|&cable| overlap(spec, cable)) {
-        network(format!("the faults of cable {cable} overlap; end one before the next begins"));
+        network(format!("the faults of link {cable} overlap; end one before the next begins"));
     }
     let times = spec.faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten();
     if times.chain(spec.route_changes.iter().map(RouteChange::last)).any(|at| at > LATEST) {
@@ -436,7 +436,7 @@ fn check_switch(spec: &NetworkSpec, kind: usize, switch: &SwitchSpec, wrong: &mu
         let instant = spec.graph.cables.iter().filter(touches).any(|cable| cable.link.latency == Span::ZERO);
         if header_delay == Span::ZERO && instant {
             wrong.push(
-                "cut-through with zero header delay over a zero-latency cable; give a header delay or a latency".into(),
+                "cut-through with zero header delay over a zero-latency link; give a header delay or a latency".into(),
             );
         }
     }

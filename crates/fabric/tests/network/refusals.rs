@@ -147,7 +147,7 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
         let now = at(Span::from_micros(1));
         s.faults = vec![Fault { cable: 0, down: now, up: Some(now) }];
     });
-    refused("a fault names cable 99", |s| s.faults = vec![Fault { cable: 99, down: at(Span::ZERO), up: None }]);
+    refused("a fault names link 99", |s| s.faults = vec![Fault { cable: 99, down: at(Span::ZERO), up: None }]);
     refused("overlap", |s| {
         let fault = |down, up| Fault { cable: 0, down: at(Span::from_micros(down)), up };
         s.faults = vec![fault(10, None), fault(20, Some(at(Span::from_micros(30))))];

@@ -54,8 +54,8 @@ fn unprotected(plan: &Plan, flow: &FlowSpec, subject: &str, findings: &mut Findi
     let noisy = plan.spec.graph.cables.iter().any(|cable| cable.link.bit_error_rate > 0.0);
     let cause = match (lossy, noisy, plan.spec.faults.is_empty()) {
         (true, _, _) => "its class is lossy",
-        (false, true, _) => "cables have bit errors",
-        (false, false, false) => "cables fail",
+        (false, true, _) => "links have bit errors",
+        (false, false, false) => "links fail",
         (false, false, true) => return,
     };
     findings.add(

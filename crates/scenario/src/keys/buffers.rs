@@ -36,7 +36,7 @@ fn xoff_key() -> Key {
         "xoff",
         Kind::size(0, LARGEST_BUFFER),
         Default::Computed(
-            "capacity less the headroom of the longest cable",
+            "capacity less the headroom of the longest link",
             "IEEE 802.1Q-2014 Annex N (802.1Qbb Annex O): buffer requirements",
         ),
         "Threshold above which the sender is told to stop.",
@@ -100,7 +100,7 @@ pub(super) fn switch_buffers() -> Section {
                 "headroom",
                 Kind::size(0, LARGEST_BUFFER),
                 Default::Computed(
-                    "enough for the longest cable",
+                    "enough for the longest link",
                     "IEEE 802.1Q-2014 Annex N (802.1Qbb Annex O): buffer requirements",
                 ),
                 "Memory reserved for frames that arrive after XOFF was sent.",

@@ -248,7 +248,7 @@ pub(super) fn switches() -> Section {
         key(
             "reliable_delivery",
             Kind::Flag,
-            Default::Value("false", "our choice: cables inside a fabric lose nothing"),
+            Default::Value("false", "our choice: links inside a fabric lose nothing"),
             "Reliable delivery across the fabric: the first switch keeps a frame from a host in its buffer until a \
              receipt confirms that the last switch has it.",
         ),
@@ -282,7 +282,7 @@ pub(super) fn adapters() -> Section {
             "service",
             Kind::rate(),
             Default::Absent("frames are consumed on arrival"),
-            "Rate at which the host consumes frames, including frame overhead, like the rate of a cable.",
+            "Rate at which the host consumes frames, including frame overhead, like the rate of a link.",
         ),
         key(
             "service_changes",

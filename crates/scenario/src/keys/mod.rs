@@ -47,7 +47,7 @@ fn keys() -> Vec<Key> {
         ),
         key("name", Kind::Text, Default::Absent("the name of the file"), "Name of the scenario."),
         key("description", Kind::Text, Default::Absent("no description"), "Free text: what the scenario shows."),
-        key("network", table(network::network()), Default::Required, "Nodes, cables and routes."),
+        key("network", table(network::network()), Default::Required, "Nodes, links and routes."),
         key(
             "classes",
             tables(devices::classes()),
@@ -88,7 +88,7 @@ fn keys() -> Vec<Key> {
             "Congestion point of every switch that does not set its own.",
         ),
         key("workloads", tables(traffic::workloads()), Default::Absent("no traffic"), "The traffic."),
-        key("faults", tables(settings::faults()), Default::Absent("no cable fails"), "Cable failures."),
+        key("faults", tables(settings::faults()), Default::Absent("no link fails"), "Link failures."),
         key(
             "dcb",
             tables(dcb::dcb()),

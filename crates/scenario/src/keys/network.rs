@@ -3,7 +3,7 @@
 use crate::key::{Condition, Default, Key, Kind, Section, key};
 use fabric::topology::TOPOLOGIES;
 
-const ALL_CABLES: &str = "all cables between the two nodes";
+const ALL_CABLES: &str = "all links between the two nodes";
 
 /// A topology's or parameter's name as scenarios write it.
 pub(crate) fn written(name: &str) -> String {
@@ -23,14 +23,14 @@ pub(super) fn network() -> Section {
     keys.extend([
         link(
             Default::Required,
-            "Properties of cables: of host cables, and of all others unless trunk, cables or \
+            "Properties of links: of host links, and of all others unless trunk, cables or \
              links changes them.",
         ),
         key(
             "trunk",
             Kind::Table(Box::new(partial_link())),
             Default::Absent("same as link"),
-            "Properties of the cables between switches. Missing keys default to those of link.",
+            "Properties of the links between switches. Missing keys default to those of link.",
         )
         .only(
             "topology",
@@ -46,8 +46,8 @@ pub(super) fn network() -> Section {
         key(
             "cables",
             Kind::Tables(Box::new(cables())),
-            Default::Absent("all cables are as link and trunk describe them"),
-            "Cables of the topology that differ from link and trunk.",
+            Default::Absent("all links are as link and trunk describe them"),
+            "Links of the topology that differ from link and trunk.",
         ),
         key(
             "nodes",
@@ -58,8 +58,8 @@ pub(super) fn network() -> Section {
         key(
             "links",
             Kind::Tables(Box::new(links())),
-            Default::Absent("the topology defines the cables"),
-            "Explicit list of cables. The n-th cable of a node is its port n.",
+            Default::Absent("the topology defines the links"),
+            "Explicit list of links. The n-th link of a node is its port n.",
         ),
         key(
             "overhead",
@@ -153,21 +153,21 @@ pub(super) fn network() -> Section {
             "local_repair",
             Kind::time(),
             Default::Absent("switches wait for new forwarding tables"),
-            "Delay after a cable failure until the switches at its ends use their other next hops, if they have any.",
+            "Delay after a link failure until the switches at its ends use their other next hops, if they have any.",
         )
         .only("routing", &["shortest", "up-down"]),
         key(
             "reconverge",
             Kind::time_or(&[("isis", "each switch updates its tables when IS-IS informs it; see isis")]),
             Default::Absent("only the entries of reroutes change the tables"),
-            "Delay after a cable fails or recovers until all switches use recomputed tables: detection, flooding and \
+            "Delay after a link fails or recovers until all switches use recomputed tables: detection, flooding and \
              computation together.",
         ),
         key(
             "isis",
             Kind::Table(Box::new(isis())),
             Default::Nested("the defaults of its keys"),
-            "How switches learn of cable failures by IS-IS.",
+            "How switches learn of link failures by IS-IS.",
         )
         .only("reconverge", &["isis"]),
         key(
@@ -219,7 +219,7 @@ pub(super) fn network() -> Section {
             "Forwarding tables that all switches install at a given time.",
         ),
     ]);
-    Section { about: "Nodes, cables and routes: either a predefined topology, or explicit nodes and links.", keys }
+    Section { about: "Nodes, links and routes: either a predefined topology, or explicit nodes and links.", keys }
 }
 
 /// The numbers that topologies take, one reading per topology and default.
@@ -262,7 +262,7 @@ fn sentence(words: &str) -> String {
 
 fn link() -> Section {
     Section {
-        about: "Properties of a cable. Both directions are alike.",
+        about: "Properties of a link. Both directions are alike.",
         keys: vec![
             key("rate", Kind::rate(), Default::Required, "Bit rate of each direction."),
             key("latency", Kind::time(), Default::Required, "Propagation delay of one direction."),
@@ -302,14 +302,14 @@ fn cables() -> Section {
             "between",
             Kind::Pair,
             Default::Required,
-            "The two nodes of the cable. With wildcards: every matching \
-             cable.",
+            "The two nodes of the link. With wildcards: every matching \
+             link.",
         ),
         key(
             "which",
             Kind::Count(0, 65_535),
             Default::Absent(ALL_CABLES),
-            "Index of one of several parallel cables, \
+            "Index of one of several parallel links, \
              from 0.",
         ),
     ];
@@ -331,7 +331,7 @@ fn nodes() -> Section {
             key("names", Kind::Names, Default::Required, "Unique names; {0..7} stands for eight of them."),
             key(
                 "role",
-                Kind::choice(&[("host", "sends and receives; has exactly one cable"), ("switch", "forwards")]),
+                Kind::choice(&[("host", "sends and receives; has exactly one link"), ("switch", "forwards")]),
                 Default::Required,
                 "Whether the node is a host or a switch.",
             ),
@@ -356,7 +356,7 @@ fn isis() -> Section {
                 "detection",
                 Kind::time(),
                 Default::Value("0s", ALONE),
-                "Delay from the failure or recovery of a cable until the switches at its ends detect it.",
+                "Delay from the failure or recovery of a link until the switches at its ends detect it.",
             ),
             key(
                 "computation",
@@ -444,12 +444,12 @@ fn links() -> Section {
             "between",
             Kind::Pair,
             Default::Required,
-            "The two nodes. With wildcards: one cable for every matching pair.",
+            "The two nodes. With wildcards: one link for every matching pair.",
         ),
-        key("count", Kind::Count(1, 65_535), Default::Value("1", "our choice"), "Number of parallel cables."),
+        key("count", Kind::Count(1, 65_535), Default::Value("1", "our choice"), "Number of parallel links."),
     ];
     keys.extend(partial_link_keys("as in link"));
-    Section { about: "One cable, or several with the same properties.", keys }
+    Section { about: "One link, or several with the same properties.", keys }
 }
 
 fn routes() -> Section {
@@ -462,7 +462,7 @@ fn routes() -> Section {
                 "via",
                 Kind::Names,
                 Default::Absent("ports gives the next hops"),
-                "Next hops by name. All cables to them are used; multipath picks among them.",
+                "Next hops by name. All links to them are used; multipath picks among them.",
             ),
             key(
                 "ports",
@@ -482,7 +482,7 @@ fn reroutes() -> Section {
             key(
                 "avoid",
                 Kind::Pairs,
-                Default::Absent("all cables are used"),
+                Default::Absent("all links are used"),
                 "Cables that the new paths avoid, each given by its two nodes.",
             ),
             key(

@@ -5,22 +5,22 @@ use crate::metric::{METRICS, Subject, Usual, names};
 
 pub(super) fn faults() -> Section {
     Section {
-        about: "A cable failure.",
+        about: "A link failure.",
         keys: vec![
             key(
                 "between",
                 Kind::Pair,
                 Default::Required,
-                "The two nodes of the cable. With wildcards: every matching cable.",
+                "The two nodes of the link. With wildcards: every matching link.",
             ),
             key(
                 "which",
                 Kind::Count(0, 65_535),
-                Default::Absent("all cables between the two nodes"),
-                "Index of one of several parallel cables, from 0.",
+                Default::Absent("all links between the two nodes"),
+                "Index of one of several parallel links, from 0.",
             ),
-            key("down", Kind::time(), Default::Required, "When the cable fails. Frames on it are lost."),
-            key("up", Kind::time(), Default::Absent("never"), "When the cable recovers."),
+            key("down", Kind::time(), Default::Required, "When the link fails. Frames on it are lost."),
+            key("up", Kind::time(), Default::Absent("never"), "When the link recovers."),
         ],
     }
 }

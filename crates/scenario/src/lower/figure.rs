@@ -347,7 +347,7 @@ fn links(gathered: &mut Gathered<'_>, names: &[(String, Place)], graph: &Graph, 
             }
         }
         if found.len() == before {
-            gathered.refuse(*place, format!("`{text}` matches no link"), "name two nodes that a cable connects");
+            gathered.refuse(*place, format!("`{text}` matches no link"), "name two neighbours");
             return None;
         }
     }

@@ -123,7 +123,7 @@ fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {
         }
         (Some(_), false) if node.given("links") => {
             let help =
-                "to change a cable of the topology, use `cables`; to define your own network, list `nodes` and `links`";
+                "to change a link of the topology, use `cables`; to define your own network, list `nodes` and `links`";
             gathered.refuse(node.place_of("links"), "both `topology` and `links` are given", help);
             None
         }
@@ -251,7 +251,7 @@ fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Opti
     for (node, &count) in nodes.iter().zip(&cables) {
         if node.role == Role::Host && count != 1 {
             let place = places.get(&node.name).copied().unwrap_or(Place { source: 0, start: 0, end: 0 });
-            let message = format!("host `{}` has {count} cables, but must have exactly one", node.name);
+            let message = format!("host `{}` has {count} links, but must have exactly one", node.name);
             gathered.refuse(place, message, "connect it to one switch, or make it a switch if it forwards");
             good = false;
         }
@@ -270,11 +270,11 @@ fn join(gathered: &mut Gathered<'_>, entry: &Node, names: &Names<'_>, link: Link
     let count = entry.count("count")?;
     let most = topology::MAX_CABLES as u128;
     if left.len() as u128 * right.len() as u128 * u128::from(count) + graph.cables.len() as u128 > most {
-        gathered.refuse(entry.place_of("between"), "too many cables", format!("the limit is {most}"));
+        gathered.refuse(entry.place_of("between"), "too many links", format!("the limit is {most}"));
         return None;
     }
     if left == right && left.len() == 1 {
-        gathered.refuse(b.1, format!("a cable connects `{}` to itself", names.name(left[0])), "name another node");
+        gathered.refuse(b.1, format!("a link connects `{}` to itself", names.name(left[0])), "name another node");
         return None;
     }
     let both: std::collections::BTreeSet<u32> = left.iter().copied().filter(|end| right.contains(end)).collect();
@@ -308,7 +308,7 @@ fn change_cables(gathered: &mut Gathered<'_>, node: &Node, graph: &mut Graph) ->
             Some([both]) => Some(*both),
             Some([one, other]) => Some(link_cost(*one, *other)),
             Some(more) => {
-                let message = format!("{} metrics are given, but a cable has two ends", more.len());
+                let message = format!("{} metrics are given, but a link has two ends", more.len());
                 gathered.refuse(entry.place_of("metric"), message, "give one metric, or one for each end");
                 good = false;
                 None
@@ -343,7 +343,7 @@ pub(crate) fn cables_between(gathered: &mut Gathered<'_>, entry: &Node, graph: &
     }
     if chosen.is_empty() {
         let most = met.values().max().copied().unwrap_or(0);
-        let message = format!("there is no cable {which} between them");
+        let message = format!("there is no link {which} between them");
         gathered.refuse(entry.place_of("which"), message, format!("there are {most}, numbered from 0"));
         return None;
     }
@@ -369,7 +369,7 @@ pub(crate) fn cables_of_pair(
     let matching = (0..).zip(&graph.cables).filter(|(_, cable)| joins(cable.a, cable.b) || joins(cable.b, cable.a));
     let found: Vec<u32> = matching.map(|(number, _)| number).collect();
     if found.is_empty() {
-        gathered.refuse(place, format!("no cable connects `{}` and `{}`", a.0, b.0), "name two neighbours");
+        gathered.refuse(place, format!("no link connects `{}` and `{}`", a.0, b.0), "name two neighbours");
         return None;
     }
     Some(found)

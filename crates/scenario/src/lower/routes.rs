@@ -239,7 +239,7 @@ impl Tables<'_> {
                 let near: std::collections::BTreeSet<&str> =
                     ends.iter().map(|end| self.graph.nodes[end.peer.0 as usize].name.as_str()).collect();
                 let near: Vec<&str> = near.into_iter().take(12).collect();
-                let message = format!("`{name}` has no cable to that neighbour");
+                let message = format!("`{name}` has no link to that neighbour");
                 gathered.refuse(entry.place_of("via"), message, format!("its neighbours are {}", near.join(", ")));
                 return None;
             }

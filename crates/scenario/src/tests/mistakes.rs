@@ -137,7 +137,7 @@ fn one_mistake_each() {
     refused("duration = \"1ms\"", "duration = \"0s\"", (14, 12), "the duration is zero");
     refused("duration = \"1ms\"", "duration = \"1ms\"\nwarm_up = \"1ms\"", (15, 11), "covers the whole run");
     refused("schema_version = 1", "schema_version = 2", (1, 18), "out of range");
-    refused("[run]", "[[faults]]\nbetween = [\"h0\", \"h1\"]\ndown = \"1us\"\n[run]", (14, 11), "no cable connects");
+    refused("[run]", "[[faults]]\nbetween = [\"h0\", \"h1\"]\ndown = \"1us\"\n[run]", (14, 11), "no link connects");
     refused(
         "[run]",
         "[[network.nodes]]\nnames = \"x\"\nrole = \"host\"\n[run]",

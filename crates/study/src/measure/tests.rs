@@ -63,7 +63,7 @@ fn a_service_rate_counts_overhead_as_the_rate_of_a_cable_does() {
     let near = |found: Option<f64>, wanted: f64| found.is_some_and(|found| (found / wanted - 1.0).abs() < 0.01);
     let frames = 2e9 * 1500.0 / 1520.0;
     assert!(near(found[0], 2e9) && near(found[1], frames) && near(found[2], frames), "{found:?}");
-    assert!(scenario::reference().contains("including frame overhead, like the rate of a cable"));
+    assert!(scenario::reference().contains("including frame overhead, like the rate of a link"));
 }
 
 /// That something measured lies that near to what it should be.

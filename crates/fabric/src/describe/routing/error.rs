@@ -72,7 +72,7 @@ impl fmt::Display for RouteError {
             }
             Self::NoSuchPort { switch, port, ports } => write!(
                 f,
-                "node {} has no port {port}; it has {ports}, numbered from 0 in the order of its cables",
+                "node {} has no port {port}; it has {ports}, numbered from 0 in the order of its links",
                 switch.0
             ),
             Self::NoRoute { at, to } => {

@@ -63,8 +63,8 @@ pub const TOPOLOGIES: &[TopologyInfo] = &[
     },
     TopologyInfo {
         name: "two_switches",
-        summary: "two switches with hosts, connected by parallel cables",
-        parameters: &[LEFT, RIGHT, parameter("trunks", "parallel cables between the switches", "1")],
+        summary: "two switches with hosts, connected by parallel links",
+        parameters: &[LEFT, RIGHT, parameter("trunks", "parallel links between the switches", "1")],
         links: &[HOST, TRUNK],
     },
     TopologyInfo {
@@ -124,7 +124,7 @@ pub const TOPOLOGIES: &[TopologyInfo] = &[
             parameter("groups", "number of groups; groups - 1 divides routers_per_group x global_links", "9"),
             parameter("routers_per_group", "routers per group", "4"),
             parameter("hosts_per_router", "hosts per router", "2"),
-            parameter("global_links", "cables per router to other groups", "2"),
+            parameter("global_links", "links per router to other groups", "2"),
         ],
         links: &[HOST, TRUNK],
     },

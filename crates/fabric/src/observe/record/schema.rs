@@ -134,10 +134,10 @@ pub const PORTS: Table = Table {
         text("name", "node and port number, such as sw0:3"),
         text("node", "name of the node"),
         integer("number", Unit::None, "port number on the node"),
-        integer("peer_port", Unit::None, "number of the port at the other end of the cable"),
+        integer("peer_port", Unit::None, "number of the port at the other end of the link"),
         text("peer", "name of the node at the other end"),
-        integer("rate", Unit::BitsPerSecond, "rate of the cable in each direction"),
-        integer("latency", Unit::Picoseconds, "propagation delay of the cable in one direction"),
+        integer("rate", Unit::BitsPerSecond, "rate of the link in each direction"),
+        integer("latency", Unit::Picoseconds, "propagation delay of the link in one direction"),
     ],
 };
 

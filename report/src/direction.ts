@@ -1,13 +1,13 @@
-// The series of one lane, in every run that has it.
+// The series of one direction, in every run that has it.
 import { el } from "./dom";
 import type { TimeLink } from "./link";
 import type { Run } from "./run";
 import { TimeChart, windowChoice, type Line } from "./timechart";
 import { pauseBands } from "./runcharts";
 
-export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElement {
+export function directionPanel(runs: Run[], direction: string, link: TimeLink): HTMLElement {
   const found = runs
-    .map((run) => ({ run, port: run.ports.findIndex((port) => port.lane === lane) }))
+    .map((run) => ({ run, port: run.ports.findIndex((port) => port.direction === direction) }))
     .filter(({ port }) => port >= 0);
   const prefix = (run: Run, text: string) => (runs.length > 1 ? `${run.label}${text === "" ? "" : `: ${text}`}` : text);
   const { all, own } = runs[0].windows();
@@ -19,7 +19,7 @@ export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElemen
     return lines;
   };
   const first = new TimeChart({
-    title: `${lane}: utilisation`,
+    title: `${direction}: utilisation`,
     y: "fraction of the time",
     quantity: "fraction",
     range: [0, 1.05],
@@ -29,7 +29,7 @@ export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElemen
     height: 180,
   });
   first.addControl(windowChoice(all, own, (window) => first.replace(busy(window))));
-  const panel = el("div", { class: "lane-panel" }, el("h3", {}, `Link ${lane}`), first.root);
+  const panel = el("div", { class: "direction-panel" }, el("h3", {}, `Link ${direction}`), first.root);
   const level = (title: string, column: string, at: (run: Run, port: number) => number) => {
     const lines: Line[] = [];
     let frames = false;
@@ -44,7 +44,7 @@ export function lanePanel(runs: Run[], lane: string, link: TimeLink): HTMLElemen
       }
     }
     if (lines.length === 0) return;
-    const chart = new TimeChart({ title: `${lane}: ${title}`, y: title, quantity: frames ? "frames" : "size", link, lines, height: 180 });
+    const chart = new TimeChart({ title: `${direction}: ${title}`, y: title, quantity: frames ? "frames" : "size", link, lines, height: 180 });
     panel.append(chart.root);
   };
   level("output queue", "output_bytes", (_, port) => port);

@@ -1,9 +1,9 @@
-// Thousands of lanes as pixels: each lane's pixels are found once, and a frame only colours them. Where lanes cross, the
+// Thousands of directions as pixels: each direction's pixels are found once, and a frame only colours them. Where directions cross, the
 // busiest is seen.
 import { el } from "./dom";
 import { loadColour, type Theme } from "./theme";
 
-export class LaneBitmap {
+export class DirectionBitmap {
   readonly canvas: HTMLCanvasElement;
   private readonly pixels: Uint32Array;
   private readonly first: Uint32Array;
@@ -27,18 +27,18 @@ export class LaneBitmap {
     const steps = ends.map(([ax, ay, bx, by]) => Math.max(1, Math.ceil(ratio * Math.max(Math.abs(bx - ax), Math.abs(by - ay)))));
     const pixels = new Uint32Array(steps.reduce((sum, count) => sum + (count + 1) * thick, 0));
     let found = 0;
-    for (let lane = 0; lane < ends.length; lane++) {
-      const line = ends[lane];
+    for (let direction = 0; direction < ends.length; direction++) {
+      const line = ends[direction];
       const ax = line[0] * ratio;
       const ay = line[1] * ratio;
       const bx = line[2] * ratio;
       const by = line[3] * ratio;
       const flat = Math.abs(bx - ax) > Math.abs(by - ay);
-      // Only what lies inside; a drawing that is zoomed in has lanes far outside.
+      // Only what lies inside; a drawing that is zoomed in has directions far outside.
       if (Math.max(ax, bx) >= 0 && Math.min(ax, bx) < across && Math.max(ay, by) >= 0 && Math.min(ay, by) < down) {
-        for (let step = 0; step <= steps[lane]; step++) {
-          const x = Math.round(ax + ((bx - ax) * step) / steps[lane]);
-          const y = Math.round(ay + ((by - ay) * step) / steps[lane]);
+        for (let step = 0; step <= steps[direction]; step++) {
+          const x = Math.round(ax + ((bx - ax) * step) / steps[direction]);
+          const y = Math.round(ay + ((by - ay) * step) / steps[direction]);
           for (let side = 0; side < thick; side++) {
             const px = flat ? x : x + side;
             const py = flat ? y + side : y;
@@ -46,25 +46,25 @@ export class LaneBitmap {
           }
         }
       }
-      this.first[lane + 1] = found;
+      this.first[direction + 1] = found;
     }
     this.pixels = pixels.slice(0, found);
   }
 
-  /** Colours every lane by how busy it is. */
+  /** Colours every direction by how busy it is. */
   paint(busy: Float32Array, of: Theme): HTMLCanvasElement {
     const { seen, pixels, first, image } = this;
     seen.fill(0);
-    for (let lane = 0; lane < busy.length; lane++) {
-      const level = 1 + Math.round(Math.min(1, busy[lane]) * 100);
-      for (let i = first[lane]; i < first[lane + 1]; i++) if (seen[pixels[i]] < level) seen[pixels[i]] = level;
+    for (let direction = 0; direction < busy.length; direction++) {
+      const level = 1 + Math.round(Math.min(1, busy[direction]) * 100);
+      for (let i = first[direction]; i < first[direction + 1]; i++) if (seen[pixels[i]] < level) seen[pixels[i]] = level;
     }
     const colours = new Uint32Array(102);
     const bytes = new Uint8Array(colours.buffer);
     for (let level = 1; level <= 101; level++) {
       const part = (level - 1) / 100;
       const [red, green, blue] = loadColour(part, of).match(/\d+/g)!.map(Number);
-      // Among thousands of lanes the idle ones step back.
+      // Among thousands of directions the idle ones step back.
       bytes.set([red, green, blue, Math.round(255 * (0.3 + 0.7 * part))], level * 4);
     }
     const out = new Uint32Array(image.data.buffer);
