@@ -3,6 +3,7 @@
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::parameters;
 use fabric::transport::RECOVERIES;
+use fabric::workload::MEASURED_SIZES;
 
 /// The largest frame the fabric takes.
 const LARGEST_FRAME: u64 = 65_000;
@@ -359,11 +360,7 @@ fn poisson_keys() -> Vec<Key> {
         ),
         key(
             "sizes",
-            Kind::choice(&[
-                ("fixed", "all the same size"),
-                ("pareto", "Pareto distribution with a given mean and shape"),
-                ("empirical", "drawn from a measured distribution in a file"),
-            ]),
+            Kind::Choice(sizes()),
             Default::Value("fixed", "our choice: the simplest"),
             "Distribution of flow sizes.",
         ),
@@ -387,6 +384,18 @@ fn poisson_keys() -> Vec<Key> {
         .only("sizes", &["empirical"]),
     ];
     keys.into_iter().map(|key| key.only("kind", &["poisson-flows"])).collect()
+}
+
+fn sizes() -> Vec<(String, String)> {
+    let rules = [
+        ("fixed", "all the same size"),
+        ("pareto", "Pareto distribution with a given mean and shape"),
+        ("empirical", "drawn from a measured distribution in a file"),
+    ];
+    let rules = rules.map(|(name, summary)| (name.to_owned(), summary.to_owned()));
+    let measured =
+        MEASURED_SIZES.iter().map(|sizes| (sizes.name.to_owned(), format!("{} ({})", sizes.summary, sizes.source)));
+    rules.into_iter().chain(measured).collect()
 }
 
 fn paced_keys() -> Vec<Key> {

@@ -9,7 +9,7 @@ use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use crate::{Attachments, Limits, Subject};
 use fabric::graph::HostId;
-use fabric::workload::{self, Arrivals, Destination, FlowSize, FlowSpec, Pattern};
+use fabric::workload::{self, Arrivals, Destination, FlowSize, FlowSpec, MeasuredSizes, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Stream, Time, grouped};
@@ -346,6 +346,11 @@ impl Work<'_> {
             "pareto" => {
                 let mean = entry.size("flow_size")?;
                 Some((FlowSize::Pareto { shape: entry.number("shape")?, mean }, mean.get() as f64))
+            }
+            name if MeasuredSizes::named(name).is_some() => {
+                let cdf = MeasuredSizes::named(name)?.distribution();
+                let mean = cdf.mean();
+                Some((FlowSize::Empirical(cdf), mean))
             }
             _ => {
                 let size = entry.size("flow_size")?;

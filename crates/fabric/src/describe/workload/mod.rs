@@ -4,8 +4,10 @@
 //! drew its start, size and destination. The same seed gives the same flows on any partitioning.
 
 mod generate;
+mod sizes;
 
 pub use generate::{Arrivals, FlowSize, all_to_all, incast, permutation, poisson, uniform_frames};
+pub use sizes::{MEASURED_SIZES, MeasuredSizes};
 
 use crate::describe::graph::HostId;
 use congestion::{NoControl, Reaction};
