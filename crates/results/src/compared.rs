@@ -291,7 +291,8 @@ fn prepare(
                 let _ = whole.and_then(|()| remove_result(&path));
             }
         }
-        Err(_) => {}
+        // Its list of runs is damaged or edited, and the user gives it up.
+        Err(_) => drop(fs::remove_file(folder.join(UnfinishedComparison::FILE))),
     }
     for run in &plan.runs {
         ResultWriter::check(&inside(&folder, run)?, overwrite)?;

@@ -209,7 +209,7 @@ impl fmt::Display for ResultsError {
             ),
             Self::Edited { path } => write!(
                 f,
-                "{} was edited since tailback wrote it, or was written by a version that kept no hash of it\n  move it away, choose another place with --out, or add --overwrite to replace it",
+                "{} was edited since tailback wrote it, or was written by a version that kept no hash of it\n  move it away, choose another place with --out, or add --overwrite if the command has it",
                 path.display()
             ),
             Self::TimeUp => {

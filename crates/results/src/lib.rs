@@ -45,6 +45,7 @@ mod quantity;
 mod reader;
 mod reference;
 mod replaceable;
+mod seal;
 mod stage;
 
 pub use arrow::base64;
@@ -67,5 +68,6 @@ pub use picture::Picture;
 pub use quantity::{Quantity, axis_value};
 pub use reader::Results;
 pub use reference::reference;
-pub use replaceable::{Kind, PNG_SOFTWARE, REPORT_START, SVG_LOOK, remove_pictures};
+pub use replaceable::{Kind, Origin, PNG_SOFTWARE, REPORT_START, SVG_LOOK, remove_pictures};
+pub use seal::{sealed_markup, sealed_png};
 pub use stage::Leftover;

@@ -1,8 +1,8 @@
 //! Ownership of the files in a results directory: Tailback's or the user's.
 //!
 //! Tailback's files are the tables and files listed in the manifest, and files later added by `plot`, `csv` and
-//! `report`, which are recognised by their names and first bytes. All other files are the user's and are kept when a
-//! result is replaced.
+//! `report`, which are recognised by their names and contents. All other files are the user's and are kept when a
+//! result is replaced. A result with an edited report, plot or CSV table is not replaced.
 
 use super::compared::{COMPARISON_CHARTS, LOCK};
 use super::csv::{COLUMNS, header};
@@ -11,7 +11,7 @@ use super::error::ResultsError;
 use super::hash::hash_of_file;
 use super::manifest::{FILE, FileRecord, Manifest};
 use super::picture::Picture;
-use super::replaceable::Kind;
+use super::replaceable::{Kind, Origin};
 use fabric::record::schema;
 use files::output::unfinished::is_dead;
 use std::fs::{self, File};
@@ -124,7 +124,20 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
             None if is_view(path) => {}
             None => return Err(not(format!("{path}, which its manifest lists, is missing"))),
             Some(found) if found == *bytes && hash(&file).is_ok_and(|hash| hash == *recorded) => {}
+            // Made again with other options.
+            Some(_) if sealed_view(Path::new(path)).is_some_and(|kind| kind.wrote(&file)) => {}
             Some(_) => return Err(not(format!("{path} has been changed"))),
+        }
+    }
+    let plots = || fs::read_dir(directory.join(PLOTS_FOLDER)).into_iter().flatten().flatten();
+    let views = plots().map(|entry| Path::new(PLOTS_FOLDER).join(entry.file_name()));
+    for inside in std::iter::once(PathBuf::from(REPORT_FILE)).chain(views) {
+        let path = directory.join(&inside);
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        let in_manifest = manifest.files.iter().flatten().any(|it| Some(&it.path) == listed(&inside).as_ref());
+        let edited = |kind: Kind<'_>| kind.origin(&path) == Origin::Edited;
+        if is_file && !in_manifest && sealed_view(&inside).is_some_and(edited) {
+            return Err(not(format!("{} has been edited, or no hash of it is known", inside.display())));
         }
     }
     let folder = directory.join(CSV_FOLDER);
@@ -139,6 +152,18 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
         }
     }
     Ok(())
+}
+
+/// Returns the kind of a report or plot by its path inside a result; `None` if it has another name.
+fn sealed_view(inside: &Path) -> Option<Kind<'static>> {
+    if inside == Path::new(REPORT_FILE) {
+        return Some(Kind::Report);
+    }
+    let name = inside.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let ending = inside.extension().and_then(|extension| extension.to_str());
+    let is_plot = inside.parent() == Some(Path::new(PLOTS_FOLDER)) && matches!(ending, Some("svg" | "png"));
+    // A copy under another name is the user's.
+    (is_plot && Picture::named(name).is_some()).then_some(Kind::Picture)
 }
 
 /// Returns whether a file has the name and the header line of an exported table.
@@ -183,13 +208,8 @@ pub(super) fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<PathBu
         if fs::symlink_metadata(&file).is_ok_and(|found| !found.is_file()) {
             return false;
         }
-        let name = inside.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
         let view = || match inside.extension().and_then(|extension| extension.to_str()) {
-            _ if path == REPORT_FILE => Kind::Report.wrote(&file),
-            // A copy under another name is the user's.
-            Some("svg" | "png") if inside.parent() == Some(Path::new(PLOTS_FOLDER)) => {
-                Picture::named(name).is_some() && Kind::Picture.wrote(&file)
-            }
+            _ if sealed_view(inside).is_some_and(|kind| kind.wrote(&file)) => true,
             // An edited table is refused before a result is replaced.
             Some("csv") if inside.parent() == Some(Path::new(CSV_FOLDER)) => is_export(directory, inside),
             _ if inside == exported => Exported::read(&directory.join(CSV_FOLDER)).is_ok_and(|list| list.is_some()),

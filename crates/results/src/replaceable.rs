@@ -1,10 +1,13 @@
 //! Recognition of files that Tailback may replace.
 //!
-//! Unless told to overwrite, a command replaces a file only if Tailback wrote it and it is of the same kind: a report,
-//! a plot, a CSV table or a JSON description. All of these can be recreated from results. They are recognised by their
-//! first bytes, so that copies are recognised anywhere without a registry.
+//! Unless told to overwrite, a command replaces a file only if Tailback wrote it, nobody changed it, and it is of the same
+//! kind: a report, a plot, a CSV table or a JSON description. All of these can be recreated from results. They are
+//! recognised by their first bytes. Whether they were changed is known from their own hash: the seal of a report or plot,
+//! the hash in a JSON description. CSV tables have none; `exported.json` beside them lists theirs.
 
 use super::error::ResultsError;
+use super::hash::is_hashed;
+use super::seal::Seal;
 use files::output::{is_replaced, write_file, write_given};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -22,6 +25,17 @@ pub enum Kind<'a> {
     Csv(&'a str),
     /// A JSON description: an object with these keys.
     Json(&'a [&'a str]),
+}
+
+/// Who wrote a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Tailback, and it was not changed.
+    Tailback,
+    /// Tailback, but it was changed since, or is of a version that kept no hash of it.
+    Edited,
+    /// Someone else.
+    Other,
 }
 
 /// Maximum size of a JSON description in bytes; larger files are not recognised.
@@ -48,38 +62,51 @@ impl Kind<'_> {
         }
     }
 
-    /// Returns whether Tailback wrote a file and it is of this kind.
+    /// Returns whether Tailback wrote a file, it is of this kind, and it was not changed.
+    #[must_use]
     pub fn wrote(self, path: &Path) -> bool {
-        let beginning = |path: &Path| -> Vec<u8> {
+        self.origin(path) == Origin::Tailback
+    }
+
+    /// Returns who wrote a file. One that cannot be read is not ours.
+    #[must_use]
+    pub fn origin(self, path: &Path) -> Origin {
+        let beginning = || -> Vec<u8> {
             let mut bytes = Vec::new();
             let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut bytes));
             if read.is_ok() { bytes } else { Vec::new() }
         };
         let contains = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+        let sealed = |seal: Seal| if seal.is_intact(path).unwrap_or(false) { Origin::Tailback } else { Origin::Edited };
         match self {
-            Kind::Report => beginning(path).starts_with(REPORT_START.as_bytes()),
-            Kind::Picture => {
-                let is_svg = |bytes: &[u8]| bytes.starts_with(b"<svg ") && contains(bytes, SVG_LOOK.as_bytes());
-                let bytes = beginning(path);
-                // Pictures of earlier versions said nothing; they come in pairs.
-                is_svg(&bytes)
-                    || bytes.starts_with(b"\x89PNG")
-                        && (contains(&bytes, PNG_SOFTWARE) || is_svg(&beginning(&path.with_extension("svg"))))
-            }
+            Kind::Report if beginning().starts_with(REPORT_START.as_bytes()) => sealed(Seal::Markup),
+            Kind::Picture => match beginning() {
+                bytes if bytes.starts_with(b"<svg ") && contains(&bytes, SVG_LOOK.as_bytes()) => sealed(Seal::Markup),
+                bytes if bytes.starts_with(b"\x89PNG") && contains(&bytes, PNG_SOFTWARE) => sealed(Seal::Png),
+                _ => Origin::Other,
+            },
             Kind::Csv(first) => {
                 let mut line = String::new();
                 let read = File::open(path).and_then(|file| BufReader::new(file.take(1 << 20)).read_line(&mut line));
-                read.is_ok() && line.trim_end_matches(['\n', '\r']) == first
+                let ours = read.is_ok() && line.trim_end_matches(['\n', '\r']) == first;
+                if ours { Origin::Tailback } else { Origin::Other }
             }
             Kind::Json(keys) => {
-                let file = File::open(path).map(|file| BufReader::new(file.take(MOST_JSON)));
-                let value = file.ok().and_then(|file| serde_json::from_reader::<_, Value>(file).ok());
-                value.is_some_and(|value| keys.iter().all(|key| value.get(key).is_some()))
+                let mut text = String::new();
+                let read = File::open(path).and_then(|file| file.take(MOST_JSON).read_to_string(&mut text));
+                let value = read.ok().and_then(|_| serde_json::from_str::<Value>(&text).ok());
+                match value.filter(|value| keys.iter().all(|key| value.get(key).is_some())) {
+                    None => Origin::Other,
+                    // Documents of earlier versions stated neither a format nor a hash.
+                    Some(value) if is_hashed(&text).unwrap_or(!value["format"].is_string()) => Origin::Tailback,
+                    Some(_) => Origin::Edited,
+                }
             }
+            Kind::Report => Origin::Other,
         }
     }
 
-    /// Removes a file of this kind if Tailback wrote it; any other file stays.
+    /// Removes a file of this kind if Tailback wrote it and it was not changed; any other file stays.
     pub fn remove(self, path: &Path) {
         if fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) && self.wrote(path) {
             let _ = fs::remove_file(path);
@@ -102,10 +129,14 @@ impl Kind<'_> {
     /// # Errors
     /// Returns an error if another file is there.
     pub fn may_go_to_given(self, path: &Path, overwrite: bool) -> Result<(), ResultsError> {
-        if overwrite || !is_replaced(path) || self.wrote(path) {
+        if overwrite || !is_replaced(path) {
             return Ok(());
         }
-        Err(ResultsError::Foreign { path: path.to_owned(), kind: self.name() })
+        match self.origin(path) {
+            Origin::Tailback => Ok(()),
+            Origin::Edited => Err(ResultsError::Edited { path: path.to_owned() }),
+            Origin::Other => Err(ResultsError::Foreign { path: path.to_owned(), kind: self.name() }),
+        }
     }
 
     /// Writes a file of this kind to a path named by a user.
@@ -127,13 +158,10 @@ impl Kind<'_> {
     }
 }
 
-/// Removes the plots written by Tailback from a directory and its folders, and folders that are then empty.
+/// Removes the unchanged plots written by Tailback from a directory and its folders, and folders that are then empty.
 pub fn remove_pictures(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| (entry.path(), entry.file_type())).collect();
-    // A PNG comes before the SVG that may vouch for it.
-    paths.sort_by(|a, b| a.0.cmp(&b.0));
-    for (path, kind) in paths {
+    for (path, kind) in entries.flatten().map(|entry| (entry.path(), entry.file_type())) {
         let is = |extensions: &[&str]| path.extension().is_some_and(|it| extensions.iter().any(|one| it == *one));
         match kind {
             Ok(kind) if kind.is_dir() => remove_pictures(&path),

@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::png::to_png;
 use super::svg::to_svg;
-use results::{FileRecord, Kind, ResultsError};
+use results::{FileRecord, Kind, ResultsError, sealed_markup, sealed_png};
 use std::path::{Path, PathBuf};
 
 /// Pictures that are drawn but not yet written.
@@ -16,8 +16,8 @@ impl Drawn {
     /// Adds a canvas as `NAME.svg` and `NAME.png`, with that number of pixels per point.
     pub fn add(&mut self, canvas: &Canvas, (out, name): (&Path, &str), scale: f64) {
         let path = |ending: &str| out.join(format!("{name}.{ending}"));
-        self.files.push((path("svg"), to_svg(canvas).into_bytes()));
-        self.files.extend(to_png(canvas, scale).map(|png| (path("png"), png)));
+        self.files.push((path("svg"), sealed_markup(to_svg(canvas)).into_bytes()));
+        self.files.extend(to_png(canvas, scale).map(|png| (path("png"), sealed_png(png))));
     }
 
     /// Adds the pictures of another collection.
@@ -41,7 +41,7 @@ impl Drawn {
     /// Checks that all pictures may be written.
     ///
     /// # Errors
-    /// Returns an error if a file exists that Tailback did not write and `overwrite` is false.
+    /// Returns an error if a file exists that Tailback did not write or that was edited since, and `overwrite` is false.
     pub fn check(&self, overwrite: bool) -> Result<(), ResultsError> {
         self.files.iter().try_for_each(|(path, _)| Kind::Picture.may_go_to(path, overwrite))
     }

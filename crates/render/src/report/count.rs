@@ -72,7 +72,7 @@ mod tests {
             "verdict": "disagrees", "reason": null, "own_reading": "disagrees", "otherwise": [],
         });
         let sentences = vec![serde_json::from_value(sentence).expect("a sentence")];
-        PaperSummary { title: String::new(), short_form: false, matrices: Vec::new(), sentences }
+        PaperSummary { title: String::new(), short_form: false, matrices: Vec::new(), sentences, files: None }
     }
 
     #[test]

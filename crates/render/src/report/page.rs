@@ -3,8 +3,7 @@
 //! All text from scenarios is in blocks of deflated bytes, so that no name can end a block or become script. A content
 //! security policy in the page allows only its own script and style sheet, by their hashes.
 
-use results::REPORT_START;
-use results::base64;
+use results::{REPORT_START, base64, sealed_markup};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -46,7 +45,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Returns the whole file; the document is already deflated.
+/// Returns the whole file, sealed; the document is already deflated.
 pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
     // Reports are known by how they begin: by the hash of the script, after the policy's own words.
@@ -77,7 +76,7 @@ pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_
         block(&mut page, &format!("block-{number}"), text);
     }
     page.push_str("</body>\n</html>\n");
-    page
+    sealed_markup(page)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `paper.json` and `summary.json`: a paper, and its statements about several figures.
 
+use super::super::manifest::FileRecord;
 use super::{Document, Spread, UnderChoice};
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +81,9 @@ pub struct PaperSummary {
     pub matrices: Vec<MatrixDocument>,
     /// The sentences and their verdicts.
     pub sentences: Vec<SentenceRecord>,
+    /// The files beside it; older versions listed none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<FileRecord>>,
 }
 
 impl Document for PaperSummary {

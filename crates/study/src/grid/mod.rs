@@ -1,6 +1,7 @@
 //! Many runs: the points of a grid, a part of them for one task of a batch job, sweeps, and comparisons of recorded
 //! runs.
 
+mod claim;
 mod compare;
 mod error;
 mod part;

@@ -5,15 +5,13 @@
 
 use super::error::GridError;
 use super::part::Part;
-use crate::judge::documents::units_of;
 use crate::measure::measures::{Measures, measured};
 use crate::measure::statistics::Bounds;
 use crate::run::execute::{Existing, Options, Recording, execute};
-use files::output::unfinished::remove_dead_files;
-use files::output::{write_file, write_new, write_one_of_many};
+use files::output::write_one_of_many;
 use files::text::hexadecimal;
-use results::document::{Document, Sweep, SweepRun};
-use results::{FileRecord, Results, ResultsError, hash_of};
+use results::document::{Document, SweepRun};
+use results::{Results, ResultsError};
 use scenario::memory::{self, Need, about, shown};
 use scenario::{Errors, Expectation, Plan, Source, Subjects, Unit, VARIANT, load};
 use serde_json::Value;
@@ -84,7 +82,7 @@ impl Point {
 }
 
 /// The override that sets the number of seeds.
-const REPLICATIONS: &str = "run.replications=";
+pub(super) const REPLICATIONS: &str = "run.replications=";
 
 /// Treatment of a directory that contains another grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +122,7 @@ pub struct PointResult {
 /// A sweep that is ready to run.
 pub struct Grid {
     scenario: PathBuf,
-    overrides: Vec<String>,
+    pub(super) overrides: Vec<String>,
     /// The cells.
     pub points: Vec<Point>,
     /// Seeds of each cell.
@@ -134,50 +132,19 @@ pub struct Grid {
     /// Resources of a run of the cell that needs the most memory.
     largest: Need,
     /// Identity of the sweep, if its directory may contain runs of another one.
-    identity: String,
+    pub(super) identity: String,
     /// For every cell, the path at which its first seed is recorded, if any.
     records: Vec<Option<PathBuf>>,
     /// Files of finished runs that were found modified.
     repeated: Mutex<Vec<PathBuf>>,
     /// Difference of the seeds of every cell from the common ones: a cell may set `run.seed`.
     seed_offsets: Vec<u64>,
-    out: PathBuf,
+    pub(super) out: PathBuf,
 }
 
-fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GridError {
+pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GridError {
     let path = path.to_owned();
     move |source| GridError::Io { what, path, source }
-}
-
-/// Returns whether a directory contains more than the remains of a sweep that was killed while it claimed the
-/// directory.
-fn holds_something(out: &Path) -> bool {
-    let ours =
-        |name: &str| name == "points" || name.starts_with("sweep.json.partial-") || name.starts_with("sweep.partial-");
-    let Ok(entries) = fs::read_dir(out) else { return out.exists() };
-    entries.flatten().any(|entry| {
-        !ours(&entry.file_name().to_string_lossy())
-            || fs::read_dir(entry.path()).is_ok_and(|mut points| points.next().is_some())
-    })
-}
-
-/// Returns whether a text describes a sweep.
-fn is_sweep(text: &str) -> bool {
-    serde_json::from_str::<Value>(text).is_ok_and(|it| it["identity"].is_string() && it["points"].is_array())
-}
-
-/// Removes the finished runs of an earlier sweep, but no other files.
-fn remove_points(points: &Path) {
-    let Ok(entries) = fs::read_dir(points) else { return };
-    let is_point = |name: &str| {
-        let (key, seed) = name.strip_suffix(".json").and_then(|name| name.split_once('-')).unwrap_or_default();
-        let all = |text: &str, is: fn(&u8) -> bool| !text.is_empty() && text.bytes().all(|byte| is(&byte));
-        key.len() == 16 && all(key, u8::is_ascii_hexdigit) && all(seed, u8::is_ascii_digit)
-    };
-    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_point)) {
-        // One that stays is not of this sweep: its name would be another.
-        let _ = fs::remove_file(entry.path());
-    }
 }
 
 impl Grid {
@@ -265,95 +232,6 @@ impl Grid {
     fn wrong(&self, point: usize, errors: Errors) -> GridError {
         let Point { beneath, overrides } = &self.points[point];
         GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
-    }
-
-    /// Claims the directory for this sweep, or finds that it already belongs to it.
-    fn claim(&self, plan: &Plan, older: Older) -> Result<String, GridError> {
-        let mut digest = Sha256::new();
-        for input in plan.inputs() {
-            digest.update(input.sha256.as_bytes());
-        }
-        digest.update(results::VERSION.as_bytes());
-        // More seeds make a larger sweep, not another one.
-        let same_for_all = self.overrides.iter().filter(|text| !text.starts_with(REPLICATIONS));
-        let cells = self.points.iter().filter(|_| older == Older::Keep).flat_map(|point| &point.overrides);
-        for text in same_for_all.chain(cells) {
-            digest.update(text.as_bytes());
-            digest.update([0]);
-        }
-        if older == Older::Replace {
-            digest.update(program());
-        }
-        let identity = hexadecimal(&digest.finalize());
-        let file = self.out.join("sweep.json");
-        let same = |text: &str| Sweep::from_text(text, &file).is_ok_and(|sweep| sweep.identity == identity);
-        files::plain(&file).map_err(io("read", &file))?;
-        let mut fresh = false;
-        match files::read_inside(&self.out, "sweep.json") {
-            // Written again below if there are more seeds now.
-            Ok(text) if same(&text) => {}
-            Ok(text) if older == Older::Replace && is_sweep(&text) => remove_points(&self.out.join("points")),
-            Ok(_) => return Err(GridError::Occupied { path: self.out.clone() }),
-            Err(error) if !files::is_missing(&error) => return Err(io("read", &file)(error)),
-            Err(_) if holds_something(&self.out) => {
-                return Err(GridError::Occupied { path: self.out.clone() });
-            }
-            Err(_) => fresh = true,
-        }
-        let points = self.out.join("points");
-        files::no_links(&self.out, "points").map_err(io("write to", &points))?;
-        for name in ["sweep.json", "table.csv", "table.json"] {
-            let path = self.out.join(name);
-            files::plain(&path).map_err(io("write", &path))?;
-        }
-        fs::create_dir_all(&points).map_err(io("create", &points))?;
-        remove_dead_files(&points, None);
-        let cells: Vec<Vec<String>> =
-            self.points.iter().map(|point| point.overrides.iter().chain(&point.beneath).cloned().collect()).collect();
-        let about = Sweep {
-            name: plan.name.clone(),
-            identity: identity.clone(),
-            points: cells,
-            seeds: self.seeds.clone(),
-            units: units_of(plan),
-            lists_files: true,
-            files: Vec::new(),
-        };
-        // The tables of a finished sweep stay listed while its directory is claimed again.
-        let said = |sweep: Sweep| Sweep { files: Vec::new(), ..sweep } == about;
-        if !fresh && Sweep::read(&self.out).is_ok_and(|found| found.is_some_and(said)) {
-            return Ok(identity);
-        }
-        let claimed = if fresh { write_new(&file, about.to_text()) } else { write_file(&file, about.to_text()) };
-        match claimed {
-            // Another command was faster. It may make the same sweep.
-            Err(error) if fresh && error.kind() == std::io::ErrorKind::AlreadyExists => {
-                let other = files::read_inside(&self.out, "sweep.json").map_err(io("read", &file))?;
-                if !same(&other) {
-                    return Err(GridError::Occupied { path: self.out.clone() });
-                }
-            }
-            claimed => claimed.map_err(io("write", &file))?,
-        }
-        // Runs of another sweep must not be taken for runs of this one.
-        Ok(identity)
-    }
-
-    /// Lists files of the directory in `sweep.json`, with their hashes, so that readers can verify them.
-    pub(super) fn list(&self, listed: &[(&str, String)]) -> Result<(), GridError> {
-        let refused = |error: ResultsError| GridError::Study(error.into());
-        let file = self.out.join(Sweep::FILE);
-        let about = Sweep::read(&self.out).map_err(refused)?;
-        let Some(mut about) = about.filter(|about| about.identity == self.identity) else {
-            return Err(GridError::Occupied { path: self.out.clone() });
-        };
-        let record = |(name, text): &(&str, String)| FileRecord {
-            path: (*name).to_owned(),
-            bytes: text.len() as u64,
-            hash: hash_of(text.as_bytes()),
-        };
-        about.files = listed.iter().map(record).collect();
-        write_file(&file, about.to_text()).map_err(io("write", &file))
     }
 
     /// Returns the files of finished runs that were damaged or modified, and whose runs were repeated.

@@ -4,9 +4,7 @@ use super::error::GridError;
 use super::points::{Grid, Older, Point, PointResult, kind_of};
 use crate::measure::statistics::{Bounds, Summary, summarise_within};
 use crate::run::names::slug;
-use files::output::write_file;
 use files::text::csv_cell;
-use results::ResultsError;
 use results::document::SweepCell;
 use scenario::{Plan, Unit, VARIANT};
 use std::collections::BTreeSet;
@@ -87,14 +85,7 @@ impl SweepStudy {
     ) -> Result<SweepTable, GridError> {
         let results = self.grid.run(threads, interrupt, progress)?;
         let table = SweepTable::new(&self.axes, &results);
-        let refused = |error: ResultsError| GridError::Study(error.into());
-        let mut listed = Vec::new();
-        for (name, text) in [("table.csv", table.csv()), ("table.json", table.json())] {
-            let path = self.out.join(name);
-            write_file(&path, &text).map_err(|error| refused(ResultsError::io("write", &path, error)))?;
-            listed.push((name, text));
-        }
-        self.grid.list(&listed)?;
+        self.grid.write_tables([table.csv(), table.json()])?;
         Ok(table)
     }
 }

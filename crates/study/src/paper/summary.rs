@@ -10,8 +10,8 @@ use crate::measure::statistics::Summary;
 use crate::run::names::file_name;
 use files::output::write_file;
 use files::text::csv_cell;
-use results::ResultsError;
 use results::document::{Document, MatrixDocument, MatrixRow, PaperSummary, SentenceRecord, UnderChoice};
+use results::{FileRecord, ResultsError, remove_listed};
 use scenario::{Errors, Paper, Sentence, Unit, load};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -139,6 +139,7 @@ impl SummedUp<'_> {
                 .map(|((title, unit, table), of)| matrix_record(title, &of.quantity, *unit, table))
                 .collect(),
             sentences: self.sentences.iter().map(sentence).collect(),
+            files: None,
         }
     }
 
@@ -153,22 +154,37 @@ impl SummedUp<'_> {
             (format!("{}.csv", file_name(title, &titles[..place])), matrix_csv(table))
         };
         let tables = self.matrices.iter().enumerate().map(table);
-        // These carry no sign of ours: where the document is ours, so are they.
         let others: Vec<(String, String)> =
             std::iter::once(("summary.txt".to_owned(), text.to_owned())).chain(tables).collect();
         PaperSummary::may_go_to(out)?;
-        if !out.join(PaperSummary::FILE).exists()
-            && let Some((name, _)) = others.iter().find(|(name, _)| out.join(name).exists())
-        {
-            return Err(ResultsError::Foreign { path: out.join(name), kind: "a summary" });
+        let older = PaperSummary::read(out)?;
+        let new: Vec<FileRecord> =
+            others.iter().map(|(name, content)| FileRecord::new(name, content.as_bytes())).collect();
+        let known = older.as_ref().map(|older| older.files.clone().unwrap_or_default()).unwrap_or_default();
+        // Earlier versions listed nothing: where their document is, the other files are theirs.
+        let unlisted = older.as_ref().is_some_and(|older| older.files.is_none());
+        for record in &new {
+            let path = out.join(&record.path);
+            let ours = || known.iter().chain([record]).any(|it| it.path == record.path && it.describes(&path));
+            if path.exists() && !unlisted && !ours() {
+                return Err(match older {
+                    Some(_) => ResultsError::Edited { path },
+                    None => ResultsError::Foreign { path, kind: "a summary" },
+                });
+            }
         }
-        document.write(out)?;
+        // Whenever the process is killed, every file is listed as it is.
+        let listed = new.iter().cloned().chain(known.clone()).collect();
+        PaperSummary { files: Some(listed), ..document.clone() }.write(out)?;
         for (name, content) in &others {
             let path = out.join(name);
             files::plain(&path)
                 .and_then(|_| write_file(&path, content))
                 .map_err(|error| ResultsError::io("write", &path, error))?;
         }
+        // Tables that the paper no longer has; edited ones stay.
+        drop(remove_listed(out, &known, &new));
+        PaperSummary { files: Some(new), ..document.clone() }.write(out)?;
         Ok(())
     }
 }

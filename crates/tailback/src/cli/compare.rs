@@ -56,6 +56,9 @@ pub fn compare(arguments: &Compare) -> Exit {
         Err(error) => return refused(&study.key, error),
     };
     deadline::running();
+    if let Some(Err(exit)) = arguments.out.as_deref().map(|out| report::may_follow(arguments.report, out)) {
+        return exit;
+    }
     let writer = match study.claim(&loaded, arguments.out.as_deref(), arguments.overwrite) {
         Ok(writer) => writer,
         Err(error) => return say(&StudyError::Results(error)),

@@ -66,6 +66,18 @@ pub fn say_where(out: &Path) {
     console::note(&format!("report in {}", out.display()));
 }
 
+/// Checks, before the work, that `report.html` may be written into a directory of results, if it is wanted.
+pub fn may_follow(wanted: bool, results: &Path) -> Result<(), Exit> {
+    let out = results.join(REPORT_FILE);
+    if !wanted || !out.exists() {
+        return Ok(());
+    }
+    Kind::Report.may_go_to(&out, false).map_err(|error| {
+        console::error(&error.to_string());
+        Exit::refusal(&error)
+    })
+}
+
 /// Writes `report.html` into a directory of results, if it is wanted, and ends as given if that went well.
 pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
     if !wanted {

@@ -122,6 +122,9 @@ pub fn reproduce(arguments: &Reproduce) -> Exit {
         (Some(_), [one]) => one.place(&arguments.out, arguments.quick),
         _ => arguments.out.join(paper),
     };
+    if let Err(exit) = report::may_follow(arguments.report, &reported) {
+        return exit;
+    }
     if arguments.slurm.slurm
         && let Err(exit) = on_cluster(&chosen, arguments, &reported)
     {

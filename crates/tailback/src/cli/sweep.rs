@@ -60,6 +60,9 @@ pub fn sweep(arguments: &Sweep) -> Exit {
         Err(error) => return say(&error),
     };
     deadline::running();
+    if let Err(exit) = report::may_follow(arguments.report, &study.out) {
+        return exit;
+    }
     if arguments.slurm.slurm {
         let words = task_words(arguments, &study.out);
         if let Err(exit) = slurm::wait(&arguments.slurm, arguments.threads, words, &[&study.grid], &study.out) {

@@ -172,6 +172,99 @@ fn an_exported_table_that_was_edited_is_its_users() {
     }
 }
 
+/// Edits a text file that Tailback wrote, or a picture.
+fn edit(scratch: &Scratch, name: &str) -> Vec<u8> {
+    let mut bytes = read(&scratch.path(name));
+    let place = bytes.len() / 2;
+    bytes[place] ^= 1;
+    scratch.file(name, &bytes);
+    bytes
+}
+
+/// A report or a picture that begins as Tailback wrote it and goes on otherwise is its user's, wherever it is.
+#[test]
+fn a_report_or_picture_that_was_edited_is_its_users() {
+    let scratch = Scratch::new("whole-sealed");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "-q", "--out", "r"]).ends(0);
+    let commands: [(&[&str], &[&str]); 4] = [
+        (&["report", "r"], &["r/report.html"]),
+        (&["report", "r", "-o", "a.html"], &["a.html"]),
+        (&["plot", "r"], &["r/plots/throughput.svg", "r/plots/throughput.png"]),
+        (&["plot", "r", "--out", "p"], &["p/throughput.png", "p/queues.svg"]),
+    ];
+    let overwrite = ["run", "a.toml", "-q", "--out", "r", "--overwrite"];
+    for (command, names) in commands {
+        scratch.run(command).ends(0);
+        scratch.run(command).ends(0);
+        for name in names {
+            let edited = edit(&scratch, name);
+            let said = scratch.run(command).ends(2);
+            assert!(said.err.contains(&format!("{name} was edited")) && said.err.contains("--overwrite"), "{}", said.err);
+            if let Some(inside) = name.strip_prefix("r/") {
+                let said = scratch.run(&overwrite).ends(2);
+                assert!(said.err.contains(&format!("{inside} has been edited")), "{}", said.err);
+            }
+            assert!(read(&scratch.path(name)) == edited, "{name}");
+            scratch.run(&[command, &["--overwrite"]].concat()).ends(0);
+            assert!(read(&scratch.path(name)) != edited, "{name}");
+        }
+    }
+    // As they were written, they go with their result, and so do those of the run itself that were made again.
+    scratch.run(&[&overwrite[..], &["--plot", "--report"]].concat()).ends(0);
+    assert_eq!(scratch.names("r/csv"), Vec::<String>::new());
+    scratch.run(&["report", "r", "--size", "100KB"]).ends(0);
+    scratch.run(&overwrite).ends(0);
+    assert!(!scratch.path("r/report.html").exists() && !scratch.path("r/plots").exists());
+    // Those of the run itself, edited.
+    scratch.run(&[&overwrite[..], &["--plot", "--report"]].concat()).ends(0);
+    for name in ["r/report.html", "r/plots/queues.png"] {
+        let (before, edited) = (read(&scratch.path(name)), edit(&scratch, name));
+        let said = scratch.run(&overwrite).ends(2);
+        assert!(said.err.contains(&name[2..]), "{}", said.err);
+        assert!(read(&scratch.path(name)) == edited, "{name}");
+        scratch.file(name, &before);
+    }
+}
+
+/// The tables, pictures and reports of several runs are their user's as well once they were edited.
+#[test]
+fn edited_files_of_studies_are_their_users() {
+    let scratch = Scratch::new("whole-studies");
+    scratch.file("a.toml", SOUND).scenario("bcn-stability.toml");
+    let sweep = ["sweep", "a.toml", "--axis", "run.duration=1ms,2ms", "--out", "s", "--report"];
+    let compare = ["compare", "a.toml", "--vary", "run.duration=1ms,2ms", "--out", "c", "--report", "--overwrite"];
+    let stability = ["stability", "bcn-stability.toml", "--trajectory", "--out", "t", "--report"];
+    let studies: [(&[&str], &[&str]); 3] = [
+        (&sweep, &["s/table.csv", "s/table.json", "s/report.html"]),
+        (&compare, &["c/throughput.svg", "c/throughput.png", "c/report.html"]),
+        (&stability, &["t/fluid-queue.svg", "t/fluid-rate.png", "t/report.html", "t/stability.json"]),
+    ];
+    for (command, names) in studies {
+        scratch.run(command).ends(0);
+        scratch.run(command).ends(0);
+        for name in names {
+            let (before, edited) = (read(&scratch.path(name)), edit(&scratch, name));
+            let said = scratch.run(command).ends(2);
+            assert!(said.err.contains(name), "{}", said.err);
+            assert!(read(&scratch.path(name)) == edited, "{name}");
+            scratch.file(name, &before);
+        }
+    }
+    // More seeds: the tables are written again, unless they were edited.
+    let more = [&sweep[..], &["--replications", "2"]].concat();
+    let table = edit(&scratch, "s/table.csv");
+    scratch.run(&more).ends(2);
+    assert!(read(&scratch.path("s/table.csv")) == table);
+    std::fs::remove_file(scratch.path("s/table.csv")).expect("it is there");
+    scratch.run(&more).ends(0);
+    assert!(read(&scratch.path("s/table.csv")) != table);
+    // Moved into a new comparison, an edited report is kept.
+    let report = edit(&scratch, "c/report.html");
+    let without: Vec<&str> = compare.iter().copied().filter(|word| *word != "--report").collect();
+    scratch.run(&without).ends(0);
+    assert!(read(&scratch.path("c/report.html")) == report);
+}
+
 /// The pictures and the report of an older analysis do not stay beside a new one.
 #[test]
 fn an_analysis_replaces_what_an_older_one_has_listed() {
