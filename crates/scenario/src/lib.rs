@@ -41,6 +41,7 @@
 mod check;
 mod expect;
 mod figure;
+mod flow_names;
 pub mod fluid;
 mod key;
 mod keys;
@@ -58,6 +59,7 @@ mod reference;
 mod resolve;
 mod schema;
 mod source;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -70,7 +72,8 @@ pub use check::{
 };
 pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
-pub use load::{Disk, load, load_str, load_with, unread};
+pub use flow_names::FlowNames;
+pub use load::{Disk, load, load_observed, load_str, load_with, unread};
 pub use lower::settings::MOST_SAMPLES;
 pub use metric::{Metric, Unit};
 pub use paper::{Against, Best, Criterion, FigureNames, Matrix, OfFigures, OtherQuantity, Paper, Sentence, load_paper};
@@ -79,6 +82,7 @@ pub use problem::{Complaint, Errors};
 pub use reference::reference;
 pub use schema::schema;
 pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};
+pub use stage::{Stage, StageObserver};
 
 /// The format itself: all keys, for programs that write scenarios.
 pub mod format {
@@ -96,6 +100,7 @@ use fabric::{BuildError, validate};
 use lower::names::Names;
 use problem::Problem;
 use resolve::{Gathered, Scope};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Bytes, EmpiricalCdf};
@@ -132,6 +137,8 @@ pub(crate) struct Recipe {
     pub(crate) limits: Limits,
     /// The selected variant.
     pub(crate) variant: Option<String>,
+    /// Notified of the stages of setting up.
+    pub(crate) observer: StageObserver,
     /// Problems found before interpretation.
     pub(crate) problems: Vec<Problem>,
 }
@@ -171,6 +178,7 @@ impl Recipe {
         let root = resolve::section(&mut gathered, keys::root(), &self.tree, start, "", &Scope::empty());
         let (plan, origins) = lower::plan(&mut gathered, &root, self, seed, &self.limits);
         if let (Some(plan), true) = (plan, gathered.problems.is_empty()) {
+            self.observer.notify(Stage::Validation);
             let errors = validate(&plan.spec);
             if errors.is_empty() {
                 return Ok(plan);
@@ -204,7 +212,7 @@ fn refusals(plan: &Plan, origins: &lower::Origins, start: Place, errors: Vec<Bui
                 if *count > 1 {
                     continue;
                 }
-                let name = plan.flow_names.get(flow).map_or("?", String::as_str);
+                let name = plan.flow_names.get(flow).unwrap_or(Cow::Borrowed("?"));
                 Problem::new(at(&origins.workloads, workload as usize), format!("flow `{name}`: {reason}"), "")
             }
             BuildError::Graph(error) => Problem::new(start, error.to_string(), ""),

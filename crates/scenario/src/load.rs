@@ -6,6 +6,7 @@ use super::overrides;
 use super::plan::Plan;
 use super::problem::{Errors, Problem};
 use super::source::{FileReader, Place, SourceKind, Sources};
+use super::stage::StageObserver;
 use super::tree::{self, Data, Table};
 use super::{Attachments, Limits, Recipe, variants};
 use files::{self, LARGEST_SCENARIO};
@@ -35,6 +36,15 @@ impl FileReader for Disk {
 /// # Errors
 /// Returns all problems found.
 pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
+    load_observed(path, overrides, StageObserver::default())
+}
+
+/// Loads a scenario file as [`load`] does, and notifies an observer of the stages of setting up the plan and, later, its
+/// checks.
+///
+/// # Errors
+/// Returns all problems found.
+pub fn load_observed(path: &Path, overrides: &[String], observer: StageObserver) -> Result<Plan, Errors> {
     let name = path.to_string_lossy().into_owned();
     let read = files::read_given(path, LARGEST_SCENARIO).map_err(|error| error.to_string());
     let text = read.and_then(|text| {
@@ -46,7 +56,7 @@ pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
         }
     });
     match text {
-        Ok(text) => load_str(&name, &text, overrides, &Disk, Limits::default()),
+        Ok(text) => load_text((&name, &text), overrides, &Disk, Limits::default(), observer),
         Err(reason) => Err(unread(name, &reason, "give the path of a scenario file")),
     }
 }
@@ -100,6 +110,16 @@ pub fn load_str(
     reader: &dyn FileReader,
     limits: Limits,
 ) -> Result<Plan, Errors> {
+    load_text((name, text), overrides, reader, limits, StageObserver::default())
+}
+
+fn load_text(
+    (name, text): (&str, &str),
+    overrides: &[String],
+    reader: &dyn FileReader,
+    limits: Limits,
+    observer: StageObserver,
+) -> Result<Plan, Errors> {
     let mut loader = Loader { sources: Sources::default(), problems: Vec::new(), reader };
     let mut chain = vec![reader.identity(Path::new(name))];
     let mut tree = loader.file(name.to_owned(), text.to_owned(), &mut chain);
@@ -118,7 +138,7 @@ pub fn load_str(
     tree::refuse_controls(&tree, &mut loader.problems);
     let attachments = loader.attachments(&tree);
     let Loader { sources, problems, .. } = loader;
-    Arc::new(Recipe { tree, sources, attachments, limits, problems, variant }).plan(None)
+    Arc::new(Recipe { tree, sources, attachments, limits, problems, variant, observer }).plan(None)
 }
 
 struct Loader<'a> {

@@ -4,8 +4,10 @@ use super::lower::network::need_of_changes;
 use super::problem::Errors;
 use super::source::{Place, Sources};
 use super::{Recipe, expect::Expectation, figure::Figure};
+use crate::flow_names::FlowNames;
 use crate::fluid::{FluidPlan, NoFluid};
 use crate::memory::Need;
+use crate::stage::Stage;
 use discovery::dcbx::DcbPlan;
 use discovery::spb::Service;
 use fabric::routing::Routing;
@@ -139,7 +141,7 @@ pub struct Plan {
     /// Settings of the recording.
     pub probes: ProbeSettings,
     /// Name of every flow, in the order of `spec.flows`.
-    pub flow_names: Vec<String>,
+    pub flow_names: FlowNames,
     /// Index in `workload_names` of every flow's workload.
     pub workload_of_flow: Vec<u32>,
     /// Names of the workloads, in the order of the scenario.
@@ -179,10 +181,15 @@ impl Plan {
         network.and_flows(self.spec.flows.len() as u64, receivers)
     }
 
+    /// Notifies the observer of the scenario's stages that a stage begins.
+    pub fn notify(&self, stage: Stage) {
+        self.recipe.observer.notify(stage);
+    }
+
     /// Returns the plan without its flows, which take the most memory. It cannot be run.
     #[must_use]
     pub fn without_flows(mut self) -> Plan {
-        (self.spec.flows, self.flow_names, self.workload_of_flow) = (Vec::new(), Vec::new(), Vec::new());
+        (self.spec.flows, self.flow_names, self.workload_of_flow) = (Vec::new(), FlowNames::default(), Vec::new());
         self
     }
 

@@ -21,7 +21,7 @@ fn shares(test: &str, millis: u64, prefix: &str) -> Vec<f64> {
     let phases = fair_phases(&plan).expect("few flows");
     let phase: &FairPhase =
         phases.iter().find(|phase| phase.from <= at(millis) && at(millis) < phase.until).expect("phases without gaps");
-    let named = |flow: u32| plan.flow_names[flow as usize].starts_with(prefix);
+    let named = |flow: u32| plan.flow_names.get(flow as usize).is_some_and(|name| name.starts_with(prefix));
     phase.shares.iter().filter(|share| named(share.flow)).map(|share| share.throughput / 1e9).collect()
 }
 
@@ -48,7 +48,8 @@ fn hotspots_share_what_their_receiver_consumes() {
         let plan = plan(test);
         let phases = fair_phases(&plan).expect("few flows");
         let phase = phases.iter().find(|phase| at(millis) < phase.until).expect("a phase");
-        let named = |flow: u32| plan.flow_names[flow as usize].ends_with(&format!("-{host}"));
+        let named =
+            |flow: u32| plan.flow_names.get(flow as usize).is_some_and(|name| name.ends_with(&format!("-{host}")));
         phase.shares.iter().filter(|share| named(share.flow)).map(|share| share.throughput / 1e9).collect()
     };
     all_are(&to("test1", 150, "n1"), 9, 1.0 / 9.0);

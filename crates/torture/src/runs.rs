@@ -263,7 +263,7 @@ fn captured(plan: &Plan, folder: &Path, random: &mut Random) -> Result<(), Strin
     let cable = &graph.cables[random.index(graph.cables.len())];
     let name = |node: fabric::graph::NodeId| graph.nodes[node.0 as usize].name.as_str();
     let text = format!("{}->{}", name(cable.a), name(cable.b));
-    let links = study::capture::choose(graph, &[text])?;
+    let links = study::capture::choose(&plan.spec, &[text])?;
     let quiet = AtomicBool::new(false);
     let capture = |threads: usize, file: &str| {
         let file = folder.join(file);

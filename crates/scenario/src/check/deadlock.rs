@@ -142,8 +142,8 @@ impl Flows<'_> {
             let Some(circle) = waits.circle() else { continue };
             let hops: Vec<(NodeId, u16)> = circle.iter().map(|(channel, _)| ports[channel]).collect();
             let flows: BTreeSet<u32> = circle.iter().filter_map(|&edge| waits.paths(edge).first()).copied().collect();
-            let names: Vec<&str> =
-                flows.iter().take(TOLD).map(|&flow| plan.flow_names[flow as usize].as_str()).collect();
+            let names: Vec<_> =
+                flows.iter().take(TOLD).filter_map(|&flow| plan.flow_names.get(flow as usize)).collect();
             let more = flows.len().saturating_sub(TOLD);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let single = plan.spec.classes.len() == 1 || together;

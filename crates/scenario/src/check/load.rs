@@ -78,14 +78,9 @@ fn meet(plan: &Plan, shares: &[FairShare]) -> bool {
 /// Reports links whose capacity is less than the offered load of flows with a rate or a size.
 fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let end = Time::ZERO + plan.run.duration;
-    let mut offered: BTreeMap<u32, f64> = BTreeMap::new();
-    let mut greedy: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut offered = vec![0.0; walker.channels().count()];
     for (number, flow) in plan.spec.flows.iter().enumerate() {
         let Destination::Host(to) = flow.destination else { continue };
-        let Ok(mut hops) = walker.path_of(plan, number, flow, to) else { continue };
-        if Walker::sprays(plan) && hops.len() > 2 {
-            hops = vec![hops[0], hops[hops.len() - 1]];
-        }
         // What is finite offers its size over the time that is left to it, at most its demand.
         let seconds = end.saturating_since(flow.start).as_secs_f64();
         let by_size = flow
@@ -96,16 +91,18 @@ fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
             (Some(demand), Some(size)) => Some(demand.min(size)),
             (demand, size) => demand.or(size),
         };
+        let Some(load) = load else { continue };
+        let Ok(mut hops) = walker.path_of(plan, number, flow, to) else { continue };
+        if Walker::sprays(plan) && hops.len() > 2 {
+            hops = vec![hops[0], hops[hops.len() - 1]];
+        }
         for (node, port) in hops {
-            match load {
-                Some(load) => *offered.entry(walker.channel(node, port)).or_insert(0.0) += load,
-                None => *greedy.entry(walker.channel(node, port)).or_insert(0) += 1,
-            }
+            offered[walker.channel(node, port) as usize] += load;
         }
     }
     let mut over: Vec<(f64, String, f64, f64)> = Vec::new();
     for (channel, node, cable) in walker.channels() {
-        let Some(&load) = offered.get(&channel) else { continue };
+        let load = offered[channel as usize];
         let capacity = plan.spec.graph.cables[cable.cable as usize].link.rate.as_bits_per_sec() as f64;
         if load > capacity * 1.001 {
             over.push((

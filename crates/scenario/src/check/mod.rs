@@ -20,6 +20,7 @@ pub use paths::flow_paths;
 pub use phases::{FairPhase, each_fair_phase, fair_phases, fair_phases_of_run};
 
 use super::plan::Plan;
+use super::stage::Stage;
 use fabric::spec::{Egress, FlowControl, NetworkSpec};
 pub(crate) use paths::Walker;
 use std::collections::BTreeMap;
@@ -87,6 +88,7 @@ impl Findings {
 #[must_use]
 pub fn check(plan: &Plan) -> Vec<Finding> {
     let mut findings = Findings::default();
+    plan.notify(Stage::Dependencies);
     let walker = Walker::new(&plan.spec.graph);
     buffers::check(plan, &mut findings);
     marking::check(plan, &mut findings);
@@ -94,6 +96,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     dcb::check(plan, &mut findings);
     deadlock::check(plan, &walker, &mut findings);
     transient::check(plan, &walker, &mut findings);
+    plan.notify(Stage::Paths);
     let reached = reachable(plan, &walker, &mut findings);
     timing(plan, &mut findings);
     if reached {

@@ -1,6 +1,6 @@
 //! Conversion of `[[variants]]`, `[[choices]]`, `[[trends]]`, `[[charts]]` and `where`.
 
-use super::names::Names;
+use super::names::{LazyNames, Names};
 use super::settings::{axis, fits};
 use super::subjects::flows_of;
 use super::traffic::Traffic;
@@ -17,10 +17,10 @@ use crate::variants::{assignments, changes_nothing, empty_changes};
 use fabric::graph::Graph;
 
 /// The names that these sections may refer to.
-pub(crate) struct Known<'a> {
+pub(crate) struct Known<'a, 'n> {
     pub(crate) graph: &'a Graph,
     pub(crate) traffic: &'a Traffic,
-    pub(crate) flows: &'a Names<'a>,
+    pub(crate) flows: &'a LazyNames<'n>,
     pub(crate) workloads: &'a Names<'a>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn figure(
     root: &Node,
     sweep: &[Axis],
     variant: Option<&String>,
-    known: Option<&Known<'_>>,
+    known: Option<&Known<'_, '_>>,
 ) -> Figure {
     let variants = variants(gathered, root);
     let mut axes: Vec<(String, Vec<String>)> = Vec::new();
@@ -253,7 +253,7 @@ impl Reader<'_> {
         )
     }
 
-    fn chart(&self, gathered: &mut Gathered<'_>, node: &Node, known: Option<&Known<'_>>) -> Option<ChartWish> {
+    fn chart(&self, gathered: &mut Gathered<'_>, node: &Node, known: Option<&Known<'_, '_>>) -> Option<ChartWish> {
         let (title, y) = (node.text("title")?, node.text("y"));
         let kind = match node.text("kind")?.as_str() {
             "time" => {

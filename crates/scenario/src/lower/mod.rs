@@ -21,11 +21,13 @@ use super::Limits;
 use super::expect::expectation;
 use super::plan::Plan;
 use super::resolve::{Gathered, Node};
+use super::stage::Stage;
 use super::{Recipe, Subject};
 use congestion::ReactionPoint;
 use fabric::lanes::LanesError;
 use fabric::spec::NetworkSpec;
-use names::Names;
+use names::{LazyNames, Names};
+use std::cell::{LazyCell, OnceCell};
 use std::sync::Arc;
 use units::Bytes;
 
@@ -51,6 +53,7 @@ pub(crate) fn plan(
     let mut origins = Origins::default();
     let run = settings::run(gathered, root, seed);
     let classes = devices::classes(gathered, root);
+    recipe.observer.notify(Stage::Network);
     let network = network::network(gathered, root, limits);
     let sweep = settings::sweep(gathered, root);
     let (Some((mut classes, mut layered)), Some(mut network)) = (classes, network) else { return (None, origins) };
@@ -75,6 +78,7 @@ pub(crate) fn plan(
     let class_names = Names::new("class", classes.iter().map(|class| class.name.as_str()));
     let (graph, overhead) = (&network.graph, network.overhead);
     let subject = Subject { graph, hosts: &host_names, classes: &class_names, run: &run, overhead };
+    recipe.observer.notify(Stage::Flows);
     let traffic = traffic::traffic(gathered, root, &subject, &recipe.attachments, limits);
     origins.workloads = root.tables("workloads").iter().map(|node| node.place).collect();
     let complete = complete && traffic.is_some();
@@ -88,7 +92,10 @@ pub(crate) fn plan(
     let probes = settings::probes(gathered, root, &network.graph, &run);
     let node_names = Names::new("node", network.graph.nodes.iter().map(|node| node.name.as_str()));
     let workload_names = Names::new("workload", traffic.workloads.iter().map(String::as_str));
-    let flow_names = Names::new("flow or workload", traffic.names.iter().map(String::as_str));
+    // Only expectations and charts of single flows need an index of all names.
+    let texts = OnceCell::new();
+    let all_names = || texts.get_or_init(|| traffic.names.iter().collect::<Vec<_>>()).iter().map(|name| &**name);
+    let flow_names: LazyNames<'_> = LazyCell::new(Box::new(|| Names::new("flow or workload", all_names())));
     let finder = subjects::Finder {
         graph: &network.graph,
         nodes: &node_names,
@@ -106,6 +113,9 @@ pub(crate) fn plan(
         figure::Known { graph: &network.graph, traffic: &traffic, flows: &flow_names, workloads: &workload_names };
     let variant = recipe.variant.as_ref();
     let figure = figure::figure(gathered, root, &sweep, variant, complete.then_some(&known));
+    // Both borrow the names, which move into the plan.
+    drop(flow_names);
+    drop(texts);
     let (Some(switches), Some(adapters)) = (switches, adapters) else { return (None, origins) };
     let (Some(faults), Some(probes)) = (faults, probes) else { return (None, origins) };
     let changes = root.table("network").and_then(|node| {

@@ -4,7 +4,11 @@ use crate::key::near;
 use crate::pattern::{Pattern, Unmatched};
 use crate::resolve::Gathered;
 use crate::source::Place;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Names that are indexed when the first is sought.
+pub(crate) type LazyNames<'a> = LazyCell<Names<'a>, Box<dyn FnOnce() -> Names<'a> + 'a>>;
 
 /// All names of one kind, in the order of their indices.
 pub(crate) struct Names<'a> {

@@ -1,6 +1,6 @@
 //! Resolution of the subjects of an expectation: names of flows, nodes and directions of links to indices.
 
-use super::names::Names;
+use super::names::{LazyNames, Names};
 use super::traffic::Traffic;
 use crate::expect::Subjects;
 use crate::metric::{Metric, Subject};
@@ -15,7 +15,7 @@ pub(crate) fn flows_of(
     gathered: &mut Gathered<'_>,
     of: &Named,
     fallback: Place,
-    flows: &Names<'_>,
+    flows: &LazyNames<'_>,
     workloads: &Names<'_>,
     traffic: &Traffic,
 ) -> Option<Vec<u32>> {
@@ -34,10 +34,10 @@ pub(crate) fn flows_of(
 }
 
 /// Resolves names.
-pub(crate) struct Finder<'a> {
+pub(crate) struct Finder<'a, 'n> {
     pub(crate) graph: &'a Graph,
     pub(crate) nodes: &'a Names<'a>,
-    pub(crate) flows: &'a Names<'a>,
+    pub(crate) flows: &'a LazyNames<'n>,
     pub(crate) workloads: &'a Names<'a>,
     /// `None` if the traffic is invalid: no flow can then be found, which is not reported again.
     pub(crate) traffic: Option<&'a Traffic>,
@@ -45,7 +45,7 @@ pub(crate) struct Finder<'a> {
 
 type Named = [(String, Place)];
 
-impl Finder<'_> {
+impl Finder<'_, '_> {
     /// Resolves the keys `of` and `over` of an expectation.
     pub(crate) fn find(
         &self,

@@ -3,6 +3,7 @@
 use super::flow::{class, order, pattern, template};
 use super::names::Names;
 use super::network::need_of;
+use crate::flow_names::FlowNames;
 use crate::key::LONGEST;
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
@@ -18,7 +19,7 @@ use units::{Bytes, Rate, Span, Stream, Time, grouped};
 #[derive(Default)]
 pub(crate) struct Traffic {
     pub(crate) flows: Vec<FlowSpec>,
-    pub(crate) names: Vec<String>,
+    pub(crate) names: FlowNames,
     pub(crate) workload_of: Vec<u32>,
     pub(crate) workloads: Vec<String>,
 }
@@ -32,7 +33,7 @@ pub(crate) fn traffic(
 ) -> Option<Traffic> {
     let entries = root.tables("workloads");
     let workloads = workload_names(gathered, entries);
-    let mut traffic = Traffic { flows: Vec::new(), names: Vec::new(), workload_of: Vec::new(), workloads };
+    let mut traffic = Traffic { workloads, ..Traffic::default() };
     let mut good = true;
     for (number, entry) in entries.iter().enumerate() {
         let room = limits.flows.saturating_sub(traffic.flows.len() as u64);
@@ -45,19 +46,29 @@ pub(crate) fn traffic(
             continue;
         };
         work.spread_rates(&mut made);
-        if made.len() as u64 > room {
-            good = work.too_many(gathered, made.len() as u64).is_some();
+        if made.flows.len() as u64 > room {
+            good = work.too_many(gathered, made.flows.len() as u64).is_some();
             continue;
         }
-        let flows = made.len();
-        for (index, (flow, own)) in made.into_iter().enumerate() {
-            let called = own.unwrap_or_else(|| flow_name(&name, &flow, flows, index, subject.hosts));
-            traffic.names.push(called);
-            traffic.workload_of.push(number as u32);
-            traffic.flows.push(flow);
+        let Made { flows: made, names } = made;
+        if made.len() > MOST_NAMED && names.is_empty() {
+            traffic.names.number(&name, made.len());
+        } else {
+            let mut names = names.into_iter();
+            let named = |flow: &FlowSpec| {
+                names.next().flatten().unwrap_or_else(|| flow_name(&name, flow, made.len(), subject.hosts))
+            };
+            traffic.names.list(made.iter().map(named).collect());
+        }
+        traffic.workload_of.resize(traffic.workload_of.len() + made.len(), number as u32);
+        // Flows are large; those of a single workload are not copied.
+        if traffic.flows.is_empty() {
+            traffic.flows = made;
+        } else {
+            traffic.flows.extend(made);
         }
     }
-    make_unique(&mut traffic.names);
+    traffic.names.make_unique();
     good.then_some(traffic)
 }
 
@@ -98,24 +109,11 @@ fn seed_of(seed: u64, workload: &str) -> u64 {
     Stream::new(seed, 0, &format!("workload {workload}")).next_u64()
 }
 
-fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, index: usize, hosts: &Names<'_>) -> String {
+fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, hosts: &Names<'_>) -> String {
     match &flow.destination {
         _ if flows == 1 => workload.to_owned(),
-        _ if flows > 100_000 => format!("{workload}/{index}"),
         Destination::Host(to) => format!("{workload}/{}-{}", hosts.name(flow.source.0), hosts.name(to.0)),
         Destination::Uniform(_) => format!("{workload}/{}", hosts.name(flow.source.0)),
-    }
-}
-
-/// Numbers repeated names.
-fn make_unique(names: &mut [String]) {
-    let mut met: BTreeMap<String, u32> = BTreeMap::new();
-    for name in names {
-        let count = met.entry(name.clone()).or_insert(0);
-        *count += 1;
-        if *count > 1 {
-            name.push_str(&format!("#{count}"));
-        }
     }
 }
 
@@ -133,7 +131,15 @@ struct Work<'a> {
     seed: u64,
 }
 
-type Made = Vec<(FlowSpec, Option<String>)>;
+/// The flows of a workload.
+struct Made {
+    flows: Vec<FlowSpec>,
+    /// Names of flows that have one of their own, if any may.
+    names: Vec<Option<String>>,
+}
+
+/// The most flows of a workload that are named after their hosts; more are numbered.
+const MOST_NAMED: usize = 100_000;
 
 impl Work<'_> {
     fn too_many(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
@@ -175,7 +181,7 @@ impl Work<'_> {
             }
             return None;
         };
-        let plain = |flows: Vec<FlowSpec>| Some(flows.into_iter().map(|flow| (flow, None)).collect());
+        let plain = |flows: Vec<FlowSpec>| Some(Made { flows, names: Vec::new() });
         match entry.text("kind")?.as_str() {
             "incast" => {
                 let (senders, receivers) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
@@ -265,10 +271,10 @@ impl Work<'_> {
     }
 
     /// Varies the rates of flows according to `rate_spread`.
-    fn spread_rates(&self, flows: &mut Made) {
+    fn spread_rates(&self, made: &mut Made) {
         let Some(spread) = self.entry.number("rate_spread").filter(|&spread| spread > 0.0) else { return };
         let mut stream = Stream::new(self.seed, 0, "rate");
-        for (flow, _) in flows {
+        for flow in &mut made.flows {
             if let Pattern::Paced { rate, .. } = &mut flow.pattern {
                 let factor = 1.0 + spread * (2.0 * stream.unit_f64() - 1.0);
                 *rate = Rate::from_bits_per_sec((rate.as_bits_per_sec() as f64 * factor).max(1.0) as u64);
@@ -377,11 +383,9 @@ impl Work<'_> {
     fn listed(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Made> {
         let entries = self.entry.tables("flows");
         self.fits(gathered, entries.len() as u64)?;
-        let mut made = Vec::new();
-        for entry in entries {
-            made.extend(self.listed_flow(gathered, entry, template));
-        }
-        (made.len() == entries.len()).then_some(made)
+        let made = entries.iter().filter_map(|entry| self.listed_flow(gathered, entry, template));
+        let (flows, names): (Vec<FlowSpec>, Vec<Option<String>>) = made.unzip();
+        (flows.len() == entries.len()).then_some(Made { flows, names })
     }
 
     fn listed_flow(

@@ -84,7 +84,8 @@ impl Synthesizer<'_> {
         } else {
             self.tagged(frame, source, ether_type::EXPERIMENTAL, out);
         }
-        self.header(frame).emit_within((length - fcs::LENGTH).saturating_sub(out.position()), out);
+        self.header(frame, &self.flow_name(frame))
+            .emit_within((length - fcs::LENGTH).saturating_sub(out.position()), out);
     }
 
     /// Writes the header and VLAN tag of a frame to a host, with its class as the priority and VLAN identifier 0.

@@ -89,7 +89,7 @@ impl Synthesizer<'_> {
         if congestion {
             out.fill(0, payload);
         } else {
-            self.header(frame).emit_signed_within(payload - header, out);
+            self.header(frame, &self.flow_name(frame)).emit_signed_within(payload - header, out);
         }
         infiniband::seal(out);
     }

@@ -1,8 +1,11 @@
 //! Selection of captured links by names or patterns of sender and receiver.
 
-use fabric::graph::Graph;
+use super::{Medium, medium};
+use fabric::graph::{Graph, NodeId};
+use fabric::spec::NetworkSpec;
 use scenario::Pattern;
 use std::collections::BTreeMap;
+use units::grouped;
 
 /// One direction of a cable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +16,16 @@ pub struct Direction {
     pub name: String,
 }
 
+/// Number of unicast local identifiers of InfiniBand: 1 to 0xBFFF.
+const UNICAST: u64 = 0xBFFF;
+
 /// Returns the directions that match texts such as `sw0->h1` or `leaf*->spine?`, in the order of ports.
 ///
 /// # Errors
-/// Returns an error that suggests a remedy if a text matches no link.
-pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String> {
+/// Returns an error that suggests a remedy if a text matches no link, or a link of an InfiniBand network with more hosts
+/// than addresses.
+pub fn choose(spec: &NetworkSpec, texts: &[String]) -> Result<Vec<Direction>, String> {
+    let graph = &spec.graph;
     let mut wanted = Vec::new();
     for text in texts {
         let Some((from, to)) = text.split_once("->") else {
@@ -37,6 +45,7 @@ pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String>
     for cable in &graph.cables {
         *cables.entry((cable.a.0.min(cable.b.0), cable.a.0.max(cable.b.0))).or_default() += 1;
     }
+    let hosts = graph.hosts().len() as u64;
     let (mut found, mut port) = (Vec::new(), 0);
     for (node, ends) in (0u32..).zip(graph.ports()) {
         for (number, end) in (0u32..).zip(ends) {
@@ -51,6 +60,14 @@ pub fn choose(graph: &Graph, texts: &[String]) -> Result<Vec<Direction>, String>
                 let parallel = cables.get(&(node.min(end.peer.0), node.max(end.peer.0))).is_some_and(|&it| it > 1);
                 let name =
                     if parallel { format!("{from}:{number}->{to}:{}", end.peer_port) } else { format!("{from}->{to}") };
+                if hosts > UNICAST && medium(spec, NodeId(node), end.peer) == Medium::InfiniBand {
+                    return Err(format!(
+                        "{name} is an InfiniBand link: a capture of it has 16-bit addresses, enough for {} hosts, and the \
+                         network has {}; capture a smaller network",
+                        grouped(UNICAST),
+                        grouped(hosts)
+                    ));
+                }
                 found.push(Direction { port, name });
             }
             port += 1;

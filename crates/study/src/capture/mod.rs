@@ -18,6 +18,8 @@ use fabric::record::FrameRow;
 use fabric::spec::{FlowControl, NetworkSpec};
 use fabric::workload::Destination;
 use fabric::{Frame, Kind};
+use scenario::FlowNames;
+use std::borrow::Cow;
 use wire::{Address, tailback};
 
 /// The link layer of a link.
@@ -41,7 +43,7 @@ pub struct Capture {
 /// Generates the octets of simulated frames.
 struct Synthesizer<'a> {
     spec: &'a NetworkSpec,
-    flow_names: &'a [String],
+    flow_names: &'a FlowNames,
     hosts: Vec<NodeId>,
     /// By port: its node, its number there, and the medium of its link.
     ports: Vec<(NodeId, u16, Medium)>,
@@ -75,7 +77,7 @@ fn ports(graph: &Graph) -> impl Iterator<Item = (NodeId, u16, NodeId)> {
 }
 
 impl<'a> Synthesizer<'a> {
-    fn new(spec: &'a NetworkSpec, flow_names: &'a [String]) -> Synthesizer<'a> {
+    fn new(spec: &'a NetworkSpec, flow_names: &'a FlowNames) -> Synthesizer<'a> {
         let peers = ports(&spec.graph).map(|(_, _, peer)| peer).collect();
         let ports: Vec<_> =
             ports(&spec.graph).map(|(node, number, peer)| (node, number, medium(spec, node, peer))).collect();
@@ -135,8 +137,13 @@ impl<'a> Synthesizer<'a> {
         }
     }
 
-    /// Returns our own header of a frame.
-    fn header(&self, frame: &Frame) -> tailback::Repr<'a> {
+    /// Returns the name of a frame's flow.
+    fn flow_name(&self, frame: &Frame) -> Cow<'a, str> {
+        self.flow_names.get(frame.flow as usize).unwrap_or_default()
+    }
+
+    /// Returns our own header of a frame of the flow with that name.
+    fn header<'n>(&self, frame: &Frame, name: &'n str) -> tailback::Repr<'n> {
         let (sequence, born) = frame.numbers();
         tailback::Repr {
             kind: match frame.kind {
@@ -162,7 +169,7 @@ impl<'a> Synthesizer<'a> {
             sequence,
             born,
             tag: frame.tag,
-            name: self.flow_names.get(frame.flow as usize).map_or(&[], |name| name.as_bytes()),
+            name: name.as_bytes(),
         }
     }
 }

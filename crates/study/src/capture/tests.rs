@@ -42,7 +42,7 @@ type Packet = (u32, u64, Vec<u8>);
 /// A capture of all links: their names, its packets, and the file.
 fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<Packet>, Vec<u8>) {
     let file = std::env::temp_dir().join(format!("tailback-capture-{name}-{threads}-{}", std::process::id()));
-    let links = choose(&plan.spec.graph, &["*->*".to_owned()]).expect("there are links");
+    let links = choose(&plan.spec, &["*->*".to_owned()]).expect("there are links");
     let names = links.iter().map(|link| link.name.clone()).collect();
     let capture = Capture { links, file: Some(PathBuf::from(&file)) };
     let interrupt = std::sync::atomic::AtomicBool::new(false);
@@ -112,7 +112,10 @@ fn pfc_and_data_are_frames_of_their_simulated_size() {
             }
             (ether_type::EXPERIMENTAL, body) => {
                 let header = wire::tailback::Repr::parse(&body).expect("our header");
-                assert_eq!((octets.len(), header.name), (1500, plan.flow_names[header.flow as usize].as_bytes()));
+                assert_eq!(
+                    (octets.len(), header.name),
+                    (1500, plan.flow_names.get(header.flow as usize).expect("a flow").as_bytes())
+                );
                 data += 1;
             }
             (kind, _) => panic!("{kind:#x}"),
@@ -301,11 +304,28 @@ fn recovery_is_seen_frame_by_frame() {
 #[test]
 fn links_are_named_by_their_ends() {
     let plan = scenario("flow_control = \"credits\"\nbuffers = { capacity = \"20KB\" }", "");
-    let chosen = |text: &str| choose(&plan.spec.graph, &[text.to_owned()]);
+    let chosen = |text: &str| choose(&plan.spec, &[text.to_owned()]);
     let names = |text: &str| chosen(text).map(|links| links.into_iter().map(|link| link.name).collect::<Vec<_>>());
     assert_eq!(names("sw0->h{0..1}"), Ok(vec!["sw0->h0".into(), "sw0->h1".into()]));
     assert_eq!(names("h?->*").map(|it| it.len()), Ok(3));
     assert!(names("sw0").is_err_and(|reason| reason.contains("such as 'sw0->h1'")));
     assert!(names("h0->h1").is_err_and(|reason| reason.contains("there is no link") && reason.contains("sw0->h")));
     assert!(names("h{5..1}->*").is_err());
+}
+
+/// A local identifier has 16 bits, of which hosts have three quarters; more hosts would share identifiers.
+#[test]
+fn captures_of_more_hosts_than_identifiers_are_refused() {
+    let large = |switch: &str, hosts: usize| {
+        let mut spec = scenario(switch, "").spec;
+        let host = spec.graph.nodes[spec.graph.hosts()[0].0 as usize].clone();
+        let missing = hosts - spec.graph.hosts().len();
+        spec.graph.nodes.extend(std::iter::repeat_n(host, missing));
+        choose(&spec, &["sw0->h1".to_owned()])
+    };
+    let credits = "flow_control = \"credits\"\nbuffers = { capacity = \"20KB\" }";
+    let refused = large(credits, 49_152).expect_err("there are too many hosts");
+    assert!(refused.contains("49,151") && refused.contains("49,152"), "{refused}");
+    assert!(large(credits, 49_151).is_ok());
+    assert!(large("flow_control = \"none\"", 49_152).is_ok());
 }

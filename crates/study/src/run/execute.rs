@@ -16,7 +16,7 @@ use files::output::OutputFile;
 use files::text::for_terminal;
 use results::document::{Document, Network};
 use results::{CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
-use scenario::{FairPhase, Metric, Plan, ProbeSettings, explain, fair_phases, fair_phases_of_run};
+use scenario::{FairPhase, Metric, Plan, ProbeSettings, Stage, explain, fair_phases, fair_phases_of_run};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -338,8 +338,9 @@ pub fn execute_among(
     let mut shares = None;
     if let Some(writer) = &mut sink.writer {
         let rates = measures.throughput.iter().zip(&measures.goodput);
+        let texts: Vec<_> = plan.flow_names.iter().collect();
         let names: Vec<(&str, f64, f64)> =
-            plan.flow_names.iter().zip(rates).map(|(name, (&all, &good))| (name.as_str(), all, good)).collect();
+            texts.iter().zip(rates).map(|(name, (&all, &good))| (&**name, all, good)).collect();
         write_ending(&plan.spec, &flows, &ending, report.now, &names, writer)?;
         let found = shares_of_run(plan, &flows, reached, time_up);
         writer.write(&found.rows)?;
@@ -416,6 +417,7 @@ fn set_up<'a>(
     {
         ResultWriter::check(out, *existing == Existing::Replace)?;
     }
+    plan.notify(Stage::Building);
     let (simulation, threads) = build_part(ranks, plan, options, &watch)?;
     let fair = if is_about_fair_shares(plan) { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
     let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();

@@ -19,7 +19,7 @@ pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Op
     if links.is_empty() {
         return Ok(None);
     }
-    match choose(&plan.spec.graph, links) {
+    match choose(&plan.spec, links) {
         Ok(links) => Ok(Some(Capture { links, file })),
         Err(reason) => {
             console::error(&reason);

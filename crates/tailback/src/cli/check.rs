@@ -4,12 +4,14 @@ use super::arguments::{Check, Explain, Scenario};
 use super::console;
 use super::deadline;
 use super::exit::Exit;
-use scenario::{Plan, Severity, check as findings_of, explain as explain_plan, load};
+use scenario::{Plan, Severity, check as findings_of, explain as explain_plan, load_observed};
 use serde_json::json;
 
 /// Loads a scenario, or says everything that is wrong with it.
 pub fn load_or_say(scenario: &Scenario) -> Result<Plan, Exit> {
-    load(&scenario.file, &scenario.set).map_err(|errors| console::problems(&errors))
+    let loaded = load_observed(&scenario.file, &scenario.set, deadline::observer());
+    deadline::doing("");
+    loaded.map_err(|errors| console::problems(&errors))
 }
 
 /// `tailback check`

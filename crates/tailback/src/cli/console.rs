@@ -175,7 +175,8 @@ pub struct RunProgress {
     quiet: bool,
 }
 
-const LINES_APART: Duration = Duration::from_secs(5);
+/// How far apart lines of progress are.
+pub const LINES_APART: Duration = Duration::from_secs(5);
 
 impl RunProgress {
     /// Of a run of that length.

@@ -1,18 +1,24 @@
 //! `--time-limit`: the clock on the wall, from the start of a command on; and what an interrupt does before a run begins.
 //!
 //! Until a run begins nothing is on the disk, so the program simply ends. A run is told to stop, and what it has recorded
-//! is kept.
+//! is kept. While a command sets up it says every few seconds what it does.
 
 use super::exit::Exit;
 use super::{INTERRUPT, console};
+use scenario::StageObserver;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Set when a run is told to stop because the time is up.
 pub static TIME_UP: AtomicBool = AtomicBool::new(false);
 
 static PHASE: Mutex<Phase> = Mutex::new(Phase::Running);
+
+/// What is done in setting up; empty if nobody knows.
+static DOING: Mutex<&'static str> = Mutex::new("");
+
+static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// How far a command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +44,7 @@ pub fn start(seconds: Option<f64>) -> Result<(), Exit> {
         }
     };
     *phase() = Phase::SetUp;
+    std::thread::spawn(|| show(Instant::now()));
     if limit == Some(Duration::ZERO) {
         end(Duration::ZERO);
     }
@@ -58,6 +65,39 @@ pub fn start(seconds: Option<f64>) -> Result<(), Exit> {
     Ok(())
 }
 
+/// Says what is being set up, every few seconds until a run begins.
+fn show(start: Instant) {
+    let mut next = console::LINES_APART;
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        // Held while it is said: no run begins meanwhile, and nothing of it is said before.
+        let phase = phase();
+        if *phase != Phase::SetUp {
+            return;
+        }
+        let what = *DOING.lock().unwrap_or_else(PoisonError::into_inner);
+        if start.elapsed() >= next && !what.is_empty() && !QUIET.load(Ordering::Relaxed) {
+            console::note(&format!("{what}, {:.0} s so far", start.elapsed().as_secs_f64()));
+            next = start.elapsed() + console::LINES_APART;
+        }
+    }
+}
+
+/// Something else is being set up; empty if that is not known.
+pub fn doing(what: &'static str) {
+    *DOING.lock().unwrap_or_else(PoisonError::into_inner) = what;
+}
+
+/// Who is notified of the stages of a scenario, to show them.
+pub fn observer() -> StageObserver {
+    StageObserver::new(|stage| doing(stage.words()))
+}
+
+/// Nothing is said about setting up.
+pub fn keep_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
 /// A real agent or bridge has a duration of its own.
 pub fn not_live(seconds: Option<f64>) -> Result<(), Exit> {
     if seconds.is_none() {
@@ -69,8 +109,10 @@ pub fn not_live(seconds: Option<f64>) -> Result<(), Exit> {
 
 /// Ends the program before it has done anything.
 fn end(limit: Duration) -> ! {
+    let what = *DOING.lock().unwrap_or_else(PoisonError::into_inner);
+    let what = if what.is_empty() { String::new() } else { format!(", while {what}") };
     console::error(&format!(
-        "the time limit of {} s was reached before anything was written\n  allow more time, or reduce the network or its \
+        "the time limit of {} s was reached before anything was written{what}\n  allow more time, or reduce the network or its \
          workloads",
         limit.as_secs_f64()
     ));

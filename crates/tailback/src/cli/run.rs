@@ -32,7 +32,7 @@ pub fn say(error: &StudyError) -> Exit {
 fn load_everywhere(arguments: &Run, ranks: &mut dyn Ranks) -> Result<Plan, Exit> {
     let mut set = arguments.scenario.set.clone();
     set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
-    let plan = scenario::load(&arguments.scenario.file, &set);
+    let plan = scenario::load_observed(&arguments.scenario.file, &set, deadline::observer());
     let plan = plan.and_then(|plan| match arguments.seed {
         Some(seed) => plan.with_seed(seed),
         None => Ok(plan),
@@ -53,6 +53,9 @@ pub fn run(arguments: &Run, ranks: &mut dyn Ranks) -> Exit {
     // One clock for all ranks.
     if let Err(exit) = deadline::start(arguments.limit.time_limit.filter(|_| ranks.rank() == 0)) {
         return exit;
+    }
+    if arguments.quiet || ranks.rank() > 0 {
+        deadline::keep_quiet();
     }
     let plan = match load_everywhere(arguments, ranks) {
         Ok(plan) => plan,
@@ -168,8 +171,8 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
 fn circle(plan: &Plan, deadlock: &fabric::Deadlock) -> String {
     let mut text = "deadlock: each queue waits for the next one, and the last for the first\n".to_owned();
     for fabric::Waiting { node, input, output, class, flows } in &deadlock.cycle {
-        let name = |flow: &u32| plan.flow_names.get(*flow as usize).map_or("?", String::as_str);
-        let flows: Vec<&str> = flows.iter().map(name).collect();
+        let name = |flow: &u32| plan.flow_names.get(*flow as usize).unwrap_or_else(|| "?".into());
+        let flows: Vec<_> = flows.iter().map(name).collect();
         let class = plan.spec.classes.get(usize::from(*class)).map_or("?", |class| class.name.as_str());
         let flows = flows.join(", ");
         text.push_str(&format!("  {node}: ingress port {input}, egress port {output}, class {class}, flows {flows}\n"));

@@ -55,6 +55,7 @@ pub fn sweep(arguments: &Sweep) -> Exit {
             return Exit::BadInput;
         }
     };
+    deadline::doing("loading all cells of the grid");
     let study = match SweepStudy::new(plan, (&scenario.file, &scenario.set), axes, arguments.out.as_deref()) {
         Ok(study) => study,
         Err(error) => return say(&error),

@@ -95,6 +95,10 @@ fn parts_make_the_same_sweep() {
     run(&["parts"]).ends(0);
     assert_eq!(written(&point), before, "it is not made again");
     assert_eq!(read(&scratch, "parts/table.csv"), read(&scratch, "whole/table.csv"));
+    // A late task, or the start of another command, leaves the tables listed.
+    let listed = read(&scratch, "parts/sweep.json");
+    run(&["parts", "--part", "1/3"]).ends(0);
+    assert_eq!(read(&scratch, "parts/sweep.json"), listed);
     run(&["parts", "--part", "4/3"]).ends(2);
 }
 

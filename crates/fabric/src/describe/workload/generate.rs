@@ -112,7 +112,11 @@ pub fn poisson(
     let mut gaps = Stream::new(seed, 0, "flow arrivals");
     let mut sizes = Stream::new(seed, 0, "flow sizes");
     let mut ends = Stream::new(seed, 0, "flow ends");
-    let mut flows = Vec::new();
+    // Room for all of them: a vector of millions would otherwise be copied while it grows. Their number has a deviation
+    // of its square root.
+    let expected = arrivals.until.saturating_since(arrivals.from).as_picos() / arrivals.mean_gap.as_picos();
+    let most_reserved = 1 << 24;
+    let mut flows = Vec::with_capacity((expected + 4 * expected.isqrt()).min(most_reserved) as usize);
     let mut start = arrivals.from;
     loop {
         start = start.saturating_add(gaps.exponential(arrivals.mean_gap));
