@@ -99,12 +99,11 @@ pub struct Progress {
 /// A device asks [`next`](Self::next) whenever the flow may send, checks the window of congestion control against
 /// [`in_flight`](Self::in_flight), builds the frame and reports it by [`on_sent`](Self::on_sent).
 pub trait Sender {
-    /// Called once, before any other input, with the adapter of the flow and the round trip of a frame and its
-    /// acknowledgement on the unloaded path.
+    /// Called once, before any other input, with the adapter of the flow.
     ///
     /// # Errors
     /// Fails if the parameters do not suit the adapter.
-    fn attach(&mut self, _adapter: &Adapter, _round_trip: Span) -> Result<(), Invalid> {
+    fn attach(&mut self, _adapter: &Adapter) -> Result<(), Invalid> {
         Ok(())
     }
     /// Returns what to send next. `fresh` says whether the flow has a frame that was never sent.
@@ -210,8 +209,8 @@ macro_rules! senders {
         }
 
         impl Sender for Sending {
-            fn attach(&mut self, adapter: &Adapter, round_trip: Span) -> Result<(), Invalid> {
-                match self { $(Sending::$variant(sender) => sender.attach(adapter, round_trip),)* }
+            fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+                match self { $(Sending::$variant(sender) => sender.attach(adapter),)* }
             }
             #[inline]
             fn next(&self, fresh: bool) -> Next {
@@ -308,7 +307,7 @@ mod tests {
             for values in all {
                 let recovery = (info.build)(&values).unwrap();
                 if let Some(mut sender) = recovery.sender {
-                    sender.attach(&adapter, Span::from_micros(10)).unwrap();
+                    sender.attach(&adapter).unwrap();
                     assert_eq!((sender.next(true), sender.next(false)), (Next::Fresh, Next::Nothing), "{}", info.name);
                     assert_eq!(sender.deadline(), None, "{}", info.name);
                 }

@@ -121,12 +121,12 @@ impl SelectiveRepeatSender {
 }
 
 impl Sender for SelectiveRepeatSender {
-    fn attach(&mut self, adapter: &Adapter, round_trip: Span) -> Result<(), Invalid> {
+    fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         let frame = (adapter.frame + adapter.overhead).get().max(1);
         self.most = match self.window {
             Some(window) => (window.get() / adapter.frame.get().max(1)).max(1),
             None => {
-                let bits = u128::from(adapter.link.as_bits_per_sec()) * u128::from(round_trip.as_picos());
+                let bits = u128::from(adapter.link.as_bits_per_sec()) * u128::from(adapter.round_trip.as_picos());
                 u64::try_from(bits.div_ceil(8_000_000_000_000 * u128::from(frame))).unwrap_or(u64::MAX).max(1)
             }
         };
@@ -219,7 +219,7 @@ mod tests {
     fn sender(frames: u64) -> Sending {
         let values = Values::defaults(INFO.parameters).with("window", Value::Size(Bytes::new(10_000)));
         let mut sender = build(&values).unwrap().sender.unwrap();
-        sender.attach(&Adapter::of(Rate::from_gigabits(40), Bytes::new(1000)), Span::from_micros(10)).unwrap();
+        sender.attach(&Adapter::of(Rate::from_gigabits(40), Bytes::new(1000))).unwrap();
         (0..frames).for_each(|number| sender.on_sent(at(0), number));
         sender
     }
@@ -269,7 +269,8 @@ mod tests {
     fn the_default_window_is_the_bandwidth_delay_product() {
         let mut sender = build(&Values::defaults(INFO.parameters)).unwrap().sender.unwrap();
         // 40 Gb/s x 24 us are 120 kB: 120 frames of 1000 bytes.
-        sender.attach(&Adapter::of(Rate::from_gigabits(40), Bytes::new(1000)), Span::from_micros(24)).unwrap();
+        let adapter = Adapter::of(Rate::from_gigabits(40), Bytes::new(1000));
+        sender.attach(&Adapter { round_trip: Span::from_micros(24), ..adapter }).unwrap();
         (0..119).for_each(|number| sender.on_sent(at(0), number));
         assert_eq!(sender.next(true), Next::Fresh);
         sender.on_sent(at(0), 119);

@@ -15,6 +15,7 @@ use crate::build::sparse::Sparse;
 use crate::describe::error::{BuildError, BuildErrors};
 use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
+use crate::describe::trip::Trips;
 use crate::describe::validate::{adapter_of, largest_frame, validate};
 use crate::describe::workload::{Destination, FlowSpec};
 use crate::machine::frame::extension::Extensions;
@@ -43,7 +44,7 @@ use congestion::point::Surroundings;
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use units::{Bytes, Rate, Span, Stream, Time, Wire};
+use units::{Rate, Span, Stream, Time, Wire};
 
 /// How a network is cut and laid out. None of it changes a result.
 #[derive(Clone, Debug, Default)]
@@ -142,6 +143,7 @@ pub(crate) fn build<P: Probe>(
         switch_rows,
         host_numbers,
         delay: longest_delay(spec),
+        trips: Trips::new(spec),
         inbound: inbound(spec, home.len()),
     };
     let bounds = bounds(&port_counts, rank.count);
@@ -272,6 +274,8 @@ struct Layout<'a> {
     host_numbers: Vec<u32>,
     /// What the wheel should cover.
     delay: Span,
+    /// Round trips without queues.
+    trips: Trips<'a>,
     /// By host: flows that end there and have a sink of their own.
     inbound: Vec<Vec<u32>>,
 }
@@ -547,24 +551,16 @@ impl Layout<'_> {
 
     /// The path of an acknowledged flow from a host's port by the routes at the start; nothing if they do not lead there.
     fn path(&self, mut port: u32, flow: &FlowSpec) -> Path {
-        let (Some(how), Destination::Host(to)) = (flow.acknowledge, &flow.destination) else { return Path::default() };
-        let [data, back] = [flow.frame, how.size].map(|size| size + self.spec.overhead);
+        let (Some(_), Destination::Host(to)) = (flow.acknowledge, &flow.destination) else { return Path::default() };
         let mut round_trip = Span::ZERO;
         for hops in 1..u8::MAX {
             let plan = &self.plan.ports[port as usize];
-            let link = &self.spec.graph.cables[plan.cable as usize].link;
-            let wire = Wire::new(link.rate);
-            // What is taken by its header still has to leave: only the last hop counts in full.
-            let taken = |size: Bytes, port: u32| match self.plan.ports[port as usize].cuts_through {
-                true => self.plan.header_delay(port).min(wire.at_most(size)),
-                false => wire.at_most(size),
-            };
-            round_trip += link.latency * 2 + taken(data, port) + taken(back, plan.peer);
-            let node = self.plan.ports[plan.peer as usize].node as usize;
+            let node = self.plan.ports[plan.peer as usize].node;
+            round_trip += self.trips.hop(flow, [NodeId(plan.node), NodeId(node)], plan.cable);
+            let node = node as usize;
             if self.spec.graph.nodes[node].role == Role::Host {
                 return if self.host_numbers[node] == to.0 { Path { hops, round_trip } } else { Path::default() };
             }
-            round_trip += self.spec.switches[self.spec.kind_of[node] as usize].pipeline * 2;
             let outputs = self.plan.tables[0].outputs(self.switch_rows[node], to.0);
             let Some(&output) = outputs.first() else { return Path::default() };
             port = self.first_global[node] + u32::from(output);

@@ -6,12 +6,13 @@ use crate::build::plan::{
 };
 use crate::describe::graph::{Graph, NodeId, Role};
 use crate::describe::spec::{
-    Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, EgressGroup, FlowControl, Forwarding,
-    Multipath, NetworkSpec, PortSpec, Queueing, Share, Within,
+    Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, EgressGroup, FlowControl, Multipath,
+    NetworkSpec, PortSpec, Queueing, Share, Within,
 };
+use crate::describe::trip::Trips;
 use crate::describe::validate::largest_frame;
 use std::collections::BTreeMap;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Span};
 
 /// Position of a node's kind in [`NetworkPlan::rules`]: switch kinds first, then adapter kinds. Rules of ports that differ come
 /// after those.
@@ -254,12 +255,12 @@ fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
         FlowControl::Pause(pause) | FlowControl::Pfc(pause) => (pause.response, pause.response_jitter),
         _ => (Span::ZERO, Span::ZERO),
     };
-    let fastest = fastest_cables(&spec.graph);
+    let trips = Trips::new(spec);
     let mut plans = Vec::with_capacity(sum as usize);
     for (node, ports) in ends.iter().enumerate() {
         for (number, end) in ports.iter().enumerate() {
             let peer = end.peer.0 as usize;
-            let header_delay = cut_through(spec, peer, fastest[peer], end.cable);
+            let header_delay = trips.header_delay(end.peer, end.cable);
             plans.push(PortPlan {
                 node: node as u32,
                 number: number as u16,
@@ -279,29 +280,6 @@ fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
         }
     }
     plans
-}
-
-/// The header delay of a node that takes frames from a cable by their header; `fastest` is its fastest cable.
-fn cut_through(spec: &NetworkSpec, node: usize, fastest: Rate, cable: u32) -> Option<Span> {
-    if spec.graph.nodes[node].role != Role::Switch {
-        return None;
-    }
-    let Forwarding::CutThrough { header_delay } = spec.switches[spec.kind_of[node] as usize].forwarding else {
-        return None;
-    };
-    (spec.graph.cables[cable as usize].link.rate >= fastest).then_some(header_delay)
-}
-
-/// For every node the rate of its fastest cable.
-fn fastest_cables(graph: &Graph) -> Vec<Rate> {
-    let mut fastest = vec![Rate::ZERO; graph.nodes.len()];
-    for cable in &graph.cables {
-        for end in [cable.a, cable.b] {
-            let rate = &mut fastest[end.0 as usize];
-            *rate = cable.link.rate.max(*rate);
-        }
-    }
-    fastest
 }
 
 /// For every node its number among the nodes of its role.

@@ -10,6 +10,7 @@ pub mod lanes;
 pub mod routing;
 pub mod spec;
 pub mod topology;
+pub(crate) mod trip;
 pub(crate) mod validate;
 mod validate_flow;
 pub mod workload;

@@ -111,7 +111,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
                 reasons.push(invalid.to_string());
             }
             let sender = entry.recovery.as_ref().and_then(|recovery| recovery.sender.clone());
-            if let Some(Err(invalid)) = sender.map(|mut sender| sender.attach(&adapter, Span::from_micros(1))) {
+            if let Some(Err(invalid)) = sender.map(|mut sender| sender.attach(&adapter)) {
                 reasons.push(invalid.to_string());
             }
             if reaction.tags() && 2 * spec.graph.cables.len() > congestion::point::MOST_TAGGED_PORTS {

@@ -176,6 +176,63 @@ fn frames_dropped_on_one_rank_are_sent_again_by_a_source_on_another() {
     assert_eq!(same_on_ranks(&spec), Outcome::Finished);
 }
 
+/// Lossy classes with trimming or early drops, every recovery, telemetry, and paths by queue or by flowlets: what sources,
+/// switches and destinations on different ranks tell each other.
+#[test]
+fn recovery_trimming_telemetry_and_adaptive_paths_are_the_same_on_ranks() {
+    use congestion::parameter::{Value, Values};
+    use congestion::{ByClass, POINTS, PROTOCOLS, Point};
+    use fabric::transport::RECOVERIES;
+    use fabric::workload::{Acknowledge, Notify, TelemetrySpec};
+    let point = |name: &str| {
+        let info = POINTS.iter().find(|info| info.name == name).unwrap();
+        (info.build)(&Values::defaults(info.parameters)).unwrap()
+    };
+    let recovery = |name: &str, timeouts: &[&'static str]| {
+        let info = RECOVERIES.iter().find(|info| info.name == name).unwrap();
+        let mut values = Values::defaults(info.parameters);
+        timeouts.iter().for_each(|key| values.set(key, Value::Time(Span::from_micros(60))));
+        Some(std::sync::Arc::new((info.build)(&values).unwrap()))
+    };
+    let protocol = |name: &str| {
+        let info = PROTOCOLS.iter().find(|info| info.name == name).unwrap();
+        (info.build)(&Values::defaults(info.parameters)).unwrap()
+    };
+    let flowlets = FlowletSpec { gap: Span::from_micros(3), entries: 64, choice: FlowletChoice::Shortest };
+    let cases = [
+        ("trim", Multipath::Adaptive, "go-back-n", &["timeout"][..], "dcqcn"),
+        ("red", Multipath::Flowlet(flowlets), "selective-repeat", &["timeout_low", "timeout_high"], "hpcc"),
+        ("trim", Multipath::Spray, "sack", &["initial_timeout", "min_timeout"], "dctcp"),
+    ];
+    for (watch, multipath, recovers, timeouts, control) in cases {
+        let graph = topology::leaf_spine(3, 2, 3, topology::Links::same(link(10, Span::from_nanos(500)))).unwrap();
+        let buffer = ClassBuffer::drop_tail(Bytes::new(12_000));
+        let mut spec = network(graph, switch(buffer, FlowControl::None), lossy());
+        spec.classes.push(ClassSpec { name: "headers".into(), lossless: false });
+        spec.switches[0].buffer = Buffer::Static(vec![buffer; 2]);
+        let only_data = Point::ByClass(ByClass::new(vec![(1, point(watch))]));
+        spec.switches[0].congestion_point =
+            Some(CongestionPointSpec { trim_class: 1, ..CongestionPointSpec::point(only_data) });
+        spec.multipath = multipath;
+        let back = Acknowledge { class: 1, every: 2, delay: Some(Span::from_micros(4)), ..Acknowledge::default() };
+        let flow = |from: u32| FlowSpec {
+            size: Some(Bytes::new(60_000)),
+            acknowledge: Some(back),
+            notify: Some(Notify { class: 1, interval: Span::from_micros(5), ..Notify::default() }),
+            telemetry: Some(TelemetrySpec::default()),
+            recovery: recovery(recovers, timeouts),
+            reaction: protocol(control),
+            ..greedy(from, (from + 1) % 3, 1000)
+        };
+        spec.flows = (0..9).map(flow).collect();
+        same_on_ranks(&spec);
+        let (_, report) = run(&spec, Span::from_micros(450));
+        let totals = report.totals;
+        assert!(totals.retransmitted_frames > 0, "{watch}, {recovers}: {totals:?}");
+        assert_eq!(totals.trimmed_frames > 0, watch == "trim", "{totals:?}");
+    }
+}
+
 #[test]
 fn the_first_rank_decides_when_a_caller_ends_the_run() {
     let spec = fat_tree();

@@ -1,8 +1,8 @@
 //! Tests that plots and pages written by Tailback are recognised, and edited ones are not replaced.
 
 use super::{Canvas, to_png, to_svg};
-use results::{Kind, REPORT_START, ResultsError, remove_pictures, sealed_markup, sealed_png};
 use results::document::{Document, Exported};
+use results::{Kind, REPORT_START, ResultsError, remove_pictures, sealed_markup, sealed_png};
 use std::fs;
 
 #[test]

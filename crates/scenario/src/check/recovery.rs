@@ -3,12 +3,14 @@
 use super::{Findings, Severity, Walker};
 use crate::plan::Plan;
 use congestion::Adapter;
+use fabric::Trips;
 use fabric::transport::{Arrival, Receiver, Sender};
 use fabric::workload::{Destination, FlowSpec};
 use std::collections::BTreeSet;
-use units::{Bytes, Span, Time, Wire};
+use units::{Span, Time};
 
 pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
+    let trips = Trips::new(&plan.spec);
     let mut seen = BTreeSet::new();
     for (number, flow) in plan.spec.flows.iter().enumerate() {
         let workload = plan.workload_of_flow.get(number).copied().unwrap_or(0);
@@ -31,7 +33,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
                 "use recovery = \"selective-repeat\", or multipath = \"flow-hash\"",
             );
         }
-        if let Some((timeout, round_trip)) = hasty(plan, walker, number, flow) {
+        if let Some((timeout, round_trip)) = hasty(plan, (walker, &trips), number, flow) {
             findings.add(
                 Severity::Warning,
                 &*subject,
@@ -73,23 +75,24 @@ fn rejects_early_frames(flow: &FlowSpec) -> bool {
 }
 
 /// Returns the first timeout of a flow and the round trip on the path without other traffic, if the former is shorter.
-fn hasty(plan: &Plan, walker: &Walker<'_>, number: usize, flow: &FlowSpec) -> Option<(Span, Span)> {
+fn hasty(
+    plan: &Plan,
+    (walker, trips): (&Walker<'_>, &Trips<'_>),
+    number: usize,
+    flow: &FlowSpec,
+) -> Option<(Span, Span)> {
     let Destination::Host(to) = flow.destination else { return None };
     let path = walker.path_of(plan, number, flow, to).ok()?;
-    let cable = |node, port| walker.peer(node, port).and_then(|end| plan.spec.graph.cables.get(end.cable as usize));
     let mut round_trip = Span::ZERO;
     let mut link = None;
     for &(node, port) in &path {
-        let cable = cable(node, port)?;
-        let wire = Wire::new(cable.link.rate);
-        let on_wire = |size: Bytes| wire.at_most(size + plan.spec.overhead);
-        round_trip +=
-            cable.link.latency * 2 + on_wire(flow.frame) + flow.acknowledge.map_or(Span::ZERO, |how| on_wire(how.size));
-        link.get_or_insert(cable.link.rate);
+        let end = walker.peer(node, port)?;
+        round_trip += trips.hop(flow, [node, end.peer], end.cable);
+        link.get_or_insert(plan.spec.graph.cables[end.cable as usize].link.rate);
     }
-    let adapter = Adapter { overhead: plan.spec.overhead, ..Adapter::of(link?, flow.frame) };
+    let adapter = Adapter { overhead: plan.spec.overhead, round_trip, ..Adapter::of(link?, flow.frame) };
     let mut sender = flow.recovery.as_ref()?.sender.clone()?;
-    sender.attach(&adapter, round_trip).ok()?;
+    sender.attach(&adapter).ok()?;
     sender.on_sent(Time::ZERO, 0);
     let timeout = sender.deadline()?.saturating_since(Time::ZERO);
     (timeout <= round_trip).then_some((timeout, round_trip))

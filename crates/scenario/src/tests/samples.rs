@@ -73,7 +73,12 @@ fn a_recovery_that_does_not_suit_the_network_is_found() {
     assert!(!found("\"selective-repeat\"", "spray", early));
     // Two links of 1 us each way, and the frames themselves.
     assert!(found("{ name = \"go-back-n\", timeout = \"5us\" }", "flow-hash", hasty));
-    assert!(!found("{ name = \"go-back-n\", timeout = \"20us\" }", "flow-hash", hasty));
+    let later = "{ name = \"go-back-n\", timeout = \"20us\" }";
+    assert!(!found(later, "flow-hash", hasty));
+    // Switches that take 10 us for every frame.
+    let mut slow = text(later, "flow-hash");
+    slow.spec.switches[0].pipeline = units::Span::from_micros(10);
+    assert!(check(&slow).iter().any(|finding| finding.message.contains(hasty)));
 }
 
 #[test]

@@ -327,5 +327,5 @@ fn captures_of_more_hosts_than_identifiers_are_refused() {
     let refused = large(credits, 49_152).expect_err("there are too many hosts");
     assert!(refused.contains("49,151") && refused.contains("49,152"), "{refused}");
     assert!(large(credits, 49_151).is_ok());
-    assert!(large("flow_control = \"none\"", 49_152).is_ok());
+    assert!(large("buffers = { capacity = \"200KB\" }", 49_152).is_ok());
 }

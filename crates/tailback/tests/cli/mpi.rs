@@ -85,13 +85,86 @@ op = ">"
 value = 0.5
 "#;
 
+/// Losses, recoveries, trimmed frames, telemetry and paths that follow queues.
+const LOSSY: &str = r#"schema_version = 1
+name = "lossy"
+[network]
+topology = "fat-tree"
+k = 4
+multipath = "adaptive"
+link = { rate = "10Gb/s", latency = "1us" }
+[[classes]]
+name = "data"
+lossless = false
+[[classes]]
+name = "tcp"
+lossless = false
+[[classes]]
+name = "headers"
+lossless = false
+[[switches]]
+flow_control = "none"
+buffers = [{ capacity = "40KB" }]
+congestion_points = [{ name = "trim", classes = ["data"] }, { name = "red", classes = ["tcp"] }]
+[[workloads]]
+name = "incast"
+kind = "incast"
+from = "h{1..12}"
+to = "h0"
+size = "100KB"
+class = "data"
+acknowledge = { class = "headers" }
+recovery = { name = "selective-repeat", timeout_low = "50us", timeout_high = "100us" }
+protocol = { name = "hpcc" }
+[[workloads]]
+name = "storage"
+kind = "permutation"
+size = "60KB"
+class = "data"
+acknowledge = { class = "headers", every = 2, delay = "3us" }
+recovery = { name = "go-back-n", timeout = "80us" }
+protocol = { name = "dcqcn" }
+notify = { class = "headers", interval = "5us" }
+[[workloads]]
+name = "transfers"
+kind = "poisson-flows"
+load = 0.2
+sizes = "pareto"
+shape = 1.3
+flow_size = "20KB"
+class = "tcp"
+recovery = { name = "sack", preset = "data-centre", initial_timeout = "100us", min_timeout = "50us" }
+protocol = { name = "newreno" }
+[probes]
+sample_every = "5us"
+[run]
+duration = "250us"
+[[expectations]]
+metric = "retransmitted-frames"
+of = ["incast", "storage", "transfers"]
+statistic = "sum"
+op = ">"
+value = 10
+"#;
+
 #[test]
 fn tables_are_those_of_one_process_byte_for_byte() {
-    if !has_mpi() {
-        return;
+    if has_mpi() {
+        same_tables("busy", BUSY, "pauses.parquet", &[(2, "2"), (4, "1")]);
     }
-    let scratch = Scratch::new("mpi-same");
-    scratch.file("a.toml", BUSY);
+}
+
+#[test]
+fn tables_of_losses_and_their_recovery_are_those_of_one_process() {
+    if has_mpi() {
+        same_tables("lossy", LOSSY, "drops.parquet", &[(3, "1")]);
+    }
+}
+
+/// The tables of a scenario, one of which has that name, on numbers of ranks and threads.
+fn same_tables(name: &str, scenario: &str, table: &str, cases: &[(u32, &str)]) {
+    let scratch = Scratch::new(&format!("mpi-same-{name}"));
+    scratch.file("a.toml", scenario);
     let one = scratch.run(&["run", "a.toml", "--out", "one", "--threads", "1"]).ends(0);
     let line =
         |said: &Said| said.out.lines().find_map(|line| line.split_once("fingerprint ").map(|it| it.1.to_owned()));
@@ -99,8 +172,8 @@ fn tables_are_those_of_one_process_byte_for_byte() {
         let names = names(&scratch.path(out)).into_iter();
         names.filter(|name| name != "manifest.json").collect()
     };
-    assert!(tables("one").iter().any(|name| name == "pauses.parquet"), "{:?}", tables("one"));
-    for (ranks, threads) in [(2, "2"), (4, "1")] {
+    assert!(tables("one").iter().any(|name| name == table), "{:?}", tables("one"));
+    for &(ranks, threads) in cases {
         let out = format!("of-{ranks}");
         let said = on_ranks(&scratch, ranks, &["run", "a.toml", "--out", &out, "--threads", threads]).ends(0);
         assert_eq!(line(&said), line(&one), "{}", said.out);

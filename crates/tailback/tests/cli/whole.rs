@@ -199,7 +199,11 @@ fn a_report_or_picture_that_was_edited_is_its_users() {
         for name in names {
             let edited = edit(&scratch, name);
             let said = scratch.run(command).ends(2);
-            assert!(said.err.contains(&format!("{name} was edited")) && said.err.contains("--overwrite"), "{}", said.err);
+            assert!(
+                said.err.contains(&format!("{name} was edited")) && said.err.contains("--overwrite"),
+                "{}",
+                said.err
+            );
             if let Some(inside) = name.strip_prefix("r/") {
                 let said = scratch.run(&overwrite).ends(2);
                 assert!(said.err.contains(&format!("{inside} has been edited")), "{}", said.err);

@@ -34,7 +34,7 @@ impl Reliable {
     pub(crate) fn new(spec: &FlowSpec, adapter: &Adapter) -> Option<Reliable> {
         let mut sender = spec.recovery.as_ref()?.sender.clone()?;
         // What does not fit was refused before.
-        let _ = sender.attach(adapter, adapter.round_trip);
+        let _ = sender.attach(adapter);
         let stream = Stream::new(adapter.seed, u64::from(adapter.flow), "retransmission");
         Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, known: None })
     }
