@@ -1,5 +1,6 @@
 //! DCQCN, the rate control of RoCEv2 adapters (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM
-//! 2015), in three readings: the paper's, that of the public HPCC simulator, and that of Mellanox firmware.
+//! 2015), in three readings: the paper's, as its authors repeat it in "ECN or Delay" (Zhu et al., CoNEXT 2016), that of the
+//! public HPCC simulator, and that of Mellanox firmware.
 //!
 //! A source keeps the rate, a target rate and alpha, an estimate of congestion. A congestion notification packet (CNP)
 //! makes the rate the new target and lowers the rate by alpha / 2. Without notifications, alpha decays, and stages of a
@@ -27,7 +28,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
                 ("cnp", "congestion notification packets, paced by the receiver"),
                 ("acknowledgement", "marks echoed by acknowledgements"),
             ]),
-            default: ParameterDefault::Value("cnp", "Zhu et al. 2015, section 3.1: the notification point sends CNPs"),
+            default: ParameterDefault::Value("cnp", "Zhu et al. 2016, section 3.1: the notification point sends CNPs"),
             meaning: "What tells the source of congestion.",
         },
         Parameter {
@@ -36,25 +37,25 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
                 ("immediate", "each notification lowers the rate and raises alpha at once"),
                 ("periodic", "at the end of periods in which a notification came"),
             ]),
-            default: ParameterDefault::Value("immediate", "Zhu et al. 2015, equations 1 and 2"),
+            default: ParameterDefault::Value("immediate", "Zhu et al. 2016, equations 1 and 2"),
             meaning: "When notifications take effect.",
         },
         Parameter {
             name: "g",
             kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("0.00390625", "Zhu et al. 2015, figure 14: 1/256"),
+            default: ParameterDefault::Value("0.00390625", "Zhu et al. 2016, their fluid model: 1/256"),
             meaning: "Weight of a new observation in alpha.",
         },
         Parameter {
             name: "initial_alpha",
             kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("1", "Zhu et al. 2015, section 3.1"),
+            default: ParameterDefault::Value("1", "Zhu et al. 2016, appendix B"),
             meaning: "Alpha at the first notification.",
         },
         Parameter {
             name: "alpha_period",
             kind: ParameterKind::Time,
-            default: ParameterDefault::Value("55us", "Zhu et al. 2015, section 5: K = 55 us"),
+            default: ParameterDefault::Value("55us", "Zhu et al. 2016, section 3.3: as DCQCN proposes"),
             meaning: "Period of alpha: without a notification in this time, alpha decays.",
         },
         Parameter {
@@ -66,25 +67,25 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         Parameter {
             name: "time_reset",
             kind: ParameterKind::Time,
-            default: ParameterDefault::Value("55us", "Zhu et al. 2015, section 5.2: T = 55 us"),
+            default: ParameterDefault::Value("55us", "Zhu et al. 2016, section 3.3: as DCQCN proposes"),
             meaning: "Length of a stage of the timer.",
         },
         Parameter {
             name: "byte_reset",
             kind: ParameterKind::Size(0, 1 << 40),
-            default: ParameterDefault::Value("10MB", "Zhu et al. 2015, section 5.2: B = 10 MB"),
+            default: ParameterDefault::Value("10MB", "Zhu et al. 2016, their fluid model: B = 10 MB"),
             meaning: "Length of a stage of the byte counter; 0 for no byte counter.",
         },
         Parameter {
             name: "threshold",
             kind: ParameterKind::Count(0, 1000),
-            default: ParameterDefault::Value("5", "Zhu et al. 2015, section 3.1: F = 5"),
+            default: ParameterDefault::Value("5", "Zhu et al. 2016, table 1: F is fixed at 5"),
             meaning: "Number of stages of fast recovery.",
         },
         Parameter {
             name: "ai_rate",
             kind: ParameterKind::Rate,
-            default: ParameterDefault::Value("40Mb/s", "Zhu et al. 2015, figure 14: R_AI"),
+            default: ParameterDefault::Value("40Mb/s", "Zhu et al. 2016, table 1: R_AI is fixed at 40 Mb/s"),
             meaning: "Increase of the target rate per stage of additive increase.",
         },
         Parameter {
@@ -92,14 +93,14 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             kind: ParameterKind::Rate,
             default: ParameterDefault::Value(
                 "50Mb/s",
-                "IEEE 802.1Q-2014, rpgHaiRate: the paper refers to QCN and gives no value",
+                "IEEE 802.1Q-2014, rpgHaiRate: Zhu et al. 2016, section 3.1, increase as QCN does",
             ),
             meaning: "Increase of the target rate per stage of hyper increase.",
         },
         Parameter {
             name: "min_rate",
             kind: ParameterKind::Rate,
-            default: ParameterDefault::Value("1Mb/s", "NVIDIA, rpg_min_rate; the paper gives none"),
+            default: ParameterDefault::Value("1Mb/s", "NVIDIA, rpg_min_rate; no text of the paper found"),
             meaning: "Minimum rate.",
         },
         Parameter {
@@ -111,7 +112,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         Parameter {
             name: "clamp_target",
             kind: ParameterKind::Flag,
-            default: ParameterDefault::Value("true", "Zhu et al. 2015, equation 1: the target follows every decrease"),
+            default: ParameterDefault::Value("true", "Zhu et al. 2016, equation 1: the target follows every decrease"),
             meaning: "Whether each decrease makes the rate the new target; if not, only the first one after an \
                  increase.",
         },
@@ -137,14 +138,19 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         },
         Preset {
             name: "mellanox",
-            meaning: "periodic evaluation, with the defaults of NVIDIA's table of DCQCN parameters where it states them",
+            meaning: "periodic evaluation, with the defaults of NVIDIA's table of DCQCN parameters and of the firmware",
             values: &[
                 ("evaluation", "periodic", "NVIDIA DOCA, DCQCN CC parameters"),
                 ("g", "0.0048828125", "NVIDIA, dce_tcp_g = 1019: 5/1024"),
                 ("initial_alpha", "0.9990234375", "NVIDIA, initial_alpha_value = 1023"),
                 ("alpha_period", "1us", "NVIDIA, dce_tcp_rtt"),
                 ("decrease_period", "4us", "NVIDIA, rate_reduce_monitor_period"),
-                ("time_reset", "300us", "Zhu et al. 2015, section 5.2: the timer of the adapters of that time"),
+                ("time_reset", "300us", "mlxconfig, RPG_TIME_RESET"),
+                ("byte_reset", "32767B", "mlxconfig, RPG_BYTE_RESET; its help says bytes"),
+                ("threshold", "1", "mlxconfig, RPG_THRESHOLD"),
+                ("ai_rate", "5Mb/s", "mlxconfig, RPG_AI_RATE"),
+                ("hai_rate", "50Mb/s", "mlxconfig, RPG_HAI_RATE"),
+                ("clamp_target", "false", "mlxconfig, CLAMP_TGT_RATE"),
                 ("min_rate", "1Mb/s", "NVIDIA, rpg_min_rate"),
                 ("min_dec_factor", "0.5", "NVIDIA, rpg_min_dec_fac = 50 %"),
             ],

@@ -18,13 +18,16 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         Parameter {
             name: "eta",
             kind: ParameterKind::Number(0.01, 1.0),
-            default: ParameterDefault::Value("0.95", "HPCC simulator, U_TARGET"),
+            default: ParameterDefault::Value("0.95", "HPCC simulator, U_TARGET: eta in the paper"),
             meaning: "Target utilisation of the most utilised link.",
         },
         Parameter {
             name: "max_stage",
             kind: ParameterKind::Count(0, 1000),
-            default: ParameterDefault::Value("5", "HPCC simulator, MI_THRESH as its scripts for HPCC set it"),
+            default: ParameterDefault::Value(
+                "5",
+                "MI_THRESH of the PowerTCP authors' configuration; the HPCC simulator's has 0",
+            ),
             meaning: "Number of rounds of additive increase before the rate is set from the utilisation again.",
         },
         Parameter {

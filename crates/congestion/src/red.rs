@@ -14,14 +14,14 @@ const AT: ParameterKind = ParameterKind::Choice(&[
 const PMAX: Parameter = Parameter {
     name: "pmax",
     kind: ParameterKind::Number(0.0, 1.0),
-    default: ParameterDefault::Value("0.01", "Zhu et al., SIGCOMM 2015 (DCQCN)"),
+    default: ParameterDefault::Value("0.01", "Zhu et al., CoNEXT 2016, their fluid model: DCQCN at 40 Gb/s"),
     meaning: "Probability at `kmax`. It grows linearly from 0 at `kmin`; above `kmax` it is 1.",
 };
 
 const KMIN: Parameter = Parameter {
     name: "kmin",
     kind: ParameterKind::Size(0, 1 << 31),
-    default: ParameterDefault::Value("5KB", "Zhu et al., SIGCOMM 2015 (DCQCN), for ports of 40 Gb/s"),
+    default: ParameterDefault::Value("5KB", "Zhu et al., CoNEXT 2016, their fluid model: DCQCN at 40 Gb/s"),
     meaning: "Queue length up to which nothing happens: bytes of the class that wait for the output, without the frame \
          on the wire.",
 };
@@ -29,7 +29,7 @@ const KMIN: Parameter = Parameter {
 const KMAX: Parameter = Parameter {
     name: "kmax",
     kind: ParameterKind::Size(0, 1 << 31),
-    default: ParameterDefault::Value("200KB", "Zhu et al., SIGCOMM 2015 (DCQCN), for ports of 40 Gb/s"),
+    default: ParameterDefault::Value("200KB", "Zhu et al., CoNEXT 2016, figure 3: DCQCN at 40 Gb/s"),
     meaning: "Queue length above which every frame is affected.",
 };
 
@@ -71,7 +71,10 @@ pub(crate) const ECN: PointInfo = PointInfo {
         Parameter {
             name: "at",
             kind: AT,
-            default: ParameterDefault::Value("dequeue", "the public HPCC simulator"),
+            default: ParameterDefault::Value(
+                "dequeue",
+                "Zhu et al., CoNEXT 2016, section 5.2: switches mark on egress; HPCC simulator",
+            ),
             meaning: "When a frame is judged.",
         },
         WEIGHT,
@@ -86,7 +89,7 @@ pub(crate) const ECN: PointInfo = PointInfo {
                 ("kmin", "400KB", "KMIN_MAP of its sample configuration, 100 Gb/s"),
                 ("kmax", "1600KB", "KMAX_MAP of its sample configuration, 100 Gb/s"),
                 ("pmax", "0.2", "PMAX_MAP of its sample configuration"),
-                ("reference_rate", "100Gb/s", "our choice: in proportion, as its maps at 25 and 100 Gb/s are"),
+                ("reference_rate", "100Gb/s", "our choice: in proportion, as its maps at 25, 50 and 100 Gb/s are"),
             ],
         },
         Preset {

@@ -47,7 +47,7 @@ pub(crate) const CUBIC: ProtocolInfo = ProtocolInfo {
         Parameter {
             name: "c",
             kind: ParameterKind::Number(0.0001, 1000.0),
-            default: ParameterDefault::Value("0.4", "RFC 9438, section 5"),
+            default: ParameterDefault::Value("0.4", "RFC 9438, section 5.1"),
             meaning: "Scale of the cubic function, in frames per cubic second.",
         },
         Parameter {
@@ -91,13 +91,13 @@ pub(crate) const DCTCP: ProtocolInfo = ProtocolInfo {
         Parameter {
             name: "g",
             kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("0.0625", "RFC 8257, section 4.2: 1/16"),
+            default: ParameterDefault::Value("0.0625", "Linux, tcp_dctcp.c, dctcp_shift_g = 4: 1/16"),
             meaning: "Weight of the last round's fraction in alpha.",
         },
         Parameter {
             name: "initial_alpha",
             kind: ParameterKind::Number(0.0, 1.0),
-            default: ParameterDefault::Value("1", "RFC 8257, section 4.2"),
+            default: ParameterDefault::Value("1", "RFC 8257, section 3.3"),
             meaning: "Alpha before the first round.",
         },
         Parameter {
@@ -112,7 +112,7 @@ pub(crate) const DCTCP: ProtocolInfo = ProtocolInfo {
         Parameter {
             name: "ai_rate",
             kind: ParameterKind::Rate,
-            default: ParameterDefault::Value("1Gb/s", "HPCC simulator, DCTCP_RATE_AI"),
+            default: ParameterDefault::Value("1Gb/s", "HPCC simulator, DCTCP_RATE_AI of its documented configuration"),
             meaning: "Increase of the rate per round without a mark.",
         },
         Parameter {
@@ -127,7 +127,10 @@ pub(crate) const DCTCP: ProtocolInfo = ProtocolInfo {
     presets: &[Preset {
         name: "hpcc-simulator",
         meaning: "CC_MODE 8 of the public HPCC simulator",
-        values: &[("control", "rate", "HPCC simulator"), ("g", "0.00390625", "HPCC simulator, EWMA_GAIN")],
+        values: &[
+            ("control", "rate", "HPCC simulator"),
+            ("g", "0.00390625", "HPCC simulator, EWMA_GAIN of its documented configuration; its script has 1/16"),
+        ],
     }],
     acknowledged: true,
     build: |values| {

@@ -10,7 +10,7 @@ use crate::path::{network_round_trip, seconds};
 use crate::{Adapter, Allowance, Feedback, LossSignal, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
-const GUESS: &str = "csg-htsim, swift.cpp: a guess there; the paper gives no number";
+const GUESS: &str = "csg-htsim, swift.cpp: a guess there; no text of the paper found";
 
 const fn number(
     name: &'static str,
@@ -32,8 +32,13 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
     summary: "Swift: the window keeps the delay of the fabric, and that of the host, at a target",
     parameters: &[
         time("base_target", "20us", GUESS, "Target delay of the fabric without hops and with a large window."),
-        time("hop_target", "3us", GUESS, "Addition to the target for each hop."),
-        time("host_target", "50us", "our choice; the paper gives no number", "Target delay of the host."),
+        time(
+            "hop_target",
+            "3us",
+            "csg-htsim, swift.cpp: base_target / 6.55, rounded; a guess there",
+            "Addition to the target for each hop.",
+        ),
+        time("host_target", "50us", "our choice; no text found", "Target delay of the host."),
         time("flow_range", "100us", GUESS, "Largest addition to the target for small windows."),
         number("flow_min_window", (0.001, 1e6), "0.1", GUESS, "Window, in frames, at which this addition is largest."),
         number("flow_max_window", (0.001, 1e6), "100", GUESS, "Window, in frames, from which there is no addition."),

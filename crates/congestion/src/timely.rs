@@ -5,35 +5,47 @@
 //! the gradient. Any set of rates that fills the link without changing the queue is then a fixed point, so shares depend
 //! on the past. The patch weighs the gradient smoothly and adds the distance of the round-trip time from a reference,
 //! which gives a single fixed point.
+//!
+//! The laws are read from Zhu et al. and from the code that the first author of TIMELY publishes
+//! (timely-code-snippet.cc); where the public HPCC simulator differs, its reading is a preset.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
 use crate::path::{BoundedRate, Round, bits, seconds};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time};
 
+/// Zhu et al. list the values that they take from the paper on TIMELY.
+const STATED: &str = "Zhu et al. 2016, section 4.1, model validation: as recommended for TIMELY; HPCC simulator";
+
 const ALPHA: Parameter = Parameter {
     name: "alpha",
     kind: ParameterKind::Number(0.0, 1.0),
-    default: ParameterDefault::Value("0.875", "HPCC simulator; Zhu et al. 2016, table of parameters of TIMELY"),
+    default: ParameterDefault::Value("0.875", STATED),
     meaning: "Weight of a new difference of round-trip times.",
 };
 const T_LOW: Parameter = Parameter {
     name: "t_low",
     kind: ParameterKind::Time,
-    default: ParameterDefault::Value("50us", "HPCC simulator; Mittal et al. 2015"),
+    default: ParameterDefault::Value("50us", STATED),
     meaning: "Round-trip time below which the rate always rises.",
 };
 const T_HIGH: Parameter = Parameter {
     name: "t_high",
     kind: ParameterKind::Time,
-    default: ParameterDefault::Value("500us", "HPCC simulator; Mittal et al. 2015"),
+    default: ParameterDefault::Value("500us", STATED),
     meaning: "Round-trip time above which the rate always falls.",
 };
 const MIN_RTT: Parameter = Parameter {
     name: "min_rtt",
     kind: ParameterKind::Time,
-    default: ParameterDefault::Value("20us", "HPCC simulator"),
+    default: ParameterDefault::Value("20us", STATED),
     meaning: "Unit of the gradient: the round-trip time without queues.",
+};
+const AI_RATE: Parameter = Parameter {
+    name: "ai_rate",
+    kind: ParameterKind::Rate,
+    default: ParameterDefault::Absent("a thousandth of the link's rate: 10 Mb/s at 10 Gb/s"),
+    meaning: "Additive increase per update.",
 };
 const MIN_RATE: Parameter = Parameter {
     name: "min_rate",
@@ -41,10 +53,32 @@ const MIN_RATE: Parameter = Parameter {
     default: ParameterDefault::Value("100Mb/s", "HPCC simulator, MIN_RATE"),
     meaning: "Minimum rate.",
 };
+const START_RATE: Parameter = Parameter {
+    name: "start_rate",
+    kind: ParameterKind::Rate,
+    default: ParameterDefault::Absent("the rate of the link"),
+    meaning: "Initial rate.",
+};
+const SCALED: Parameter = Parameter {
+    name: "scaled",
+    kind: ParameterKind::Flag,
+    default: ParameterDefault::Value("true", "Mittal, timely-code-snippet.cc; Zhu et al. 2016, section 4.1"),
+    meaning: "Whether an update that comes sooner than `min_rtt` after the last one counts in proportion to the time \
+         between them.",
+};
+const MAX_DECREASE: Parameter = Parameter {
+    name: "max_decrease",
+    kind: ParameterKind::Number(0.0, 1.0),
+    default: ParameterDefault::Value("0.5", "Mittal, timely-code-snippet.cc"),
+    meaning: "Largest fraction of the rate that an update takes away.",
+};
 const EVERY: Parameter = Parameter {
     name: "segment",
     kind: ParameterKind::Size(0, 1 << 30),
-    default: ParameterDefault::Value("16KB", "Mittal et al. 2015: segments of 16 to 64 KB, each with one completion"),
+    default: ParameterDefault::Value(
+        "16KB",
+        "Zhu et al. 2016, section 4: a completion per chunk of 16 to 64 KB; section 4.3: 16 KB",
+    ),
     meaning: "Bytes acknowledged per update of the rate; 0 for one update per round trip.",
 };
 
@@ -57,47 +91,65 @@ const fn beta(default: &'static str, source: &'static str) -> Parameter {
     }
 }
 
-const fn ai_rate(default: &'static str, source: &'static str) -> Parameter {
-    Parameter {
-        name: "ai_rate",
-        kind: ParameterKind::Rate,
-        default: ParameterDefault::Value(default, source),
-        meaning: "Additive increase per update.",
-    }
-}
-
 pub(crate) const TIMELY: ProtocolInfo = ProtocolInfo {
     name: "timely",
     summary: "TIMELY: the rate follows the gradient of the round-trip time",
     parameters: &[
         ALPHA,
-        beta("0.8", "HPCC simulator; Mittal et al. 2015"),
+        beta("0.8", STATED),
         T_LOW,
         T_HIGH,
         MIN_RTT,
-        ai_rate("10Mb/s", "Mittal et al. 2015: delta = 10 Mb/s"),
+        AI_RATE,
         Parameter {
             name: "hai_rate",
             kind: ParameterKind::Rate,
-            default: ParameterDefault::Value("50Mb/s", "Mittal et al. 2015: N = 5 times delta"),
-            meaning: "Additive increase per update from the fifth in a row without a positive gradient.",
+            default: ParameterDefault::Absent("5 times `ai_rate`, as in timely-code-snippet.cc"),
+            meaning: "Additive increase per update from the sixth in a row without a positive gradient.",
+        },
+        Parameter {
+            name: "hai_below_t_low",
+            kind: ParameterKind::Flag,
+            default: ParameterDefault::Value(
+                "false",
+                "Zhu et al. 2016, section 4.2: hyperactive increase only above T_low; Mittal, timely-code-snippet.cc",
+            ),
+            meaning: "Whether increases below `t_low` also count, and become larger.",
         },
         MIN_RATE,
+        START_RATE,
         EVERY,
+        SCALED,
+        MAX_DECREASE,
     ],
-    presets: &[Preset {
-        name: "hpcc-simulator",
-        meaning: "CC_MODE 7 of the public HPCC simulator",
-        values: &[
-            ("segment", "0B", "HPCC simulator: once per round trip"),
-            ("ai_rate", "50Mb/s", "HPCC simulator, RATE_AI"),
-            ("hai_rate", "100Mb/s", "HPCC simulator, RATE_HAI"),
-        ],
-    }],
+    presets: &[
+        Preset {
+            name: "hpcc-simulator",
+            meaning: "CC_MODE 7 of the public HPCC simulator",
+            values: &[
+                ("segment", "0B", "HPCC simulator: once per round trip"),
+                ("ai_rate", "50Mb/s", "HPCC simulator, RATE_AI of its documented configuration"),
+                ("hai_rate", "100Mb/s", "HPCC simulator, RATE_HAI of its documented configuration"),
+                ("hai_below_t_low", "true", "HPCC simulator: every increase counts"),
+                ("scaled", "false", "HPCC simulator: once per round trip"),
+                ("max_decrease", "1", "HPCC simulator: no limit but MIN_RATE"),
+            ],
+        },
+        Preset {
+            name: "authors",
+            meaning: "the values that the published code recommends for packets paced one by one",
+            values: &[
+                ("alpha", "0.02", "Mittal, timely-code-snippet.cc: ewma_alpha"),
+                ("t_low", "0us", "Mittal, timely-code-snippet.cc: 0 with per-packet pacing, 50 us per 64 KB message"),
+                ("t_high", "1ms", "Mittal, timely-code-snippet.cc"),
+            ],
+        },
+    ],
     acknowledged: true,
     build: |values| {
-        let hai = bits(values.rate("hai_rate"));
-        Timely::build(values, Law::Gradient { hai })
+        let hai = values.maybe_rate("hai_rate").map(bits);
+        let low = values.flag("hai_below_t_low");
+        Timely::build(values, Law::Gradient { hai, low })
     },
 };
 
@@ -110,7 +162,7 @@ pub(crate) const PATCHED: ProtocolInfo = ProtocolInfo {
         T_LOW,
         T_HIGH,
         MIN_RTT,
-        ai_rate("10Mb/s", "Zhu et al. 2016, section 4.3: as in TIMELY"),
+        AI_RATE,
         Parameter {
             name: "reference_rtt",
             kind: ParameterKind::Time,
@@ -118,7 +170,10 @@ pub(crate) const PATCHED: ProtocolInfo = ProtocolInfo {
             meaning: "Round-trip time from which the error is measured.",
         },
         MIN_RATE,
+        START_RATE,
         EVERY,
+        SCALED,
+        MAX_DECREASE,
     ],
     presets: &[],
     acknowledged: true,
@@ -134,8 +189,9 @@ pub(crate) const PATCHED: ProtocolInfo = ProtocolInfo {
 /// The law between the two thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
-    /// By the sign of the gradient; increases of `hai` from the fifth in a row.
-    Gradient { hai: f64 },
+    /// By the sign of the gradient; increases of `hai`, by default five times the others, from the sixth in a row;
+    /// also below the lower threshold if `low`.
+    Gradient { hai: Option<f64>, low: bool },
     /// By the gradient as a weight between increase and an error relative to `reference`, in seconds.
     Weighed { reference: f64 },
 }
@@ -153,9 +209,15 @@ pub struct Timely {
     low: f64,
     high: f64,
     unit: f64,
-    ai: f64,
+    /// Bits per second; by default a thousandth of the link.
+    ai: Option<f64>,
+    start: Option<f64>,
+    scaled: bool,
+    max_decrease: f64,
     segment: u64,
     rate: BoundedRate,
+    /// When the rate was last updated.
+    updated: Time,
     /// Last round-trip time and smoothed difference, in seconds.
     last: Option<f64>,
     difference: f64,
@@ -180,9 +242,13 @@ impl Timely {
             low,
             high,
             unit,
-            ai: bits(values.rate("ai_rate")),
+            ai: values.maybe_rate("ai_rate").map(bits),
+            start: values.maybe_rate("start_rate").map(bits),
+            scaled: values.flag("scaled"),
+            max_decrease: values.number("max_decrease"),
             segment: values.size("segment").get(),
             rate: BoundedRate::read(values),
+            updated: Time::ZERO,
             last: None,
             difference: 0.0,
             in_a_row: 0,
@@ -191,45 +257,51 @@ impl Timely {
         })))
     }
 
-    fn update(&mut self, round_trip: f64) {
+    fn update(&mut self, now: Time, round_trip: f64) {
+        let since = seconds(now.saturating_since(std::mem::replace(&mut self.updated, now)));
         let Some(last) = self.last.replace(round_trip) else { return };
+        // A gradient is a difference between two updates, and small by itself when they follow closely.
+        let part = if self.scaled { (since / self.unit).min(1.0) } else { 1.0 };
         self.difference = (1.0 - self.alpha) * self.difference + self.alpha * (round_trip - last);
         let gradient = self.difference / self.unit;
-        let falls_beyond = 1.0 - self.beta * (1.0 - self.high / round_trip);
+        let ai = self.ai.unwrap_or(self.rate.link / 1000.0);
         let rate = match self.law {
-            _ if round_trip > self.high => self.fall(falls_beyond),
+            _ if round_trip > self.high => self.fall(1.0 - part * self.beta * (1.0 - self.high / round_trip)),
             Law::Weighed { reference } if round_trip >= self.low => {
                 let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
                 let error = (round_trip - reference) / reference;
-                self.rate.now * (1.0 - self.beta * weight * error) + self.ai * (1.0 - weight)
+                let factor = (1.0 - part * self.beta * weight * error).max(1.0 - self.max_decrease);
+                self.rate.now * factor + part * ai * (1.0 - weight)
             }
             Law::Gradient { .. } if round_trip >= self.low && gradient > 0.0 => self.fall(1.0 - self.beta * gradient),
-            law => {
-                let step = match law {
-                    Law::Gradient { hai } if self.in_a_row >= PATIENCE => hai,
-                    _ => self.ai,
-                };
+            Law::Gradient { hai, low } if low || round_trip >= self.low => {
+                let step = if self.in_a_row >= PATIENCE { hai.unwrap_or(5.0 * ai) } else { ai };
                 self.in_a_row += 1;
-                self.rate.now + step
+                self.rate.now + part * step
             }
+            _ => self.rate.now + part * ai,
         };
         self.rate.set(rate);
     }
 
     fn fall(&mut self, factor: f64) -> f64 {
         self.in_a_row = 0;
-        self.rate.now * factor.max(0.0)
+        self.rate.now * factor.max(1.0 - self.max_decrease)
     }
 }
 
 impl ReactionPoint for Timely {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
-        self.rate.attach(adapter)
+        self.rate.attach(adapter)?;
+        if let Some(start) = self.start {
+            self.rate.set(start);
+        }
+        Ok(())
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
 
-    fn on_feedback(&mut self, _now: Time, feedback: &Feedback) {
+    fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let Feedback::Acknowledgement { bytes, path, .. } = feedback else { return };
         if self.segment == 0 {
             if !self.round.ends(path) {
@@ -243,7 +315,7 @@ impl ReactionPoint for Timely {
             self.acknowledged %= self.segment;
         }
         if path.network_round_trip > Span::ZERO {
-            self.update(seconds(path.network_round_trip));
+            self.update(now, seconds(path.network_round_trip));
         }
     }
 
@@ -269,28 +341,73 @@ mod tests {
     use crate::parameter::Value;
     use units::Rate;
 
-    fn built(info: &ProtocolInfo) -> Timely {
-        let values = Values::defaults(info.parameters).with("segment", Value::Size(Bytes::new(1000)));
-        let Ok(Reaction::Timely(mut source)) = (info.build)(&values) else { panic!("its defaults are valid") };
-        source.attach(&Adapter::of(Rate::from_gigabits(10), Bytes::new(1000))).unwrap();
+    fn made(info: &ProtocolInfo, set: &[(&'static str, Value)], gigabits: u64) -> Timely {
+        let mut values = Values::defaults(info.parameters).with("segment", Value::Size(Bytes::new(1000)));
+        set.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        let Ok(Reaction::Timely(mut source)) = (info.build)(&values) else { panic!("its values are valid") };
+        source.attach(&Adapter::of(Rate::from_gigabits(gigabits), Bytes::new(1000))).unwrap();
         *source
     }
 
-    fn acknowledge(source: &mut Timely, micros: u64) -> f64 {
+    fn built(info: &ProtocolInfo) -> Timely {
+        made(info, &[], 10)
+    }
+
+    fn acknowledge_after(source: &mut Timely, pause: Span, micros: u64) -> f64 {
         let path = PathReport { network_round_trip: Span::from_micros(micros), ..PathReport::default() };
         let round_trip = Span::from_micros(micros + 1000);
         let feedback = Feedback::Acknowledgement { bytes: Bytes::new(1000), marked: false, round_trip, path };
-        source.on_feedback(Time::ZERO, &feedback);
+        source.on_feedback(source.updated + pause, &feedback);
         source.rate.now
     }
 
+    fn acknowledge(source: &mut Timely, micros: u64) -> f64 {
+        acknowledge_after(source, Span::from_millis(1), micros)
+    }
+
     #[test]
-    fn a_short_round_trip_raises_the_rate_and_five_in_a_row_raise_it_faster() {
-        let mut source = built(&TIMELY);
-        source.rate.now = 1e9;
-        let rates: Vec<f64> = (0..8).map(|_| acknowledge(&mut source, 20)).collect();
+    fn five_increases_in_a_row_are_followed_by_larger_ones_above_the_lower_threshold() {
+        let rates = |source: &mut Timely, micros: u64| {
+            source.rate.now = 1e9;
+            (0..8).map(|_| acknowledge(source, micros)).collect::<Vec<f64>>()
+        };
+        let faster = [1e9, 1.01e9, 1.02e9, 1.03e9, 1.04e9, 1.05e9, 1.1e9, 1.15e9];
         // The first one only sets the reference of differences.
-        assert_eq!(rates, [1e9, 1.01e9, 1.02e9, 1.03e9, 1.04e9, 1.05e9, 1.1e9, 1.15e9]);
+        assert_eq!(rates(&mut built(&TIMELY), 60), faster);
+        let steady = [1e9, 1.01e9, 1.02e9, 1.03e9, 1.04e9, 1.05e9, 1.06e9, 1.07e9];
+        assert_eq!(rates(&mut built(&TIMELY), 20), steady);
+        let low = [("hai_below_t_low", Value::Flag(true))];
+        assert_eq!(rates(&mut made(&TIMELY, &low, 10), 20), faster);
+    }
+
+    #[test]
+    fn the_increase_is_a_thousandth_of_the_link_unless_it_is_given() {
+        for (set, expected) in [(vec![], 25e6), (vec![("ai_rate", Value::Rate(Rate::from_megabits(7)))], 7e6)] {
+            let mut source = made(&TIMELY, &set, 25);
+            source.rate.now = 1e9;
+            acknowledge(&mut source, 20);
+            assert_eq!(acknowledge(&mut source, 20), 1e9 + expected);
+        }
+    }
+
+    #[test]
+    fn updates_that_follow_closely_count_in_proportion() {
+        for (scaled, expected) in [(true, 2.5e6), (false, 10e6)] {
+            let mut source = made(&TIMELY, &[("scaled", Value::Flag(scaled))], 10);
+            source.rate.now = 1e9;
+            acknowledge(&mut source, 20);
+            // A quarter of min_rtt.
+            assert_eq!(acknowledge_after(&mut source, Span::from_micros(5), 20), 1e9 + expected);
+        }
+    }
+
+    #[test]
+    fn one_update_takes_no_more_than_half_and_flows_start_where_they_are_told() {
+        let mut source = made(&TIMELY, &[("start_rate", Value::Rate(Rate::from_gigabits(3)))], 10);
+        assert_eq!(source.rate.now, 3e9);
+        acknowledge(&mut source, 60);
+        assert_eq!(acknowledge(&mut source, 400), 1.5e9);
+        assert_eq!(made(&TIMELY, &[("start_rate", Value::Rate(Rate::from_gigabits(30)))], 10).rate.now, 10e9);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) const INFO: PointInfo = PointInfo {
         Parameter {
             name: "frames",
             kind: ParameterKind::Count(1, 1 << 20),
-            default: ParameterDefault::Value("8", "Handley et al., SIGCOMM 2017 (NDP): eight full packets"),
+            default: ParameterDefault::Value("8", "our choice: no text of the NDP paper found; csg-htsim has 15"),
             meaning: "Number of data frames of a class that may wait for an output, without the frame on the wire.",
         },
         Parameter {

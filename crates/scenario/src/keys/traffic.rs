@@ -284,7 +284,7 @@ fn notify() -> Section {
             key(
                 "interval",
                 Kind::time(),
-                Default::Value("50us", "DCQCN: Zhu et al., SIGCOMM 2015"),
+                Default::Value("50us", "Zhu et al., CoNEXT 2016, their fluid model of DCQCN: 50 us"),
                 "Least time between two packets of a flow.",
             ),
         ],
