@@ -34,8 +34,8 @@ pub use plan::{PlanEntry, PlanRecord};
 pub use run::{RunRecord, ThroughputRecord, WorkloadRecord};
 pub use stability::{
     Both, ConditionRecord, Contour, CycleRecord, Equilibrium, MapAxisRecord, PacketsBesideFluid, QueueBehaviour,
-    QueueSwing, RateBehaviour, RateSwing, SampledLoops, Stability, StabilityLoop, StabilityMap, StatedNumber, Theorem2,
-    Theorem3, Theorem3At, TrajectoryRecord, UnequalPrediction,
+    QueueSwing, RateBehaviour, RateSwing, SampledLoops, SharesRecord, Stability, StabilityLoop, StabilityMap,
+    StatedNumber, Theorem2, Theorem3, Theorem3At, TrajectoryRecord, UnequalPrediction,
 };
 pub use sweep::{Sweep, SweepCell, SweepRun};
 

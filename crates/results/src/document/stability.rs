@@ -16,7 +16,7 @@ pub type Contour = Vec<(f64, f64)>;
 pub struct Stability {
     /// Name of the scenario.
     pub name: String,
-    /// The model: `bcn` or `qcn`.
+    /// The model: `bcn`, `qcn`, `dcqcn`, `timely` or `patched-timely`.
     pub model: String,
     /// The pictures beside it, if any; older versions listed none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +33,9 @@ pub struct Stability {
     pub link: Option<String>,
     /// The equilibrium.
     pub equilibrium: Equilibrium,
+    /// What becomes of unequal rates; DCQCN, TIMELY and patched TIMELY.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<SharesRecord>,
     /// The loops, each alone.
     pub loops: Vec<StabilityLoop>,
     /// Whether every criterion says stable.
@@ -102,6 +105,23 @@ pub struct Equilibrium {
     pub queue_bytes: f64,
     /// Rate of each source, in bits per second.
     pub rate_bps: f64,
+    /// Longest queue at which rates rest too, in bytes, if there are many equilibria, with any rates that fill the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_queue_bytes: Option<f64>,
+    /// Probability of a mark; DCQCN only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking_probability: Option<f64>,
+}
+
+/// Rates of a faster and a slower half of the sources, over the fair share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SharesRecord {
+    /// At the start.
+    pub start: [f64; 2],
+    /// At the end.
+    pub end: [f64; 2],
+    /// The time between, in seconds.
+    pub after_s: f64,
 }
 
 /// One loop near the equilibrium, with its delay.

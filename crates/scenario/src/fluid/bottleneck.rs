@@ -157,10 +157,29 @@ impl<'a> Network<'a> {
             at = self.hop(&mut over, node, port, flow.frame)?;
         }
         let size = self.switch(bottleneck.node)?.1.congestion_point.as_ref()?.notice_size;
+        self.back(over, at, number, size)
+    }
+
+    /// Returns the loop of a flow whose destination answers: a frame to its destination, and a reply of that size to its
+    /// source, without queueing.
+    pub(super) fn there_and_back(&self, number: u32, size: Bytes) -> Option<Loop> {
+        let flow = &self.plan.spec.flows[number as usize];
+        let (mut over, mut at) = (Loop::default(), None);
+        for (node, port) in self.path(number) {
+            at = Some(self.hop(&mut over, node, port, flow.frame)?);
+        }
+        self.back(over, at?, number, size)
+    }
+
+    /// Adds the way of a frame of that size from a node to the source of a flow.
+    fn back(&self, mut over: Loop, mut at: NodeId, number: u32, size: Bytes) -> Option<Loop> {
+        let flow = &self.plan.spec.flows[number as usize];
         let source = self.walker.host(flow.source);
         let mut steps = 0;
         while at != source {
-            let port = *self.plan.spec.routes.ports(at, HostId(flow.source.0)).first()?;
+            // A host has one way out.
+            let first = if self.switch(at.0).is_some() { None } else { Some(0) };
+            let port = first.or_else(|| self.plan.spec.routes.ports(at, HostId(flow.source.0)).first().copied())?;
             at = self.hop(&mut over, at, port, size)?;
             steps += 1;
             if steps > self.plan.spec.graph.nodes.len() || (at != source && self.switch(at.0).is_none()) {

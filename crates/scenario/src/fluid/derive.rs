@@ -12,7 +12,6 @@ use fabric::workload::{Activity, Destination, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use theory::Error;
-use theory::fluid::{Bcn, Qcn};
 use theory::stability::stated::Stated;
 use units::{Bytes, Rate, Span};
 
@@ -47,7 +46,7 @@ pub struct Origin {
 /// The fluid model that follows from a scenario without a section `[fluid]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
-    /// The equations: `bcn` or `qcn`.
+    /// The equations: `bcn`, `qcn`, `dcqcn`, `timely` or `patched-timely`.
     pub model: &'static str,
     /// The derived parameters.
     pub values: Vec<Origin>,
@@ -78,13 +77,34 @@ pub(crate) fn whence(entry: &Entry) -> String {
     }
 }
 
-/// Returns the equations of a protocol or congestion point.
+/// Returns the equations of a protocol.
 fn model_of(name: &str) -> Option<&'static str> {
     match name {
         "bcn" | "ecm" => Some("bcn"),
         "qcn" => Some("qcn"),
+        "dcqcn" => Some("dcqcn"),
+        "timely" => Some("timely"),
+        "patched-timely" => Some("patched-timely"),
         _ => None,
     }
+}
+
+/// Returns whether the equations of a model describe that congestion point.
+fn heard_by(model: &str, point: &str) -> bool {
+    match model {
+        "dcqcn" => point == "ecn",
+        _ => model_of(point) == Some(model),
+    }
+}
+
+/// Returns whether sources learn of the queue by round trips, not from a congestion point.
+fn measures(model: &str) -> bool {
+    matches!(model, "timely" | "patched-timely")
+}
+
+/// Returns whether the destination returns the feedback, not the congestion point.
+fn replies(model: &str) -> bool {
+    model == "dcqcn" || measures(model)
 }
 
 /// The values of a section of the plan.
@@ -166,7 +186,7 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
             [name] => format!("the protocol {name} has no fluid model"),
             _ => format!("none of the protocols {} has a fluid model", names.join(", ")),
         };
-        return no(message, &format!("choose `bcn`, `ecm` or `qcn`, {stated}"));
+        return no(message, &format!("choose `bcn`, `ecm`, `qcn`, `dcqcn`, `timely` or `patched-timely`, {stated}"));
     };
     let source = protocol(first).expect("a controlled flow has a protocol");
     let model = model_of(source.text("name")).expect("a controlled flow has a model");
@@ -179,8 +199,8 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
             Section::first(plan, paths).filter(|_| watch.is_some_and(|watch| watch.point.is_some()))
         })
         .collect();
-    let heard = |kind: usize| points[kind].as_ref().filter(|point| model_of(point.text("name")) == Some(model));
-    let watched = |kind: usize| heard(kind).is_some_and(|point| point.text("placed") != "inputs");
+    let heard = |kind: usize| points[kind].as_ref().filter(|point| heard_by(model, point.text("name")));
+    let watched = |kind: usize| measures(model) || heard(kind).is_some_and(|point| point.text("placed") != "inputs");
     let Some(bottleneck) = network.bottleneck(&flows, watched) else {
         if let Some(point) = (0..points.len()).find_map(heard) {
             let message = format!(
@@ -189,11 +209,14 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
             );
             return no(message, &format!("choose placed = \"outputs\", {stated}"));
         }
+        if measures(model) {
+            return no(format!("no flow of `{}` passes a switch", source.text("name")), stated);
+        }
         let message = format!("no flow of `{}` passes a congestion point whose notices it uses", source.text("name"));
-        return no(message, &format!("add [congestion_point] name = \"{}\", {stated}", source.text("name")));
+        let point = if model == "dcqcn" { "ecn" } else { source.text("name") };
+        return no(message, &format!("add [congestion_point] name = \"{point}\", {stated}"));
     };
-    let point = network.switch(bottleneck.node).and_then(|(kind, _)| points[kind].as_ref());
-    let point = point.expect("a bottleneck has a congestion point");
+    let point = network.switch(bottleneck.node).and_then(|(kind, _)| heard(kind)).unwrap_or(source);
     let own = source.values();
     let workloads: BTreeSet<u32> = bottleneck.flows.iter().map(|&flow| plan.workload_of_flow[flow as usize]).collect();
     let mut sections = workloads.iter().filter_map(|&workload| protocols[workload as usize].as_ref());
@@ -231,13 +254,14 @@ impl Maker<'_> {
         }
         let rate = self.network.rate(self.bottleneck.port);
         put("capacity", rate * part, format!("the link {}{wire}", self.bottleneck.link));
-        let loops: Vec<Loop> = flows.iter().filter_map(|&flow| self.network.round(flow, &self.bottleneck)).collect();
+        let loops: Vec<Loop> = flows.iter().filter_map(|&flow| self.round(flow, model)).collect();
         let mean = |of: fn(&Loop) -> f64| loops.iter().map(of).sum::<f64>() / loops.len() as f64;
         if loops.len() == flows.len() {
             let micros = |seconds: f64| format!("{:.2} us", seconds * 1e6);
             let (cables, frames, switches) = (mean(|l| l.cables), mean(|l| l.frames), mean(|l| l.switches));
+            let reply = if replies(model) { "reply" } else { "notice" };
             let from = format!(
-                "cables {}, transmission of frame and notice {}, switches {}",
+                "cables {}, transmission of frame and {reply} {}, switches {}",
                 micros(cables),
                 micros(frames),
                 micros(switches)
@@ -246,7 +270,9 @@ impl Maker<'_> {
         } else {
             unknown.push(("delay", "notices have no route back to the source".into()));
         }
-        put("frame", frame, "frame size of the flows".into());
+        if !measures(model) {
+            put("frame", frame, "frame size of the flows".into());
+        }
         if let Some((room, from)) = self.network.room(&self.bottleneck) {
             put("buffer", room, from);
         }
@@ -256,12 +282,30 @@ impl Maker<'_> {
                 put(name, value * factor, format!("{}{note}", section.from(key)));
             }
         };
-        take("set_point", point, "set_point", 1.0, "");
         for name in ["min_rate", "max_rate"] {
             take(name, source, name, part, &wire);
         }
-        take("min_dec_factor", source, "min_dec_factor", 1.0, "");
-        if model == "bcn" {
+        if !replies(model) {
+            take("set_point", point, "set_point", 1.0, "");
+            take("min_dec_factor", source, "min_dec_factor", 1.0, "");
+        }
+        if model == "dcqcn" {
+            let scale = point.number("reference_rate").map_or(1.0, |of| rate / of);
+            let scaled = times(scale, format!("x {scale} for the rate of the link"));
+            for name in ["kmin", "kmax"] {
+                take(name, point, name, scale, &scaled);
+            }
+            take("pmax", point, "pmax", 1.0, "");
+            for name in ["g", "alpha_period", "byte_reset", "time_reset", "threshold"] {
+                take(name, source, name, 1.0, "");
+            }
+            take("ai_rate", source, "ai_rate", part, &wire);
+        } else if measures(model) {
+            for name in ["alpha", "beta", "t_low", "t_high", "min_rtt", "reference_rtt", "segment"] {
+                take(name, source, name, 1.0, "");
+            }
+            take("ai_rate", source, "ai_rate", part, &wire);
+        } else if model == "bcn" {
             take("weight", source, "weight", 1.0, "");
             let unit = source.number("unit").unwrap_or(frame);
             let units = times(frame / unit, format!("x {:.4} units per frame", frame / unit));
@@ -290,6 +334,10 @@ impl Maker<'_> {
             };
             put("sampling_lag", lag, from.into());
         }
+        if model == "dcqcn" {
+            let (interval, from) = self.interval();
+            put("cnp_interval", interval, from);
+        }
         let largest = flows.iter().map(|&flow| self.network.source_rate(flow)).fold(f64::INFINITY, f64::min);
         if !values.iter().any(|origin| origin.name == "max_rate") {
             values.push(Origin {
@@ -297,6 +345,19 @@ impl Maker<'_> {
                 value: largest * part,
                 from: format!("the links of the sources{wire}"),
             });
+        }
+        let of = |name: &str| values.iter().find(|origin| origin.name == name).map(|origin| origin.value);
+        if measures(model) {
+            if of("segment") == Some(0.0) {
+                values.retain(|origin| origin.name != "segment");
+                unknown.push(("segment", "the rate is updated once per round trip, not per segment".into()));
+            }
+            let mut also = |name: &'static str, value: Option<f64>, from: &str| {
+                let missing = !values.iter().any(|origin| origin.name == name);
+                values.extend(value.filter(|_| missing).map(|value| Origin { name, value, from: from.to_owned() }));
+            };
+            also("ai_rate", Some(largest * part / 1000.0), "a thousandth of the sources' links");
+            also("reference_rtt", source.number("t_low").filter(|_| model == "patched-timely"), "as t_low");
         }
         let of = |name: &str| values.iter().find(|origin| origin.name == name).map(|origin| origin.value);
         let start_rate = match source.number("start_rate") {
@@ -312,6 +373,38 @@ impl Maker<'_> {
         let below = of("sources").unwrap_or(f64::INFINITY) * start_rate.value < rate * part;
         let left_out = self.left_out(model, frames.len(), &loops, below);
         Derived { model, values, unknown, start_rate, left_out, bottleneck: self.bottleneck }
+    }
+
+    /// Returns the loop of a flow: to the queue and back, or to its destination and back.
+    fn round(&self, flow: u32, model: &str) -> Option<Loop> {
+        let spec = &self.plan.spec.flows[flow as usize];
+        if !replies(model) {
+            return self.network.round(flow, &self.bottleneck);
+        }
+        let notice = spec.notify.map(|how| how.size).filter(|_| model == "dcqcn" && self.notified());
+        self.network.there_and_back(flow, notice.or(spec.acknowledge.map(|how| how.size))?)
+    }
+
+    /// Whether DCQCN's sources react to notification packets, and not to marks that acknowledgements echo.
+    fn notified(&self) -> bool {
+        self.source.text("notified_by") != "acknowledgement"
+    }
+
+    /// Returns the least time between two decreases of DCQCN, and its source.
+    fn interval(&self) -> (f64, String) {
+        let flow = &self.plan.spec.flows[self.bottleneck.flows[0] as usize];
+        let period = self.source.number("decrease_period").filter(|_| self.source.text("evaluation") == "periodic");
+        let notices = flow.notify.filter(|_| self.notified()).map(|how| how.interval.as_secs_f64());
+        match (notices, period) {
+            (Some(notices), Some(period)) if period > notices => (period, self.source.from("decrease_period")),
+            (Some(notices), _) => (notices, "notify.interval of the workload".into()),
+            (None, Some(period)) => (period, self.source.from("decrease_period")),
+            // Each marked frame is a notification: at most one per frame.
+            (None, None) => {
+                let frame = flow.frame.bits() as f64;
+                (frame / self.network.rate(self.bottleneck.port), "a frame of the link: every mark is echoed".into())
+            }
+        }
     }
 
     /// Returns the number of flows that share the bottleneck at once.
@@ -356,6 +449,22 @@ impl Maker<'_> {
         });
         say(holds, "flow control, which pauses sources before the buffers are full".into());
         say(!spec.faults.is_empty() || !spec.route_changes.is_empty(), "cable failures and route changes".into());
+        if model == "dcqcn" {
+            say(true, "hyper increase".into());
+            say(point.text("at") == "enqueue", "the age of marks: they tell of the queue that a frame joined".into());
+            say(point.number("weight").is_some_and(|weight| weight < 1.0), "the average of the queue".into());
+            say(point.text("spacing") == "uniform", "the spacing of marks".into());
+            let text = "periodic evaluation: alpha and rate react to each notification";
+            say(source.text("evaluation") == "periodic", text.into());
+            say(source.text("clamp_target") == "false", "a target that only the first decrease lowers".into());
+            return left;
+        }
+        if measures(model) {
+            say(model == "timely", "the larger increase after five in a row".into());
+            let window = flows().any(|flow| flow.acknowledge.is_some_and(|how| how.every > 1));
+            say(window, "acknowledgements that wait for others".into());
+            return left;
+        }
         if model == "qcn" {
             say(true, "hyperactive increase".into());
             say(point.text("sampling") == "constant", "a constant sampling distance: the equations shorten it".into());
@@ -401,10 +510,7 @@ impl FluidPlan {
             let help = format!("add [fluid] with model = \"{}\" and {name} = ...", derived.model);
             return Err(NoFluid { message, help });
         }
-        let mut model = match derived.model {
-            "bcn" => Model::Bcn(Bcn::of_the_paper()),
-            _ => Model::Qcn(Qcn::of_the_standard()),
-        };
+        let mut model = Model::of_the_paper(derived.model).expect("a model that is derived is known");
         let mut origins = Vec::new();
         for &name in model.names() {
             let usual = Origin { name, value: model.get(name).unwrap_or(f64::NAN), from: "the model's default".into() };

@@ -4,6 +4,9 @@ use crate::key::{Default, FASTEST, Key, Kind, SLOWEST, Section, key};
 
 const PACKETS: &str = "from the scenario's network, if its protocol matches the model; otherwise required";
 
+/// The models whose sources measure round trips.
+const DELAY: &[&str] = &["timely", "patched-timely"];
+
 const PAPER: &str = "Lu et al., Allerton 2006, section III.B";
 
 /// A number above zero; zero itself is refused where it is used.
@@ -18,6 +21,9 @@ pub(super) fn fluid() -> Section {
             Kind::choice(&[
                 ("bcn", "Backward Congestion Notification; docs/theory/bcn.md"),
                 ("qcn", "Quantized Congestion Notification, IEEE 802.1Qau; docs/theory/qcn.md"),
+                ("dcqcn", "Data Center QCN; docs/theory/dcqcn.md"),
+                ("timely", "TIMELY; docs/theory/timely.md"),
+                ("patched-timely", "patched TIMELY; docs/theory/timely.md"),
             ]),
             Default::Required,
             "The model.",
@@ -45,6 +51,8 @@ pub(super) fn fluid() -> Section {
     keys.extend(congestion_point());
     keys.extend(bcn_source());
     keys.extend(qcn_source());
+    keys.extend(dcqcn());
+    keys.extend(timely());
     keys.extend(limits());
     keys.extend(start());
     Section {
@@ -77,7 +85,8 @@ fn congestion_point() -> Vec<Key> {
             above_zero(),
             Default::Value("2", "Lu et al., Allerton 2006, section III.B; IEEE 802.1Q-2014, cnCpFeedbackWeight"),
             "Weight of queue growth: how much a byte of growth counts, relative to a byte above the set point.",
-        ),
+        )
+        .only("model", &["bcn", "qcn"]),
         key("probability", Kind::Number(0.0, 1.0), Default::Value("0.01", PAPER), "Sampling probability of a frame.")
             .only("model", &["bcn"]),
         key(
@@ -100,7 +109,15 @@ fn congestion_point() -> Vec<Key> {
             size(),
             Default::Value("1500B", "Lu et al., Allerton 2006, section III.B: all packets are 1500 bytes long"),
             "Frame size; in BCN also the unit of queue lengths.",
-        ),
+        )
+        .only("model", &["bcn", "qcn"]),
+        key(
+            "frame",
+            size(),
+            Default::Value("1000B", "Zhu et al., CoNEXT 2016, their fluid model: packets of 8000 bits"),
+            "Frame size.",
+        )
+        .only("model", &["dcqcn"]),
         key(
             "buffer",
             size(),
@@ -115,6 +132,20 @@ fn congestion_point() -> Vec<Key> {
             "Maximum queue length.",
         )
         .only("model", &["qcn"]),
+        key(
+            "buffer",
+            size(),
+            Default::Value("4MB", "our choice: more than any queue of the paper's figures"),
+            "Maximum queue length.",
+        )
+        .only("model", &["dcqcn"]),
+        key(
+            "buffer",
+            size(),
+            Default::Value("2MB", "our choice: more than t_high at 10 Gb/s"),
+            "Maximum queue length.",
+        )
+        .only("model", DELAY),
     ]
 }
 
@@ -216,8 +247,132 @@ fn qcn_source() -> Vec<Key> {
     ]
 }
 
+fn dcqcn() -> Vec<Key> {
+    const TABLE: &str = "Zhu et al., CoNEXT 2016, table 1";
+    const MODEL: &str = "Zhu et al., CoNEXT 2016, their fluid model";
+    let dcqcn = |key: Key| key.only("model", &["dcqcn"]);
+    let size = || Kind::size(0, 1 << 40);
+    vec![
+        dcqcn(key("kmin", size(), Default::Value("5KB", MODEL), "Queue length up to which nothing is marked.")),
+        dcqcn(key(
+            "kmax",
+            size(),
+            Default::Value("200KB", "Zhu et al., CoNEXT 2016, figure 3"),
+            "Queue length at which the probability of a mark is pmax; above it is 1.",
+        )),
+        dcqcn(key("pmax", Kind::Number(0.0, 1.0), Default::Value("0.01", MODEL), "Probability of a mark at kmax.")),
+        dcqcn(key(
+            "g",
+            Kind::Number(0.0, 1.0),
+            Default::Value("0.00390625", "Zhu et al., CoNEXT 2016, their fluid model: 1/256"),
+            "Weight of a new observation in alpha.",
+        )),
+        dcqcn(key(
+            "cnp_interval",
+            Kind::time(),
+            Default::Value("50us", MODEL),
+            "Least time between two notifications of a source.",
+        )),
+        dcqcn(key(
+            "alpha_period",
+            Kind::time(),
+            Default::Value("55us", "Zhu et al., CoNEXT 2016, section 3.3"),
+            "Period of alpha.",
+        )),
+        dcqcn(key(
+            "byte_reset",
+            size(),
+            Default::Value("10MB", MODEL),
+            "Bytes per stage of the byte counter; 0B disables it.",
+        )),
+        dcqcn(key(
+            "time_reset",
+            Kind::time(),
+            Default::Value("55us", "Zhu et al., CoNEXT 2016, section 3.3"),
+            "Length of a timer stage.",
+        )),
+        dcqcn(key("threshold", Kind::Count(0, 1000), Default::Value("5", TABLE), "Number of stages of fast recovery.")),
+        dcqcn(key(
+            "ai_rate",
+            Kind::rate(),
+            Default::Value("40Mb/s", TABLE),
+            "Increase of the target rate per stage after fast recovery.",
+        )),
+    ]
+}
+
+fn timely() -> Vec<Key> {
+    const STATED: &str = "Zhu et al., CoNEXT 2016, section 4.1, model validation";
+    let either = |key: Key| key.only("model", DELAY);
+    let patched = |key: Key| key.only("model", &["patched-timely"]);
+    let beta = |value: &'static str, source: &'static str| {
+        key("beta", Kind::Number(0.0, 1.0), Default::Value(value, source), "Factor of a decrease.")
+    };
+    vec![
+        either(key(
+            "alpha",
+            Kind::Number(0.0, 1.0),
+            Default::Value("0.875", STATED),
+            "Weight of a new difference of round-trip times.",
+        )),
+        beta("0.8", STATED).only("model", &["timely"]),
+        patched(beta("0.008", "Zhu et al., CoNEXT 2016, section 4.3")),
+        either(key(
+            "t_low",
+            Kind::time(),
+            Default::Value("50us", STATED),
+            "Round-trip time below which rates always rise.",
+        )),
+        either(key(
+            "t_high",
+            Kind::time(),
+            Default::Value("500us", STATED),
+            "Round-trip time above which rates always fall.",
+        )),
+        either(key(
+            "min_rtt",
+            Kind::time(),
+            Default::Value("20us", STATED),
+            "Unit of the gradient, and the least time between two updates.",
+        )),
+        patched(key(
+            "reference_rtt",
+            Kind::time(),
+            Default::Computed("t_low", "Zhu et al., CoNEXT 2016, section 4.3"),
+            "Round-trip time from which the error is measured.",
+        )),
+        patched(key(
+            "slope",
+            above_zero(),
+            Default::Value("2", "Zhu et al., CoNEXT 2016, equation 30; its figure 11 follows from 0.5"),
+            "Slope of the weight of decreases over the gradient.",
+        )),
+        either(key(
+            "ai_rate",
+            Kind::rate(),
+            Default::Computed("a thousandth of capacity", "Mittal, timely-code-snippet.cc: 10 Mb/s at 10 Gb/s"),
+            "Increase per update.",
+        )),
+        either(key(
+            "segment",
+            Kind::size(1, 1 << 40),
+            Default::Value("16KB", "Zhu et al., CoNEXT 2016, section 4.3"),
+            "Bytes per update of the rate.",
+        )),
+    ]
+}
+
 fn limits() -> Vec<Key> {
     vec![
+        key("min_rate", Kind::Rate(SLOWEST, FASTEST), Default::Value("1Mb/s", "NVIDIA, rpg_min_rate"), "Minimum rate.")
+            .only("model", &["dcqcn"]),
+        key(
+            "min_rate",
+            Kind::Rate(SLOWEST, FASTEST),
+            Default::Value("10Mb/s", "our choice: the paper gives none"),
+            "Minimum rate.",
+        )
+        .only("model", DELAY),
         key(
             "min_rate",
             Kind::Rate(SLOWEST, FASTEST),
@@ -243,7 +398,8 @@ fn limits() -> Vec<Key> {
             Kind::Number(0.0, 1.0),
             Default::Value("0.5", "IEEE 802.1Q-2014, rpgMinDecFac; the BCN paper has none"),
             "Smallest factor of a single decrease.",
-        ),
+        )
+        .only("model", &["bcn", "qcn"]),
     ]
 }
 
@@ -266,7 +422,14 @@ fn start() -> Vec<Key> {
             ),
             "For --trajectory: initial rate of every source.",
         )
-        .only("model", &["qcn"]),
+        .only("model", &["qcn", "dcqcn"]),
+        key(
+            "start_rate",
+            Kind::rate(),
+            Default::Computed("the fair share", "Zhu et al., CoNEXT 2016, section 4.1: 1/N of the link"),
+            "For --trajectory: initial rate of every source.",
+        )
+        .only("model", DELAY),
         key(
             "start_queue",
             Kind::size(0, 1 << 40),

@@ -4,7 +4,6 @@ use crate::fluid::{Derived, FluidPlan, Kind, Model, NoFluid, Origin, derive, whe
 use crate::plan::{Plan, Source};
 use crate::resolve::{Gathered, Node};
 use theory::Error;
-use theory::fluid::{Bcn, Qcn};
 use theory::stability::stated::{Printed, Stated};
 
 /// Replaces the source of a default that is derived from the scenario.
@@ -22,10 +21,7 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
             help: "choose that model, or remove `model`".into(),
         }),
     });
-    let mut model = match named.as_str() {
-        "bcn" => Model::Bcn(Bcn::of_the_paper()),
-        _ => Model::Qcn(Qcn::of_the_standard()),
-    };
+    let mut model = Model::of_the_paper(&named)?;
     let mut origins = Vec::new();
     for &name in model.names() {
         let origin = if node.given(name) {
@@ -37,10 +33,9 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
             origin.clone()
         } else if let Some(value) = value(node, name) {
             Origin { name, value, from: format!("fluid.{name} (default)") }
-        } else if name == "max_rate" {
-            let value = model.get("capacity")?;
+        } else if let Some((value, from)) = computed(&model, name) {
             note(plan, name, written(name, value), false);
-            Origin { name, value, from: "as capacity".into() }
+            Origin { name, value, from: from.into() }
         } else {
             return Some(Err(missing(gathered, node, name, &derived)));
         };
@@ -68,7 +63,11 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
     });
     let start_rate = value(node, "start_rate").unwrap_or_else(|| {
         let share = model.get("capacity").unwrap_or(0.0) / model.get("sources").unwrap_or(1.0);
-        let factor = if matches!(model, Model::Bcn(_)) { 0.5 } else { 2.0 };
+        let factor = match model {
+            Model::Bcn(_) => 0.5,
+            Model::Timely(_) => 1.0,
+            Model::Qcn(_) | Model::Dcqcn(_) => 2.0,
+        };
         let start = derived.as_ref().map_or(factor * share, |derived| derived.start_rate.value);
         note(plan, "start_rate", written("start_rate", start), derived.is_ok());
         start
@@ -95,6 +94,18 @@ pub(crate) fn fluid(gathered: &mut Gathered<'_>, node: &Node, plan: &mut Plan) -
     };
     let (a, start_queue) = (node.number("a").unwrap_or(5.0), node.size("start_queue")?.get() as f64);
     Some(Ok(FluidPlan { model, a, stated, start_rate, start_queue, duration, origins, left_out, bottleneck }))
+}
+
+/// Returns the default of a parameter that follows from others, which come before it.
+fn computed(model: &Model, name: &str) -> Option<(f64, &'static str)> {
+    match name {
+        "max_rate" => model.get("capacity").map(|value| (value, "as capacity")),
+        "reference_rtt" => model.get("t_low").map(|value| (value, "as t_low")),
+        "ai_rate" if matches!(model, Model::Timely(_)) => {
+            model.get("capacity").map(|rate| (rate / 1000.0, "a thousandth of capacity"))
+        }
+        _ => None,
+    }
 }
 
 /// Returns a number with the digits given in the file.

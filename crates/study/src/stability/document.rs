@@ -3,8 +3,8 @@
 use super::{Analysis, BcnAnalysis, BesideFluid, Criterion, LoopAnalysis, Map, MapAxis, StabilityVerdict, Trajectory};
 use results::Packed;
 use results::document::{
-    self, ConditionRecord, CycleRecord, Equilibrium, MapAxisRecord, SampledLoops, Stability, StabilityLoop,
-    StabilityMap, StatedNumber, Theorem2, Theorem3At, TrajectoryRecord,
+    self, ConditionRecord, CycleRecord, Equilibrium, MapAxisRecord, SampledLoops, SharesRecord, Stability,
+    StabilityLoop, StabilityMap, StatedNumber, Theorem2, Theorem3At, TrajectoryRecord,
 };
 use scenario::fluid::FluidPlan;
 use theory::stability::stated::Claim;
@@ -40,7 +40,13 @@ impl Analysis {
             origins: fluid.origins.iter().map(|origin| (origin.name.to_owned(), origin.from.clone())).collect(),
             left_out: fluid.left_out.clone(),
             link: fluid.bottleneck.as_ref().map(|bottleneck| bottleneck.link.clone()),
-            equilibrium: Equilibrium { queue_bytes: self.queue, rate_bps: self.rate },
+            equilibrium: Equilibrium {
+                queue_bytes: self.queue,
+                rate_bps: self.rate,
+                longest_queue_bytes: self.continuum,
+                marking_probability: self.marking,
+            },
+            shares: self.shares.map(|of| SharesRecord { start: of.start, end: of.end, after_s: of.after }),
             loops: self.loops.iter().map(loop_record).collect(),
             stable: self.verdict() == StabilityVerdict::Stable,
             verdict: self.verdict().word().to_owned(),
@@ -193,11 +199,11 @@ mod tests {
     use super::*;
     use results::document::Document;
     use scenario::fluid::Model;
-    use theory::fluid::{Bcn, Qcn};
 
     #[test]
     fn an_analysis_reads_back_as_it_was_written() {
-        for model in [Model::Bcn(Bcn::of_the_paper()), Model::Qcn(Qcn::of_the_standard())] {
+        let names = ["bcn", "qcn", "dcqcn", "timely", "patched-timely"];
+        for model in names.map(|name| Model::of_the_paper(name).expect("a model")) {
             let fluid = FluidPlan::new(model);
             let analysis = analyse(&fluid).expect("an analysis");
             let axes = ["delay=50us..300us", "sources=1..100"].map(|text| MapAxis::parse(&fluid.model, text).unwrap());

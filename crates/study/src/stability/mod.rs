@@ -12,18 +12,20 @@ mod derive_tests;
 mod document;
 mod map;
 mod packets;
+mod shares;
 mod verdict;
 
 pub use beside::{BesideError, BesideFluid};
 pub use document::Parts;
 pub use map::{Map, MapAxis, MapError};
 pub use packets::{Behaviour, Packets, packets, sampling, settled, within};
+pub use shares::Shares;
 pub use verdict::{Criterion, StabilityVerdict};
 
 use scenario::fluid::{FluidPlan, Model, NamedLoop};
 use theory::Error;
 use theory::fluid::bcn::Regime;
-use theory::fluid::{Bcn, Solver};
+use theory::fluid::{Bcn, Course, Fluid, Solver};
 use theory::stability::conditions::phase_on_the_edge;
 use theory::stability::stated::{Claim, claims};
 use theory::stability::switched::{Cycle, by_dominant_roots, critical_delay, measure, measure_sampled, without_delay};
@@ -93,6 +95,12 @@ pub struct Analysis {
     pub queue: f64,
     /// Equilibrium rate of every source, in bits per second.
     pub rate: f64,
+    /// Longest queue at which rates rest too, in bytes, if there are many equilibria: with any rates that fill the link.
+    pub continuum: Option<f64>,
+    /// Probability of a mark at the equilibrium; DCQCN only.
+    pub marking: Option<f64>,
+    /// What becomes of unequal rates; DCQCN, TIMELY and patched TIMELY.
+    pub shares: Option<Shares>,
     /// The loops, each alone.
     pub loops: Vec<LoopAnalysis>,
     /// Results that apply only to BCN.
@@ -138,9 +146,14 @@ pub fn analyse(plan: &FluidPlan) -> Result<Analysis, Error> {
     }
     let bcn = match &plan.model {
         Model::Bcn(of) => Some(analyse_bcn(plan, of, &loops)?),
-        Model::Qcn(_) => None,
+        _ => None,
     };
-    Ok(Analysis { queue, rate, loops, bcn })
+    let marking = match &plan.model {
+        Model::Dcqcn(of) => Some(of.balance(rate)),
+        _ => None,
+    };
+    let (continuum, shares) = (plan.model.continuum(), Shares::of(&plan.model));
+    Ok(Analysis { queue, rate, continuum, marking, shares, loops, bcn })
 }
 
 fn analyse_bcn(plan: &FluidPlan, of: &Bcn, loops: &[LoopAnalysis]) -> Result<BcnAnalysis, Error> {
@@ -210,6 +223,15 @@ pub fn trajectory(plan: &FluidPlan, points: f64) -> Result<Trajectory, Error> {
         }
         Model::Qcn(of) => {
             Solver::new(of, |_| [queue, rate, rate], longest).run(plan.duration, every, |t, s| see(t, s[0], s[1]));
+        }
+        Model::Dcqcn(of) => {
+            // The first notification finds alpha at one.
+            let start = of.confine([queue, rate, rate, 1.0]);
+            Solver::new(of, |_| start, longest).run(plan.duration, every, |t, s| see(t, s[0], s[1]));
+        }
+        Model::Timely(of) => {
+            let start = [queue, rate, 0.0, rate, 0.0];
+            Course::new(of, start, longest).run(plan.duration, every, |t, s| see(t, s[0], s[1]));
         }
     }
     Ok(drawn)

@@ -38,6 +38,9 @@ impl StabilityVerdict {
     }
 }
 
+/// The criterion that TIMELY fails: without a fixed point there is nothing to settle at.
+const UNIQUE: &str = "a unique fixed point";
+
 impl Analysis {
     /// Returns all criteria, from the least to the most complete.
     #[must_use]
@@ -46,6 +49,9 @@ impl Analysis {
         let mut add = |name: String, stable: bool| all.push(Criterion { name, stable });
         if let Some(bcn) = &self.bcn {
             add("theorem 2 without delay".into(), bcn.undelayed.is_stable());
+        }
+        if self.continuum.is_some() {
+            add(UNIQUE.into(), false);
         }
         for of in &self.loops {
             let without = if self.bcn.is_some() { " without the lag of sampling" } else { "" };
@@ -70,6 +76,9 @@ impl Analysis {
     /// Returns the criterion that decides where criteria differ: the most complete one.
     #[must_use]
     pub fn decisive(&self) -> Criterion {
+        if self.continuum.is_some() {
+            return Criterion { name: UNIQUE.into(), stable: false };
+        }
         let (name, stable) = match &self.bcn {
             Some(bcn) => match &bcn.sampled.measured {
                 Some(cycle) => ("the loops in turn with the lag of sampling", cycle.is_stable()),

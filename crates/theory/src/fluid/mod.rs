@@ -2,17 +2,24 @@
 //!
 //! A [`Fluid`] model defines the derivative of its state as a function of the current and the delayed state, and which
 //! of several sets of equations holds. That suffices to [integrate](mod@integrate) and to [linearise](mod@linear) it,
-//! and to examine its [`stability`](crate::stability). Each protocol has its own file: [`bcn`] and [`qcn`].
+//! and to examine its [`stability`](crate::stability). A model with several delays, or with delays that depend on the state,
+//! is [`Retarded`]. Each protocol has its own file: [`bcn`], [`qcn`], [`dcqcn`] and [`timely`].
 
 pub mod bcn;
+pub mod dcqcn;
 pub mod integrate;
 pub mod linear;
 pub mod qcn;
+pub mod retarded;
+pub mod timely;
 
 pub use bcn::Bcn;
+pub use dcqcn::{Dcqcn, DcqcnHalves};
 pub use integrate::{Solver, step_within};
 pub use linear::{Linear, linearise};
 pub use qcn::Qcn;
+pub use retarded::{Course, Retarded};
+pub use timely::Timely;
 
 use crate::Error;
 use std::fmt::Debug;

@@ -221,7 +221,7 @@ impl Qcn {
 }
 
 /// `rate / (e^exponent - 1)`, and its limit `1 / length` where both are nothing.
-fn per_trial(rate: f64, exponent: f64, length: f64) -> f64 {
+pub(crate) fn per_trial(rate: f64, exponent: f64, length: f64) -> f64 {
     if exponent < 1e-4 {
         // e^x - 1 = x (1 + x/2 + x^2/6 + ...); rate / exponent is 1 / length to first order.
         let ratio = if rate > 0.0 { rate / exponent } else { 1.0 / length };

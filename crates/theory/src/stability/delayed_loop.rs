@@ -7,9 +7,14 @@
 //! `|P(j omega)| = |Q(j omega)|`, which does not depend on the delay, and only at delays with the right phase. The sign
 //! of the slope of `|P|^2 - |Q|^2` there tells whether the pair crosses to the right or to the left. The verdict needs
 //! no approximation of `e^(-s tau)` and costs few operations.
+//!
+//! A source that compares two of its measurements, as TIMELY does, also reacts to what it measured a while before: `Q` is
+//! then `Q0(s) + Q1(s) e^(-s d)`, with an [`Echo`]. The same argument holds for this `Q`; only the frequencies are found by
+//! scanning, and the roots without `tau` are counted by the argument principle.
 
 use super::complex::Complex;
 use super::polynomial::Polynomial;
+use super::roots::to_the_right;
 use crate::Error;
 use units::math::sin_cos;
 
@@ -21,6 +26,16 @@ pub struct DelayedLoop {
     own: Polynomial,
     late: Polynomial,
     delay: f64,
+    echo: Option<Echo>,
+}
+
+/// A second part of the feedback, which comes back later than the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Echo {
+    /// `Q1`.
+    pub late: Polynomial,
+    /// `d`: how much later, in seconds.
+    pub apart: f64,
 }
 
 /// A frequency at which the open loop has a gain of one.
@@ -92,7 +107,18 @@ impl DelayedLoop {
             let rule = "the loop must be finite, of degree 1 to 4, and what comes back late of a lower degree";
             return Err(Error::BadParameter { name: "degree", value: degree as f64, rule });
         }
-        Ok(DelayedLoop { own, late, delay })
+        Ok(DelayedLoop { own, late, delay, echo: None })
+    }
+
+    /// Returns the loop with a second part of the feedback.
+    ///
+    /// # Errors
+    /// Fails if it does not come later, or if its degree is not below that of `P`.
+    pub fn with_echo(self, echo: Echo) -> Result<DelayedLoop, Error> {
+        DelayedLoop::new(self.own, echo.late, echo.apart)?;
+        let rule = "a time between two measurements is above zero";
+        crate::fluid::demand(echo.apart > 0.0, "apart", echo.apart, rule)?;
+        Ok(DelayedLoop { echo: Some(echo), ..self })
     }
 
     /// Creates the loop `s^2 + (k s + K) e^(-s tau)`: a double integrator with delayed feedback.
@@ -109,10 +135,23 @@ impl DelayedLoop {
         &self.own
     }
 
-    /// Returns `Q`.
+    /// Returns `Q`, or `Q0` of a loop with an echo.
     #[must_use]
     pub fn late(&self) -> &Polynomial {
         &self.late
+    }
+
+    /// Returns the second part of the feedback, if there is one.
+    #[must_use]
+    pub fn echo(&self) -> Option<&Echo> {
+        self.echo.as_ref()
+    }
+
+    /// Returns `Q`, with its echo, at a complex frequency.
+    #[must_use]
+    pub fn feedback(&self, s: Complex) -> Complex {
+        let first = self.late.at_complex(s);
+        self.echo.map_or(first, |echo| first + echo.late.at_complex(s) * s.scaled(-echo.apart).exp())
     }
 
     /// Returns the delay, in seconds.
@@ -130,13 +169,14 @@ impl DelayedLoop {
     /// Returns the loop with its gain multiplied by a factor.
     #[must_use]
     pub fn with_gain(&self, factor: f64) -> DelayedLoop {
-        DelayedLoop { late: self.late.scaled(factor), ..*self }
+        let echo = self.echo.map(|echo| Echo { late: echo.late.scaled(factor), ..echo });
+        DelayedLoop { late: self.late.scaled(factor), echo, ..*self }
     }
 
     /// Returns `P(s) + Q(s) e^(-s tau)`.
     #[must_use]
     pub fn characteristic(&self, s: Complex) -> Complex {
-        self.own.at_complex(s) + self.late.at_complex(s) * s.scaled(-self.delay).exp()
+        self.own.at_complex(s) + self.feedback(s) * s.scaled(-self.delay).exp()
     }
 
     /// Returns the open-loop transfer function `Q/P e^(-s tau)` at `s = j omega`.
@@ -144,29 +184,72 @@ impl DelayedLoop {
     pub fn open_loop(&self, frequency: f64) -> Complex {
         let s = Complex::new(0.0, frequency);
         let (sine, cosine) = sin_cos(-frequency * self.delay);
-        self.late.at_complex(s) / self.own.at_complex(s) * Complex::new(cosine, sine)
+        self.feedback(s) / self.own.at_complex(s) * Complex::new(cosine, sine)
     }
 
     /// Returns the frequencies at which `|P| = |Q|`, in order.
     #[must_use]
     pub fn crossovers(&self) -> Vec<Crossover> {
+        let room = |frequency: f64| {
+            let s = Complex::new(0.0, frequency);
+            // On the axis e^(-j omega tau) = -P/Q, so omega tau is the angle of -Q/P.
+            let angle = (-self.feedback(s) * self.own.at_complex(s).conjugate()).argument();
+            if angle < 0.0 { angle + TURN } else { angle }
+        };
+        if let Some(echo) = &self.echo {
+            let found = self.scan(echo.apart).into_iter();
+            return found.map(|(frequency, outward)| Crossover { frequency, room: room(frequency), outward }).collect();
+        }
         let late = self.late.squared_on_the_imaginary_axis().scaled(-1.0);
         let difference = self.own.squared_on_the_imaginary_axis().plus(&late);
         let slope = difference.derivative();
         let one = |square: f64| {
             let frequency = square.sqrt();
-            let s = Complex::new(0.0, frequency);
-            // On the axis e^(-j omega tau) = -P/Q, so omega tau is the angle of -Q/P.
-            let angle = (-self.late.at_complex(s) * self.own.at_complex(s).conjugate()).argument();
-            let room = if angle < 0.0 { angle + TURN } else { angle };
-            Crossover { frequency, room, outward: slope.at(square) > 0.0 }
+            Crossover { frequency, room: room(frequency), outward: slope.at(square) > 0.0 }
         };
         difference.positive_roots().into_iter().map(one).collect()
+    }
+
+    /// The frequencies at which `|P| = |Q|` of a loop with an echo, and whether the difference rises there. Steps are a
+    /// hundredth of the frequency, and short enough to see every turn of the echo.
+    fn scan(&self, apart: f64) -> Vec<(f64, bool)> {
+        let excess = |frequency: f64| {
+            let s = Complex::new(0.0, frequency);
+            self.own.at_complex(s).abs() - self.feedback(s).abs()
+        };
+        let top = super::roots::farthest(self, 0.0);
+        let mut found = Vec::new();
+        if !(top > 0.0 && top.is_finite()) || top * apart > 1e5 {
+            return found;
+        }
+        let mut at = top * 1e-7;
+        let mut value = excess(at);
+        while at < top {
+            let next = (at * 1.01).min(at + 0.1 / apart);
+            let beyond = excess(next);
+            if (value > 0.0) != (beyond > 0.0) {
+                let (mut low, mut high) = (at, next);
+                for _ in 0..100 {
+                    let middle = 0.5 * (low + high);
+                    if middle <= low || middle >= high {
+                        break;
+                    }
+                    *(if (excess(middle) > 0.0) == (value > 0.0) { &mut low } else { &mut high }) = middle;
+                }
+                found.push((0.5 * (low + high), beyond > 0.0));
+            }
+            (at, value) = (next, beyond);
+        }
+        found
     }
 
     /// Returns the number of roots to the right without delay; `None` if one is at zero at any delay.
     fn unstable_without_delay(&self) -> Option<usize> {
         let sum = self.own.plus(&self.late);
+        if let Some(echo) = &self.echo {
+            let still = sum.coefficient(0) + echo.late.coefficient(0) == 0.0;
+            return if still { None } else { to_the_right(&self.with_delay(0.0)) };
+        }
         (sum.coefficient(0) != 0.0).then(|| sum.roots_to_the_right())
     }
 

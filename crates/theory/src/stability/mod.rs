@@ -16,5 +16,5 @@ pub mod switched;
 
 pub use complex::Complex;
 pub use conditions::{Condition, Theorem3, largest_common, own_margins};
-pub use delayed_loop::{Crossover, DelayedLoop, GainMargin, Margins};
+pub use delayed_loop::{Crossover, DelayedLoop, Echo, GainMargin, Margins};
 pub use roots::{Mode, Roots, rightmost};

@@ -57,12 +57,13 @@ pub fn rightmost(of: &DelayedLoop) -> Roots {
     let mut last = Roots { found: Vec::new(), from: 0.0, counted: 0, complete: false };
     // From the axis on to the left until there are roots; odd factors, so that no edge runs through a root by design.
     // Long delays bring roots near to the axis, about one over the delay from it.
-    let near = if of.delay() > 0.0 { 1.0 / of.delay() } else { f64::INFINITY };
+    let longest = longest(of);
+    let near = if longest > 0.0 { 1.0 / longest } else { f64::INFINITY };
     let mut left = (0.0631 * scale).min(near);
     for _ in 0..24 {
         let region = Region::right_of(of, -left);
         // There is a root for every turn of the delay: beyond some thousand nobody wants them.
-        if !region.top.is_finite() || region.top * of.delay() > 5e3 {
+        if !region.top.is_finite() || region.top * longest > 5e3 {
             return Roots { complete: false, ..last };
         }
         let Some(counted) = region.count(of) else {
@@ -80,6 +81,23 @@ pub fn rightmost(of: &DelayedLoop) -> Roots {
         left *= 1.618;
     }
     last
+}
+
+/// Returns the number of roots to the right of the imaginary axis; `None` if one lies too near to it to be told.
+#[must_use]
+pub(crate) fn to_the_right(of: &DelayedLoop) -> Option<usize> {
+    Region::right_of(of, 0.0).count(of)
+}
+
+/// Returns a distance from zero beyond which no root lies that is to the right of `left`.
+#[must_use]
+pub(crate) fn farthest(of: &DelayedLoop, left: f64) -> f64 {
+    Region::right_of(of, left).top
+}
+
+/// The longest delay of a loop, that of its echo if there is one.
+fn longest(of: &DelayedLoop) -> f64 {
+    of.delay() + of.echo().map_or(0.0, |echo| echo.apart)
 }
 
 /// A rate typical of the loop, in radians per second.
@@ -100,18 +118,21 @@ struct Region {
 
 impl Region {
     fn right_of(of: &DelayedLoop, left: f64) -> Region {
-        let within = |most: f64| {
+        let within = |edge: f64| {
             // |s|^n = |sum of the rest| <= the sum of the sizes: so |s| is at most the positive root of this.
             let degree = of.own().degree();
             let mut bound = [0.0; super::polynomial::ROOM];
+            let grown = |time: f64| units::math::exp(-edge * time);
             for (power, entry) in bound.iter_mut().enumerate().take(degree) {
-                *entry = -(of.own().coefficient(power).abs() + most * of.late().coefficient(power).abs());
+                let echo = of.echo().map_or(0.0, |echo| echo.late.coefficient(power).abs() * grown(longest(of)));
+                let late = of.late().coefficient(power).abs() * grown(of.delay());
+                *entry = -(of.own().coefficient(power).abs() + late + echo);
             }
             bound[degree] = of.own().coefficient(degree).abs();
             Polynomial::new(&bound).positive_roots().last().copied().unwrap_or(0.0)
         };
-        let top = within(units::math::exp(-left * of.delay())) * 1.01 + left.abs() * 0.01;
-        Region { left, right: within(1.0) * 1.01 + left.abs() * 0.01, top }
+        let top = within(left) * 1.01 + left.abs() * 0.01;
+        Region { left, right: within(0.0) * 1.01 + left.abs() * 0.01, top }
     }
 
     fn contains(&self, s: Complex) -> bool {
@@ -131,7 +152,7 @@ impl Region {
         let mut angle = 0.0;
         for edge in path.windows(2) {
             // A step may turn by the delay alone no more than a quarter of a radian.
-            let steps = 48.0 + (edge[1] - edge[0]).abs() * of.delay() * 4.0;
+            let steps = 48.0 + (edge[1] - edge[0]).abs() * longest(of) * 4.0;
             let steps = if steps > 2e5 { 200_000 } else { steps as u32 };
             let at = |step: u32| edge[0] + (edge[1] - edge[0]).scaled(f64::from(step) / f64::from(steps));
             for step in 0..steps {
@@ -166,7 +187,7 @@ const MOST_STARTS: i64 = 60_000;
 fn search(of: &DelayedLoop, region: &Region, counted: usize) -> Vec<Complex> {
     let mut found: Vec<Complex> = Vec::new();
     // Along the imaginary axis roots are a turn of the delay apart.
-    let rows = (16.0 + region.top * of.delay()).min(4096.0) as i32;
+    let rows = (16.0 + region.top * longest(of)).min(4096.0) as i32;
     for fineness in 0..4 {
         let (across, up) = (6 << fineness, rows << fineness);
         if fineness > 0 && i64::from(across) * i64::from(up) > MOST_STARTS {
@@ -205,9 +226,15 @@ fn newton(of: &DelayedLoop, start: Complex, size: f64) -> Option<Complex> {
     let mut s = start;
     for _ in 0..60 {
         let back = s.scaled(-of.delay()).exp();
-        let late = of.late().at_complex(s);
+        let mut late = of.late().at_complex(s);
+        let mut slope = late_slope.at_complex(s);
+        if let Some(echo) = of.echo() {
+            let (again, part) = (s.scaled(-echo.apart).exp(), echo.late.at_complex(s));
+            late = late + part * again;
+            slope = slope + (echo.late.derivative().at_complex(s) - part.scaled(echo.apart)) * again;
+        }
         let value = of.own().at_complex(s) + late * back;
-        let slope = own_slope.at_complex(s) + (late_slope.at_complex(s) - late.scaled(of.delay())) * back;
+        let slope = own_slope.at_complex(s) + (slope - late.scaled(of.delay())) * back;
         let step = value / slope;
         if !(step.re.is_finite() && step.im.is_finite()) {
             return None;

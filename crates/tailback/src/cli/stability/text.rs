@@ -73,19 +73,19 @@ fn in_unit(name: &str, value: f64) -> String {
 pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>) -> String {
     let model = &fluid.model;
     let value = |name: &str| in_unit(name, model.get(name).unwrap_or(f64::NAN));
+    let aim = match model {
+        Model::Bcn(_) | Model::Qcn(_) => format!("set point {}", value("set_point")),
+        Model::Dcqcn(_) => format!("marks from {} to {}", value("kmin"), value("kmax")),
+        Model::Timely(_) => format!("round trips from {} to {}", value("t_low"), value("t_high")),
+    };
     let mut text = format!(
-        "{}: {} sources on {}, loop delay {}, set point {}\n",
+        "{}: {} sources on {}, loop delay {}, {aim}\n",
         model.name(),
         model.get("sources").unwrap_or(f64::NAN),
         value("capacity"),
         value("delay"),
-        value("set_point")
     );
-    text.push_str(&format!(
-        "equilibrium: queue {}, {} for each source\n",
-        bytes(analysis.queue),
-        console::rate(analysis.rate)
-    ));
+    text.push_str(&equilibrium(fluid, analysis));
     text.push_str("\nparameters:\n");
     let origin =
         |origin: &Origin| vec![origin.name.to_owned(), in_unit(origin.name, origin.value), origin.from.clone()];
@@ -96,6 +96,11 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
     }
     if matches!(model, Model::Bcn(_)) {
         text.push_str("\ntheorem 1: all rates that fill the link are equilibria; the analysis uses equal rates\n");
+    }
+    if analysis.continuum.is_some() {
+        text.push_str("\nno loop: there is no fixed point to linearise at\n");
+        text.push_str(&headline(analysis));
+        return text;
     }
     let lag = if analysis.bcn.is_some() { ", without the lag of sampling" } else { "" };
     text.push_str(&format!("\neach loop alone, exact, with its delay{lag}:\n"));
@@ -148,8 +153,45 @@ pub(super) fn as_text(fluid: &FluidPlan, analysis: &Analysis, map: Option<&Map>)
     text
 }
 
+/// Where the model rests, and whether its sources are then equal.
+fn equilibrium(fluid: &FluidPlan, analysis: &Analysis) -> String {
+    let mut text = match analysis.continuum {
+        Some(longest) => format!(
+            "no unique fixed point: any rates that fill the link, with any queue from {} to {}\n",
+            bytes(analysis.queue),
+            bytes(longest)
+        ),
+        None => {
+            format!("equilibrium: queue {}, {} for each source\n", bytes(analysis.queue), console::rate(analysis.rate))
+        }
+    };
+    if let (Some(marking), Some(pmax)) = (analysis.marking, fluid.model.get("pmax")) {
+        text.push_str(&format!("marking probability: {} (pmax {})\n", short(marking), short(pmax)));
+        if marking > pmax {
+            text.push_str("    above pmax: packets hold the queue at kmax, where the probability jumps to 1\n");
+        }
+    }
+    if let Some(shares) = &analysis.shares {
+        let percent = |part: f64| format!("{:.0} %", 100.0 * part);
+        text.push_str(&format!(
+            "shares: halves of the sources that start at {} and {} of the fair share have {} and {} after {}{}\n",
+            percent(shares.start[0]),
+            percent(shares.start[1]),
+            percent(shares.end[0]),
+            percent(shares.end[1]),
+            console::seconds(shares.after),
+            if shares.are_equal() { "" } else { ": they stay unequal" }
+        ));
+    }
+    text
+}
+
 /// The verdict of all criteria together, and the criteria that differ.
 fn headline(analysis: &Analysis) -> String {
+    if analysis.continuum.is_some() {
+        let decisive = analysis.decisive().name;
+        return format!("\nverdict: {} for want of {decisive}; queue and rates oscillate\n", analysis.verdict().word());
+    }
     let criteria = analysis.criteria();
     let who = |stable: bool| -> String {
         let names: Vec<&str> = criteria.iter().filter(|of| of.stable == stable).map(|of| of.name.as_str()).collect();
