@@ -44,6 +44,8 @@ mod guidance;
 mod hpcc;
 mod increase;
 mod infiniband_fecn;
+#[cfg(test)]
+mod laws;
 mod marking;
 mod none;
 pub mod parameter;
