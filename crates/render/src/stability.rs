@@ -105,12 +105,9 @@ pub fn beside_charts(
     let sources = fluid.model.get("sources").unwrap_or(1.0);
     let capacity = fluid.model.get("capacity").unwrap_or(f64::NAN);
     let total = both.fluid.rate.iter().map(|&(time, rate)| (time, rate * sources)).collect();
-    let set_point = fluid.model.get("set_point").unwrap_or(analysis.queue);
+    let aim = fluid.model.get("set_point").map_or(("equilibrium", analysis.queue), |queue| ("set point", queue));
     let mut charts = vec![
-        (
-            "overlay-queue",
-            chart("queue", Quantity::Size, &both.packets.queue, both.fluid.queue.clone(), ("set point", set_point)),
-        ),
+        ("overlay-queue", chart("queue", Quantity::Size, &both.packets.queue, both.fluid.queue.clone(), aim)),
         ("overlay-rate", chart("total rate", Quantity::Rate, &both.packets.rate, total, ("capacity", capacity))),
     ];
     charts.extend(spectra(both, name, &subtitle, frequency).map(|chart| ("overlay-spectrum", chart)));

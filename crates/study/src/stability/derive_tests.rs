@@ -265,3 +265,93 @@ fn threads_change_nothing() {
         |threads: usize| packets(&of, &bottleneck, Span::from_micros(50), threads, &interrupt, |_| {}).expect("a run");
     assert_eq!(run(1), run(3));
 }
+
+/// Ten sources of DCQCN on one link, with the values of the paper.
+const DCQCN: &str = r#"
+    schema_version = 1
+    [network]
+    topology = "single-switch"
+    hosts = 11
+    overhead = "0B"
+    link = { rate = "40Gb/s", latency = "1us" }
+    [[classes]]
+    name = "data"
+    lossless = false
+    [[switches]]
+    flow_control = "none"
+    buffers = { capacity = "20MB" }
+    [protocol]
+    name = "dcqcn"
+    [congestion_point]
+    name = "ecn"
+    [[workloads]]
+    name = "flows"
+    kind = "greedy"
+    from = "h{1..10}"
+    to = "h0"
+    frame = "1000B"
+    start_jitter = "20us"
+    [run]
+    duration = "40ms"
+    warm_up = "20ms"
+"#;
+
+#[test]
+fn the_loop_of_dcqcn_follows_from_its_packets() {
+    use theory::fluid::Dcqcn;
+    let of = fluid(DCQCN, &[]);
+    // Four cables, a frame twice and a notification of 64 bytes twice.
+    let delay = 4e-6 + 2.0 * 8000.0 / 40e9 + 2.0 * 512.0 / 40e9;
+    assert!(near(value(&of, "delay"), delay), "{}", value(&of, "delay"));
+    let Model::Dcqcn(of) = of.model else { panic!("DCQCN") };
+    assert_eq!(of, Dcqcn { delay: of.delay, buffer: 20e6, ..Dcqcn::of_the_paper() });
+    // Thresholds in proportion to the rate, and sources that react to marks in acknowledgements.
+    let of = fluid(
+        DCQCN,
+        &["congestion_point.reference_rate=10Gb/s", "protocol.preset=hpcc-simulator", "workloads[0].acknowledge={}"],
+    );
+    assert!(near(value(&of, "kmin"), 20e3) && near(value(&of, "kmax"), 800e3));
+    assert!(near(value(&of, "cnp_interval"), 4e-6) && value(&of, "byte_reset") == 0.0);
+}
+
+#[test]
+fn packets_of_dcqcn_swing_at_the_predicted_frequency_and_more_beyond_the_edge() {
+    let swing = |latency: &str| {
+        let plan = plan(DCQCN, &[&format!("network.link.latency={latency}")]);
+        let of = FluidPlan::of(&plan).expect("a model");
+        let analysis = analyse(&of).expect("an analysis");
+        let both = BesideFluid::run(&plan, &of, &analysis, 1, &AtomicBool::new(false), |_| {}).expect("both");
+        let seen = both.queue[0].clone().expect("packets");
+        (analysis.loops_are_stable(), analysis.prediction().1, seen)
+    };
+    let (stable, predicted, near) = swing("1us");
+    let frequency = near.peak.expect("a swing").frequency;
+    assert!(stable && (frequency / predicted - 1.0).abs() < 0.2, "{frequency} {predicted}");
+    // The queue is that of the fixed point, 122.6 kB, within a quarter.
+    assert!((near.mean / 122.6e3 - 1.0).abs() < 0.25, "{}", near.mean);
+    let (stable, predicted, far) = swing("21us");
+    let frequency = far.peak.expect("a swing").frequency;
+    assert!(!stable && (frequency / predicted - 1.0).abs() < 0.2, "{frequency} {predicted}");
+    assert!(far.deviation > 1.5 * near.deviation, "{} {}", far.deviation, near.deviation);
+}
+
+#[test]
+fn round_trips_of_timely_follow_from_its_packets() {
+    let timely = |overrides: &[&str]| {
+        let text = DCQCN.replace("[congestion_point]\n    name = \"ecn\"\n", "");
+        let all: Vec<&str> = ["protocol.name=timely", "workloads[0].acknowledge={}"]
+            .into_iter()
+            .chain(overrides.iter().copied())
+            .collect();
+        fluid(&text, &all)
+    };
+    let of = timely(&[]);
+    assert_eq!(of.model.name(), "timely");
+    assert!(near(value(&of, "ai_rate"), 40e6) && near(value(&of, "segment"), 16e3));
+    let analysis = analyse(&of).expect("an analysis");
+    assert!(analysis.continuum.is_some() && analysis.loops.is_empty());
+    assert_eq!(analysis.verdict(), StabilityVerdict::Unstable);
+    let of = timely(&["protocol.name=patched-timely"]);
+    assert!(near(value(&of, "reference_rtt"), 50e-6));
+    assert!(analyse(&of).expect("an analysis").shares.expect("shares").are_equal());
+}

@@ -129,6 +129,10 @@ impl Analysis {
                 slowest.map_or((f64::INFINITY, 0.0), |mode| (mode.settling, mode.frequency))
             }
         };
+        // If the slowest mode does not swing, the next one does, near the crossover.
+        let crossover = self.loops.first().and_then(|of| of.margins.crossover).unwrap_or(0.0);
+        let swings = frequency > 0.0 || self.shares.is_none();
+        let frequency = if swings { frequency } else { crossover / (2.0 * std::f64::consts::PI) };
         (if self.verdict() == StabilityVerdict::Stable { settling } else { f64::INFINITY }, frequency)
     }
 }

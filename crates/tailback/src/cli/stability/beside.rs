@@ -23,7 +23,8 @@ pub(super) fn text(both: &BesideFluid, analysis: &Analysis) -> String {
     let mut row = |what: &str, [packets, fluid]: [String; 2]| rows.push(vec![what.to_owned(), packets, fluid]);
     row("mean queue", each(&both.queue, &|seen| bytes(seen.mean)));
     row("deviation of the queue", each(&both.queue, &|seen| bytes(seen.deviation)));
-    row("deviation around the set point", each(&both.queue, &|seen| bytes(seen.around)));
+    let rest = if analysis.shares.is_some() { "equilibrium" } else { "set point" };
+    row(&format!("deviation around the {rest}"), each(&both.queue, &|seen| bytes(seen.around)));
     let swing = |seen: &Behaviour| seen.peak.map_or_else(|| "none".into(), |peak| format!("{:.1} Hz", peak.frequency));
     row("oscillation of the queue", each(&both.queue, &swing));
     row(
