@@ -16,6 +16,12 @@ import type { ColumnAbout, Quantity, Report } from "./types";
 const KINDS: Record<string, Quantity> = {
   delay: "time",
   time_reset: "time",
+  cnp_interval: "time",
+  alpha_period: "time",
+  t_low: "time",
+  t_high: "time",
+  min_rtt: "time",
+  reference_rtt: "time",
   capacity: "rate",
   rate_unit: "rate",
   min_rate: "rate",
@@ -26,6 +32,9 @@ const KINDS: Record<string, Quantity> = {
   buffer: "size",
   sample_base: "size",
   byte_reset: "size",
+  kmin: "size",
+  kmax: "size",
+  segment: "size",
 };
 const kindOf = (name: string): Quantity => KINDS[name] ?? "plain";
 
@@ -266,6 +275,26 @@ function statedParts(about: Record<string, any>): HTMLElement[] {
   return parts;
 }
 
+/** Where the model rests, and what becomes of unequal rates. */
+function fixedPoint(about: NonNullable<Report["stability"]>): [string, string][] {
+  const rest = about["equilibrium"];
+  const longest = rest["longest_queue_bytes"];
+  const points: [string, string][] =
+    longest === undefined
+      ? [
+          ["equilibrium queue", show(rest["queue_bytes"], "size")],
+          ["equilibrium rate of a source", show(rest["rate_bps"], "rate")],
+        ]
+      : [["fixed points", `any rates that fill the link, with any queue from ${show(rest["queue_bytes"], "size")} to ${show(longest, "size")}`]];
+  if (rest["marking_probability"] !== undefined) points.push(["marking probability", digits(rest["marking_probability"])]);
+  const shares = about["shares"] as { start: [number, number]; end: [number, number]; after_s: number } | undefined;
+  if (shares) {
+    const parts = (of: [number, number]) => of.map((part) => `${Math.round(100 * part)} %`).join(" and ");
+    points.push(["shares of unequal halves", `${parts(shares.start)} of the fair share become ${parts(shares.end)} after ${show(shares.after_s, "time")}`]);
+  }
+  return points;
+}
+
 export async function stabilityPage(report: Report, into: HTMLElement): Promise<void> {
   const about = report.stability!;
   const loops = about["loops"] as Loop[];
@@ -284,11 +313,10 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
         ...unstable,
         ["model", String(about["model"])],
         ["settling time (to 2 %)", about["settling_s"] === null ? "not determined" : show(about["settling_s"], "time")],
-        ["oscillation frequency", `${digits(about["frequency_hz"])} Hz`],
-        ["equilibrium queue", show(about["equilibrium"]["queue_bytes"], "size")],
-        ["equilibrium rate of a source", show(about["equilibrium"]["rate_bps"], "rate")],
+        ...(loops.length === 0 ? [] : [["oscillation frequency", `${digits(about["frequency_hz"])} Hz`] as [string, string]]),
+        ...fixedPoint(about),
       ]),
-      loopTable(loops),
+      ...(loops.length === 0 ? [] : [loopTable(loops)]),
     ),
   );
   const map = about["map"] as MapAbout | undefined;
@@ -299,7 +327,7 @@ export async function stabilityPage(report: Report, into: HTMLElement): Promise<
     const note = `minimum over all loops, delay included exactly; ${digits(map.stable_part * 100, 3)} % of the map is stable`;
     into.append(section("Map", "map", framed(new StabilityMap(map, margins, [at(map.x.name), at(map.y.name)]), note)));
   }
-  into.append(section("Roots", "roots", framed(new RootPlot(loops), "dominant roots of each loop, delay included")));
+  if (loops.length > 0) into.append(section("Roots", "roots", framed(new RootPlot(loops), "dominant roots of each loop, delay included")));
   const trajectory = about["trajectory"] as { queue: [number, number][]; rate: [number, number][] } | undefined;
   if (trajectory && trajectory.queue.length > 0) {
     const end = trajectory.queue[trajectory.queue.length - 1][0] * 1e12;
