@@ -41,6 +41,27 @@ fn packets_alone_have_equations_and_are_drawn_over_them() {
 }
 
 #[test]
+fn controls_of_today_have_a_fixed_point_or_are_said_to_have_none() {
+    let scratch = Scratch::new("stability-today");
+    let named = |name: &str, more: &str| {
+        let fluid = "sources = 10\ncapacity = \"10Gb/s\"\ndelay = \"20us\"\n";
+        format!("{SOUND}[fluid]\nmodel = \"{name}\"\n{fluid}{more}")
+    };
+    scratch.file("dcqcn.toml", named("dcqcn", "kmin = \"20KB\"\nkmax = \"400KB\"\npmax = 0.1\n"));
+    scratch.run(&["stability", "dcqcn.toml"]).ends(0).matches("stability-dcqcn");
+    scratch.file("timely.toml", named("timely", ""));
+    scratch.run(&["stability", "timely.toml"]).ends(0).matches("stability-timely");
+    scratch.file("patched.toml", named("patched-timely", ""));
+    let value = scratch.run(&["stability", "patched.toml", "--json"]).ends(0).json();
+    assert_eq!((value["verdict"].as_str(), value["equilibrium"].get("longest_queue_bytes")), (Some("stable"), None));
+    // The round trip is 50 us (1 + 10 * 10 Mb/s / (0.008 * 10 Gb/s)), of which 20 us are not queue.
+    let queue = value["equilibrium"]["queue_bytes"].as_f64().expect("a queue");
+    assert!((queue - (112.5e-6 - 20e-6) * 1.25e9).abs() < 1.0, "{queue}");
+    let end = value["shares"]["end"].as_array().expect("shares");
+    assert!(end.iter().all(|share| share.as_f64().is_some_and(|share| (share - 1.0).abs() < 0.05)), "{end:?}");
+}
+
+#[test]
 fn packets_without_the_loop_are_refused() {
     let scratch = Scratch::new("stability-no-loop");
     scratch.file("a.toml", format!("{SOUND}{FLUID}"));
