@@ -13,6 +13,7 @@
 
 use crate::increase::lasting;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
+use crate::path::{BASE_RTT, REPACED, RateWindow, WINDOW_EXCESS, pacing, window_parameter};
 use crate::qcn_source::ordered;
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
@@ -116,6 +117,10 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             meaning: "Whether each decrease makes the rate the new target; if not, only the first one after an \
                  increase.",
         },
+        window_parameter("none", "our choice: DCQCN controls the rate only"),
+        BASE_RTT,
+        WINDOW_EXCESS,
+        REPACED,
     ],
     presets: &[
         Preset {
@@ -134,6 +139,8 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
                 ("min_rate", "100Mb/s", "HPCC simulator, MIN_RATE"),
                 ("min_dec_factor", "0", "HPCC simulator: no limit"),
                 ("clamp_target", "false", "HPCC simulator, CLAMP_TARGET_RATE 0"),
+                ("repaced", "false", "HPCC simulator: the next frame keeps its time"),
+                ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
             ],
         },
         Preset {
@@ -209,6 +216,8 @@ pub struct Dcqcn {
     min_rate: Rate,
     min_dec_factor: f64,
     clamp_target: bool,
+    window: RateWindow,
+    pacing: Pacing,
     /// Rate of the link in bits per second.
     link: f64,
     limiter: Option<Limiter>,
@@ -238,6 +247,8 @@ impl Dcqcn {
             min_rate: values.rate("min_rate"),
             min_dec_factor: values.number("min_dec_factor"),
             clamp_target: values.flag("clamp_target"),
+            window: RateWindow::read(values),
+            pacing: pacing(values),
             link: 0.0,
             limiter: None,
         })))
@@ -342,7 +353,7 @@ impl ReactionPoint for Dcqcn {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         ordered(self.min_rate, adapter.link)?;
         self.link = adapter.link.as_bits_per_sec() as f64;
-        Ok(())
+        if self.window.is_bounded() { self.window.attach(adapter) } else { Ok(()) }
     }
 
     #[inline]
@@ -394,7 +405,8 @@ impl ReactionPoint for Dcqcn {
     #[inline]
     fn allowance(&self) -> Allowance {
         let limited = self.limiter.filter(|limiter| limiter.current < self.link);
-        Allowance { rate: limited.map(|limiter| Rate::from_bits_per_sec(limiter.current as u64)), window: None }
+        let window = self.window.at(limited.map_or(self.link, |limiter| limiter.current), self.link);
+        Allowance { rate: limited.map(|limiter| Rate::from_bits_per_sec(limiter.current as u64)), window }
     }
 
     fn wants_notifications(&self) -> bool {
@@ -402,7 +414,7 @@ impl ReactionPoint for Dcqcn {
     }
 
     fn pacing(&self) -> Pacing {
-        Pacing::FromStart
+        self.pacing
     }
 }
 

@@ -2,7 +2,7 @@
 //! and each round without a reduction raises the rate by a step. Parameters are in [`reno`](crate::reno).
 
 use crate::parameter::{Invalid, Values};
-use crate::path::{BoundedRate, Round, bits};
+use crate::path::{BoundedRate, Round, bits, pacing};
 use crate::{Adapter, Allowance, Feedback, Pacing, Reaction, ReactionPoint};
 use units::{Bytes, Time};
 
@@ -10,6 +10,7 @@ use units::{Bytes, Time};
 #[derive(Clone, Copy, Debug)]
 pub struct DctcpRate {
     rate: BoundedRate,
+    pacing: Pacing,
     g: f64,
     ai: f64,
     frame: u64,
@@ -30,6 +31,7 @@ impl DctcpRate {
     pub fn build(values: &Values) -> Result<Reaction, Invalid> {
         Ok(Reaction::DctcpRate(Box::new(DctcpRate {
             rate: BoundedRate::read(values),
+            pacing: pacing(values),
             g: values.number("g"),
             ai: bits(values.rate("ai_rate")),
             frame: 1,
@@ -46,7 +48,7 @@ impl ReactionPoint for DctcpRate {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         self.frame = adapter.frame.get().max(1);
         self.rate.attach(adapter)?;
-        if self.rate.has_window() { self.rate.learn_round_trip(adapter) } else { Ok(()) }
+        if self.rate.window.is_bounded() { self.rate.window.attach(adapter) } else { Ok(()) }
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -85,7 +87,7 @@ impl ReactionPoint for DctcpRate {
     }
 
     fn pacing(&self) -> Pacing {
-        Pacing::FromStart
+        self.pacing
     }
 }
 
@@ -138,6 +140,7 @@ mod tests {
             round(&mut source, &mut acknowledged, |_| false);
         }
         assert_eq!(source.rate.now, 15e9);
-        assert_eq!(source.allowance().window, Some(Bytes::new(15_000)));
+        // A frame may start while fewer bytes than the window of 15 kB are unacknowledged.
+        assert_eq!(source.allowance().window, Some(Bytes::new(15_999)));
     }
 }

@@ -6,7 +6,9 @@
 //! every acknowledgement, but the reference changes once per round trip, so that no congestion is counted twice.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BASE_RTT, BoundedRate, Round, bits, continues, seconds, window_parameter};
+use crate::path::{
+    BASE_RTT, BoundedRate, Round, TELEMETRY_UNIT, WINDOW_EXCESS, bits, continues, rounded, seconds, window_parameter,
+};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint, Stamp};
 use units::{Bytes, Time};
 
@@ -55,6 +57,8 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             meaning: "Whether each hop has a rate of its own, of which the smallest counts.",
         },
         window_parameter("variable", "HPCC simulator, HAS_WIN 1 and VAR_WIN 1"),
+        WINDOW_EXCESS,
+        TELEMETRY_UNIT,
     ],
     presets: &[Preset {
         name: "hpcc-simulator",
@@ -62,6 +66,8 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         values: &[
             ("max_stage", "0", "HPCC simulator, MI_THRESH"),
             ("rate_per_hop", "true", "HPCC simulator, MULTI_RATE 1"),
+            ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
+            ("telemetry_unit", "1", "HPCC simulator, INT_MULTI"),
         ],
     }],
     acknowledged: true,
@@ -95,6 +101,7 @@ pub struct Hpcc {
     hops: Vec<Hop>,
     /// Telemetry of the acknowledgement that is being handled.
     latest: Vec<Stamp>,
+    telemetry_unit: u64,
 }
 
 impl Hpcc {
@@ -116,6 +123,7 @@ impl Hpcc {
             round: Round::default(),
             hops: Vec::new(),
             latest: Vec::new(),
+            telemetry_unit: values.count("telemetry_unit"),
         })))
     }
 
@@ -143,7 +151,7 @@ impl Hpcc {
     }
 
     fn react(&mut self, commit: bool) {
-        let round_trip = seconds(self.rate.round_trip);
+        let round_trip = seconds(self.rate.window.round_trip);
         let (mut highest, mut over) = (0.0, 0.0);
         let mut smallest = self.rate.link;
         for at in 0..self.latest.len() {
@@ -192,14 +200,14 @@ impl ReactionPoint for Hpcc {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         self.rate.attach(adapter)?;
         self.reference = self.rate.link;
-        self.rate.learn_round_trip(adapter)
+        self.rate.window.attach(adapter)
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
 
     fn on_telemetry(&mut self, _now: Time, stamps: &[Stamp]) {
         self.latest.clear();
-        self.latest.extend_from_slice(stamps);
+        self.latest.extend(stamps.iter().map(|stamp| rounded(*stamp, self.telemetry_unit)));
     }
 
     fn on_feedback(&mut self, _now: Time, feedback: &Feedback) {

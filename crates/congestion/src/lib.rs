@@ -115,6 +115,8 @@ pub enum Pacing {
     Remaining,
     /// The wait is recomputed from the start of the last frame.
     FromStart,
+    /// The wait keeps its length: a new rate applies from the next frame on.
+    Kept,
 }
 
 /// Feedback received by a sender.

@@ -42,6 +42,8 @@ pub enum ParameterKind {
     Number(f64, f64),
     /// True or false.
     Flag,
+    /// A text in a form that the meaning describes.
+    Text,
     /// One of these names, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
 }
@@ -70,6 +72,8 @@ pub enum Value {
     Number(f64),
     /// True or false.
     Flag(bool),
+    /// A text.
+    Text(String),
     /// One of the names of a choice.
     Choice(String),
 }
@@ -130,6 +134,7 @@ impl Parameter {
             ParameterKind::Count(..) => text.parse().ok().map(Value::Count),
             ParameterKind::Number(..) => text.parse().ok().map(Value::Number),
             ParameterKind::Flag => text.parse().ok().map(Value::Flag),
+            ParameterKind::Text => Some(Value::Text(text.to_owned())),
             ParameterKind::Choice(_) => Some(Value::Choice(text.to_owned())),
         };
         value.unwrap_or_else(|| panic!("`{}` is never {text}", self.name))
@@ -217,5 +222,6 @@ readers! {
     Count: u64 = maybe_count, count;
     Number: f64 = maybe_number, number;
     Flag: bool = maybe_flag, flag;
+    Text: String = maybe_text, text;
     Choice: String = maybe_choice, choice;
 }

@@ -2,8 +2,8 @@
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::qcn_source::ordered;
-use crate::{Adapter, Allowance, PathReport, Stamp};
-use units::{Bytes, Rate, Span};
+use crate::{Adapter, Allowance, Pacing, PathReport, Stamp};
+use units::{Bytes, Rate, Span, Time};
 
 /// Rounds of a flow: one ends when everything is acknowledged that had been sent when it began.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,14 +75,86 @@ pub(crate) const BASE_RTT: Parameter = Parameter {
     meaning: "Round-trip time without queues.",
 };
 
+/// Whether a frame may exceed the window.
+pub(crate) const WINDOW_EXCESS: Parameter = Parameter {
+    name: "window_excess",
+    kind: ParameterKind::Flag,
+    default: ParameterDefault::Value("false", "our choice: a window is a maximum"),
+    meaning: "Whether a frame may start as long as fewer bytes than the window are unacknowledged, so that the last one \
+         may exceed it; if not, a frame must fit into the window.",
+};
+
+/// Whether a change of the rate applies to a wait that has begun.
+pub(crate) const REPACED: Parameter = Parameter {
+    name: "repaced",
+    kind: ParameterKind::Flag,
+    default: ParameterDefault::Value("true", "our choice: a limiter that obeys at once"),
+    meaning: "Whether a change of the rate applies to the wait for the next frame that has begun; if not, to the ones after \
+         it.",
+};
+
+/// Reads [`REPACED`], if the control has it.
+pub(crate) fn pacing(values: &Values) -> Pacing {
+    if values.maybe_flag("repaced").unwrap_or(true) { Pacing::FromStart } else { Pacing::Kept }
+}
+
+/// The window of a control by rate: its parameters, and the round trip that it is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RateWindow {
+    bound: WindowBound,
+    given_round_trip: Option<Span>,
+    excess: bool,
+    /// By how much a frame may exceed the window.
+    beyond: u64,
+    /// Round-trip time without queues.
+    pub(crate) round_trip: Span,
+}
+
+impl RateWindow {
+    /// Reads the parameters `window`, `base_rtt` and `window_excess`, all of which may be missing.
+    pub(crate) fn read(values: &Values) -> RateWindow {
+        RateWindow {
+            bound: values.maybe_choice("window").map_or(WindowBound::None, |name| WindowBound::named(&name)),
+            given_round_trip: values.maybe_time("base_rtt"),
+            excess: values.maybe_flag("window_excess").unwrap_or(false),
+            beyond: 0,
+            // Until it is told; also if no route leads to the destination at the start.
+            round_trip: Span::from_micros(10),
+        }
+    }
+
+    /// Takes the size of frames, and the base round trip that was given, or that of the path.
+    ///
+    /// # Errors
+    /// Fails if neither is above zero.
+    pub(crate) fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+        let span = self.given_round_trip.unwrap_or(adapter.round_trip);
+        if span == Span::ZERO {
+            let message = "the round-trip time of the flow's path is not known";
+            return Err(Invalid::new("base_rtt", message, "set it, for example base_rtt = \"13us\""));
+        }
+        self.round_trip = span;
+        self.beyond = if self.excess { adapter.frame.get().saturating_sub(1) } else { 0 };
+        Ok(())
+    }
+
+    /// Returns whether the bytes in flight are bounded.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.bound != WindowBound::None
+    }
+
+    /// The window at that rate.
+    #[inline]
+    pub(crate) fn at(&self, rate: f64, link: f64) -> Option<Bytes> {
+        self.bound.at(rate, link, self.round_trip).map(|window| window + Bytes::new(self.beyond))
+    }
+}
+
 /// A rate between a minimum and that of the link, where it starts, with a bound on the bytes in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundedRate {
     min: Rate,
-    bound: WindowBound,
-    given_round_trip: Option<Span>,
-    /// Round-trip time without queues.
-    pub(crate) round_trip: Span,
+    pub(crate) window: RateWindow,
     /// Bits per second of the link.
     pub(crate) link: f64,
     /// Bits per second that may be sent.
@@ -90,17 +162,9 @@ pub(crate) struct BoundedRate {
 }
 
 impl BoundedRate {
-    /// Reads the parameters `min_rate`, `base_rtt` and `window`; the last two may be missing.
+    /// Reads the parameter `min_rate`, and those of a [`RateWindow`].
     pub(crate) fn read(values: &Values) -> BoundedRate {
-        BoundedRate {
-            min: values.rate("min_rate"),
-            bound: values.maybe_choice("window").map_or(WindowBound::None, |name| WindowBound::named(&name)),
-            given_round_trip: values.maybe_time("base_rtt"),
-            // Until it is told; also if no route leads to the destination at the start.
-            round_trip: Span::from_micros(10),
-            link: 0.0,
-            now: 0.0,
-        }
+        BoundedRate { min: values.rate("min_rate"), window: RateWindow::read(values), link: 0.0, now: 0.0 }
     }
 
     /// Starts at the rate of the link.
@@ -112,25 +176,6 @@ impl BoundedRate {
         self.link = bits(adapter.link);
         self.now = self.link;
         Ok(())
-    }
-
-    /// Takes the base round trip that was given, or that of the path.
-    ///
-    /// # Errors
-    /// Fails if neither is above zero.
-    pub(crate) fn learn_round_trip(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
-        let span = self.given_round_trip.unwrap_or(adapter.round_trip);
-        if span == Span::ZERO {
-            let message = "the round-trip time of the flow's path is not known";
-            return Err(Invalid::new("base_rtt", message, "set it, for example base_rtt = \"13us\""));
-        }
-        self.round_trip = span;
-        Ok(())
-    }
-
-    /// Returns whether the bytes in flight are bounded.
-    pub(crate) fn has_window(&self) -> bool {
-        self.bound != WindowBound::None
     }
 
     /// Returns the nearest rate within the limits.
@@ -145,7 +190,30 @@ impl BoundedRate {
 
     pub(crate) fn allowance(&self) -> Allowance {
         let rate = (self.now < self.link).then(|| Rate::from_bits_per_sec(self.now as u64));
-        Allowance { rate, window: self.bound.at(self.now, self.link, self.round_trip) }
+        Allowance { rate, window: self.window.at(self.now, self.link) }
+    }
+}
+
+/// The resolution of telemetry.
+pub(crate) const TELEMETRY_UNIT: Parameter = Parameter {
+    name: "telemetry_unit",
+    kind: ParameterKind::Count(0, 1000),
+    default: ParameterDefault::Value("0", "our choice: exact numbers"),
+    meaning: "Rounds telemetry down to whole units, as a format with few bits does: this many times 128 B of bytes sent \
+         and 80 B of queue, and 1 ns; 0 for exact numbers.",
+};
+
+/// A stamp in whole units of so many times the basic ones.
+pub(crate) fn rounded(stamp: Stamp, unit: u64) -> Stamp {
+    if unit == 0 {
+        return stamp;
+    }
+    let down = |value: u64, step: u64| value / step * step;
+    Stamp {
+        at: Time::from_picos(down(stamp.at.as_picos(), 1000)),
+        queue: Bytes::new(down(stamp.queue.get(), 80 * unit)),
+        sent: Bytes::new(down(stamp.sent.get(), 128 * unit)),
+        rate: stamp.rate,
     }
 }
 

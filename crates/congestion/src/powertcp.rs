@@ -5,8 +5,11 @@
 //! reacting when it drains. PowerTCP measures power by telemetry. Theta-PowerTCP derives it from round-trip times: their
 //! length and their gradient.
 
-use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
-use crate::path::{BASE_RTT, BoundedRate, Round, bits, continues, network_round_trip, seconds, window_parameter};
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
+use crate::path::{
+    BASE_RTT, BoundedRate, Round, TELEMETRY_UNIT, WINDOW_EXCESS, bits, continues, network_round_trip, rounded, seconds,
+    window_parameter,
+};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint, Stamp};
 use units::{Bytes, Time};
 
@@ -40,13 +43,57 @@ const fn eta(default: &'static str, source: &'static str) -> Parameter {
         meaning: "Power that is aimed at, relative to that of a busy link without a queue.",
     }
 }
+const fn least_current(default: &'static str, source: &'static str) -> Parameter {
+    Parameter {
+        name: "least_current",
+        kind: ParameterKind::Number(0.0, 1.0),
+        default: ParameterDefault::Value(default, source),
+        meaning: "Smallest current relative to the link's rate: a queue that drains does not count as an idle link.",
+    }
+}
+const SMOOTHED_FROM: Parameter = Parameter {
+    name: "smoothed_from",
+    kind: ParameterKind::Choice(&[
+        ("rate", "the present rate"),
+        ("reference", "the rate at the end of the last round trip"),
+    ]),
+    default: ParameterDefault::Value("rate", "Addanki et al. 2022: the window of the last acknowledgement"),
+    meaning: "What the new rate is weighed against.",
+};
+const LEARN_BASE_RTT: Parameter = Parameter {
+    name: "learn_base_rtt",
+    kind: ParameterKind::Flag,
+    default: ParameterDefault::Value("false", "our choice: the base round trip is known"),
+    meaning: "Whether a shorter round-trip time than `base_rtt` replaces it as the unit of power. The window keeps it.",
+};
+const SIMULATOR: &str = "CC_MODE 3 of the fork of the public HPCC simulator that the authors of PowerTCP publish";
 const WINDOW: Parameter = window_parameter("variable", "Addanki et al. 2022: PowerTCP controls the window");
 
 pub(crate) const POWER: ProtocolInfo = ProtocolInfo {
     name: "powertcp",
     summary: "PowerTCP: the rate follows the power of the path's queues, by in-band telemetry",
-    parameters: &[BASE_RTT, gamma("0.9"), ADDITIVE, eta("0.95", "HPCC simulator, U_TARGET"), MIN_RATE, WINDOW],
-    presets: &[],
+    parameters: &[
+        BASE_RTT,
+        gamma("0.9"),
+        ADDITIVE,
+        eta("0.95", "HPCC simulator, U_TARGET"),
+        MIN_RATE,
+        WINDOW,
+        WINDOW_EXCESS,
+        least_current("0.5", "the implementation for TCP that its authors publish"),
+        SMOOTHED_FROM,
+        TELEMETRY_UNIT,
+    ],
+    presets: &[Preset {
+        name: "hpcc-simulator",
+        meaning: SIMULATOR,
+        values: &[
+            ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
+            ("least_current", "0", "the fork of the HPCC simulator: no limit for telemetry"),
+            ("smoothed_from", "reference", "the fork of the HPCC simulator"),
+            ("telemetry_unit", "1", "HPCC simulator, INT_MULTI"),
+        ],
+    }],
     acknowledged: true,
     build: |values| PowerTcp::build(values, false),
 };
@@ -54,14 +101,30 @@ pub(crate) const POWER: ProtocolInfo = ProtocolInfo {
 pub(crate) const THETA: ProtocolInfo = ProtocolInfo {
     name: "theta-powertcp",
     summary: "theta-PowerTCP: the rate follows power as round-trip times and their gradient show it",
-    parameters: &[BASE_RTT, gamma("0.7"), ADDITIVE, eta("1.05", FORK), MIN_RATE, WINDOW],
-    presets: &[],
+    parameters: &[
+        BASE_RTT,
+        gamma("0.7"),
+        ADDITIVE,
+        eta("1.05", FORK),
+        MIN_RATE,
+        WINDOW,
+        WINDOW_EXCESS,
+        least_current("0.5", FORK),
+        SMOOTHED_FROM,
+        LEARN_BASE_RTT,
+    ],
+    presets: &[Preset {
+        name: "hpcc-simulator",
+        meaning: SIMULATOR,
+        values: &[
+            ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
+            ("smoothed_from", "reference", "the fork of the HPCC simulator"),
+            ("learn_base_rtt", "true", "the fork of the HPCC simulator"),
+        ],
+    }],
     acknowledged: true,
     build: |values| PowerTcp::build(values, true),
 };
-
-/// The least current relative to the link's rate: a queue that drains does not count as an idle link.
-const LEAST_CURRENT: f64 = 0.5;
 
 /// The reaction point of PowerTCP and of theta-PowerTCP.
 #[derive(Clone, Debug)]
@@ -72,6 +135,12 @@ pub struct PowerTcp {
     gamma: f64,
     ai: f64,
     eta: f64,
+    least_current: f64,
+    from_reference: bool,
+    telemetry_unit: u64,
+    learns_base: bool,
+    /// Round-trip time without queues, in seconds: the unit of power.
+    base: f64,
     /// Rate at the end of the last round.
     reference: f64,
     /// Smoothed and normalised.
@@ -91,6 +160,11 @@ impl PowerTcp {
             gamma: values.number("gamma"),
             ai: bits(values.rate("ai_rate")),
             eta: values.number("eta"),
+            least_current: values.number("least_current"),
+            from_reference: values.choice("smoothed_from") == "reference",
+            telemetry_unit: values.maybe_count("telemetry_unit").unwrap_or(0),
+            learns_base: values.maybe_flag("learn_base_rtt").unwrap_or(false),
+            base: 0.0,
             reference: 0.0,
             power: 1.0,
             round: Round::default(),
@@ -114,19 +188,23 @@ impl PowerTcp {
         }
         let mut most = None;
         if continues(self.hops.iter().copied(), &self.latest) {
-            let round_trip = seconds(self.rate.round_trip);
+            let (round_trip, unit) = (self.base, self.telemetry_unit);
+            // A switch of the authors counts what enters a queue: what has left it, and what waits.
+            let entered =
+                |stamp: &Stamp| rounded(Stamp { sent: stamp.sent + stamp.queue, ..*stamp }, unit).sent.bits() as f64;
             for (last, stamp) in self.hops.iter().zip(&self.latest) {
-                let interval = seconds(stamp.at - last.at);
+                let (before, now) = (rounded(*last, unit), rounded(*stamp, unit));
+                let interval = seconds(now.at - before.at);
                 if interval == 0.0 {
                     continue;
                 }
                 let rate = bits(stamp.rate);
-                let grown = stamp.queue.bits() as f64 - last.queue.bits() as f64;
-                let entered = (stamp.sent - last.sent).bits() as f64 + grown;
-                let current = (entered / interval / rate).max(LEAST_CURRENT);
+                let current = ((entered(stamp) - entered(last)) / interval / rate).max(self.least_current);
+                let stamp = now;
                 let voltage = 1.0 + stamp.queue.bits() as f64 / (rate * round_trip);
                 let power = current * voltage;
-                if most.is_none_or(|(highest, _)| power > highest) {
+                // Where nothing entered, nothing is known.
+                if power > most.map_or(0.0, |(highest, _)| highest) {
                     most = Some((power, interval));
                 }
             }
@@ -137,13 +215,19 @@ impl PowerTcp {
 
     /// The same from round-trip times.
     fn by_delay(&mut self, now: Time, round_trip: f64) -> Option<(f64, f64)> {
-        let (at, before) = self.last.replace((now, round_trip))?;
+        if self.learns_base {
+            self.base = self.base.min(round_trip);
+        }
+        let Some((at, before)) = self.last.replace((now, round_trip)) else {
+            // The simulator takes the first round trip as one without a gradient.
+            return self.learns_base.then(|| (round_trip / self.base, self.base));
+        };
         let interval = seconds(now - at);
         if interval == 0.0 {
             return None;
         }
-        let current = (1.0 + (round_trip - before) / interval).max(LEAST_CURRENT);
-        Some((current * round_trip / seconds(self.rate.round_trip), interval))
+        let current = (1.0 + (round_trip - before) / interval).max(self.least_current);
+        Some((current * round_trip / self.base, interval))
     }
 }
 
@@ -151,7 +235,9 @@ impl ReactionPoint for PowerTcp {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         self.rate.attach(adapter)?;
         self.reference = self.rate.link;
-        self.rate.learn_round_trip(adapter)
+        self.rate.window.attach(adapter)?;
+        self.base = seconds(self.rate.window.round_trip);
+        Ok(())
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -171,11 +257,11 @@ impl ReactionPoint for PowerTcp {
         };
         self.latest.clear();
         if let Some((power, interval)) = measured {
-            let whole = seconds(self.rate.round_trip);
-            let weight = interval.min(whole) / whole;
+            let weight = interval.min(self.base) / self.base;
             self.power = (1.0 - weight) * self.power + weight * power;
+            let before = if self.from_reference { self.reference } else { self.rate.now };
             let aimed = self.reference / (self.power / self.eta) + self.ai;
-            self.rate.set(self.gamma * aimed + (1.0 - self.gamma) * self.rate.now);
+            self.rate.set(self.gamma * aimed + (1.0 - self.gamma) * before);
         }
         if commit {
             self.reference = self.rate.now;

@@ -4,7 +4,7 @@
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
 use crate::point::{CongestionPoint, Passage, Surroundings, Verdict, View};
 use crate::{Point, PointInfo};
-use units::{Rate, Stream, Time, math};
+use units::{Bytes, Rate, Stream, Time, math};
 
 const AT: ParameterKind = ParameterKind::Choice(&[
     ("enqueue", "when the frame joins the queue, in which it is not counted"),
@@ -61,6 +61,14 @@ pub(crate) const REFERENCE_RATE: Parameter = Parameter {
          proportion.",
 };
 
+const BY_RATE: Parameter = Parameter {
+    name: "by_rate",
+    kind: ParameterKind::Text,
+    default: ParameterDefault::Absent("ports of every rate are alike, or as `reference_rate` states"),
+    meaning: "Thresholds of ports by their rate: `RATE KMIN KMAX PMAX`, several separated by commas, such as \"25Gb/s \
+         100KB 400KB 0.2, 100Gb/s 400KB 1.6MB 0.2\". Ports of other rates have `kmin`, `kmax` and `pmax`.",
+};
+
 pub(crate) const ECN: PointInfo = PointInfo {
     name: "ecn",
     summary: "ECN by random early detection: marks frames with a probability that grows between two queue lengths",
@@ -80,6 +88,7 @@ pub(crate) const ECN: PointInfo = PointInfo {
         WEIGHT,
         SPACING,
         REFERENCE_RATE,
+        BY_RATE,
     ],
     presets: &[
         Preset {
@@ -143,11 +152,20 @@ struct Lane {
     count: u32,
 }
 
+/// Queue lengths between which the probability grows to `pmax`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Thresholds {
+    kmin: f64,
+    kmax: f64,
+    pmax: f64,
+}
+
 /// What one port has for all its classes.
 #[derive(Clone, Debug, PartialEq)]
 struct Port {
     kmin: f64,
     kmax: f64,
+    pmax: f64,
     rate: Rate,
     stream: Stream,
 }
@@ -163,6 +181,7 @@ pub struct Red {
     weight: f64,
     uniform: bool,
     reference: Option<Rate>,
+    by_rate: Vec<(Rate, Thresholds)>,
     classes: usize,
     ports: Vec<Port>,
     largest_frame: Vec<u32>,
@@ -188,11 +207,40 @@ fn build(values: &Values, action: Action) -> Result<Point, Invalid> {
         weight: values.number("weight"),
         uniform: values.choice("spacing") == "uniform",
         reference: values.maybe_rate("reference_rate"),
+        by_rate: values.maybe_text("by_rate").map_or(Ok(Vec::new()), |text| by_rate(&text))?,
         classes: 0,
         ports: Vec::new(),
         largest_frame: Vec::new(),
         lanes: Vec::new(),
     })))
+}
+
+/// Reads the entries of `by_rate`.
+fn by_rate(text: &str) -> Result<Vec<(Rate, Thresholds)>, Invalid> {
+    let help = "write RATE KMIN KMAX PMAX, such as \"25Gb/s 100KB 400KB 0.2, 100Gb/s 400KB 1.6MB 0.2\"";
+    let mut all: Vec<(Rate, Thresholds)> = Vec::new();
+    for entry in text.split(',') {
+        let wrong = |reason: &str| Invalid::new("by_rate", format!("`{}` {reason}", entry.trim()), help);
+        let words: Vec<&str> = entry.split_whitespace().collect();
+        let &[rate, kmin, kmax, pmax] = words.as_slice() else {
+            return Err(wrong("does not have four parts"));
+        };
+        let rate: Rate = rate.parse().map_err(|_| wrong("does not begin with a rate"))?;
+        let length = |text: &str| text.parse::<Bytes>().map(|length| length.get() as f64);
+        let (Ok(kmin), Ok(kmax)) = (length(kmin), length(kmax)) else {
+            return Err(wrong("has a threshold that is no size"));
+        };
+        let pmax = pmax.parse().ok().filter(|pmax| (0.0..=1.0).contains(pmax));
+        let pmax = pmax.ok_or_else(|| wrong("has a probability that is not from 0 to 1"))?;
+        if kmin > kmax {
+            return Err(wrong("has a kmin above its kmax"));
+        }
+        if all.iter().any(|(other, _)| *other == rate) {
+            return Err(wrong("has a rate that was given before"));
+        }
+        all.push((rate, Thresholds { kmin, kmax, pmax }));
+    }
+    Ok(all)
 }
 
 /// Returns the threshold of a port, given that of ports with the reference rate.
@@ -234,7 +282,7 @@ impl Red {
         }
         let affected = length > port.kmax || {
             let share = if port.kmax > port.kmin { (length - port.kmin) / (port.kmax - port.kmin) } else { 1.0 };
-            let probability = self.pmax * share;
+            let probability = port.pmax * share;
             let spaced = match self.uniform {
                 false => probability,
                 true => probability / (1.0 - f64::from(lane.count) * probability).max(probability.max(1e-12)),
@@ -251,11 +299,15 @@ impl CongestionPoint for Red {
         let Surroundings { rates, classes, largest_frame, seed, first_port, .. } = surroundings;
         self.classes = *classes;
         self.largest_frame.clone_from(largest_frame);
-        let port = |(number, &rate): (u32, &Rate)| Port {
-            kmin: scaled(self.kmin, rate, self.reference),
-            kmax: scaled(self.kmax, rate, self.reference),
-            rate,
-            stream: Stream::new(*seed, u64::from(first_port + number), "random early detection"),
+        let port = |(number, &rate): (u32, &Rate)| {
+            let given = self.by_rate.iter().find(|(of, _)| *of == rate).map(|(_, thresholds)| *thresholds);
+            let Thresholds { kmin, kmax, pmax } = given.unwrap_or_else(|| Thresholds {
+                kmin: scaled(self.kmin, rate, self.reference),
+                kmax: scaled(self.kmax, rate, self.reference),
+                pmax: self.pmax,
+            });
+            let stream = Stream::new(*seed, u64::from(first_port + number), "random early detection");
+            Port { kmin, kmax, pmax, rate, stream }
         };
         self.ports = (0..).zip(rates).map(port).collect();
         self.lanes = vec![Lane::default(); rates.len() * classes];
@@ -297,7 +349,7 @@ impl CongestionPoint for Red {
 pub(crate) mod tests {
     use super::*;
     use crate::parameter::Value;
-    use units::{Bytes, Span};
+    use units::Span;
 
     /// A switch in which every queue is that long.
     pub(crate) struct Queue(pub(crate) u32);
@@ -455,6 +507,26 @@ pub(crate) mod tests {
             (0..50).all(|_| point.on_start(&at, &Queue(queue)))
         };
         assert_eq!((certain(0, 50_001), certain(1, 200_000), certain(1, 200_001)), (true, false, true));
+    }
+
+    #[test]
+    fn thresholds_may_be_given_for_each_rate() {
+        let mut set = ramp().to_vec();
+        set.push(("by_rate", Value::Text("40Gb/s 100KB 300KB 0.5, 100Gb/s 1MB 1MB 1".into())));
+        let mut point = made(&ECN, &set);
+        let mut part = |output: u16, queue: u32| {
+            let at = Passage { output, ..frame(0) };
+            (0..40_000).filter(|_| point.on_start(&at, &Queue(queue))).count() as f64 / 40_000.0
+        };
+        // The port of 10 Gb/s is not listed.
+        assert_eq!((part(0, 10_000), part(0, 50_001)), (0.0, 1.0));
+        assert_eq!((part(1, 100_000), part(1, 300_001)), (0.0, 1.0));
+        assert!((part(1, 200_000) - 0.25).abs() < 0.01);
+        assert_eq!((part(2, 1_000_000), part(2, 1_000_001)), (0.0, 1.0));
+        for wrong in ["", "40Gb/s 1KB 2KB", "40 1KB 2KB 0.1", "40Gb/s 3KB 2KB 0.1", "40Gb/s 1KB 2KB 1.5"] {
+            let values = Values::defaults(ECN.parameters).with("by_rate", Value::Text(wrong.into()));
+            assert_eq!((ECN.build)(&values).unwrap_err().parameter, "by_rate", "{wrong}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! congestion window here.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BASE_RTT, Round, network_round_trip, seconds, window_parameter};
+use crate::path::{BASE_RTT, REPACED, Round, WINDOW_EXCESS, network_round_trip, seconds, window_parameter};
 use crate::{Adapter, Allowance, DctcpRate, Feedback, LossSignal, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time, math};
 
@@ -123,6 +123,8 @@ pub(crate) const DCTCP: ProtocolInfo = ProtocolInfo {
         },
         window_parameter("variable", "HPCC simulator, HAS_WIN 1 and VAR_WIN 1"),
         BASE_RTT,
+        WINDOW_EXCESS,
+        REPACED,
     ],
     presets: &[Preset {
         name: "hpcc-simulator",
@@ -130,6 +132,8 @@ pub(crate) const DCTCP: ProtocolInfo = ProtocolInfo {
         values: &[
             ("control", "rate", "HPCC simulator"),
             ("g", "0.00390625", "HPCC simulator, EWMA_GAIN of its documented configuration; its script has 1/16"),
+            ("repaced", "false", "HPCC simulator: the next frame keeps its time"),
+            ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
         ],
     }],
     acknowledged: true,

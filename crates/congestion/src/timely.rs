@@ -10,7 +10,7 @@
 //! (timely-code-snippet.cc); where the public HPCC simulator differs, its reading is a preset.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BoundedRate, Round, bits, seconds};
+use crate::path::{BASE_RTT, BoundedRate, REPACED, Round, WINDOW_EXCESS, bits, pacing, seconds, window_parameter};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time};
 
@@ -121,6 +121,10 @@ pub(crate) const TIMELY: ProtocolInfo = ProtocolInfo {
         EVERY,
         SCALED,
         MAX_DECREASE,
+        window_parameter("none", "our choice: TIMELY controls the rate only"),
+        BASE_RTT,
+        WINDOW_EXCESS,
+        REPACED,
     ],
     presets: &[
         Preset {
@@ -133,6 +137,8 @@ pub(crate) const TIMELY: ProtocolInfo = ProtocolInfo {
                 ("hai_below_t_low", "true", "HPCC simulator: every increase counts"),
                 ("scaled", "false", "HPCC simulator: once per round trip"),
                 ("max_decrease", "1", "HPCC simulator: no limit but MIN_RATE"),
+                ("repaced", "false", "HPCC simulator: the next frame keeps its time"),
+                ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
             ],
         },
         Preset {
@@ -216,6 +222,7 @@ pub struct Timely {
     max_decrease: f64,
     segment: u64,
     rate: BoundedRate,
+    pacing: Pacing,
     /// When the rate was last updated.
     updated: Time,
     /// Last round-trip time and smoothed difference, in seconds.
@@ -248,6 +255,7 @@ impl Timely {
             max_decrease: values.number("max_decrease"),
             segment: values.size("segment").get(),
             rate: BoundedRate::read(values),
+            pacing: pacing(values),
             updated: Time::ZERO,
             last: None,
             difference: 0.0,
@@ -296,7 +304,7 @@ impl ReactionPoint for Timely {
         if let Some(start) = self.start {
             self.rate.set(start);
         }
-        Ok(())
+        if self.rate.window.is_bounded() { self.rate.window.attach(adapter) } else { Ok(()) }
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -330,7 +338,7 @@ impl ReactionPoint for Timely {
     }
 
     fn pacing(&self) -> Pacing {
-        Pacing::FromStart
+        self.pacing
     }
 }
 

@@ -33,8 +33,11 @@ use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// Maximum size in bytes of a scenario, a `paper.toml` or a distribution file.
+/// Maximum size in bytes of a scenario or a `paper.toml`.
 pub const LARGEST_SCENARIO: u64 = 16 << 20;
+
+/// Maximum size in bytes of a data file that a scenario names: a distribution, or a list of flows.
+pub const LARGEST_DATA: u64 = 256 << 20;
 
 /// Maximum size in bytes of a JSON or text file among results. Tables are read in parts and may be larger.
 pub const LARGEST_RESULT: u64 = 256 << 20;

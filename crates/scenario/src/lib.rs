@@ -43,6 +43,7 @@ mod expect;
 mod figure;
 mod flow_names;
 pub mod fluid;
+pub mod import;
 mod key;
 mod keys;
 mod load;
@@ -147,12 +148,20 @@ pub(crate) struct Recipe {
 #[derive(Debug, Default)]
 pub(crate) struct Attachments {
     distributions: BTreeMap<Place, EmpiricalCdf>,
+    /// Source texts of lists of flows.
+    flows: BTreeMap<Place, u32>,
 }
 
 impl Attachments {
     /// Returns the distribution named at that position; if there is none, the loader has reported why.
     pub(crate) fn distribution(&self, place: Place) -> Option<EmpiricalCdf> {
         self.distributions.get(&place).cloned()
+    }
+
+    /// Returns the number of the source text with the flows named at that position; if there is none, the loader has
+    /// reported why.
+    pub(crate) fn flows(&self, place: Place) -> Option<u32> {
+        self.flows.get(&place).copied()
     }
 }
 

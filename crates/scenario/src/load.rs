@@ -9,7 +9,7 @@ use super::source::{FileReader, Place, SourceKind, Sources};
 use super::stage::StageObserver;
 use super::tree::{self, Data, Table};
 use super::{Attachments, Limits, Recipe, variants};
-use files::{self, LARGEST_SCENARIO};
+use files::{self, LARGEST_DATA, LARGEST_SCENARIO};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::EmpiricalCdf;
@@ -24,6 +24,10 @@ pub struct Disk;
 impl FileReader for Disk {
     fn read(&self, path: &Path) -> Result<String, String> {
         files::read_text(path, LARGEST_SCENARIO).map_err(|error| error.to_string())
+    }
+
+    fn read_data(&self, path: &Path) -> Result<String, String> {
+        files::read_text(path, LARGEST_DATA).map_err(|error| error.to_string())
     }
 
     fn identity(&self, path: &Path) -> PathBuf {
@@ -221,22 +225,32 @@ impl Loader<'_> {
             _ => Vec::new(),
         };
         for workload in workloads {
-            let Some(entry) = workload.get("cdf") else { continue };
-            let (Data::Text(path), place) = (&entry.item.data, entry.item.place) else { continue };
-            let path = self.sources.folder(place).join(path);
-            match self.reader.read(&path) {
-                Ok(text) => {
-                    if let Some(cdf) = self.distribution(&path, text) {
-                        attachments.distributions.insert(place, cdf);
-                    }
-                }
-                Err(reason) => {
-                    let message = format!("cannot read {}: {reason}", path.display());
-                    self.problems.push(Problem::new(place, message, "check the path; it is relative to this file"));
-                }
+            if let Some((place, path, text)) = self.named_file(workload, "cdf")
+                && let Some(cdf) = self.distribution(&path, text)
+            {
+                attachments.distributions.insert(place, cdf);
+            }
+            if let Some((place, path, text)) = self.named_file(workload, "file") {
+                let source = self.sources.add(path.to_string_lossy().into_owned(), SourceKind::Data, text);
+                attachments.flows.insert(place, source);
             }
         }
         attachments
+    }
+
+    /// Reads the file that a key of a workload names, if it names one.
+    fn named_file(&mut self, workload: &Table, key: &str) -> Option<(Place, PathBuf, String)> {
+        let entry = workload.get(key)?;
+        let (Data::Text(path), place) = (&entry.item.data, entry.item.place) else { return None };
+        let path = self.sources.folder(place).join(path);
+        match self.reader.read_data(&path) {
+            Ok(text) => Some((place, path, text)),
+            Err(reason) => {
+                let message = format!("cannot read {}: {reason}", path.display());
+                self.problems.push(Problem::new(place, message, "check the path; it is relative to this file"));
+                None
+            }
+        }
     }
 
     /// Parses lines of `bytes probability`; # begins a comment.

@@ -19,6 +19,10 @@ pub enum Metric {
     Delivered,
     /// Completion time of a finite flow, from its start to its last byte.
     CompletionTime,
+    /// Time from the start of a finite flow until its source knew that its last byte had arrived.
+    SourceCompletionTime,
+    /// That time, relative to the time that the flow takes alone.
+    Slowdown,
     /// Fraction of the finite flows that completed.
     CompletedShare,
     /// Coefficient of variation of completion times, within bins of sizes.
@@ -226,6 +230,24 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Time,
         Usual::Never,
         "time from the start of a finite flow to its last byte",
+    ),
+    row(
+        "source-completion-time",
+        Metric::SourceCompletionTime,
+        Subject::Flows,
+        Unit::Time,
+        Usual::Never,
+        "time from the start of a finite flow with recovery until its source knows that the last byte has arrived",
+    ),
+    row(
+        "slowdown",
+        Metric::Slowdown,
+        Subject::Flows,
+        Unit::Number,
+        Usual::Never,
+        "source-completion-time divided by the time that the flow takes alone, as the HPCC simulator computes it: twice \
+         the propagation of its path, one frame without headers at each link, and all bytes with headers and overhead at \
+         the slowest link; a plain number",
     ),
     row(
         "completed-share",

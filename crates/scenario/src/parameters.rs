@@ -68,6 +68,7 @@ fn kind(kind: ParameterKind) -> Kind {
         ParameterKind::Count(least, most) => Kind::Count(least, most),
         ParameterKind::Number(least, most) => Kind::Number(least, most),
         ParameterKind::Flag => Kind::Flag,
+        ParameterKind::Text => Kind::Text,
         ParameterKind::Choice(names) => Kind::choice(names),
     }
 }
@@ -84,6 +85,7 @@ pub(crate) fn values(node: &Node, parameters: &'static [Parameter]) -> Option<Va
             ParameterKind::Count(..) => node.count(name).map(Value::Count),
             ParameterKind::Number(..) => node.number(name).map(Value::Number),
             ParameterKind::Flag => node.flag(name).map(Value::Flag),
+            ParameterKind::Text => node.text(name).map(Value::Text),
             ParameterKind::Choice(_) => node.text(name).map(Value::Choice),
         };
         match value {

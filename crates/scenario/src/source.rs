@@ -123,6 +123,14 @@ pub trait FileReader {
     /// Returns the reason for humans.
     fn read(&self, path: &Path) -> Result<String, String>;
 
+    /// Reads the whole text of a data file, which may be larger than a scenario.
+    ///
+    /// # Errors
+    /// Returns the reason for humans.
+    fn read_data(&self, path: &Path) -> Result<String, String> {
+        self.read(path)
+    }
+
     /// Returns a name that is equal for two paths only if they refer to the same file.
     fn identity(&self, path: &Path) -> PathBuf {
         path.to_path_buf()

@@ -45,6 +45,7 @@
 pub mod capture;
 mod discover;
 mod grid;
+mod import;
 mod judge;
 mod measure;
 mod paper;
@@ -61,13 +62,15 @@ pub use grid::{
     Point, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
     quantity_keys,
 };
+pub use import::{ImportError, Target, import_hpcc, import_htsim};
 pub use judge::{
     CellRuns, Counts, Evidence, FigureRuns, Judgement, Line, MatrixTable, SentenceFinding, Statement, TrendJudgement,
     Verdict, Votes, count_statements, doubt, expected_text, fill_matrix, holds, judge, judge_run, judge_sentence,
     judge_trend, judge_values, judgement_record, measured_text, run_record, statements, symbol,
 };
 pub use measure::{
-    Bounds, Interval, Measures, Summary, WorkloadSummary, measured, outcome_word, quantile, summarise, summarise_within,
+    Bounds, Interval, Measures, Slowdowns, Summary, WorkloadSummary, measured, outcome_word, quantile, summarise,
+    summarise_within,
 };
 pub use paper::{
     Alternative, CellSummary, FigureEnding, FigureError, FigureFinding, FigureOptions, FigureRecord, FigureRunner,

@@ -44,7 +44,7 @@ use congestion::point::Surroundings;
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use units::{Rate, Span, Stream, Time, Wire};
+use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
 /// How a network is cut and laid out. None of it changes a result.
 #[derive(Clone, Debug, Default)]
@@ -287,6 +287,8 @@ struct Path {
     hops: u8,
     /// Of a frame and its acknowledgement while nothing else is sent.
     round_trip: Span,
+    /// How long a finite flow takes alone; see [`FlowSummary::alone`](crate::FlowSummary::alone).
+    alone: Option<Span>,
 }
 
 impl Layout<'_> {
@@ -521,6 +523,9 @@ impl Layout<'_> {
             let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate(), path.round_trip);
             let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
             flow.hops = path.hops;
+            if let Some(reliable) = &mut flow.reliable {
+                reliable.alone = path.alone;
+            }
             if !(flow.plain && flow.greedy) {
                 network.ports[port as usize].flags |= TIMED;
             }
@@ -553,14 +558,25 @@ impl Layout<'_> {
     fn path(&self, mut port: u32, flow: &FlowSpec) -> Path {
         let (Some(_), Destination::Host(to)) = (flow.acknowledge, &flow.destination) else { return Path::default() };
         let mut round_trip = Span::ZERO;
+        let (mut base, mut slowest) = (Span::ZERO, Rate::from_bits_per_sec(u64::MAX));
         for hops in 1..u8::MAX {
             let plan = &self.plan.ports[port as usize];
             let node = self.plan.ports[plan.peer as usize].node;
             round_trip += self.trips.hop(flow, [NodeId(plan.node), NodeId(node)], plan.cable);
+            let link = &self.spec.graph.cables[plan.cable as usize].link;
+            base += link.latency * 2 + Wire::new(link.rate).at_most(flow.frame);
+            slowest = slowest.min(link.rate);
             let node = node as usize;
             if self.spec.graph.nodes[node].role == Role::Host {
-                return if self.host_numbers[node] == to.0 { Path { hops, round_trip } } else { Path::default() };
+                let alone = flow.size.map(|size| {
+                    let frames = size.get().div_ceil(flow.frame.get().max(1));
+                    let around = (flow.headers + self.spec.overhead).get();
+                    base + Wire::new(slowest).at_most(size + Bytes::new(frames.saturating_mul(around)))
+                });
+                let path = Path { hops, round_trip, alone };
+                return if self.host_numbers[node] == to.0 { path } else { Path::default() };
             }
+            base += self.spec.switches[self.spec.kind_of[node] as usize].pipeline * 2;
             let outputs = self.plan.tables[0].outputs(self.switch_rows[node], to.0);
             let Some(&output) = outputs.first() else { return Path::default() };
             port = self.first_global[node] + u32::from(output);

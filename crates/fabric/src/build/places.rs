@@ -50,7 +50,7 @@ pub(crate) struct Origin {
     /// The host where it ends, if it is one.
     pub(crate) destination: Option<u32>,
     pub(crate) class: u8,
-    /// What a tag or telemetry adds to its frames.
+    /// What a tag, or headers and telemetry, add to its frames.
     pub(crate) tag_size: u16,
     /// See [`FlowSpec::telemetry`].
     pub(crate) telemetry: Option<TelemetrySpec>,
@@ -70,7 +70,8 @@ impl Origin {
                 Destination::Uniform(_) => None,
             },
             class: flow.class,
-            tag_size: flow.telemetry.map_or_else(|| flow.reaction.tag_size(), |it| it.size).get() as u16,
+            // A frame has a tag, or it has headers and telemetry.
+            tag_size: flow.added().max(flow.reaction.tag_size()).get() as u16,
             telemetry: flow.telemetry,
             requeue: flow.requeue_oracle,
             reliable: flow.is_reliable(),
@@ -84,7 +85,7 @@ fn switches_know_flows(spec: &NetworkSpec) -> bool {
     spec.switches.iter().any(|switch| switch.congestion_point.is_some())
         || spec.flows.iter().any(|flow| {
             flow.requeue_oracle.is_some()
-                || flow.telemetry.is_some()
+                || flow.added() > Bytes::ZERO
                 || flow.is_reliable()
                 || flow.reaction.tag_size() > Bytes::ZERO
         })

@@ -330,7 +330,7 @@ pub(crate) struct NetworkPlan {
     pub(crate) overhead: Bytes,
     pub(crate) smallest_frame: u16,
     pub(crate) spray: bool,
-    /// Some flows have telemetry.
+    /// Some flows have headers or telemetry.
     pub(crate) telemetry: bool,
     pub(crate) rules: Vec<Vec<Rule>>,
     /// For each of `rules` whether its buffer is shared.

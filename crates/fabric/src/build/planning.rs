@@ -82,7 +82,7 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
         overhead: spec.overhead,
         smallest_frame: spec.smallest_frame.get() as u16,
         spray: spec.multipath == Multipath::Spray,
-        telemetry: spec.flows.iter().any(|flow| flow.telemetry.is_some()),
+        telemetry: spec.flows.iter().any(|flow| flow.added() > Bytes::ZERO),
         rules,
         shared_rules,
         largest_frames: (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u16).collect(),

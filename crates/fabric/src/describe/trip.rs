@@ -57,6 +57,6 @@ impl<'a> Trips<'a> {
             Role::Switch => self.spec.switches[self.spec.kind_of[behind] as usize].pipeline,
             Role::Host => Span::ZERO,
         };
-        (link.latency + pipeline) * 2 + taken(flow.frame, to) + back
+        (link.latency + pipeline) * 2 + taken(flow.frame + flow.headers, to) + back
     }
 }

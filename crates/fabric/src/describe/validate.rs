@@ -242,10 +242,10 @@ fn telemetry(flow: &FlowSpec) -> Bytes {
     flow.telemetry.map_or(Bytes::ZERO, |telemetry| telemetry.size)
 }
 
-/// The largest frame of any flow, with its tag and telemetry, or acknowledgement in a class.
+/// The largest frame of any flow, with its tag, headers and telemetry, or acknowledgement in a class.
 pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
     let data = spec.flows.iter().filter(|flow| usize::from(flow.class) == class);
-    let data = data.map(|flow| flow.frame + flow.reaction.tag_size() + telemetry(flow));
+    let data = data.map(|flow| flow.frame + flow.reaction.tag_size() + flow.added());
     let acks = spec.flows.iter().filter_map(|flow| Some((flow.acknowledge?, telemetry(flow))));
     let acks = acks.filter(|(ack, _)| usize::from(ack.class) == class).map(|(ack, telemetry)| ack.size + telemetry);
     let notifications = spec.flows.iter().filter_map(|flow| flow.notify);

@@ -2,7 +2,7 @@
 
 use crate::describe::spec::{Multipath, NetworkSpec};
 use crate::describe::validate::LATEST;
-use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern, TelemetrySpec};
+use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
@@ -33,9 +33,7 @@ pub(super) fn check_flow(
     if flow.frame == Bytes::ZERO || flow.frame.get() > 65_000 {
         wrong.push(format!("frames of {} are out of range; give 1B to 65000B", flow.frame));
     }
-    if let Some(telemetry) = flow.telemetry {
-        check_telemetry(flow, telemetry, reaction, wrong);
-    }
+    check_added(flow, reaction, wrong);
     let acknowledgement = flow.acknowledge.map(|how| how.size);
     if let Some(size) =
         [Some(flow.frame), acknowledgement].into_iter().flatten().find(|&size| size < spec.smallest_frame)
@@ -171,17 +169,22 @@ fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) 
     }
 }
 
-fn check_telemetry(flow: &FlowSpec, telemetry: TelemetrySpec, reaction: &Reaction, wrong: &mut Vec<String>) {
+fn check_added(flow: &FlowSpec, reaction: &Reaction, wrong: &mut Vec<String>) {
+    if flow.added() == Bytes::ZERO {
+        return;
+    }
+    let what = if flow.telemetry.is_some() { "telemetry" } else { "headers" };
     if reaction.tags() {
-        wrong.push(
-            "its congestion control tags frames, which leaves no room for telemetry; remove one of the two".into(),
-        );
+        wrong.push(format!(
+            "its congestion control tags frames, which leaves no room for {what}; remove one of the two"
+        ));
     }
     if matches!(flow.destination, Destination::Uniform(_)) {
-        wrong.push("telemetry needs a single destination, but this flow has many; give it one".into());
+        wrong.push(format!("{what} needs a single destination, but this flow has many; give it one"));
     }
     let acknowledge = flow.acknowledge.map_or(Bytes::ZERO, |how| how.size);
-    if telemetry.hops == 0 || flow.frame.max(acknowledge).get() + telemetry.size.get() > 65_000 {
-        wrong.push("telemetry needs room for at least one hop, in frames of at most 65000B in all".into());
+    let hops = flow.telemetry.map_or(1, |telemetry| telemetry.hops);
+    if hops == 0 || flow.frame.max(acknowledge).get() + flow.added().get() > 65_000 {
+        wrong.push(format!("{what} needs room for at least one hop, in frames of at most 65000B in all"));
     }
 }

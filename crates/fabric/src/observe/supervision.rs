@@ -107,6 +107,7 @@ impl FlowPart {
         if let Some(reliable) = &flow.reliable {
             (summary.retransmitted_frames, summary.retransmitted_bytes) = (reliable.frames, reliable.bytes);
             (summary.timeouts, summary.acknowledged) = (reliable.timeouts, reliable.known);
+            summary.alone = reliable.alone;
         }
         FlowPart { size, summary, ..FlowPart::default() }
     }
@@ -156,6 +157,7 @@ impl FlowPart {
             out_of_order_frames,
             congestion_notifications,
             acknowledged,
+            alone,
             ended: _,
         } = other;
         let sum = &mut self.summary;
@@ -177,6 +179,7 @@ impl FlowPart {
         sum.out_of_order_frames += out_of_order_frames;
         sum.congestion_notifications += congestion_notifications;
         sum.acknowledged = sum.acknowledged.or(*acknowledged);
+        sum.alone = sum.alone.or(*alone);
     }
 
     /// The whole, when all parts are added.

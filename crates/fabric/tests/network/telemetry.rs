@@ -124,3 +124,26 @@ fn telemetry_is_the_same_on_any_cut() {
     }
     crate::determinism::same_everywhere(&build().0);
 }
+
+/// Headers count on wires, not as bytes of the flow, with and without telemetry.
+#[test]
+fn headers_take_time_and_are_not_delivered() {
+    for (telemetry, added) in [(None, 48), (Some(TelemetrySpec::default()), 90)] {
+        let mut spec = line();
+        let size = Some(Bytes::new(5_500));
+        spec.flows = vec![FlowSpec { size, headers: Bytes::new(48), telemetry, ..greedy(0, 2, 1000) }];
+        let (simulation, report) = run(&spec, Span::from_millis(1));
+        assert_eq!((report.totals.delivered_bytes, report.totals.delivered_frames), (5_500, 6));
+        assert_eq!(report.totals.control_bytes, 6 * added);
+        // Five whole frames and a last one of half the size; the last two hops take the last frame only.
+        let bytes = 5 * (1000 + added + 20) + 3 * (500 + added + 20);
+        // A whole frame before it still occupies the next wire when the last one arrives.
+        let wait = 2 * 500;
+        let expected = Time::ZERO + Span::from_picos((bytes + wait) * 800) + Span::from_micros(3);
+        assert_eq!(simulation.flows()[0].completed, Some(expected), "{telemetry:?}");
+    }
+    let mut spec = line();
+    spec.flows = vec![FlowSpec { headers: Bytes::new(64_500), ..greedy(0, 2, 1000) }];
+    let wrong = fabric::validate(&spec).iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    assert!(wrong.contains("at most 65000B in all"), "{wrong}");
+}

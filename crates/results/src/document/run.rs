@@ -60,6 +60,25 @@ pub struct WorkloadRecord {
     pub never_complete: usize,
     /// Mean completion time in seconds.
     pub mean_completion_seconds: Option<f64>,
+    /// Mean time in seconds until the source of a flow knew that it was complete, for flows with recovery.
+    #[serde(default)]
+    pub mean_source_completion_seconds: Option<f64>,
+    /// Slowdowns of the flows with recovery, as the HPCC simulator computes them.
+    #[serde(default)]
+    pub slowdown: Option<SlowdownRecord>,
+}
+
+/// Slowdowns of several flows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowdownRecord {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
 }
 
 /// Throughput of several flows, in bits per second.

@@ -136,7 +136,21 @@ pub(super) fn workloads() -> Section {
     ));
     keys.push(on_kinds(key("off", Kind::time(), Default::Absent("never"), "Mean length of a silence."), &BURSTY[1..]));
     keys.extend(burst_keys().into_iter().map(|key| on_kinds(key, BURSTY)));
-    keys.push(on_kinds(key("flows", Kind::Tables(Box::new(flows())), Default::Required, "The flows."), &["flows"]));
+    keys.push(on_kinds(
+        key("flows", Kind::Tables(Box::new(flows())), Default::Absent("file lists the flows"), "The flows."),
+        &["flows"],
+    ));
+    keys.push(on_kinds(
+        key(
+            "file",
+            Kind::File,
+            Default::Absent("flows lists the flows"),
+            "CSV file with one flow per row, relative to this file. The first row names the columns, in any order: \
+             `source`, `destination` and `bytes` are required; `class`, `start` (a time with its unit) and `name` are \
+             optional, and an empty cell is as in the workload.",
+        ),
+        &["flows"],
+    ));
     Section {
         about: "Traffic of one kind. All flows are generated before the run; the same seed gives the same flows.",
         keys,
@@ -169,6 +183,13 @@ fn flow_keys() -> Vec<Key> {
             Kind::size(1, LARGEST_FRAME),
             Default::Value("1500B", "our choice: the largest payload of a basic frame, IEEE 802.3 clause 3.2.7"),
             "Frame size without overhead. The last frame of a flow may be shorter.",
+        ),
+        key(
+            "headers",
+            Kind::size(0, 1000),
+            Default::Value("0B", "our choice: `frame` counts them"),
+            "Bytes of headers of each data frame, in addition to `frame`. They count on wires and in buffers, but not as \
+             bytes of the flow.",
         ),
         key(
             "acknowledge",

@@ -86,6 +86,7 @@ pub(super) fn template(
         stop,
         size: entry.size("size"),
         frame: entry.size("frame")?,
+        headers: entry.size("headers")?,
         pattern,
         activity,
         acknowledge,

@@ -8,6 +8,7 @@ pub(crate) mod devices;
 pub(crate) mod figure;
 mod flow;
 mod fluid;
+mod listed;
 pub(crate) mod names;
 pub(crate) mod network;
 mod points;
@@ -222,7 +223,7 @@ pub(crate) fn largest_frames(flows: &[fabric::workload::FlowSpec], classes: usiz
     };
     for flow in flows {
         let telemetry = flow.telemetry.map_or(Bytes::ZERO, |telemetry| telemetry.size);
-        see(flow.class, flow.frame + flow.reaction.tag_size() + telemetry);
+        see(flow.class, flow.frame + flow.reaction.tag_size() + flow.added());
         if let Some(acknowledge) = flow.acknowledge {
             see(acknowledge.class, acknowledge.size + telemetry);
         }

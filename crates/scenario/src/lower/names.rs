@@ -33,6 +33,11 @@ impl<'a> Names<'a> {
         self.all.get(number as usize).copied().unwrap_or("?")
     }
 
+    /// Returns the index of a name; reports nothing if there is none.
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+
     /// Returns the index of a name. The name of a default has no position; that of its section is used.
     pub(crate) fn one(&self, gathered: &mut Gathered<'_>, name: &str, place: Place) -> Option<u32> {
         let found = self.index.get(name).copied();

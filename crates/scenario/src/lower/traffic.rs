@@ -1,6 +1,6 @@
 //! Conversion of `[[workloads]]` to flows.
 
-use super::flow::{class, order, pattern, template};
+use super::flow::template;
 use super::names::Names;
 use super::network::need_of;
 use crate::flow_names::FlowNames;
@@ -118,10 +118,10 @@ fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, hosts: &Names<'_>) -
 }
 
 /// A workload under construction.
-struct Work<'a> {
-    entry: &'a Node,
-    subject: &'a Subject<'a>,
-    attachments: &'a Attachments,
+pub(super) struct Work<'a> {
+    pub(super) entry: &'a Node,
+    pub(super) subject: &'a Subject<'a>,
+    pub(super) attachments: &'a Attachments,
     /// Maximum number of flows.
     room: u64,
     /// Number of flows in the preceding workloads.
@@ -132,10 +132,10 @@ struct Work<'a> {
 }
 
 /// The flows of a workload.
-struct Made {
-    flows: Vec<FlowSpec>,
+pub(super) struct Made {
+    pub(super) flows: Vec<FlowSpec>,
     /// Names of flows that have one of their own, if any may.
-    names: Vec<Option<String>>,
+    pub(super) names: Vec<Option<String>>,
 }
 
 /// The most flows of a workload that are named after their hosts; more are numbered.
@@ -152,7 +152,7 @@ impl Work<'_> {
         None
     }
 
-    fn fits(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
+    pub(super) fn fits(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
         self.fits_with(gathered, count, 0)
     }
 
@@ -378,49 +378,5 @@ impl Work<'_> {
         let seconds = bits / (load * capacity);
         // A cast of what is out of range saturates; both ends are refused by the caller.
         Span::from_picos((seconds * 1e12) as u64)
-    }
-
-    fn listed(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Made> {
-        let entries = self.entry.tables("flows");
-        self.fits(gathered, entries.len() as u64)?;
-        let made = entries.iter().filter_map(|entry| self.listed_flow(gathered, entry, template));
-        let (flows, names): (Vec<FlowSpec>, Vec<Option<String>>) = made.unzip();
-        (flows.len() == entries.len()).then_some(Made { flows, names })
-    }
-
-    fn listed_flow(
-        &self,
-        gathered: &mut Gathered<'_>,
-        entry: &Node,
-        template: &FlowSpec,
-    ) -> Option<(FlowSpec, Option<String>)> {
-        let host = |gathered: &mut Gathered<'_>, key: &str| -> Option<HostId> {
-            self.subject.hosts.one(gathered, &entry.text(key)?, entry.place_of(key)).map(HostId)
-        };
-        let (source, target) = (host(gathered, "from"), host(gathered, "to"));
-        let (source, target) = (source?, target?);
-        if source == target {
-            gathered.refuse(entry.place_of("to"), "the destination is the source", "name another host");
-            return None;
-        }
-        let class = match entry.text("class") {
-            Some(name) => class(gathered, self.subject, &name, entry.place_of("class"))?,
-            None => template.class,
-        };
-        let start = entry.time("start").map_or(template.start, |start| Time::ZERO + start);
-        let stop = entry.time("stop").map(|stop| Time::ZERO + stop).or(template.stop);
-        order(gathered, entry, start, stop)?;
-        let flow = FlowSpec {
-            source,
-            destination: Destination::Host(target),
-            class,
-            start,
-            stop,
-            size: entry.size("size").or(template.size),
-            frame: entry.size("frame").unwrap_or(template.frame),
-            pattern: pattern(gathered, entry)?,
-            ..template.clone()
-        };
-        Some((flow, entry.text("name")))
     }
 }

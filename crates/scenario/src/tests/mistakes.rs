@@ -315,6 +315,48 @@ fn distributions_are_read_beside_the_scenario() {
 }
 
 #[test]
+fn flows_are_read_from_a_file_beside_the_scenario() {
+    let with = |keys: &str| -> &'static str {
+        let flows = format!("kind = \"flows\"\nstart = \"5us\"\n{keys}");
+        String::leak(SOUND.replace("kind = \"greedy\"\nfrom = \"h0\"\nto = \"h2\"", &flows))
+    };
+    let text = with("file = \"list.csv\"");
+    let load = |text, csv: &'static str| {
+        load_str("in/a.toml", text, &[], &Files(vec![("in/list.csv", csv)]), Limits::default())
+    };
+    let plan =
+        load(text, "# a list\nsource,destination,bytes,start,name\nh0,h1,1000,2us,first\n\"h2\", h0 ,7,,\n").unwrap();
+    let flows: Vec<_> =
+        plan.spec.flows.iter().map(|flow| (flow.size.unwrap().get(), flow.start.as_picos() / 1_000_000)).collect();
+    assert_eq!(flows, [(1000, 2), (7, 5)]);
+    assert_eq!(plan.flow_names.get(0).as_deref(), Some("first"));
+    assert_eq!(plan.inputs().count(), 2);
+    let wrong = |csv| load(text, csv).unwrap_err().complaints().next().unwrap();
+    let cases = [
+        ("", 1, "no rows"),
+        ("source,destination\n", 1, "no column `bytes`"),
+        ("source,destination,bytes,weight\n", 1, "column 4"),
+        ("source,source,destination,bytes\n", 1, "two columns"),
+        ("source,destination,bytes\n", 1, "no flows"),
+        ("source,destination,bytes\nh0,h1,5\nh0,h9,5\n", 3, "names no host"),
+        ("source,destination,bytes\nh0,h0,5\n", 2, "is the source"),
+        ("source,destination,bytes\nh0,h1,5KB\n", 2, "not a number of bytes"),
+        ("source,destination,bytes\nh0,h1\n", 2, "2 cells"),
+        ("source,destination,bytes,start\nh0,h1,5,2\n", 2, "not a time"),
+        ("source,destination,bytes,class\nh0,h1,5,gold\n", 2, "names no class"),
+    ];
+    for (csv, line, part) in cases {
+        let at = wrong(csv);
+        assert_eq!((at.file.as_str(), at.line), ("in/list.csv", line), "{csv}");
+        assert!(at.message.contains(part) && !at.help.is_empty(), "{at:?}");
+    }
+    let one = |keys: &str| load(with(keys), "").unwrap_err().to_string();
+    assert!(one("").contains("without flows"));
+    let both = "file = \"list.csv\"\nflows = [{ from = \"h0\", to = \"h1\" }]";
+    assert!(one(both).contains("both `flows` and `file`"));
+}
+
+#[test]
 fn a_file_that_is_not_there_is_told() {
     let errors = load(Path::new("/nowhere/x.toml"), &[]).unwrap_err().to_string();
     assert!(errors.contains("cannot read /nowhere/x.toml"), "{errors}");

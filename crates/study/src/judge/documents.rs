@@ -1,11 +1,13 @@
 //! Conversion of judgements and summaries to documents.
 
 use super::verdict::Judgement;
-use crate::measure::measures::WorkloadSummary;
+use crate::measure::measures::{Slowdowns, WorkloadSummary};
 use crate::measure::statistics::Summary;
 use crate::run::execute::Execution;
 use results::OutcomeRecord;
-use results::document::{self, RunRecord, Spread, SpreadWithInterval, ThroughputRecord, WorkloadRecord};
+use results::document::{
+    self, RunRecord, SlowdownRecord, Spread, SpreadWithInterval, ThroughputRecord, WorkloadRecord,
+};
 use scenario::{Comparison, Expectation, Expected, Plan};
 use std::collections::BTreeMap;
 
@@ -70,6 +72,8 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         finite: line.completed.1,
         never_complete: line.never,
         mean_completion_seconds: line.completion,
+        mean_source_completion_seconds: line.source_completion,
+        slowdown: line.slowdown.map(|Slowdowns { mean, p50, p95, p99 }| SlowdownRecord { mean, p50, p95, p99 }),
     };
     RunRecord {
         name: plan.name.clone(),

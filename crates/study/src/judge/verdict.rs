@@ -199,6 +199,8 @@ mod tests {
             goodput: vec![rate * 1e9],
             delivered: vec![0],
             completion: vec![None],
+            source_completion: vec![None],
+            slowdown: vec![None],
             never_completes: vec![false],
             values: vec![Some(rate * 1e9)],
             totals: fabric::Totals::default(),

@@ -1,5 +1,6 @@
 //! Measurements of a run, defined once and used by the summary, expectations, sweeps and papers.
 
+use super::statistics::quantile;
 use super::watch::{Slot, Watch};
 use fabric::{FlowSummary, Outcome, RunSummary, Totals};
 use scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window, flow_paths};
@@ -22,6 +23,10 @@ pub struct Measures {
     pub delivered: Vec<u64>,
     /// Completion time of each flow in seconds, from its start to its last byte, if it is finite and completed.
     pub completion: Vec<Option<f64>>,
+    /// Time of each flow in seconds from its start until its source knew that it was complete, if it did.
+    pub source_completion: Vec<Option<f64>>,
+    /// Slowdown of each flow: that time, relative to the time that the flow takes alone.
+    pub slowdown: Vec<Option<f64>>,
     /// Whether each flow is finite and can never complete, because a lost frame is not retransmitted.
     pub never_completes: Vec<bool>,
     /// Value of each expectation of the plan; `None` if there is none, as for an outcome or a flow that never
@@ -50,6 +55,31 @@ pub struct WorkloadSummary {
     pub never: usize,
     /// Mean completion time in seconds.
     pub completion: Option<f64>,
+    /// Mean time in seconds until the source of a flow knew that it was complete.
+    pub source_completion: Option<f64>,
+    /// Slowdowns of the flows.
+    pub slowdown: Option<Slowdowns>,
+}
+
+/// Slowdowns of several flows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slowdowns {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+impl Slowdowns {
+    fn of(values: &[f64]) -> Option<Slowdowns> {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|part| quantile(values, part));
+        Some(Slowdowns { mean, p50: p50?, p95: p95?, p99: p99? })
+    }
 }
 
 /// Returns the name of an outcome.
@@ -225,6 +255,8 @@ impl Course<'_> {
                 }
                 Metric::Notices => flow_count(flow, |report| report.notices),
                 Metric::CompletionTime => completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
+                Metric::SourceCompletionTime => source_completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
+                Metric::Slowdown => slowdown(self.plan, &self.end, flow).unwrap_or(f64::NAN),
                 Metric::LimitShare => self.throughput(window, flow).1 / seen.get(&number).copied().unwrap_or(f64::NAN),
                 _ => seen.get(&number).copied().unwrap_or(f64::NAN),
             }
@@ -239,6 +271,8 @@ impl Course<'_> {
             | Metric::FairShare
             | Metric::Delivered
             | Metric::CompletionTime
+            | Metric::SourceCompletionTime
+            | Metric::Slowdown
             | Metric::MarkedFrames
             | Metric::MarkedShare
             | Metric::Notices
@@ -364,6 +398,16 @@ fn completion(plan: &Plan, end: &Snapshot, flow: usize) -> Option<f64> {
     end.flow(flow).completed.map(|at| at.saturating_since(plan.spec.flows[flow].start).as_secs_f64())
 }
 
+/// Returns the time in seconds from the start of a finite flow until its source knew that it was complete.
+fn source_completion(plan: &Plan, end: &Snapshot, flow: usize) -> Option<f64> {
+    end.flow(flow).acknowledged.map(|at| at.saturating_since(plan.spec.flows[flow].start).as_secs_f64())
+}
+
+/// Returns the slowdown of a finite flow.
+fn slowdown(plan: &Plan, end: &Snapshot, flow: usize) -> Option<f64> {
+    end.flow(flow).slowdown(plan.spec.flows[flow].start)
+}
+
 impl Measures {
     /// Measures a run from its states at the ends of windows and the values accumulated during the run.
     pub(crate) fn new(course: &Course<'_>, watches: Vec<Watch>) -> Measures {
@@ -379,6 +423,8 @@ impl Measures {
             goodput,
             delivered: flows.clone().map(|flow| end.flow(flow).received_bytes).collect(),
             completion: flows.clone().map(|flow| completion(plan, end, flow)).collect(),
+            source_completion: flows.clone().map(|flow| source_completion(plan, end, flow)).collect(),
+            slowdown: flows.clone().map(|flow| slowdown(plan, end, flow)).collect(),
             never_completes: flows
                 .map(|flow| {
                     let report = end.flow(flow);
@@ -402,6 +448,8 @@ impl Measures {
                 flows.iter().map(|&flow| self.throughput[flow]).filter(|rate| !rate.is_nan()).collect();
             let finite = flows.iter().filter(|&&flow| plan.spec.flows[flow].size.is_some()).count();
             let times: Vec<f64> = flows.iter().filter_map(|&flow| self.completion[flow]).collect();
+            let known: Vec<f64> = flows.iter().filter_map(|&flow| self.source_completion[flow]).collect();
+            let slowdowns: Vec<f64> = flows.iter().filter_map(|&flow| self.slowdown[flow]).collect();
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
             let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
             let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -413,6 +461,8 @@ impl Measures {
                 completed: (times.len(), finite),
                 never: flows.iter().filter(|&&flow| self.never_completes[flow]).count(),
                 completion: (!times.is_empty()).then(|| mean(&times)),
+                source_completion: (!known.is_empty()).then(|| mean(&known)),
+                slowdown: Slowdowns::of(&slowdowns),
             });
         }
         lines

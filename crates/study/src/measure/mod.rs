@@ -10,5 +10,5 @@ pub(crate) mod statistics;
 mod tests;
 pub(crate) mod watch;
 
-pub use measures::{Measures, WorkloadSummary, measured, outcome_word};
+pub use measures::{Measures, Slowdowns, WorkloadSummary, measured, outcome_word};
 pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};

@@ -63,6 +63,8 @@ pub enum Command {
     Tables,
     /// Write a commented scenario as a starting point
     Init(Init),
+    /// Convert the files of another simulator to a scenario
+    Import(Import),
     /// Print completions for a shell
     Completions(Completions),
 }
@@ -536,6 +538,66 @@ pub struct Init {
     /// The file to write
     #[arg(default_value = "scenario.toml")]
     pub file: PathBuf,
+}
+
+/// `import`
+#[derive(Args, Debug)]
+pub struct Import {
+    /// The simulator
+    #[command(subcommand)]
+    pub from: ImportFrom,
+}
+
+/// The simulator whose files are converted.
+#[derive(Subcommand, Debug)]
+pub enum ImportFrom {
+    /// The public HPCC simulator (ns-3) and its forks
+    Hpcc(ImportHpcc),
+    /// htsim
+    Htsim(ImportHtsim),
+}
+
+/// Where to write a converted scenario.
+#[derive(Args, Debug)]
+pub struct ImportTarget {
+    /// The scenario to write (TOML); its flows are beside it, in NAME.flows.csv
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace existing files
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+/// `import hpcc`
+#[derive(Args, Debug)]
+pub struct ImportHpcc {
+    /// The topology: nodes, switches and links
+    pub topology: PathBuf,
+    /// The flows: source, destination, priority group, port, bytes and start of each
+    pub flows: PathBuf,
+    /// The configuration: congestion control, thresholds and buffers [default: no congestion control]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Congestion control instead of CC_MODE: the fork for PowerTCP selects it by an option of its program
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::hpcc::controls()))]
+    pub control: Option<String>,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// `import htsim`
+#[derive(Args, Debug)]
+pub struct ImportHtsim {
+    /// The connection matrix (.cm)
+    pub matrix: PathBuf,
+    /// The topology (.topo) [default: the fat-tree with as many hosts]
+    #[arg(long, value_name = "FILE")]
+    pub topo: Option<PathBuf>,
+    /// Unit of starts in the connection matrix
+    #[arg(long, value_name = "UNIT", default_value = "ps", value_parser = ["ps", "us"])]
+    pub start_unit: String,
+    #[command(flatten)]
+    pub target: ImportTarget,
 }
 
 /// `completions`

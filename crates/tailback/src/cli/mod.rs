@@ -10,6 +10,7 @@ mod dcbx;
 mod deadline;
 mod exit;
 mod figure;
+mod import;
 mod listing;
 mod live;
 mod picture;
@@ -107,6 +108,7 @@ pub fn main() -> ExitCode {
         Command::Reference => listing::reference(),
         Command::Tables => listing::tables(),
         Command::Init(arguments) => listing::init(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::Completions(arguments) => listing::completions(&arguments),
     };
     exit.into()

@@ -11,8 +11,8 @@ use scenario::{Comparison, Expectation, Metric, Plan};
 use serde_json::json;
 use std::path::Path;
 use study::{
-    Draft, Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, assist, cores, execute_among,
-    run_record, symbol, usual_place,
+    Draft, Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, WorkloadSummary, assist, cores,
+    execute_among, run_record, symbol, usual_place,
 };
 use units::grouped;
 
@@ -287,11 +287,29 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         .collect();
     let head = ["workload", "flows", "mean rate", "min", "max", "Jain", "completed", "mean time"];
     text.push_str(&console::table(&head, &rows));
+    text.push_str(&slowdown_table(plan, execution));
     if !judgements.is_empty() {
         text.push('\n');
         text.push_str(&judgement_table(judgements));
     }
     text
+}
+
+/// Completion at the sources and slowdowns of the workloads with recovery; empty if there are none.
+fn slowdown_table(plan: &Plan, execution: &Execution) -> String {
+    let row = |line: WorkloadSummary| {
+        let slowdown = line.slowdown?;
+        let shown = [slowdown.mean, slowdown.p50, slowdown.p95, slowdown.p99].map(|value| format!("{value:.3}"));
+        let mut row = vec![line.name, line.source_completion.map(console::seconds).unwrap_or_default()];
+        row.extend(shown);
+        Some(row)
+    };
+    let rows: Vec<Vec<String>> = execution.measures.workloads(plan).into_iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = ["workload", "mean time at the source", "mean slowdown", "p50", "p95", "p99"];
+    format!("\n{}", console::table(&head, &rows))
 }
 
 /// How runs ended, each way once.

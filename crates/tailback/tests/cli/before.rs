@@ -185,3 +185,43 @@ fn forbidden_raw_sockets_are_told_as_such() {
         "error: lo: Operation not permitted (os error 1)\nrun it as root, or with CAP_NET_RAW\n"
     );
 }
+
+#[test]
+fn files_of_other_simulators_become_scenarios() {
+    let scratch = Scratch::new("import");
+    let topology = "4 1 3\n3\n0 3 25Gbps 1us 0\n1 3 25000000000.0 0.001ms 0\n2 3 25Gbps 1us 0\n";
+    let flows = "2\n0 2 3 100 100000 2\n1 2 3 100 100000 2.00001\nsrc dst\n";
+    let config = "CC_MODE 8\nEWMA_GAIN 0.0625\nDCTCP_RATE_AI 615Mb/s\nL2_ACK_INTERVAL 1\nVAR_WIN 1\nRATE_BOUND 0\n\
+                  KMAX_MAP 1 25000000000 75\nKMIN_MAP 1 25000000000 75\nPMAX_MAP 1 25000000000 1.0\nODD 3\n";
+    scratch.file("topology.txt", topology).file("flow.txt", flows).file("config.txt", config);
+    let import = ["import", "hpcc", "topology.txt", "flow.txt", "--config", "config.txt", "-o", "net.toml"];
+    let said = scratch.run(&import).ends(0);
+    assert!(
+        said.err.contains("RATE_BOUND") && said.err.contains("ODD") && said.err.contains("2 flows"),
+        "{}",
+        said.err
+    );
+    let run = scratch.run(&["run", "net.toml", "--no-record", "--json"]).ends(0).json();
+    let workload = &run["workloads"][0];
+    assert_eq!((&workload["completed"], &workload["finite"]), (&2.into(), &2.into()));
+    let slowdown = workload["slowdown"]["mean"].as_f64().expect("a slowdown");
+    // Each flow has half of the link most of the time, but not all.
+    assert!((1.3..2.1).contains(&slowdown), "{slowdown}");
+    let [here, there] = ["mean_completion_seconds", "mean_source_completion_seconds"].map(|key| workload[key].as_f64());
+    assert!(there > here, "the last acknowledgement is later than the last byte: {here:?} {there:?}");
+    let summary = scratch.run(&["run", "net.toml", "--no-record"]).ends(0);
+    assert!(summary.out.contains("mean slowdown") && summary.out.contains("p99"), "{}", summary.out);
+    // What exists is not replaced, and after a mistake nothing is written.
+    assert!(scratch.run(&import).ends(2).err.contains("already exists"));
+    scratch.run(&[&import[..], &["--overwrite"]].concat()).ends(0);
+    scratch.file("config.txt", config.replace("CC_MODE 8", "CC_MODE 10"));
+    let said = scratch.run(&[&import[..7], &["other.toml"]].concat()).ends(2);
+    assert!(said.err.contains("HPCC-PINT") && said.err.contains("config.txt:1"), "{}", said.err);
+    assert!(scratch.names(".").iter().all(|name| !name.starts_with("other")));
+    assert!(scratch.run(&[&import[..7], &["net.json"]].concat()).ends(2).err.contains(".toml"));
+    assert!(scratch.run(&["import", "hpcc", "gone.txt", "flow.txt", "-o", "x.toml"]).ends(2).err.contains("gone.txt"));
+    let matrix = "Nodes 16\nConnections 1\n0->13 id 1 start 0 size 20000\n";
+    scratch.file("a.cm", matrix).run(&["import", "htsim", "a.cm", "-o", "b.toml"]).ends(0);
+    let run = scratch.run(&["run", "b.toml", "--no-record", "--json"]).ends(0).json();
+    assert_eq!(run["workloads"][0]["completed"], 1);
+}

@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "run",
     "check",
     "routes",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 23] = [
     "reference",
     "tables",
     "init",
+    "import",
     "completions",
     "help",
 ];

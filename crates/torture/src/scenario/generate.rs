@@ -102,6 +102,7 @@ pub fn scenario(random: &mut Random, target: Option<&Target>) -> Scenario {
         let upper = tree.write(|name| !in_base(name));
         let base = with_base.then(|| tree.write(in_base));
         files.0.insert(NAME.into(), upper.text.clone());
+        files.0.insert("flows.csv".into(), "source,destination,bytes,start\nh0,h1,5000,1us\nh1,h0,100,\n".into());
         files.0.insert("sizes.cdf".into(), "# bytes probability\n100 0.1\n1500 0.6\n60000 1.0\n".into());
         if let Some(base) = &base {
             files.0.insert("base.toml".into(), format!("schema_version = 1\n{}", base.text));

@@ -20,6 +20,8 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "workloads.backlog" => random.percent(60),
         "workloads.mean_gap" => !world.wanted.contains_key("workloads.load"),
         "workloads.load" => false,
+        "workloads.flows" => !world.wanted.contains_key("workloads.file"),
+        "workloads.file" => world.wanted.contains_key("workloads.file"),
         // One of two readings.
         "switches.vl_arbitration" | "adapters.vl_arbitration" | "switches.egress" | "adapters.egress" => {
             random.percent(12)
@@ -233,6 +235,10 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
         "workloads.load" => random.of(&["0.1", "0.5", "0.9"]).to_string(),
         "workloads.shape" => random.of(&["1.05", "1.5", "3.0"]).to_string(),
         "workloads.cdf" => quoted("sizes.cdf"),
+        "workloads.file" => quoted("flows.csv"),
+        "congestion_point.by_rate" | "switches.congestion_point.by_rate" | "switches.congestion_points.by_rate" => {
+            quoted("10Gb/s 1KB 20KB 0.5, 25Gb/s 3KB 60KB 0.1")
+        }
         "workloads.start" | "workloads.flows.start" => format!("\"{}ns\"", random.below(world.duration)),
         "workloads.stop" | "workloads.flows.stop" => format!("\"{}ns\"", world.duration + random.below(world.duration)),
         "workloads.stagger" | "workloads.start_jitter" | "workloads.requeue_oracle" => {

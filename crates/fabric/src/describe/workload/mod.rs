@@ -162,6 +162,8 @@ pub struct FlowSpec {
     pub size: Option<Bytes>,
     /// Size of its frames, overhead not counted; the last one may be shorter.
     pub frame: Bytes,
+    /// Bytes of headers that each data frame carries besides those of the flow. They count on wires and in buffers.
+    pub headers: Bytes,
     /// How frames come to be.
     pub pattern: Pattern,
     /// When it is on.
@@ -190,6 +192,12 @@ impl FlowSpec {
     #[must_use]
     pub fn is_reliable(&self) -> bool {
         self.recovery.as_ref().is_some_and(|recovery| recovery.sender.is_some())
+    }
+
+    /// What headers and telemetry add to its data frames.
+    #[must_use]
+    pub fn added(&self) -> Bytes {
+        self.headers + self.telemetry.map_or(Bytes::ZERO, |telemetry| telemetry.size)
     }
 
     /// What its destination does beyond counting frames and acknowledging some of them at once, if it does.
@@ -221,6 +229,7 @@ impl FlowSpec {
             stop: None,
             size: None,
             frame: Bytes::new(1500),
+            headers: Bytes::ZERO,
             pattern: Pattern::Greedy,
             activity: Activity::Always,
             acknowledge: None,

@@ -68,7 +68,7 @@ impl<P: Probe> Network<P> {
         acknowledged
     }
 
-    /// What of a frame is its flow's: all of it but a tag or telemetry.
+    /// What of a frame is its flow's: all of it but a tag, headers and telemetry.
     #[inline]
     pub(crate) fn payload(&self, frame: &Frame) -> u16 {
         match (frame.tag, frame.kind) {

@@ -90,8 +90,8 @@ pub(crate) struct Flow {
     pub(crate) reaction: Reaction,
     /// What a tag adds to a frame.
     tag_size: u16,
-    /// What telemetry adds to a frame.
-    pub(crate) telemetry: u16,
+    /// What headers and telemetry add to a frame.
+    pub(crate) added: u16,
     pub(crate) pace: Option<Wire>,
     pub(crate) stream: Stream,
     /// Congestion notices it has had.
@@ -150,11 +150,11 @@ impl Flow {
             greedy,
             plain: unlimited
                 && matches!(spec.reaction, Reaction::None(_))
-                && spec.telemetry.is_none()
+                && spec.added() == Bytes::ZERO
                 && spec.acknowledge.is_none()
                 && spec.recovery.is_none(),
             tag_size: reaction.tag_size().get() as u16,
-            telemetry: spec.telemetry.map_or(0, |telemetry| telemetry.size.get() as u16),
+            added: spec.added().get() as u16,
             reaction,
             pace,
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
@@ -165,11 +165,11 @@ impl Flow {
         }
     }
 
-    /// What a tag or telemetry adds to the frame that it would send now.
+    /// What a tag, headers and telemetry add to the frame that it would send now.
     #[inline]
     pub(crate) fn tag_len(&self) -> u16 {
         let tag = if self.tag_size != 0 && self.reaction.tag() != 0 { self.tag_size } else { 0 };
-        tag + self.telemetry
+        tag + self.added
     }
 
     /// Length of the next frame it would make.
@@ -328,6 +328,7 @@ impl Flow {
             return;
         }
         self.not_before = match (self.reaction.pacing(), self.paced_at, rate) {
+            (Pacing::Kept, ..) => self.not_before,
             (_, _, None) => now,
             (Pacing::Remaining, Some(before), Some(rate)) => {
                 let left = u128::from((self.not_before - now).as_picos()) * u128::from(before.as_bits_per_sec());

@@ -10,7 +10,7 @@ use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
 use congestion::{Adapter, Feedback, LossSignal, ReactionPoint};
 use transport::{Block, Blocks, Meaning, Next, Progress, Reply, Sender, Sending, unwrapped};
-use units::{Bytes, Stream, Time};
+use units::{Bytes, Span, Stream, Time};
 
 /// See the module.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Reliable {
     pub(crate) timeouts: u64,
     /// When it knew that all of a finite flow has arrived.
     pub(crate) known: Option<Time>,
+    /// How long a finite flow takes alone.
+    pub(crate) alone: Option<Span>,
 }
 
 impl Reliable {
@@ -36,7 +38,7 @@ impl Reliable {
         // What does not fit was refused before.
         let _ = sender.attach(adapter);
         let stream = Stream::new(adapter.seed, u64::from(adapter.flow), "retransmission");
-        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, known: None })
+        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, known: None, alone: None })
     }
 }
 

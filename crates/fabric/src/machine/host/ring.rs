@@ -73,7 +73,7 @@ impl<P: Probe> Network<P> {
             frame.entropy = entropy;
         }
         self.totals.control_bytes += u64::from(tag);
-        if flow.telemetry != 0 {
+        if flow.added != 0 {
             frame.tag = TELEMETRY;
             self.telemetry.begin(place);
         }

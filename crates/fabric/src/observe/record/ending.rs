@@ -177,6 +177,8 @@ impl Row for FlowRow {
         put(Cell::maybe(self.report.completed, Cell::at));
         put(Cell::maybe(self.report.acknowledged, Cell::at));
         put(Cell::maybe(self.report.completed, |at| Cell::span(at.saturating_since(self.start))));
+        put(Cell::maybe(self.report.acknowledged, |at| Cell::span(at.saturating_since(self.start))));
+        put(Cell::maybe(self.report.slowdown(self.start), Cell::Real));
         put(Cell::maybe(self.ended, Cell::at));
         put(Cell::maybe(self.throughput, Cell::Real));
         put(Cell::maybe(self.goodput, Cell::Real));

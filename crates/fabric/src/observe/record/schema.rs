@@ -185,6 +185,19 @@ pub const FLOWS: Table = Table {
         )),
         maybe(integer("duration", Unit::Picoseconds, "time from the start to the arrival of the last byte")),
         maybe(integer(
+            "source_duration",
+            Unit::Picoseconds,
+            "time from the start until the source knew that the last byte had arrived; empty as `acknowledged`",
+        )),
+        maybe(column(
+            "slowdown",
+            Kind::Real,
+            Unit::None,
+            "source_duration divided by the time that the flow takes alone: twice the propagation of its path, one frame \
+             without headers at each link, and all bytes with headers and overhead at the slowest link; this is the \
+             slowdown of the HPCC simulator",
+        )),
+        maybe(integer(
             "ended",
             Unit::Picoseconds,
             "time at which the flow ended: complete, stopped, or its last frame arrived or lost; empty if it was \

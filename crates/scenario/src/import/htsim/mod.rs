@@ -1,0 +1,121 @@
+//! Files of htsim: connection matrices (`.cm`) and topologies (`.topo`).
+//!
+//! A connection matrix lists flows, and triggers that start some of them when others end. A topology has two or three
+//! tiers. Neither names a congestion control: that is an option of htsim's programs, and a choice of the user here.
+
+mod matrix;
+mod topology;
+
+use super::write::{file_name, quoted};
+use super::{Imported, NamedText, Work};
+use crate::problem::Errors;
+use matrix::Matrix;
+use std::fmt::Write as _;
+use topology::Topology;
+use units::Span;
+
+/// How to convert.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Name of the scenario.
+    pub name: &'a str,
+    /// File of the flows, as the scenario names it.
+    pub flows_file: &'a str,
+    /// Whether starts are in microseconds, as in older files; in picoseconds otherwise.
+    pub micros: bool,
+}
+
+/// Payload and headers of htsim's data packets.
+const FRAME: &str = "frame = \"4000B\"\nheaders = \"64B\"\nacknowledge = { size = \"64B\" }\n";
+/// A flow lasts at least so much longer than its bytes take on its link, before the run ends.
+const PATIENCE: u64 = 20;
+
+/// Converts the files.
+///
+/// # Errors
+/// Returns all mistakes in the files, with file and line.
+pub fn import(
+    matrix: NamedText<'_>,
+    topology: Option<NamedText<'_>>,
+    options: &Options<'_>,
+) -> Result<Imported, Errors> {
+    let mut work = Work::default();
+    let source = work.add(matrix);
+    let flows = matrix::read(&mut work, source, matrix.text, options.micros);
+    let drawn = match topology {
+        Some(text) => {
+            let source = work.add(text);
+            topology::read(&mut work, source, text.text)
+        }
+        None => flows.as_ref().and_then(|flows| Topology::usual(&mut work, flows)),
+    };
+    work.checked()?;
+    let (Some(flows), Some(drawn)) = (flows, drawn) else {
+        // What is missing has been reported.
+        return Err(Errors::new(work.sources, work.problems));
+    };
+    flows.check(&mut work, drawn.nodes);
+    work.checked()?;
+    let names: Vec<String> =
+        [Some(matrix.name), topology.map(|text| text.name)].into_iter().flatten().map(file_name).collect();
+    let (scenario, csv) = write(&mut work, &flows, &drawn, options, &names);
+    let counts = [drawn.nodes as usize, drawn.switches() as usize, flows.flows.len()];
+    Ok(Imported { scenario, flows: csv, notes: work.notes, counts })
+}
+
+fn write(
+    work: &mut Work,
+    matrix: &Matrix<'_>,
+    topology: &Topology,
+    options: &Options<'_>,
+    names: &[String],
+) -> (String, String) {
+    let drawing = topology.drawing();
+    let mut text = format!("# Imported from files of htsim: {}.\n", names.join(", "));
+    let _ = write!(text, "schema_version = 1\nname = {}\n", quoted(options.name));
+    text.push_str(
+        "\n[network]\noverhead = \"0B\"       # no preamble and gap\nsmallest_frame = \"1B\"\nmultipath = \"spray\"\n",
+    );
+    text.push_str(&drawing.network());
+    for (tier, nodes) in topology.tiers() {
+        let _ = write!(text, "\n[[switches]]\nmatch = {}\n", drawing.names(&nodes));
+        if tier.switch_latency > Span::ZERO {
+            let _ = writeln!(text, "pipeline = \"{}\"", tier.switch_latency);
+        }
+        text.push_str("flow_control = \"pfc\"\nbuffer = \"shared\"\nshared_size = \"64MB\"\nalpha = \"1/8\"\nbuffers = { capacity = \"0B\" }\n");
+    }
+    text.push_str("\n[recovery]\nname = \"selective-repeat\"\n");
+    let file = quoted(options.flows_file);
+    let _ = write!(text, "\n[[workloads]]\nname = \"flows\"\nkind = \"flows\"\nfile = {file}\n{FRAME}");
+    let unit = if options.micros { "microseconds" } else { "picoseconds" };
+    work.note(
+        "start",
+        format!("read as {unit}; htsim reads picoseconds, its older versions microseconds (--start-unit)"),
+    );
+    work.note(
+        "congestion control",
+        "is an option of htsim's programs: none here; set [protocol], and switches to match",
+    );
+    work.note("packet size", "is an option of htsim's programs: 4000 B and 64 B of headers here");
+    work.note("paths", "htsim sprays packets over all paths with most of its protocols; here `multipath = \"spray\"`");
+    let mut csv = String::from("source,destination,bytes,start,name\n");
+    let mut last = Span::ZERO;
+    let mut bytes = 0_u64;
+    for flow in &matrix.flows {
+        let name = flow.id.map(|id| format!("flow{id}")).unwrap_or_default();
+        let _ = writeln!(csv, "h{},h{},{},{},{name}", flow.source, flow.destination, flow.bytes, flow.start);
+        last = last.max(flow.start);
+        bytes = bytes.saturating_add(flow.bytes);
+    }
+    // The file has no end: all bytes through one link, and some time.
+    let rate = topology.host_rate().as_bits_per_sec().max(1);
+    let alone = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate);
+    let longest = Span::from_picos(u64::try_from(alone).unwrap_or(u64::MAX / 64).min(u64::MAX / 64));
+    let duration = last + longest.max(Span::from_millis(1)) * PATIENCE;
+    let micros = duration.as_picos().div_ceil(1_000_000);
+    let _ = writeln!(text, "\n[run]\nduration = \"{}\"  # htsim's option -end", Span::from_micros(micros));
+    (text, csv)
+}
+
+#[cfg(test)]
+mod tests;

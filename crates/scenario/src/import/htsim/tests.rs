@@ -1,0 +1,150 @@
+//! Small files of htsim, converted and loaded.
+
+use super::*;
+use crate::{FileReader, Limits, Plan, load_str};
+use fabric::graph::Role;
+use std::path::Path;
+use units::{Rate, Time};
+
+const MATRIX: &str = "\
+Nodes 16
+Connections 3
+Triggers 1
+0->13 id 1 start 0 size 2000000
+13->0 id 2 start 1000000 size 1000 send_done_trigger 1
+4->5 id 3 trigger 1 size 5000
+trigger id 1 oneshot
+";
+const TOPOLOGY: &str = "\
+# a tiny leaf-spine
+Nodes 32
+Tiers 2
+Podsize 32
+
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 8
+Radix_Up 2
+Downlink_Latency_ns 1000
+Switch_Latency_ns 50
+Oversubscribed 4
+
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 4
+Downlink_Latency_ns 2000
+";
+const THREE_TIERS: &str = "\
+Nodes 16
+Tiers 3
+Podsize 4
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 2
+Radix_Up 2
+Downlink_Latency_ns 1000
+Queue_Down 100
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 2
+Radix_Up 2
+Downlink_Latency_ns 1000
+Bundle 1
+Tier 2
+Downlink_speed_Gbps 100
+Radix_Down 4
+Downlink_Latency_ns 1000
+";
+
+struct Beside(String);
+
+impl FileReader for Beside {
+    fn read(&self, _path: &Path) -> Result<String, String> {
+        Ok(self.0.clone())
+    }
+}
+
+fn converted(matrix: &str, topology: Option<&str>, micros: bool) -> Result<Imported, Errors> {
+    let options = Options { name: "small", flows_file: "small.flows.csv", micros };
+    let matrix = NamedText { name: "a.cm", text: matrix };
+    import(matrix, topology.map(|text| NamedText { name: "a.topo", text }), &options)
+}
+
+fn plan(imported: &Imported) -> Plan {
+    let reader = Beside(imported.flows.clone());
+    let plan = load_str("small.toml", &imported.scenario, &[], &reader, Limits::default());
+    plan.unwrap_or_else(|errors| panic!("{}\n{}", imported.scenario, errors.render(false)))
+}
+
+fn micros(micros: u64) -> Time {
+    Time::ZERO + Span::from_micros(micros)
+}
+
+#[test]
+fn flows_are_those_of_the_matrix_and_triggers_are_reported() {
+    let imported = converted(MATRIX, None, false).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    assert_eq!(imported.counts, [16, 20, 3]);
+    let plan = plan(&imported);
+    let starts: Vec<Time> = plan.spec.flows.iter().map(|flow| flow.start).collect();
+    assert_eq!(starts, [micros(0), micros(1), micros(0)]);
+    assert_eq!(plan.flow_names.iter().collect::<Vec<_>>(), ["flow1", "flow2", "flow3"]);
+    let note = |key: &str| imported.notes.iter().find(|note| note.key == key).map(|note| note.meaning.as_str());
+    assert!(note("trigger").is_some_and(|meaning| meaning.contains("1 of them start at time 0")));
+    assert!(note("start").is_some_and(|meaning| meaning.contains("picoseconds")));
+    assert!(note("--topo").is_some_and(|meaning| meaning.contains("4 ports per switch")));
+    // Older files have microseconds.
+    let plan =
+        self::plan(&converted("Nodes 16\nConnections 1\n0->13 start 2.5 size 7\n", None, true).expect("a scenario"));
+    assert_eq!(plan.spec.flows[0].start, Time::ZERO + Span::from_nanos(2500));
+}
+
+#[test]
+fn topologies_have_the_tiers_of_the_file() {
+    let imported = converted(MATRIX, Some(TOPOLOGY), false).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let spec = plan(&imported).spec;
+    // Four ToRs with eight hosts each, and two spines.
+    assert_eq!(imported.counts, [32, 6, 3]);
+    assert_eq!(spec.graph.cables.len(), 32 + 4 * 2);
+    let trunks = spec.graph.cables.iter().filter(|cable| cable.link.latency == Span::from_micros(2)).count();
+    assert_eq!(trunks, 8);
+    let imported =
+        converted(MATRIX, Some(THREE_TIERS), false).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let spec = plan(&imported).spec;
+    assert_eq!(imported.counts, [16, 20, 3]);
+    assert_eq!(spec.graph.cables.len(), 16 * 3);
+    assert!(spec.graph.cables.iter().all(|cable| cable.link.rate == Rate::from_gigabits(100)));
+    assert_eq!(spec.graph.nodes.iter().filter(|node| node.role == Role::Switch).count(), 20);
+    assert!(imported.notes.iter().any(|note| note.key == "Queue_Up, Queue_Down"));
+}
+
+#[test]
+fn mistakes_are_reported_with_file_line_and_remedy() {
+    let wrong = |matrix: &str, topology: Option<&str>| {
+        let errors = converted(matrix, topology, false).expect_err("a mistake");
+        let first = errors.complaints().next().expect("a complaint");
+        assert!(!first.help.is_empty(), "{first:?}");
+        (first.file, first.line, first.message)
+    };
+    let is = |found: (String, usize, String), file: &str, line: usize, part: &str| {
+        assert!(found.0 == file && found.1 == line && found.2.contains(part), "{found:?}");
+    };
+    let matrix = |from: &str, to: &str| wrong(&MATRIX.replacen(from, to, 1), None);
+    is(matrix("Nodes 16", "Nodes many"), "a.cm", 1, "needs a number");
+    is(matrix("Nodes 16\n", ""), "a.cm", 6, "how many nodes");
+    is(matrix("Connections 3", "Connections 4"), "a.cm", 2, "but the file has 3");
+    is(matrix("0->13", "0->16"), "a.cm", 4, "beyond the 16");
+    is(matrix("0->13", "0->0"), "a.cm", 4, "is its source");
+    is(matrix("0->13", "0->x"), "a.cm", 4, "no connection");
+    is(matrix("start 0", "begin 0"), "a.cm", 4, "no key");
+    is(matrix("start 0", "start soon"), "a.cm", 4, "no start");
+    is(matrix("start 0 ", ""), "a.cm", 4, "without a start");
+    is(matrix("size 2000000", "size big"), "a.cm", 4, "without a size");
+    is(matrix("trigger id 1", "hello id 1"), "a.cm", 7, "no line");
+    let topology = |from: &str, to: &str| wrong(MATRIX, Some(&TOPOLOGY.replacen(from, to, 1)));
+    is(topology("Podsize 32\n", ""), "a.topo", 16, "no Podsize");
+    is(topology("Tiers 2", "Tiers 1"), "a.topo", 17, "1 tiers");
+    is(topology("Podsize 32", "Podsize 5"), "a.topo", 6, "pods of 5");
+    is(topology("Radix_Down 8\n", ""), "a.topo", 6, "no radix_down");
+    is(topology("Radix_Down 4", "Radix_Down 5"), "a.topo", 6, "links of ToRs");
+    is(topology("Nodes 32", "Nodes 8").clone(), "a.topo", 6, "pods of 32");
+}

@@ -1,0 +1,156 @@
+//! Files of other simulators, converted to scenarios on disk.
+//!
+//! The scenario and the list of its flows are written, or neither: everything is read, converted and checked before, and
+//! what exists is not replaced unless that is asked for.
+
+use files::output::{is_replaced, write_given};
+use files::{LARGEST_DATA, read_given};
+use scenario::import::{Imported, NamedText, hpcc, htsim};
+use scenario::{Errors, FileReader, Limits, load_str};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A conversion that failed.
+#[derive(Debug)]
+pub enum ImportError {
+    /// A file cannot be read.
+    Read {
+        /// Its path.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// Something in the files is wrong.
+    Input(Box<Errors>),
+    /// The name of the scenario to write is not that of a TOML file.
+    Name(PathBuf),
+    /// A file to write exists.
+    Exists(PathBuf),
+    /// A file cannot be written.
+    Write {
+        /// Its path.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+}
+
+/// Where to write a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The scenario; its flows are beside it, in a file of the same name that ends in `.flows.csv`.
+    pub file: &'a Path,
+    /// Whether existing files are replaced.
+    pub overwrite: bool,
+}
+
+impl Target<'_> {
+    /// The file of flows.
+    #[must_use]
+    pub fn flows(&self) -> PathBuf {
+        self.file.with_extension("flows.csv")
+    }
+
+    /// Names of the scenario and of the file of flows.
+    fn names(&self) -> Result<(String, String), ImportError> {
+        let text = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        let stem = self.file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+        let is_toml = self.file.extension().is_some_and(|extension| extension == "toml");
+        match (stem, text(&self.flows())) {
+            (Some(stem), Some(flows)) if is_toml => Ok((stem, flows)),
+            _ => Err(ImportError::Name(self.file.to_owned())),
+        }
+    }
+}
+
+/// A file that was read.
+struct Opened {
+    name: String,
+    text: String,
+}
+
+impl Opened {
+    fn read(path: &Path) -> Result<Opened, ImportError> {
+        let read = read_given(path, LARGEST_DATA);
+        let text = read.map_err(|error| ImportError::Read { path: path.to_owned(), error })?;
+        Ok(Opened { name: path.to_string_lossy().into_owned(), text })
+    }
+
+    fn text(&self) -> NamedText<'_> {
+        NamedText { name: &self.name, text: &self.text }
+    }
+}
+
+/// Converts files of the public HPCC simulator: a topology, flows and, if given, a configuration. `control` replaces the
+/// congestion control of the configuration.
+///
+/// # Errors
+/// Fails if a file cannot be read or written, or if something in the files is wrong; then nothing is written.
+pub fn import_hpcc(
+    topology: &Path,
+    flows: &Path,
+    config: Option<&Path>,
+    control: Option<&str>,
+    target: &Target<'_>,
+) -> Result<Imported, ImportError> {
+    let (name, flows_file) = target.names()?;
+    let (topology, flows) = (Opened::read(topology)?, Opened::read(flows)?);
+    let config = config.map(Opened::read).transpose()?;
+    let options = hpcc::Options { name: &name, flows_file: &flows_file, control };
+    finish(hpcc::import(topology.text(), flows.text(), config.as_ref().map(Opened::text), &options), target)
+}
+
+/// Converts files of htsim: a connection matrix and, if given, a topology. `micros` says that starts are in microseconds, as
+/// in older files.
+///
+/// # Errors
+/// Fails if a file cannot be read or written, or if something in the files is wrong; then nothing is written.
+pub fn import_htsim(
+    matrix: &Path,
+    topology: Option<&Path>,
+    micros: bool,
+    target: &Target<'_>,
+) -> Result<Imported, ImportError> {
+    let (name, flows_file) = target.names()?;
+    let matrix = Opened::read(matrix)?;
+    let topology = topology.map(Opened::read).transpose()?;
+    let options = htsim::Options { name: &name, flows_file: &flows_file, micros };
+    finish(htsim::import(matrix.text(), topology.as_ref().map(Opened::text), &options), target)
+}
+
+/// A reader of the one file that a converted scenario names.
+struct Beside<'a>(&'a str);
+
+impl FileReader for Beside<'_> {
+    fn read(&self, _path: &Path) -> Result<String, String> {
+        Ok(self.0.to_owned())
+    }
+}
+
+/// Checks a converted scenario and writes it with its flows.
+fn finish(imported: Result<Imported, Errors>, target: &Target<'_>) -> Result<Imported, ImportError> {
+    let wrong = |errors: Errors| ImportError::Input(Box::new(errors));
+    let imported = imported.map_err(wrong)?;
+    let name = target.file.to_string_lossy();
+    load_str(&name, &imported.scenario, &[], &Beside(&imported.flows), Limits::default()).map_err(wrong)?;
+    let flows = target.flows();
+    for path in [target.file, &flows] {
+        if is_replaced(path) && !target.overwrite {
+            return Err(ImportError::Exists(path.to_owned()));
+        }
+    }
+    let had_flows = is_replaced(&flows);
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error| ImportError::Write { path, error }
+    };
+    write_given(&flows, &imported.flows).map_err(failed(&flows))?;
+    write_given(target.file, &imported.scenario).map_err(|error| {
+        if !had_flows {
+            // Without its scenario it would be half a result.
+            let _ = std::fs::remove_file(&flows);
+        }
+        failed(target.file)(error)
+    })?;
+    Ok(imported)
+}

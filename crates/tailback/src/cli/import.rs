@@ -1,0 +1,67 @@
+//! `import`: files of other simulators as scenarios.
+
+use super::arguments::{Import, ImportFrom, ImportTarget};
+use super::console;
+use super::exit::Exit;
+use scenario::import::Imported;
+use study::{ImportError, Target, import_hpcc, import_htsim};
+use units::grouped;
+
+/// `tailback import`
+pub fn import(arguments: &Import) -> Exit {
+    match &arguments.from {
+        ImportFrom::Hpcc(files) => {
+            let target = target(&files.target);
+            let (config, control) = (files.config.as_deref(), files.control.as_deref());
+            said(&target, import_hpcc(&files.topology, &files.flows, config, control, &target))
+        }
+        ImportFrom::Htsim(files) => {
+            let target = target(&files.target);
+            let micros = files.start_unit == "us";
+            said(&target, import_htsim(&files.matrix, files.topo.as_deref(), micros, &target))
+        }
+    }
+}
+
+fn target(arguments: &ImportTarget) -> Target<'_> {
+    Target { file: &arguments.output, overwrite: arguments.overwrite }
+}
+
+/// Says what was written, or why nothing was.
+fn said(target: &Target<'_>, imported: Result<Imported, ImportError>) -> Exit {
+    let error = match imported {
+        Ok(imported) => {
+            for note in &imported.notes {
+                console::note(&format!("note: {}: {}", note.key, note.meaning));
+            }
+            let [hosts, switches, flows] = imported.counts.map(|count| grouped(count as u64));
+            console::note(&format!(
+                "wrote {} and {}: {hosts} hosts, {switches} switches, {flows} flows",
+                target.file.display(),
+                target.flows().display()
+            ));
+            return Exit::Success;
+        }
+        Err(error) => error,
+    };
+    let (message, exit) = match &error {
+        ImportError::Input(errors) => return console::problems(errors),
+        ImportError::Read { path, error } => {
+            (format!("cannot read {}: {error}\n  check the path", path.display()), Exit::of_io(error))
+        }
+        ImportError::Name(path) => {
+            let help = "name a file that ends in .toml: -o network.toml";
+            (format!("{} is no name of a scenario\n  {help}", path.display()), Exit::BadInput)
+        }
+        ImportError::Exists(path) => {
+            let help = "name another file, or replace it with --overwrite";
+            (format!("{} already exists\n  {help}", path.display()), Exit::BadInput)
+        }
+        ImportError::Write { path, error } => (
+            format!("cannot write {}: {error}\n  name a file in an existing directory", path.display()),
+            Exit::of_io(error),
+        ),
+    };
+    console::error(&message);
+    exit
+}
