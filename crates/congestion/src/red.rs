@@ -119,15 +119,15 @@ pub(crate) const DROP: PointInfo = PointInfo {
     summary: "random early detection: drops frames with a probability that grows between two queue lengths",
     parameters: &[
         Parameter {
-            default: ParameterDefault::Value("7500B", "Floyd and Jacobson 1993: 5 packets, here of 1500 B"),
+            default: ParameterDefault::Value("7500B", "ns-3, RedQueueDisc: 5 packets, here of 1500 B"),
             ..KMIN
         },
         Parameter {
-            default: ParameterDefault::Value("22500B", "Floyd and Jacobson 1993: 15 packets, here of 1500 B"),
+            default: ParameterDefault::Value("22500B", "ns-3, RedQueueDisc: 15 packets, here of 1500 B"),
             ..KMAX
         },
-        Parameter { default: ParameterDefault::Value("0.02", "Floyd and Jacobson 1993: 1/50"), ..PMAX },
-        Parameter { default: ParameterDefault::Value("0.002", "Floyd and Jacobson 1993"), ..WEIGHT },
+        Parameter { default: ParameterDefault::Value("0.02", "ns-3, RedQueueDisc: 1/50"), ..PMAX },
+        Parameter { default: ParameterDefault::Value("0.002", "ns-3, RedQueueDisc"), ..WEIGHT },
         Parameter { default: ParameterDefault::Value("uniform", "Floyd and Jacobson 1993"), ..SPACING },
         REFERENCE_RATE,
     ],
