@@ -81,6 +81,8 @@ frame.fields.sequence = ProtoField.uint32("tailback.sequence", "Position in the 
 frame.fields.born = ProtoField.uint64("tailback.born", "Made at (ps)", base.DEC)
 frame.fields.tag = ProtoField.uint16("tailback.tag", "Associated congestion point", base.DEC)
 frame.fields.cause = ProtoField.int16("tailback.cause", "Frame that caused it, from the position", base.DEC)
+frame.fields.telemetry = ProtoField.bool("tailback.telemetry", "Telemetry", 8, nil, 0x10)
+frame.fields.stamp = ProtoField.bytes("tailback.stamp", "Stamp")
 frame.fields.name = ProtoField.string("tailback.name", "Name of the flow")
 
 function frame.dissector(buffer, packet, tree)
@@ -92,6 +94,7 @@ function frame.dissector(buffer, packet, tree)
     branch:add(frame.fields.kind, buffer(0, 1))
     branch:add(frame.fields.marked, buffer(1, 1))
     branch:add(frame.fields.last, buffer(1, 1))
+    branch:add(frame.fields.telemetry, buffer(1, 1))
     branch:add(frame.fields.flow, buffer(2, 4))
     branch:add(frame.fields.sequence, buffer(6, 4))
     branch:add(frame.fields.born, buffer(10, 8))
@@ -106,17 +109,33 @@ function frame.dissector(buffer, packet, tree)
         branch:add(frame.fields.name, buffer(21, name))
         called = " " .. buffer(21, name):string()
     end
+    local at = 21 + name
+    if math.floor(buffer(1, 1):uint() / 0x10) % 2 == 1 and at < buffer:len() then
+        for hop = 0, buffer(at, 1):uint() - 1 do
+            local first = at + 1 + 8 * hop
+            if first + 8 > buffer:len() then break end
+            local high, low = buffer(first, 4):uint(), buffer(first + 4, 4):uint()
+            -- rate:3, time:24, bytes:20, queue:17
+            local rates = { [0] = 0, 10, 25, 40, 50, 100, 200, 400 }
+            local text = string.format("Stamp %d: %d Gb/s, %d ns, %d B sent, %d B queued", hop,
+                rates[math.floor(high / 0x20000000)], math.floor(high / 0x20) % 0x1000000,
+                (high % 0x20 * 0x8000 + math.floor(low / 0x20000)) * 128, low % 0x20000 * 80)
+            branch:add(frame.fields.stamp, buffer(first, 8)):set_text(text)
+        end
+    end
     packet.cols.info = string.format("%s of flow %d%s, position %d%s", kinds[kind] or "unknown",
         buffer(2, 4):uint(), called, buffer(6, 4):uint(), buffer(1, 1):uint() >= 0x80 and ", marked" or "")
     return buffer:len()
 end
 
--- In InfiniBand packets the header is what the transport carries, behind a signature.
+-- In InfiniBand packets, RoCEv2 and TCP the header is what the transport carries, behind a signature.
 local signature = "Tailback, frame:"
-frame:register_heuristic("infiniband.payload", function(buffer, packet, tree)
+local function signed(buffer, packet, tree)
     if buffer:len() <= #signature or buffer(0, #signature):string() ~= signature then return false end
     return frame.dissector(buffer(#signature):tvb(), packet, tree) > 0
-end)
+end
+frame:register_heuristic("infiniband.payload", signed)
+frame:register_heuristic("tcp", signed)
 
 ethertypes:add(0x22E9, tag)
 ethertypes:add(0x22E7, message)

@@ -127,6 +127,30 @@ pub struct Input<'a> {
     pub text: &'a str,
 }
 
+/// The format in which captures show the frames of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureFormat {
+    /// Ethernet frames with our own header.
+    Tailback,
+    /// RoCEv2.
+    RoceV2,
+    /// TCP over IPv4.
+    Tcp,
+}
+
+impl CaptureFormat {
+    /// Returns the format of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<CaptureFormat> {
+        match name {
+            "tailback" => Some(CaptureFormat::Tailback),
+            "rocev2" => Some(CaptureFormat::RoceV2),
+            "tcp" => Some(CaptureFormat::Tcp),
+            _ => None,
+        }
+    }
+}
+
 /// A scenario with all values determined.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -146,6 +170,8 @@ pub struct Plan {
     pub workload_of_flow: Vec<u32>,
     /// Names of the workloads, in the order of the scenario.
     pub workload_names: Vec<String>,
+    /// The format in which captures show the frames of every workload; `None` for that of the transport it models.
+    pub captures: Vec<Option<CaptureFormat>>,
     /// Expectations of the results.
     pub expectations: Vec<Expectation>,
     /// The dimensions of a sweep.

@@ -1,5 +1,5 @@
 //! InfiniBand (IBTA volume 1, chapters 7 and 9): local route header, base transport header with its congestion bits,
-//! the two CRCs of a packet, and the flow control packet that carries credits.
+//! the extended header of an acknowledgement, the two CRCs of a packet, and the flow control packet that carries credits.
 //!
 //! | octets | local route header |
 //! |---|---|
@@ -33,6 +33,16 @@ pub const MOST_WORDS: u16 = 0x7FF;
 
 /// Opcodes of the base transport header.
 pub mod opcode {
+    /// Reliable connection, first packet of a message.
+    pub const SEND_FIRST: u8 = 0x00;
+    /// Reliable connection, neither the first nor the last packet of a message.
+    pub const SEND_MIDDLE: u8 = 0x01;
+    /// Reliable connection, last packet of a message.
+    pub const SEND_LAST: u8 = 0x02;
+    /// Reliable connection, last packet of a message, with four octets of immediate data before its payload.
+    pub const SEND_LAST_IMMEDIATE: u8 = 0x03;
+    /// Reliable connection, single-packet message, with immediate data.
+    pub const SEND_ONLY_IMMEDIATE: u8 = 0x05;
     /// Reliable connection, single-packet message.
     pub const SEND_ONLY: u8 = 0x04;
     /// Unreliable connection, single-packet message.
@@ -163,6 +173,37 @@ impl BaseTransport {
         out.u24(self.queue_pair);
         out.u8(u8::from(self.acknowledge) << 7);
         out.u24(self.sequence);
+    }
+}
+
+/// The extended header of an acknowledgement (AETH, IBTA 9.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckExtended {
+    /// Kind of the acknowledgement, with its credits or code; see the constants.
+    pub syndrome: u8,
+    /// Number of messages completed, 24 bits.
+    pub message: u32,
+}
+
+impl AckExtended {
+    /// Length in octets.
+    pub const LENGTH: usize = 4;
+    /// Acknowledgement without end-to-end credits.
+    pub const ACKNOWLEDGED: u8 = 0x1F;
+    /// Negative acknowledgement: packet sequence error (IBTA 9.7.5.2.8).
+    pub const SEQUENCE_ERROR: u8 = 0x60;
+
+    /// Parses a header, and returns it with the octets after it.
+    pub fn parse(bytes: &[u8]) -> Result<(AckExtended, &[u8]), Error> {
+        at_least(bytes, AckExtended::LENGTH, "extended header of an acknowledgement")?;
+        let header = AckExtended { syndrome: be8(bytes, 0), message: be24(bytes, 1) };
+        Ok((header, from(bytes, AckExtended::LENGTH)))
+    }
+
+    /// Writes the header.
+    pub fn emit(&self, out: &mut Writer) {
+        out.u8(self.syndrome);
+        out.u24(self.message);
     }
 }
 

@@ -1,19 +1,42 @@
-//! IPv4 (RFC 791) and UDP (RFC 768), limited to the needs of RoCEv2: no fragments are written, options are skipped.
+//! IPv4 (RFC 791) and UDP (RFC 768), limited to the needs of RoCEv2 and TCP: no fragments are written, options are
+//! skipped.
 
 use crate::bytes::{array, at_least, be8, be16, from};
 use crate::{Error, Writer};
 
 /// Protocol number of UDP.
 pub const UDP: u8 = 17;
-const HEADER: usize = 20;
+/// Length of a header without options in octets.
+pub const HEADER: usize = 20;
+/// Explicit congestion notification: the transport understands marks, ECT(0) (RFC 3168).
+pub const CAPABLE: u8 = 2;
+/// Explicit congestion notification: congestion experienced, CE.
+pub const EXPERIENCED: u8 = 3;
 
-/// Sum of ones' complement over pairs of octets.
+/// Sum of ones' complement over pairs of octets (RFC 1071).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sum(u64);
+
+impl Sum {
+    /// Adds octets; those of an odd number are the last.
+    pub(crate) fn add(self, bytes: &[u8]) -> Sum {
+        let (pairs, last) = bytes.as_chunks::<2>();
+        let odd = last.first().map_or(0, |&octet| u64::from(octet) << 8);
+        Sum(pairs.iter().fold(self.0 + odd, |sum, &pair| sum + u64::from(u16::from_be_bytes(pair))))
+    }
+
+    /// Returns the checksum: the complement of the sum; zero for octets that contain theirs.
+    pub(crate) fn checksum(self) -> u16 {
+        let mut sum = self.0;
+        while sum > 0xFFFF {
+            sum = (sum >> 16) + (sum & 0xFFFF);
+        }
+        !(sum as u16)
+    }
+}
+
 fn checksum(bytes: &[u8]) -> u16 {
-    let (pairs, last) = bytes.as_chunks::<2>();
-    let odd = last.first().map_or(0, |&octet| u32::from(octet) << 8);
-    let sum = pairs.iter().fold(odd, |sum, &pair| sum + u32::from(u16::from_be_bytes(pair)));
-    let folded = (sum >> 16) + (sum & 0xFFFF);
-    !(((folded >> 16) + (folded & 0xFFFF)) as u16)
+    Sum::default().add(bytes).checksum()
 }
 
 /// An IPv4 header.
@@ -25,7 +48,7 @@ pub struct Repr {
     pub destination: [u8; 4],
     /// Differentiated services code point, 6 bits.
     pub code_point: u8,
-    /// Explicit congestion notification, 2 bits: 3 means congestion experienced.
+    /// Explicit congestion notification, 2 bits: see [`CAPABLE`] and [`EXPERIENCED`].
     pub congestion: u8,
     /// Time to live in hops.
     pub time_to_live: u8,

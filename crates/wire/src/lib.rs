@@ -1,4 +1,4 @@
-//! Frames of Ethernet, Data Center Bridging, shortest path bridging and InfiniBand as octets.
+//! Frames of Ethernet, Data Center Bridging, shortest path bridging, InfiniBand, RoCEv2 and TCP as octets.
 //!
 //! ```
 //! use tailback_wire::{Address, Writer, ethernet, mac_control};
@@ -49,6 +49,7 @@ pub mod pcapng;
 pub mod roce;
 pub mod spbm;
 pub mod tailback;
+pub mod tcp;
 pub mod trill;
 pub mod vlan;
 

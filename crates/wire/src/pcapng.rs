@@ -122,13 +122,25 @@ pub fn interface(out: &mut Vec<u8>, interface: &Interface) {
 
 /// Writes a packet: its interface, its time (in picoseconds; written in the interface's unit), and its octets.
 pub fn packet(out: &mut Vec<u8>, interface: u32, resolution: Resolution, picoseconds: u64, octets: &[u8]) {
+    cut_packet(out, interface, resolution, picoseconds, octets, octets.len());
+}
+
+/// Like [`packet`], for a packet of that original length, of which octets are missing at the end.
+pub fn cut_packet(
+    out: &mut Vec<u8>,
+    interface: u32,
+    resolution: Resolution,
+    picoseconds: u64,
+    octets: &[u8],
+    original: usize,
+) {
     let time = resolution.units(picoseconds);
     block(out, PACKET, |out| {
         out.extend(interface.to_le_bytes());
         out.extend(((time >> 32) as u32).to_le_bytes());
         out.extend((time as u32).to_le_bytes());
         out.extend((octets.len() as u32).to_le_bytes());
-        out.extend((octets.len() as u32).to_le_bytes());
+        out.extend((original as u32).to_le_bytes());
         padded(out, octets);
     });
 }

@@ -1,6 +1,7 @@
 //! Observers of a run. A network is generic over its probe, so unobserved events cost nothing.
 
 use crate::machine::frame::{Frame, Notice};
+use congestion::Stamp;
 use units::{Span, Time};
 
 /// The reason that a frame was dropped.
@@ -61,6 +62,15 @@ pub trait Probe: Send {
     fn wants_rates(&self) -> bool {
         true
     }
+    /// Returns whether it needs [`Probe::on_attachments`].
+    #[inline]
+    fn wants_attachments(&self) -> bool {
+        false
+    }
+    /// The frame whose start is told next carries these stamps of telemetry and these selective blocks, which are not in
+    /// the frame itself. A block is the first number of frames that have arrived and the first after them, modulo 2^32.
+    #[inline]
+    fn on_attachments(&mut self, _stamps: &[Stamp], _blocks: &[(u32, u32)]) {}
     /// A frame starts on a wire; it waited here for `waited` and occupies the wire for `busy`.
     #[inline]
     fn on_transmit(&mut self, _now: Time, _port: u32, _frame: &Frame, _waited: Span, _busy: Span) {}

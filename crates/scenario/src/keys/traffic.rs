@@ -238,6 +238,19 @@ fn flow_keys() -> Vec<Key> {
         )
         .formerly("requeue"),
         key(
+            "capture",
+            Kind::choice(&[
+                ("tailback", "Ethernet frames with a header of our own"),
+                ("rocev2", "RoCEv2: IPv4, UDP and InfiniBand's transport"),
+                ("tcp", "TCP over IPv4"),
+            ]),
+            Default::Absent(
+                "rocev2 with go-back-n, selective-repeat or, without a recovery, a control of RDMA such as dcqcn; tcp \
+                 with sack, newreno, cubic or dctcp; else tailback",
+            ),
+            "Format of its frames in captures of Ethernet links. It has no effect on the run.",
+        ),
+        key(
             "tree",
             Kind::Count(0, 63),
             Default::Absent("a hash of the flow picks one"),

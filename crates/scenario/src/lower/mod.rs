@@ -191,6 +191,7 @@ pub(crate) fn plan(
         flow_names: traffic.names,
         workload_of_flow: traffic.workload_of,
         workload_names: traffic.workloads,
+        captures: traffic.captures,
         expectations,
         sweep,
         figure,

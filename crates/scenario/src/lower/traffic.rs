@@ -5,6 +5,7 @@ use super::names::Names;
 use super::network::need_of;
 use crate::flow_names::FlowNames;
 use crate::key::LONGEST;
+use crate::plan::CaptureFormat;
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
@@ -22,6 +23,8 @@ pub(crate) struct Traffic {
     pub(crate) names: FlowNames,
     pub(crate) workload_of: Vec<u32>,
     pub(crate) workloads: Vec<String>,
+    /// By workload.
+    pub(crate) captures: Vec<Option<CaptureFormat>>,
 }
 
 pub(crate) fn traffic(
@@ -33,7 +36,9 @@ pub(crate) fn traffic(
 ) -> Option<Traffic> {
     let entries = root.tables("workloads");
     let workloads = workload_names(gathered, entries);
-    let mut traffic = Traffic { workloads, ..Traffic::default() };
+    let format = |entry: &Node| entry.text("capture").and_then(|name| CaptureFormat::named(&name));
+    let captures = entries.iter().map(format).collect();
+    let mut traffic = Traffic { workloads, captures, ..Traffic::default() };
     let mut good = true;
     for (number, entry) in entries.iter().enumerate() {
         let room = limits.flows.saturating_sub(traffic.flows.len() as u64);

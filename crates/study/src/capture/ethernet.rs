@@ -5,6 +5,7 @@ use congestion::Reaction;
 use fabric::record::FrameRow;
 use fabric::spec::FlowControl;
 use fabric::{Content as Says, Frame, Kind, Notice, Pause};
+use scenario::CaptureFormat;
 use wire::ethernet::{self, Content, ether_type};
 use wire::{Address, Priority, VlanId, Writer, cnm, fcs, mac_control, vlan};
 
@@ -12,9 +13,9 @@ use wire::{Address, Priority, VlanId, Writer, cnm, fcs, mac_control, vlan};
 const TAGGED: usize = 14 + vlan::LENGTH;
 
 impl Synthesizer<'_> {
-    /// Writes a frame and returns its length, which is the simulated one; `None` if a tagged frame cannot be that
-    /// short.
-    pub(super) fn ethernet(&self, row: &FrameRow, octets: &mut [u8]) -> Option<usize> {
+    /// Writes a frame and returns its length: the simulated one, or that of its headers if these are longer. `None` if a
+    /// tagged frame cannot be that short.
+    pub(super) fn ethernet(&mut self, row: &FrameRow, octets: &mut [u8]) -> Option<usize> {
         let length = usize::from(row.frame.len);
         if length < TAGGED + fcs::LENGTH {
             return None;
@@ -23,7 +24,19 @@ impl Synthesizer<'_> {
         match row.frame.content() {
             Says::Pause(pause) => self.pause(row, pause, &mut out),
             Says::Notice(notice) => self.notice(&row.frame, notice, length, &mut out),
-            _ => self.flow_frame(&row.frame, length, &mut out),
+            _ => {
+                let written = match self.formats.get(row.frame.flow as usize) {
+                    Some(CaptureFormat::RoceV2) => self.roce(&row.frame, length, &mut out),
+                    Some(CaptureFormat::Tcp) => {
+                        self.follow_echoes(row);
+                        self.tcp(row, length, &mut out)
+                    }
+                    Some(CaptureFormat::Tailback) | None => false,
+                };
+                if !written {
+                    self.flow_frame(&row.frame, length, &mut out);
+                }
+            }
         }
         // Simulated frames may be smaller than Ethernet's smallest, so its padding is not asked for.
         out.pad_to(length - fcs::LENGTH);

@@ -1,6 +1,6 @@
 //! A capture file, written during the run.
 
-use super::{Capture, Medium, Record, Synthesizer, medium};
+use super::{Capture, Medium, Record, Synthesizer, Written, medium};
 use fabric::record::FrameRow;
 use files::output::OutputFile;
 use results::ResultsError;
@@ -23,6 +23,10 @@ pub struct CaptureFile<'a> {
     pub frames: u64,
     /// Frames omitted because they are shorter than any frame of their medium.
     pub too_short: u64,
+    /// Frames of which only a part was written because they are shorter than the headers of their format.
+    pub cut: u64,
+    /// The longest of those headers, with everything around them.
+    pub whole: usize,
 }
 
 impl<'a> CaptureFile<'a> {
@@ -32,7 +36,7 @@ impl<'a> CaptureFile<'a> {
     /// Returns an error if a system call fails.
     pub fn create(path: &Path, plan: &'a Plan, capture: &Capture) -> Result<CaptureFile<'a>, ResultsError> {
         let file = OutputFile::create_given(path).map_err(|source| ResultsError::io("create", path, source))?;
-        let synthesizer = Synthesizer::new(&plan.spec, &plan.flow_names);
+        let synthesizer = Synthesizer::new(plan);
         let resolution = Resolution::for_span(plan.run.duration.as_picos());
         let mut interfaces = vec![None; synthesizer.ports.len()];
         let mut block = Vec::new();
@@ -72,6 +76,8 @@ impl<'a> CaptureFile<'a> {
             block,
             frames: 0,
             too_short: 0,
+            cut: 0,
+            whole: 0,
         };
         capture.put()?;
         Ok(capture)
@@ -84,20 +90,31 @@ impl<'a> CaptureFile<'a> {
     pub fn take(&mut self, frames: &[FrameRow]) -> Result<(), ResultsError> {
         for row in frames {
             let Some(interface) = self.interfaces.get(row.port as usize).copied().flatten() else { continue };
-            let Some(record) = self.synthesizer.write(row, &mut self.octets) else {
+            let Some(Written { record, mut original }) = self.synthesizer.write(row, &mut self.octets) else {
                 self.too_short += 1;
                 continue;
             };
+            if original > self.octets.len() {
+                self.cut += 1;
+                self.whole = self.whole.max(original);
+            }
             let time = row.time.as_picos();
             if let Record::InfiniBand(kind) = record {
                 let header = pcapng::erf(kind, time, self.octets.len() as u16);
+                original += header.len();
                 self.octets.splice(0..0, header);
             }
-            pcapng::packet(&mut self.block, interface, self.resolution, time, &self.octets);
+            pcapng::cut_packet(&mut self.block, interface, self.resolution, time, &self.octets, original);
             self.frames += 1;
             self.put()?;
         }
         Ok(())
+    }
+
+    /// Returns the number of acknowledgements that are too short for all of their selective blocks.
+    #[must_use]
+    pub fn without_blocks(&self) -> u64 {
+        self.synthesizer.without_blocks
     }
 
     fn put(&mut self) -> Result<(), ResultsError> {

@@ -8,17 +8,14 @@ use fabric::graph::NodeId;
 use fabric::record::FrameRow;
 use fabric::spec::{CreditUnit, FlowControl, MAX_CLASSES};
 use fabric::{Content, Credit as Grant, Frame, Kind};
-use wire::infiniband::{self, BaseTransport, FlowControl as Credit, INVARIANT, LocalRoute, VARIANT, WORD, opcode};
+use wire::infiniband::opcode;
+use wire::infiniband::{self, AckExtended, BaseTransport, FlowControl as Credit, INVARIANT, LocalRoute, VARIANT, WORD};
 use wire::pcapng::{ERF_LINK, Erf};
 use wire::{Writer, tailback};
 
 /// Octets of the headers before the payload.
 const HEADERS: usize = LocalRoute::LENGTH + BaseTransport::LENGTH;
 const SMALLEST: usize = HEADERS + INVARIANT + VARIANT;
-/// Length of the extended header of an acknowledgement: syndrome and message number.
-const ACKNOWLEDGED: usize = 4;
-/// The syndrome of a negative acknowledgement: PSN sequence error (InfiniBand 9.7.5.2.8).
-const SEQUENCE_ERROR: u32 = 0x60;
 
 impl Synthesizer<'_> {
     /// Writes a packet, and returns its length and record type.
@@ -54,7 +51,7 @@ impl Synthesizer<'_> {
         };
         let (opcode, header) = match frame.kind {
             _ if congestion => (opcode::CONGESTION, 0),
-            _ if acknowledges && payload >= ACKNOWLEDGED => (opcode::ACKNOWLEDGE, ACKNOWLEDGED),
+            _ if acknowledges && payload >= AckExtended::LENGTH => (opcode::ACKNOWLEDGE, AckExtended::LENGTH),
             // Without our header Wireshark looks for other protocols in a packet of a reliable connection.
             _ if payload < tailback::SIGNATURE.len() + tailback::Repr::LENGTH => (opcode::UNRELIABLE_SEND_ONLY, 0),
             _ => (opcode::SEND_ONLY, 0),
@@ -83,8 +80,9 @@ impl Synthesizer<'_> {
         };
         transport.emit(out);
         if header > 0 {
-            let syndrome = if frame.kind == Kind::NegativeAcknowledgement { SEQUENCE_ERROR } else { 0 };
-            out.u32(syndrome << 24 | sequence & 0xFF_FFFF);
+            let negative = frame.kind == Kind::NegativeAcknowledgement;
+            let syndrome = if negative { AckExtended::SEQUENCE_ERROR } else { 0 };
+            AckExtended { syndrome, message: sequence & 0xFF_FFFF }.emit(out);
         }
         if congestion {
             out.fill(0, payload);

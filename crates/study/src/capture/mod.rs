@@ -1,25 +1,29 @@
 //! Captures of simulated links as files for Wireshark.
 //!
 //! A simulated frame has a length, a class and a purpose, but no octets. This module generates the octets: PAUSE and
-//! PFC frames, congestion notification messages and InfiniBand credits follow the standards; all other frames carry our
-//! own header with the simulator's information. docs/wire/captures.md documents the source of each field.
+//! PFC frames, congestion notification messages, InfiniBand credits, and RoCEv2 and TCP for the flows that model them,
+//! follow the standards; all other frames carry our own header with the simulator's information. docs/wire/captures.md documents the source of each field.
 
 mod ethernet;
 mod file;
+mod format;
 mod infiniband;
 mod links;
+mod roce;
+mod tcp;
 
 pub use file::CaptureFile;
 pub use links::{Direction, choose};
 
 use discovery::address;
-use fabric::graph::{Graph, NodeId};
+use fabric::graph::{Graph, LinkSpec, NodeId};
 use fabric::record::FrameRow;
 use fabric::spec::{FlowControl, NetworkSpec};
-use fabric::workload::Destination;
+use fabric::workload::{Destination, FlowSpec};
 use fabric::{Frame, Kind};
-use scenario::FlowNames;
+use scenario::{CaptureFormat, FlowNames, Plan};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use wire::{Address, tailback};
 
 /// The link layer of a link.
@@ -51,6 +55,18 @@ struct Synthesizer<'a> {
     peers: Vec<NodeId>,
     /// By port and class: blocks sent, in the credit unit of the far end.
     sent: Vec<u64>,
+    /// Octets of the telemetry of the frame that is being written; `None` if it has no room for any.
+    stamps: Option<Vec<u8>>,
+    /// By flow: the format of its frames.
+    formats: Vec<CaptureFormat>,
+    /// Whether frames over IPv4 carry a VLAN tag: there are several classes.
+    tags: bool,
+    /// By port: its link.
+    links: Vec<LinkSpec>,
+    /// By TCP flow: confirmed echoes of marks.
+    reduced: BTreeMap<u32, tcp::Reduced>,
+    /// Acknowledgements that are too short for all of their selective blocks.
+    without_blocks: u64,
 }
 
 /// Returns the flow control of a node.
@@ -77,27 +93,59 @@ fn ports(graph: &Graph) -> impl Iterator<Item = (NodeId, u16, NodeId)> {
 }
 
 impl<'a> Synthesizer<'a> {
-    fn new(spec: &'a NetworkSpec, flow_names: &'a FlowNames) -> Synthesizer<'a> {
+    fn new(plan: &'a Plan) -> Synthesizer<'a> {
+        let (spec, flow_names) = (&plan.spec, &plan.flow_names);
         let peers = ports(&spec.graph).map(|(_, _, peer)| peer).collect();
         let ports: Vec<_> =
             ports(&spec.graph).map(|(node, number, peer)| (node, number, medium(spec, node, peer))).collect();
         let sent = vec![0; ports.len() * fabric::spec::MAX_CLASSES];
-        Synthesizer { spec, flow_names, hosts: spec.graph.hosts(), ports, peers, sent }
+        let format = |(flow, workload): (&FlowSpec, &u32)| {
+            let stated = plan.captures.get(*workload as usize).copied().flatten();
+            stated.unwrap_or_else(|| format::usual(flow))
+        };
+        let ends = spec.graph.ports().into_iter().flatten();
+        Synthesizer {
+            spec,
+            flow_names,
+            hosts: spec.graph.hosts(),
+            ports,
+            peers,
+            sent,
+            stamps: None,
+            formats: spec.flows.iter().zip(&plan.workload_of_flow).map(format).collect(),
+            tags: spec.classes.len() > 1,
+            links: ends.map(|end| spec.graph.cables[end.cable as usize].link).collect(),
+            reduced: BTreeMap::new(),
+            without_blocks: 0,
+        }
     }
 
-    /// Writes the octets of a frame and returns their record type; `None` if the frame is shorter than any of its
-    /// medium.
-    fn write(&mut self, row: &FrameRow, octets: &mut Vec<u8>) -> Option<Record> {
+    /// Writes the octets of a frame; `None` if the frame is shorter than any of its medium.
+    fn write(&mut self, row: &FrameRow, octets: &mut Vec<u8>) -> Option<Written> {
         let &(_, _, medium) = self.ports.get(row.port as usize)?;
+        let room = self.spec.flows.get(row.frame.flow as usize).is_some_and(|flow| flow.telemetry.is_some());
+        let stamp = |stamp: &congestion::Stamp| {
+            let (rate, picos) = (stamp.rate.as_bits_per_sec(), stamp.at.as_picos());
+            tailback::Stamp::of(rate, picos, stamp.sent.get(), stamp.queue.get()).octets()
+        };
+        let room = room && (row.frame.kind == Kind::Data || row.frame.acknowledges());
+        self.stamps = room.then(|| row.stamps.iter().flat_map(stamp).collect());
         octets.clear();
-        // No record is longer than its frame by more than what stands behind a credit.
-        octets.resize(usize::from(row.frame.len) + wire::pcapng::ERF_LINK, 0);
-        let (length, record) = match medium {
-            Medium::Ethernet => (self.ethernet(row, octets)?, Record::Ethernet),
-            Medium::InfiniBand => self.infiniband(row, octets)?,
+        // No record is longer than its frame by more than what stands behind a credit, or than headers and selective
+        // blocks.
+        octets.resize(usize::from(row.frame.len) + 2 * wire::pcapng::ERF_LINK, 0);
+        let (length, original, record) = match medium {
+            Medium::Ethernet => {
+                let original = self.ethernet(row, octets)?;
+                (original.min(row.frame.len.into()), original, Record::Ethernet)
+            }
+            Medium::InfiniBand => {
+                let (length, record) = self.infiniband(row, octets)?;
+                (length, length, record)
+            }
         };
         octets.truncate(length);
-        Some(record)
+        Some(Written { record, original })
     }
 
     /// Returns the address of a port: a locally administered prefix, the node's number and the port's number.
@@ -143,7 +191,7 @@ impl<'a> Synthesizer<'a> {
     }
 
     /// Returns our own header of a frame of the flow with that name.
-    fn header<'n>(&self, frame: &Frame, name: &'n str) -> tailback::Repr<'n> {
+    fn header<'n>(&'n self, frame: &Frame, name: &'n str) -> tailback::Repr<'n> {
         let (sequence, born) = frame.numbers();
         tailback::Repr {
             kind: match frame.kind {
@@ -170,8 +218,17 @@ impl<'a> Synthesizer<'a> {
             born,
             tag: frame.tag,
             name: name.as_bytes(),
+            stamps: self.stamps.as_deref(),
         }
     }
+}
+
+/// The octets of a frame were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Written {
+    record: Record,
+    /// Length of a whole frame; longer than its octets if the simulated frame is shorter than its headers.
+    original: usize,
 }
 
 /// Type of a record.
@@ -184,5 +241,7 @@ enum Record {
 /// Placeholder for an unknown address: the sender of an acknowledgement, if each frame draws its own destination.
 const NOBODY: Address = Address([0x02, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
 
+#[cfg(test)]
+mod connection_tests;
 #[cfg(test)]
 mod tests;

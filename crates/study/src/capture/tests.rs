@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use wire::ethernet::{Content, Frame as EthernetFrame, ether_type};
 use wire::{cnm, fcs, infiniband, mac_control, vlan};
 
-fn plan(text: &str) -> Plan {
+pub(super) fn plan(text: &str) -> Plan {
     let plan = load_str("test", text, &[], &NoFiles, Limits::default());
     plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
-fn scenario(switches: &str, workload: &str) -> Plan {
+pub(super) fn scenario(switches: &str, workload: &str) -> Plan {
     plan(&format!(
         r#"
         schema_version = 1
@@ -37,10 +37,10 @@ fn scenario(switches: &str, workload: &str) -> Plan {
 }
 
 /// Interface, time in picoseconds, octets.
-type Packet = (u32, u64, Vec<u8>);
+pub(super) type Packet = (u32, u64, Vec<u8>);
 
 /// A capture of all links: their names, its packets, and the file.
-fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<Packet>, Vec<u8>) {
+pub(super) fn captured(plan: &Plan, name: &str, threads: usize) -> (Vec<String>, Vec<Packet>, Vec<u8>) {
     let file = std::env::temp_dir().join(format!("tailback-capture-{name}-{threads}-{}", std::process::id()));
     let links = choose(&plan.spec, &["*->*".to_owned()]).expect("there are links");
     let names = links.iter().map(|link| link.name.clone()).collect();
@@ -166,6 +166,70 @@ fn notices_are_congestion_notification_messages() {
     assert!(seen > 3, "{seen}");
 }
 
+/// Frames with telemetry are longer by its room; a switch stamps data, and acknowledgements return the stamps.
+#[test]
+fn stamped_trimmed_and_marked_frames_are_shown() {
+    let plan = plan(
+        r#"
+        schema_version = 1
+        name = "test"
+        [network]
+        topology = "single-switch"
+        hosts = 3
+        link = { rate = "10Gb/s", latency = "500ns" }
+        [[classes]]
+        name = "data"
+        lossless = false
+        [[classes]]
+        name = "headers"
+        lossless = false
+        [[switches]]
+        flow_control = "none"
+        buffers = { capacity = "60KB" }
+        congestion_point = { name = "trim" }
+        [[workloads]]
+        name = "w"
+        kind = "greedy"
+        from = ["h0", "h1"]
+        to = "h2"
+        class = "data"
+        acknowledge = {}
+        telemetry = {}
+        [run]
+        duration = "100us"
+        "#,
+    );
+    let (names, packets, _) = captured(&plan, "stamps", 1);
+    let (mut stamped, mut returned, mut trimmed) = (0, 0, 0);
+    for (interface, time, octets) in &packets {
+        let (kind, body) = payload(octets);
+        assert_eq!(kind, ether_type::EXPERIMENTAL);
+        let header = wire::tailback::Repr::parse(&body).expect("sound");
+        let stamps: Vec<_> = header.stamps.unwrap_or_default().chunks_exact(8).collect();
+        let first = stamps.first().map(|octets| wire::tailback::Stamp::from_octets((*octets).try_into().unwrap()));
+        match (header.kind, names[*interface as usize].as_str()) {
+            (wire::tailback::Kind::Data, "sw0->h2") => {
+                let stamp = first.expect("a stamp");
+                assert_eq!((octets.len(), stamps.len(), header.tag), (1500 + 42, 1, 0));
+                // 10 Gb/s, and the time at which it starts.
+                assert_eq!((stamp.rate, u64::from(stamp.time)), (1, time / 1000));
+                stamped += 1;
+            }
+            (wire::tailback::Kind::Data, _) => assert_eq!(header.stamps, Some(&[][..]), "room, and nothing in it"),
+            (wire::tailback::Kind::Acknowledgement, _) => {
+                assert_eq!((octets.len(), first.map(|stamp| stamp.rate)), (64 + 42, Some(1)));
+                returned += 1;
+            }
+            (wire::tailback::Kind::Trimmed, "sw0->h2") => {
+                assert_eq!((octets.len(), header.stamps), (64, None));
+                trimmed += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(stamped > 30 && returned > 30 && trimmed > 30, "{stamped} {returned} {trimmed}");
+}
+
 #[test]
 fn links_with_credits_speak_infiniband() {
     let plan = scenario(
@@ -269,6 +333,7 @@ fn recovery_is_seen_frame_by_frame() {
     let switches = "buffers = { capacity = \"8KB\" }";
     let workload = r#"size = "30KB"
         stagger = "6080ns"
+        capture = "tailback"
         recovery = { name = "go-back-n", timeout = "50us" }
         [[classes]]
         name = "lossy"

@@ -105,6 +105,12 @@ pub struct Captured {
     pub frames: u64,
     /// Number of frames omitted because they are shorter than any frame of their medium.
     pub too_short: u64,
+    /// Number of frames of which only a part was written because they are shorter than the headers of their format.
+    pub cut: u64,
+    /// The longest of those headers, with everything around them, in octets.
+    pub whole: usize,
+    /// Number of acknowledgements that are too short for all of their selective blocks.
+    pub without_blocks: u64,
 }
 
 /// An error of running or recording a plan.
@@ -327,9 +333,15 @@ pub fn execute_among(
     let flows = course.end.flows;
     let (mut captured, mut capture_file) = (None, None);
     if let Some(capture) = sink.capture {
-        let (frames, too_short) = (capture.frames, capture.too_short);
+        captured = Some(Captured {
+            file: PathBuf::new(),
+            frames: capture.frames,
+            too_short: capture.too_short,
+            cut: capture.cut,
+            whole: capture.whole,
+            without_blocks: capture.without_blocks(),
+        });
         let (path, file) = capture.finish()?;
-        captured = Some((frames, too_short));
         match options.capture.is_some_and(|capture| capture.file.is_some()) {
             true => capture_file = Some(file),
             false => file.commit().map_err(|source| ResultsError::Io { doing: "write", path, source })?,
@@ -369,9 +381,9 @@ pub fn execute_among(
         lacking = finished.add(|directory| complete(&Draft { directory, measures: &measures })).err();
         recorded = Some(finished.commit()?);
     }
-    let captured = captured.zip(options.capture).map(|((frames, too_short), capture)| {
+    let captured = captured.zip(options.capture).map(|(captured, capture)| {
         let in_results = || recorded.as_ref().map(|out: &PathBuf| out.join(CAPTURE_FILE));
-        Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), frames, too_short }
+        Captured { file: capture.file.clone().or_else(in_results).unwrap_or_default(), ..captured }
     });
     Ok(Execution {
         report,

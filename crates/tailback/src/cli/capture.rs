@@ -38,6 +38,23 @@ pub fn note(captured: &Captured) {
         );
         console::note(&text);
     }
+    if captured.cut > 0 {
+        let text = format!(
+            "{} frames are shorter than the headers of their format, up to {} B, and are cut; \
+             raise acknowledge.size and notify.size to see them whole",
+            grouped(captured.cut),
+            captured.whole
+        );
+        console::note(&text);
+    }
+    if captured.without_blocks > 0 {
+        let text = format!(
+            "{} acknowledgements are too short for all of their SACK blocks; raise acknowledge.size to see them, up to \
+             90 B, or 94 B with several classes",
+            grouped(captured.without_blocks)
+        );
+        console::note(&text);
+    }
 }
 
 /// `tailback pcap`

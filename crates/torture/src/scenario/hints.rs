@@ -22,6 +22,8 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "workloads.load" => false,
         "workloads.flows" => !world.wanted.contains_key("workloads.file"),
         "workloads.file" => world.wanted.contains_key("workloads.file"),
+        // It has no effect on a run.
+        "workloads.capture" => false,
         // One of two readings.
         "switches.vl_arbitration" | "adapters.vl_arbitration" | "switches.egress" | "adapters.egress" => {
             random.percent(12)

@@ -2,7 +2,7 @@
 
 use wire::ethernet::{self, Content, Frame, Llc, ether_type};
 use wire::isis::tlv::Tlv;
-use wire::{Writer, bpdu, cnm, fcs, infiniband, ipv4, isis, lldp, mac_control, roce, spbm, tailback, trill, vlan};
+use wire::{Writer, bpdu, cnm, fcs, infiniband, ipv4, isis, lldp, mac_control, roce, spbm, tailback, tcp, trill, vlan};
 
 /// Reads the bytes as everything they could be. Whatever is understood is written again and must read the same.
 pub fn survive(bytes: &[u8]) {
@@ -145,12 +145,27 @@ fn payload(ether_type: u16, bytes: &[u8], depth: usize) {
         }
         ether_type::EXPERIMENTAL => {
             if let Ok(header) = tailback::Repr::parse(bytes) {
-                again(300, |out| header.emit(out), |written| assert_eq!(tailback::Repr::parse(written), Ok(header)));
+                let room = bytes.len() + 300;
+                again(room, |out| header.emit(out), |written| assert_eq!(tailback::Repr::parse(written), Ok(header)));
             }
         }
         ether_type::IPV4 => {
-            if let Ok((_, body)) = ipv4::Repr::parse(bytes) {
+            if let Ok((ip, body)) = ipv4::Repr::parse(bytes) {
                 let _ = ipv4::Udp::parse(body);
+                if let Ok((header, payload)) = tcp::Repr::parse(&ip, body) {
+                    again(
+                        body.len() + 64,
+                        |out| header.emit(&ip, out, |out| out.bytes(payload)),
+                        |written| assert_eq!(tcp::Repr::parse(&ip, written), Ok((header, payload))),
+                    );
+                }
+            }
+            if let Ok((packet, payload)) = roce::Packet::parse(bytes) {
+                again(
+                    bytes.len() + 64,
+                    |out| packet.emit(payload.len(), out, |out| out.bytes(payload)),
+                    |written| assert_eq!(roce::Packet::parse(written), Ok((packet, payload))),
+                );
             }
             if let Ok(notification) = roce::Notification::parse(bytes) {
                 again(

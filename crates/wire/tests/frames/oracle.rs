@@ -69,7 +69,7 @@ fn ask(program: &str, arguments: &[&str]) -> Option<String> {
 fn dissect(path: &Path, fields: &[&str], options: &[&str]) -> Option<Vec<BTreeMap<String, String>>> {
     let path = path.to_string_lossy();
     let mut arguments = vec!["-n", "-r", &path, "-T", "fields", "-E", "occurrence=a", "-E", "separator=/t"];
-    arguments.extend(["-o", "eth.check_fcs:TRUE", "-o", "ip.check_checksum:TRUE"]);
+    arguments.extend(["-o", "eth.check_fcs:TRUE", "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]);
     arguments.extend(options);
     fields.iter().for_each(|field| arguments.extend(["-e", field]));
     let said = ask("tshark", &arguments)?;

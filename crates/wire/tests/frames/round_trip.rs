@@ -8,7 +8,7 @@ use wire::lldp::{Discarded, Identifier, cee, ieee};
 use wire::mcid::Mcid;
 use wire::{
     Address, Error, Priority, VlanId, Writer, bpdu, cnm, infiniband, ipv4, lldp, mac_control, roce, spbm, tailback,
-    trill, vlan,
+    tcp, trill, vlan,
 };
 
 fn written(emit: impl FnOnce(&mut Writer)) -> Vec<u8> {
@@ -341,6 +341,37 @@ proptest! {
     }
 
     #[test]
+    fn connections(ends: ([u8; 4], [u8; 4]), code_point in 0u8..64, congestion in 0u8..4, ports: (u16, u16),
+        opcode: u8, flags: [bool; 5], numbers in (any::<u16>(), 0u32..1 << 24, 0u32..1 << 24), syndrome: u8,
+        payload in proptest::collection::vec(any::<u8>(), 0..64), segment: (u32, u32, u8, u16),
+        blocks in proptest::collection::vec(any::<(u32, u32)>(), 0..=tcp::Blocks::MOST))
+    {
+        let (source, destination) = ends;
+        let pad = (payload.len().next_multiple_of(4) - payload.len()) as u8;
+        let transport = infiniband::BaseTransport {
+            opcode, solicited: flags[0], migrated: flags[1], pad, partition: numbers.0, forward: flags[2],
+            backward: flags[3], queue_pair: numbers.1, acknowledge: flags[4], sequence: numbers.2,
+        };
+        let acknowledgement = (opcode == infiniband::opcode::ACKNOWLEDGE)
+            .then_some(infiniband::AckExtended { syndrome, message: numbers.2 });
+        let packet = roce::Packet { source, destination, code_point, congestion, port: ports.0, transport,
+            acknowledgement };
+        let bytes = written(|out| packet.emit(payload.len(), out, |out| out.bytes(&payload)));
+        prop_assert_eq!(bytes.len(), roce::Packet::length(acknowledgement.is_some(), payload.len()));
+        prop_assert_eq!(roce::Packet::parse(&bytes), Ok((packet, &payload[..])));
+        let mut list = tcp::Blocks::default();
+        prop_assert!(blocks.iter().all(|&block| list.push(block)));
+        prop_assert!(list.iter().eq(blocks));
+        let (sequence, acknowledgement, flags, window) = segment;
+        let header = tcp::Repr { source: ports.0, destination: ports.1, sequence, acknowledgement, flags, window,
+            blocks: list };
+        let ip = ipv4::Repr { source, destination, code_point, congestion, time_to_live: 1, protocol: tcp::PROTOCOL,
+            length: (header.length() + payload.len()) as u16 };
+        let bytes = written(|out| header.emit(&ip, out, |out| out.bytes(&payload)));
+        prop_assert_eq!(tcp::Repr::parse(&ip, &bytes), Ok((header, &payload[..])));
+    }
+
+    #[test]
     fn simulated_frames(kind in 0usize..13, flags: [bool; 3], numbers: (u32, u32, u64, u16),
         name in proptest::collection::vec(any::<u8>(), 0..=255), room in 0usize..400)
     {
@@ -350,7 +381,7 @@ proptest! {
             NegativeAcknowledgement, tailback::Kind::TrimmedAcknowledgement, CongestionNotification, Pull][kind];
         let (flow, sequence, born, tag) = numbers;
         let [marked, last, selective] = flags;
-        let header = tailback::Repr { kind, marked, last, selective, flow, sequence, born, tag, name: &name };
+        let header = tailback::Repr { kind, marked, last, selective, flow, sequence, born, tag, name: &name, stamps: None };
         let bytes = written(|out| header.emit(out));
         prop_assert_eq!(tailback::Repr::parse(&bytes), Ok(header));
         let bytes = written(|out| header.emit_within(room, out));

@@ -11,8 +11,8 @@ logging.getLogger("scapy").setLevel(logging.CRITICAL)
 from scapy.contrib.isis import ISIS_CommonHdr, ISIS_L1_CSNP, ISIS_L1_LSP, ISIS_L1_PSNP, ISIS_P2P_Hello
 from scapy.contrib.lldp import LLDPDU, LLDPDUPortID, LLDPDUTimeToLive, LLDPDUGenericOrganisationSpecific
 from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACControlPause
-from scapy.contrib.roce import BTH
-from scapy.layers.inet import IP, UDP
+from scapy.contrib.roce import AETH, BTH
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Dot1AD, Dot1Q, Dot3, Ether, STP
 from scapy.utils import RawPcapNgReader, fletcher16_checkbytes
 
@@ -32,7 +32,8 @@ def main():
         check(binascii.crc32(frame[:-4]).to_bytes(4, "little") == frame[-4:], f"check sequence of frame {number}")
     frames = [frame[:-4] for frame in frames]
     packets = [(Dot3 if int.from_bytes(frame[12:14], "big") <= 1500 else Ether)(frame) for frame in frames]
-    (pause, pfc, cnm, data, dcbx, cee, hello, state, complete, partial, spbm, trill, rapid, configuration, cnp) = packets
+    (pause, pfc, cnm, data, dcbx, cee, hello, state, complete, partial, spbm, trill, rapid, configuration, cnp,
+     roce, nak, tcp, sack) = packets
 
     check(pause[MACControlPause].pause_time == 1234, "PAUSE")
     pfc = pfc[MACControlClassBasedFlowControl]
@@ -66,6 +67,20 @@ def main():
     check((bth.opcode, bth.becn, bth.fecn, bth.dqpn) == (0x81, 1, 0, 0x010203), "BTH of the notification")
     body = bytes(bth)
     check(bth.compute_icrc(body) == body[-4:], "invariant CRC")
+    # Its payload is whole words; two octets follow the packet.
+    roce = Ether(bytes(roce)[:-2])
+    for packet, opcode in ((roce, 0), (nak, 0x11)):
+        body = bytes(packet[BTH])
+        check((packet[BTH].opcode, packet[BTH].psn, packet[BTH].ackreq) == (opcode, 5, opcode == 0), "BTH of RoCEv2")
+        check(packet[BTH].compute_icrc(body) == body[-4:], "invariant CRC of RoCEv2")
+    check((roce[IP].tos, roce[UDP].sport, roce[BTH].padcount) == (24 << 2 | 3, 0xC123, 1), "RoCEv2 data")
+    check((nak[AETH].syndrome, nak[AETH].msn) == (0x60, 3), "AETH")
+    for packet in (tcp, sack):
+        stated, whole = packet[TCP].chksum, packet[IP].copy()
+        del whole[TCP].chksum
+        check(IP(bytes(whole))[TCP].chksum == stated, "checksum of TCP")
+    check((tcp[TCP].flags, tcp[IP].tos & 3) == ("AC", 2), "TCP data")
+    check(("SAck", (2001, 3001, 4001, 6001)) in sack[TCP].options, "selective acknowledgements")
     print(f"{len(packets)} frames agree")
 
 

@@ -47,6 +47,12 @@ impl Extensions {
         self.entries[place as usize]
     }
 
+    /// Selective blocks of an entry.
+    pub(crate) fn blocks(&self, place: u32) -> &[(u32, u32)] {
+        let Extension { count, blocks, .. } = &self.entries[place as usize];
+        &blocks[..usize::from(*count)]
+    }
+
     /// Entries in use.
     pub(crate) fn live(&self) -> usize {
         self.entries.len() - self.free.len()

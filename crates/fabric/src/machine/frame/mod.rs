@@ -94,7 +94,7 @@ pub struct Frame {
     /// What it says, too.
     short: u32,
     /// What its path is chosen by.
-    pub(crate) entropy: u32,
+    pub entropy: u32,
     /// Bytes, without overhead.
     pub len: u16,
     /// Number of the port by which it entered the switch it is in.
@@ -177,6 +177,9 @@ impl Frame {
 
     /// A switch removes its payload: what is left continues in another class.
     pub(crate) fn trim(&mut self, class: u8, len: u16) {
+        if self.has_telemetry() {
+            self.tag = 0;
+        }
         (self.kind, self.class, self.len) = (Kind::Trimmed, class, self.len.min(len));
     }
 
@@ -197,7 +200,8 @@ impl Frame {
     }
 
     /// Whether it acknowledges frames of a flow.
-    pub(crate) fn acknowledges(&self) -> bool {
+    #[must_use]
+    pub fn acknowledges(&self) -> bool {
         self.kind == Kind::Acknowledgement || self.is_reply()
     }
 

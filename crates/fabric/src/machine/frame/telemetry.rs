@@ -14,6 +14,16 @@ use units::{Bytes, Rate, Time};
 /// A stamp in a form that can be sent to another process: time and queue, bytes sent and rate.
 pub(crate) type Hop = ((Time, Bytes), (Bytes, Rate));
 
+/// Returns the form of a stamp that can be sent.
+pub(crate) fn hop(&Stamp { at, queue, sent, rate }: &Stamp) -> Hop {
+    ((at, queue), (sent, rate))
+}
+
+/// Returns the stamp of that form.
+pub(crate) fn stamp(((at, queue), (sent, rate)): Hop) -> Stamp {
+    Stamp { at, queue, sent, rate }
+}
+
 /// The stamps of a shard's frames.
 #[derive(Debug, Default)]
 pub(crate) struct Telemetry {
@@ -53,7 +63,7 @@ impl Telemetry {
     pub(crate) fn put(&mut self, place: u32, hops: &[Hop]) {
         let stamps = slot(&mut self.of_frames, place);
         stamps.clear();
-        stamps.extend(hops.iter().map(|&((at, queue), (sent, rate))| Stamp { at, queue, sent, rate }));
+        stamps.extend(hops.iter().copied().map(stamp));
     }
 }
 
@@ -65,10 +75,19 @@ impl<P: Probe> Network<P> {
         frame.has_telemetry() || returns()
     }
 
+    /// A frame starts on a wire: shows the probe its stamps and its selective blocks, which are not in the frame.
+    #[cold]
+    pub(crate) fn show_attachments(&mut self, place: u32) {
+        let frame = &self.pool[place];
+        let stamped = self.plan.telemetry && self.is_stamped(frame);
+        let stamps = if stamped { self.telemetry.of(place) } else { &[] };
+        let blocks = if frame.is_extended() { self.extensions.blocks(frame.extension()) } else { &[] };
+        self.probe.on_attachments(stamps, blocks);
+    }
+
     /// The stamps of a frame that leaves the shard; `None` if it is not to have any.
     #[cold]
     pub(crate) fn take_stamps(&mut self, place: u32, frame: &Frame) -> Option<Vec<Hop>> {
-        let hop = |stamp: &Stamp| ((stamp.at, stamp.queue), (stamp.sent, stamp.rate));
         self.is_stamped(frame).then(|| self.telemetry.of(place).iter().map(hop).collect())
     }
 

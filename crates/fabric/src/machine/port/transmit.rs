@@ -232,6 +232,9 @@ impl<P: Probe> Network<P> {
     /// Sends a frame along the cable.
     #[inline(always)]
     fn launch(&mut self, now: Time, p: u32, place: u32, busy: Span, ctx: &mut Ctx) {
+        if self.probe.wants_attachments() {
+            self.show_attachments(place);
+        }
         let port = &self.ports[p as usize];
         let frame = &mut self.pool[place];
         let end = now + busy;

@@ -28,6 +28,7 @@ pub use window::{Interval, sliding_window};
 use crate::describe::spec::MAX_CLASSES;
 use crate::machine::frame::{Frame, Kind, Notice};
 use crate::observe::probe::{DropCause, Probe, QueueSample};
+use congestion::Stamp;
 use engine::{Alone, Encode, Ranks, reduce};
 use meter::Meter;
 use table::Table;
@@ -48,6 +49,12 @@ impl Selection {
     #[must_use]
     pub const fn none() -> Selection {
         Selection::Only(Vec::new())
+    }
+
+    /// Whether it is none of them.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        matches!(self, Selection::Only(words) if words.iter().all(|&word| word == 0))
     }
 
     /// Those numbers.
@@ -230,6 +237,10 @@ pub struct Recorder {
     paused: Table<Option<Time>>,
     /// By port and class.
     waits: Table<Option<Box<Waits>>>,
+    /// Whether it keeps frames of any port.
+    captures: bool,
+    /// The stamps and selective blocks of the frame that starts next.
+    attachments: (Vec<Stamp>, Vec<(u32, u32)>),
 }
 
 fn lane(port: u32, class: u8) -> usize {
@@ -240,6 +251,7 @@ impl Recorder {
     /// A recorder for one shard.
     #[must_use]
     pub fn new(spec: RecorderSpec) -> Recorder {
+        let captures = !spec.frames.is_none();
         Recorder {
             spec,
             most: usize::MAX,
@@ -258,6 +270,8 @@ impl Recorder {
             allowed: Table::default(),
             paused: Table::default(),
             waits: Table::default(),
+            captures,
+            attachments: Default::default(),
         }
     }
 
@@ -372,7 +386,8 @@ impl Probe for Recorder {
     fn on_transmit(&mut self, now: Time, port: u32, frame: &Frame, waited: Span, busy: Span) {
         if self.spec.frames.contains(port) {
             self.latest = now;
-            self.rows.frames.push(FrameRow { time: now, port, frame: frame.for_record() });
+            let (stamps, blocks) = std::mem::take(&mut self.attachments);
+            self.rows.frames.push(FrameRow { time: now, port, frame: frame.for_record(), stamps, blocks });
         }
         if !self.spec.ports.contains(port) {
             return;
@@ -387,6 +402,17 @@ impl Probe for Recorder {
         if self.spec.waits && (matches!(frame.kind, Kind::Data | Kind::Acknowledgement) || frame.is_reply()) {
             self.waits.entry(lane(port, frame.class)).get_or_insert_default().note(waited);
         }
+    }
+
+    fn wants_attachments(&self) -> bool {
+        self.captures
+    }
+
+    fn on_attachments(&mut self, stamps: &[Stamp], blocks: &[(u32, u32)]) {
+        self.attachments.0.clear();
+        self.attachments.0.extend_from_slice(stamps);
+        self.attachments.1.clear();
+        self.attachments.1.extend_from_slice(blocks);
     }
 
     fn wants_starving(&self) -> bool {

@@ -1,8 +1,10 @@
 //! Rows of the tables, and the one order in which they leave, whatever the partitioning was.
 
 use super::schema::{self, Table};
+use crate::machine::frame::telemetry::{Hop, hop, stamp};
 use crate::machine::frame::{Frame, Kind};
 use crate::observe::probe::DropCause;
+use engine::Encode;
 use units::{Span, Time};
 
 /// One cell on its way into a table.
@@ -351,7 +353,7 @@ impl Row for OccupancyRow {
 }
 
 /// A frame that starts on a wire. It goes into no table: what a capture makes of it is the caller's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameRow {
     /// When its first bit leaves.
     pub time: Time,
@@ -359,9 +361,27 @@ pub struct FrameRow {
     pub port: u32,
     /// The frame.
     pub frame: Frame,
+    /// Its telemetry.
+    pub stamps: Vec<congestion::Stamp>,
+    /// Its selective blocks; see [`Probe::on_attachments`](crate::Probe::on_attachments).
+    pub blocks: Vec<(u32, u32)>,
 }
 
-engine::encoded!(struct FrameRow { time, port, frame });
+impl Encode for FrameRow {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let FrameRow { time, port, frame, stamps, blocks } = self;
+        (*time, *port, *frame).encode(out);
+        stamps.iter().map(hop).collect::<Vec<Hop>>().encode(out);
+        blocks.encode(out);
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<FrameRow> {
+        let (time, port, frame) = Encode::decode(input)?;
+        let hops: Vec<Hop> = Encode::decode(input)?;
+        let stamps = hops.into_iter().map(stamp).collect();
+        Some(FrameRow { time, port, frame, stamps, blocks: Encode::decode(input)? })
+    }
+}
 
 /// What was recorded since the last time it was taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
