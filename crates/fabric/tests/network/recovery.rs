@@ -394,7 +394,8 @@ proptest! {
             let mut limits = RunLimits { threads: shards, ..RunLimits::until(at(Span::from_micros(60))) };
             let report = simulation.run(&limits);
             conserved(&report.totals, &simulation.census());
-            limits.until = at(Span::from_secs(20));
+            // Timeouts of TCP grow to a minute.
+            limits.until = at(Span::from_secs(2000));
             let report = simulation.run(&limits);
             prop_assert_eq!(&report.outcome, &Outcome::Finished);
             conserved(&report.totals, &simulation.census());

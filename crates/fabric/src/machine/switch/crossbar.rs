@@ -396,16 +396,32 @@ impl<P: Probe> Network<P> {
     /// The least a port needs credits for to send anything of a class that waits: its next frame, or, where an output
     /// chooses among inputs, the shortest.
     pub(crate) fn shortest_waiting(&self, p: u32, class: u8) -> u32 {
+        self.least_of_inputs(p, class, |lengths| lengths.min())
+    }
+
+    /// The least length of a frame that a port could send next in a class: of each input the first frame for it, which no
+    /// later one overtakes.
+    pub(crate) fn shortest_first(&self, p: u32, class: u8) -> u32 {
+        self.least_of_inputs(p, class, |lengths| lengths.next())
+    }
+
+    /// The least of what `of_input` chooses from the lengths of frames that wait for a port, in the order of each input.
+    fn least_of_inputs(
+        &self,
+        p: u32,
+        class: u8,
+        of_input: impl Fn(&mut dyn Iterator<Item = u32>) -> Option<u32>,
+    ) -> u32 {
         let port = &self.ports[p as usize];
         let (Device::Switch(switch), true) = (port.device, port.flags & INPUT_QUEUED != 0) else {
             return self.head_len(p, class);
         };
         let (output, first_port) = (port.number, self.switches[switch as usize].first_port);
-        let of_input = |list: List| {
+        let chosen = |list: List| {
             let mine = list.iter(&self.pool).filter(move |(_, frame)| frame.output == output);
-            mine.map(|(_, frame)| u32::from(frame.len)).min()
+            of_input(&mut mine.map(|(_, frame)| u32::from(frame.len)))
         };
-        self.waiting_for(self.crossbar(switch), first_port, p, class).filter_map(of_input).min().unwrap_or(0)
+        self.waiting_for(self.crossbar(switch), first_port, p, class).filter_map(chosen).min().unwrap_or(0)
     }
 
     /// The lists in which frames of a class wait for an output, one for each input; in FIFOs there are others among them.

@@ -8,7 +8,8 @@
 //! elsewhere count as progress.
 //!
 //! This look errs on one side only: whatever might let a frame go counts as letting it go, so nothing that it calls a
-//! deadlock moves again. What it therefore misses is found when the network comes to rest: see [`rest`].
+//! deadlock moves again. What it therefore misses is found when the network comes to rest: see [`rest`]. A source that
+//! sends copies in another class for ever, because its acknowledgements are stuck, keeps the network from rest.
 
 pub(crate) mod far;
 pub(crate) mod rest;
@@ -512,10 +513,12 @@ impl<P: Probe> Network<P> {
     fn least_waiting(&self, p: u32, class: u8) -> u32 {
         match self.ports[p as usize].device {
             Device::Switch(switch) if self.switches[switch as usize].order.is_some() => {
-                let queue = self.lanes[self.lane(p, class)].queue;
-                queue.iter(&self.pool).map(|(_, frame)| u32::from(frame.len)).min().unwrap_or(0)
+                // Frames for one destination keep their order.
+                let (queue, mut met) = (self.lanes[self.lane(p, class)].queue, BTreeSet::new());
+                let first = queue.iter(&self.pool).filter(|(_, frame)| met.insert(frame.dst));
+                first.map(|(_, frame)| u32::from(frame.len)).min().unwrap_or(0)
             }
-            _ => self.shortest_waiting(p, class),
+            _ => self.shortest_first(p, class),
         }
     }
 }
