@@ -3,6 +3,7 @@
 // The short name, as in the rest of the workspace.
 extern crate tailback_wire as wire;
 
+mod connections;
 mod everything;
 mod golden;
 mod hostile;
