@@ -107,8 +107,8 @@ impl Stamp {
         let rate = RATES.iter().skip(1).position(|&known| known * 1_000_000_000 == rate).map_or(0, |place| place + 1);
         Stamp {
             rate: rate as u8,
-            time: (picos / 1000 & 0xff_ffff) as u32,
-            sent: (sent / 128 & 0xf_ffff) as u32,
+            time: ((picos / 1000) & 0xff_ffff) as u32,
+            sent: ((sent / 128) & 0xf_ffff) as u32,
             queue: (queue / 80).min(0x1_ffff) as u32,
         }
     }
