@@ -252,7 +252,7 @@ fn captured_frames_are_what_the_links_carried() {
     for port in [0, 1, 9] {
         let recorder = RecorderSpec { frames: Selection::only([port]), ..everything() };
         let (some, _) = record(&network(true), &recorder, 1, Span::from_micros(100));
-        let of_port: Vec<_> = all.rows.frames.iter().cloned().filter(|row| row.port == port).collect();
+        let of_port: Vec<_> = all.rows.frames.iter().filter(|row| row.port == port).cloned().collect();
         assert_eq!(some.rows.frames, of_port);
         let carried: u64 = all.rows.links.iter().filter(|row| row.port == port).map(|row| row.frames).sum();
         assert_eq!(of_port.len() as u64, carried, "port {port}");
