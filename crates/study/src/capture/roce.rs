@@ -72,7 +72,8 @@ impl Synthesizer<'_> {
         let payload = payload.max(immediate);
         let flow = self.spec.flows.get(frame.flow as usize);
         let every = flow.and_then(|flow| flow.acknowledge).map(|how| how.every);
-        let asks = every.is_some_and(|every| frame.is_last() || (frame.seq().wrapping_add(1)) % every.max(1) == 0);
+        let asks =
+            every.is_some_and(|every| frame.is_last() || frame.seq().wrapping_add(1).is_multiple_of(every.max(1)));
         let packet = packet(frame, ends, opcode, frame.seq(), asks, None);
         self.emit_link_header(frame, out);
         packet.emit(payload, out, |out| {
