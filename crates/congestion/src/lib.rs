@@ -38,6 +38,7 @@ pub mod custom;
 mod dcqcn;
 mod dctcp_rate;
 mod e2cm;
+mod eqds;
 mod fecn;
 mod feedback;
 mod guidance;
@@ -47,12 +48,14 @@ mod infiniband_fecn;
 #[cfg(test)]
 mod laws;
 mod marking;
+mod ndp;
 mod none;
 pub mod parameter;
 mod path;
 mod path_probe;
 pub mod point;
 mod powertcp;
+mod pulling;
 mod qcn_2007;
 mod qcn_point;
 mod qcn_source;
@@ -76,11 +79,13 @@ pub use fecn::{FecnPoint, FecnSource};
 pub use hpcc::Hpcc;
 pub use infiniband_fecn::InfinibandFecn;
 pub use marking::Marking;
+pub use ndp::Pulled;
 pub use none::NoControl;
 use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
 use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
 pub use powertcp::PowerTcp;
+pub use pulling::{Demand, Pulling};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
@@ -225,13 +230,15 @@ pub struct Adapter {
     pub flow: u32,
     /// Round-trip time of a frame and its acknowledgement on the flow's path without queues; zero if it is not known.
     pub round_trip: Span,
+    /// Number of equal paths to the destination, as a product of the choices on the way; 1 if it is not known.
+    pub paths: u32,
 }
 
 impl Adapter {
     /// Returns an adapter with that link for a flow with frames of that size.
     #[must_use]
     pub fn of(link: Rate, frame: Bytes) -> Adapter {
-        Adapter { link, frame, overhead: Bytes::ZERO, seed: 1, flow: 0, round_trip: Span::from_micros(10) }
+        Adapter { link, frame, overhead: Bytes::ZERO, seed: 1, flow: 0, round_trip: Span::from_micros(10), paths: 1 }
     }
 }
 
@@ -260,6 +267,11 @@ pub trait ReactionPoint {
     /// Returns whether it reacts to congestion notification packets, which the receiver must then send.
     fn wants_notifications(&self) -> bool {
         false
+    }
+    /// Returns how its destination permits frames, if it is receiver-driven. Its transport then sends nothing more than
+    /// that.
+    fn pulling(&self) -> Option<Pulling> {
+        None
     }
     /// Returns the entropy of the next frame, by which switches choose among equal paths; `None` is that of the flow.
     /// Called once per frame.
@@ -372,6 +384,9 @@ macro_rules! protocols {
             }
             fn wants_notifications(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.wants_notifications(),)* }
+            }
+            fn pulling(&self) -> Option<Pulling> {
+                match self { $(Reaction::$variant(point) => point.pulling(),)* }
             }
             fn entropy(&mut self) -> Option<u32> {
                 match self { $(Reaction::$variant(point) => point.entropy(),)* }
@@ -503,6 +518,7 @@ protocols! {
     Swift(Box<Swift>) = swift::INFO;
     Reno(Box<Reno>) = reno::DCTCP, reno::NEW_RENO, reno::CUBIC;
     DctcpRate(Box<DctcpRate>) = ;
+    Pulled(Box<Pulled>) = ndp::INFO, eqds::INFO;
     Custom(Box<dyn custom::CustomReactionPoint>) = ;
 }
 

@@ -40,6 +40,7 @@ pub mod custom;
 mod go_back_n;
 mod none;
 mod notifier;
+mod pulled;
 mod puller;
 mod reordering;
 mod reply;
@@ -57,6 +58,7 @@ use congestion::parameter::{Invalid, Parameter, Preset, Values};
 pub use go_back_n::{GoBackNReceiver, GoBackNSender};
 pub use none::Untracked;
 pub use notifier::Notifier;
+pub use pulled::{PulledSender, pulled};
 pub use puller::Puller;
 pub use reordering::{ReorderingReceiver, Report};
 pub use reply::{Arrived, Block, Blocks, Meaning, Reply, Say, unwrapped};
@@ -112,6 +114,18 @@ pub trait Sender {
     fn on_sent(&mut self, now: Time, number: u64);
     /// A reply arrived. Replies may be lost, duplicated and reordered.
     fn on_reply(&mut self, now: Time, reply: &Reply) -> Progress;
+    /// The destination permits that many more frames.
+    fn on_grant(&mut self, _frames: u64) {}
+    /// Returns how many frames the destination should have permitted in all, if the frame that starts says so. `fresh` is
+    /// the number of frames that were never sent.
+    fn announce(&mut self, _fresh: u64) -> Option<u64> {
+        None
+    }
+    /// Returns the number of the frame whose header to send now, alone, as a request to send, if any. Called after its
+    /// deadlines and when the flow has new frames.
+    fn request(&mut self, _now: Time, _fresh: u64) -> Option<u64> {
+        None
+    }
     /// Returns the time at which it requests a call of [`on_deadline`](Self::on_deadline), if any.
     fn deadline(&self) -> Option<Time>;
     /// The time stated by [`deadline`](Self::deadline) was reached.
@@ -224,6 +238,15 @@ macro_rules! senders {
             fn on_reply(&mut self, now: Time, reply: &Reply) -> Progress {
                 match self { $(Sending::$variant(sender) => sender.on_reply(now, reply),)* }
             }
+            fn on_grant(&mut self, frames: u64) {
+                match self { $(Sending::$variant(sender) => sender.on_grant(frames),)* }
+            }
+            fn announce(&mut self, fresh: u64) -> Option<u64> {
+                match self { $(Sending::$variant(sender) => sender.announce(fresh),)* }
+            }
+            fn request(&mut self, now: Time, fresh: u64) -> Option<u64> {
+                match self { $(Sending::$variant(sender) => sender.request(now, fresh),)* }
+            }
             #[inline]
             fn deadline(&self) -> Option<Time> {
                 match self { $(Sending::$variant(sender) => sender.deadline(),)* }
@@ -280,6 +303,7 @@ senders! {
     GoBackN(GoBackNSender);
     SelectiveRepeat(SelectiveRepeatSender);
     Sack(SackSender);
+    Pulled(Box<PulledSender>);
     Custom(Box<dyn custom::CustomSender>);
 }
 

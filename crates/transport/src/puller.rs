@@ -1,80 +1,143 @@
 //! Pulls of a receiver-driven transport: the one part of a destination that belongs to a host, not to a flow.
 //!
-//! As in NDP (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
-//! SIGCOMM 2017), each frame or header that arrives asks for one more frame of its flow. A host sends its pulls one per
-//! frame time of its link, so that what they call for fills the link and no more, and takes flows in turn.
+//! A pull permits the source of a flow to send one more frame. A host sends its pulls one per frame time of its link, so
+//! that what they call for fills the link and no more, and takes flows in turn. For which frames a flow wants pulls is
+//! its [`Demand`]: in NDP (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
+//! performance", SIGCOMM 2017) each frame or header that arrives asks for one more frame of its flow; in EQDS (Olteanu et
+//! al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022) the source announces what it wants to
+//! send, and flows whose frames were trimmed come first.
 //!
-//! Left out: priorities between flows, pulls for flows that have ended (their sources ignore them).
+//! Left out: priorities between flows, and permission in advance for sources that have announced nothing.
 
-use crate::Say;
-use std::collections::{BTreeMap, VecDeque};
+use congestion::{Demand, Pulling};
+use std::collections::VecDeque;
 use units::{Bytes, Rate, Time, Wire};
 
-/// Pulls of one flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The pulls of one flow.
+#[derive(Clone, Debug)]
 struct Pulls {
-    /// Frames asked for and not yet permitted.
-    waiting: u64,
+    demand: Demand,
+    /// Bytes on the wire of the frame that a pull calls for, and the pace of these.
+    frame: Bytes,
+    pace: Wire,
+    /// Frames wanted in all.
+    wanted: u64,
+    /// Trimmed frames that were announced and not pulled again.
+    trimmed: u64,
     /// Frames permitted so far.
     total: u64,
+    /// Whether it is in the list of those that want frames, and of those that come first.
+    in_turn: bool,
+    first: bool,
+    ended: bool,
 }
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Puller {
-    wire: Wire,
-    frame: Bytes,
-    flows: BTreeMap<u32, Pulls>,
-    /// Flows with waiting pulls, each once, in turn.
+    link: Rate,
+    flows: Vec<Pulls>,
+    /// Flows that want frames, each once, in turn.
     turns: VecDeque<u32>,
+    /// The same, of flows that announce what they want: those with trimmed frames.
+    first: VecDeque<u32>,
     /// When the link has room for the frame of another pull.
     not_before: Time,
 }
 
 impl Puller {
-    /// Creates the puller of a host: the rate of its link, and the bytes of a frame on the wire.
+    /// Creates the puller of a host with a link of that rate.
     #[must_use]
-    pub fn new(link: Rate, frame: Bytes) -> Puller {
-        Puller { wire: Wire::new(link), frame, flows: BTreeMap::new(), turns: VecDeque::new(), not_before: Time::ZERO }
+    pub fn new(link: Rate) -> Puller {
+        Puller { link, flows: Vec::new(), turns: VecDeque::new(), first: VecDeque::new(), not_before: Time::ZERO }
     }
 
-    /// A frame or header of a flow arrived: it may send one more.
-    pub fn on_arrival(&mut self, flow: u32) {
-        let pulls = self.flows.entry(flow).or_default();
-        pulls.waiting += 1;
-        if pulls.waiting == 1 {
+    /// Adds a flow whose frames have that many bytes on the wire; returns its number here.
+    pub fn join(&mut self, pulling: &Pulling, frame: Bytes) -> u32 {
+        let rate = (self.link.as_bits_per_sec() as f64 * pulling.rate) as u64;
+        self.flows.push(Pulls {
+            demand: pulling.demand,
+            frame,
+            pace: Wire::new(Rate::from_bits_per_sec(rate.max(1))),
+            wanted: 0,
+            trimmed: 0,
+            total: 0,
+            in_turn: false,
+            first: false,
+            ended: false,
+        });
+        self.flows.len() as u32 - 1
+    }
+
+    /// A frame or header of a flow arrived. `announced` is the number of frames that its source wanted in all when it
+    /// sent that; flows that want one per arrival announce nothing.
+    pub fn on_arrival(&mut self, flow: u32, trimmed: bool, announced: u64) {
+        let pulls = &mut self.flows[flow as usize];
+        match pulls.demand {
+            _ if pulls.ended => return,
+            Demand::Arrivals => pulls.wanted += 1,
+            Demand::Announced => {
+                pulls.wanted = pulls.wanted.max(announced);
+                pulls.trimmed += u64::from(trimmed);
+                if trimmed && !pulls.first {
+                    pulls.first = true;
+                    self.first.push_back(flow);
+                }
+            }
+        }
+        if pulls.wanted > pulls.total && !pulls.in_turn {
+            pulls.in_turn = true;
             self.turns.push_back(flow);
         }
     }
 
     /// A flow has ended: its pulls are forgotten.
     pub fn on_end(&mut self, flow: u32) {
-        if self.flows.remove(&flow).is_some_and(|pulls| pulls.waiting > 0) {
+        let pulls = &mut self.flows[flow as usize];
+        pulls.ended = true;
+        if std::mem::take(&mut pulls.in_turn) {
             self.turns.retain(|&other| other != flow);
+        }
+        if std::mem::take(&mut pulls.first) {
+            self.first.retain(|&other| other != flow);
         }
     }
 
-    /// Returns the flow to pull now and what to send to its source, if the link has room. Call it until it returns `None`.
-    pub fn next_pull(&mut self, now: Time) -> Option<(u32, Say)> {
+    /// Returns the flow to pull now and the number of frames that it may send in all, if the link has room. Call it until
+    /// it returns `None`.
+    pub fn next_pull(&mut self, now: Time) -> Option<(u32, u64)> {
         if now < self.not_before {
             return None;
         }
-        let flow = self.turns.pop_front()?;
-        // A flow is in `turns` only if it has pulls that wait.
-        let pulls = self.flows.get_mut(&flow)?;
-        pulls.waiting -= 1;
+        let flow = self.first.pop_front().or_else(|| self.turns.pop_front())?;
+        let pulls = &mut self.flows[flow as usize];
         pulls.total += 1;
-        if pulls.waiting > 0 {
-            self.turns.push_back(flow);
+        if pulls.first {
+            pulls.trimmed -= 1;
+            pulls.first = pulls.trimmed > 0;
+            if pulls.first {
+                self.first.push_back(flow);
+            }
+        } else {
+            pulls.in_turn = pulls.wanted > pulls.total;
+            if pulls.in_turn {
+                self.turns.push_back(flow);
+            }
         }
-        self.not_before = now.saturating_add(self.wire.serialise(self.frame));
-        Some((flow, Say::Pull { total: pulls.total }))
+        self.not_before = now.saturating_add(pulls.pace.serialise(pulls.frame));
+        Some((flow, pulls.total))
     }
 
     /// Returns the time of the next pull, if one waits.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        (!self.turns.is_empty()).then_some(self.not_before)
+        (!self.turns.is_empty() || !self.first.is_empty()).then_some(self.not_before)
+    }
+
+    /// Returns the number of frames that a flow has been permitted so far.
+    #[must_use]
+    pub fn total(&self, flow: u32) -> u64 {
+        self.flows[flow as usize].total
     }
 }
 
@@ -87,8 +150,7 @@ mod tests {
     fn drain(puller: &mut Puller, mut now: Time, end: Time) -> Vec<(u64, u32, u64)> {
         let mut pulls = Vec::new();
         while now <= end {
-            while let Some((flow, say)) = puller.next_pull(now) {
-                let Say::Pull { total } = say else { panic!("{say:?}") };
+            while let Some((flow, total)) = puller.next_pull(now) {
                 pulls.push((now.as_picos() / 1000, flow, total));
             }
             let Some(next) = puller.deadline() else { break };
@@ -98,34 +160,67 @@ mod tests {
         pulls
     }
 
+    /// 1000 bytes at 10 Gb/s: 800 ns.
+    fn puller(flows: u32, demand: Demand, rate: f64) -> Puller {
+        let mut puller = Puller::new(Rate::from_gigabits(10));
+        let pulling = Pulling { window: None, rate, timeout: Span::from_millis(1), demand };
+        (0..flows).for_each(|flow| assert_eq!(puller.join(&pulling, Bytes::new(1000)), flow));
+        puller
+    }
+
+    fn arrive(puller: &mut Puller, flow: u32, times: usize) {
+        (0..times).for_each(|_| puller.on_arrival(flow, false, 0));
+    }
+
     #[test]
     fn pulls_are_paced_at_the_rate_of_the_link_and_take_flows_in_turn() {
-        // 1000 bytes at 10 Gb/s: 800 ns.
-        let mut puller = Puller::new(Rate::from_gigabits(10), Bytes::new(1000));
-        (0..3).for_each(|_| puller.on_arrival(7));
-        (0..2).for_each(|_| puller.on_arrival(4));
+        let mut puller = puller(2, Demand::Arrivals, 1.0);
+        arrive(&mut puller, 1, 3);
+        arrive(&mut puller, 0, 2);
         let pulls = drain(&mut puller, Time::ZERO, Time::ZERO + Span::from_micros(100));
-        assert_eq!(pulls, [(0, 7, 1), (800, 4, 1), (1600, 7, 2), (2400, 4, 2), (3200, 7, 3)]);
-        assert_eq!(puller.deadline(), None);
+        assert_eq!(pulls, [(0, 1, 1), (800, 0, 1), (1600, 1, 2), (2400, 0, 2), (3200, 1, 3)]);
+        assert_eq!((puller.deadline(), puller.total(1)), (None, 3));
+    }
+
+    #[test]
+    fn a_host_may_pull_more_slowly_than_its_link() {
+        let mut puller = puller(1, Demand::Arrivals, 0.5);
+        arrive(&mut puller, 0, 3);
+        assert_eq!(drain(&mut puller, Time::ZERO, Time::MAX), [(0, 0, 1), (1600, 0, 2), (3200, 0, 3)]);
     }
 
     #[test]
     fn after_a_pause_the_next_pull_goes_at_once_and_no_burst_follows() {
-        let mut puller = Puller::new(Rate::from_gigabits(10), Bytes::new(1000));
-        puller.on_arrival(1);
+        let mut puller = puller(1, Demand::Arrivals, 1.0);
+        arrive(&mut puller, 0, 1);
         let start = Time::ZERO + Span::from_micros(50);
-        assert_eq!(drain(&mut puller, start, start), [(50_000, 1, 1)]);
-        (0..2).for_each(|_| puller.on_arrival(1));
+        assert_eq!(drain(&mut puller, start, start), [(50_000, 0, 1)]);
+        arrive(&mut puller, 0, 2);
         let end = start + Span::from_micros(10);
-        assert_eq!(drain(&mut puller, start, end), [(50_800, 1, 2), (51_600, 1, 3)]);
+        assert_eq!(drain(&mut puller, start, end), [(50_800, 0, 2), (51_600, 0, 3)]);
     }
 
     #[test]
     fn the_pulls_of_a_flow_that_ended_are_forgotten() {
-        let mut puller = Puller::new(Rate::from_gigabits(10), Bytes::new(1000));
-        (0..5).for_each(|_| puller.on_arrival(1));
-        puller.on_arrival(2);
-        puller.on_end(1);
-        assert_eq!(drain(&mut puller, Time::ZERO, Time::MAX), [(0, 2, 1)]);
+        let mut puller = puller(2, Demand::Arrivals, 1.0);
+        arrive(&mut puller, 0, 5);
+        arrive(&mut puller, 1, 1);
+        puller.on_end(0);
+        arrive(&mut puller, 0, 1);
+        assert_eq!(drain(&mut puller, Time::ZERO, Time::MAX), [(0, 1, 1)]);
+    }
+
+    #[test]
+    fn what_was_announced_is_pulled_and_flows_with_trimmed_frames_come_first() {
+        let mut puller = puller(2, Demand::Announced, 1.0);
+        puller.on_arrival(0, false, 3);
+        puller.on_arrival(0, false, 2);
+        puller.on_arrival(1, true, 2);
+        let order: Vec<_> = drain(&mut puller, Time::ZERO, Time::MAX).iter().map(|&(_, flow, _)| flow).collect();
+        assert_eq!(order, [1, 0, 1, 0, 0]);
+        assert_eq!((puller.total(0), puller.total(1)), (3, 2));
+        // The last announcement was met: nothing more.
+        puller.on_arrival(0, false, 3);
+        assert_eq!(puller.deadline(), None);
     }
 }

@@ -39,11 +39,12 @@ use crate::machine::switch::order::Turns;
 use crate::machine::switch::paths::PathChoice;
 use crate::observe::outcome::Totals;
 use crate::observe::probe::Probe;
-use congestion::CongestionPoint;
 use congestion::point::Surroundings;
+use congestion::{Adapter, CongestionPoint, ReactionPoint};
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use transport::Puller;
 use units::{Bytes, Rate, Span, Stream, Time, Wire};
 
 /// How a network is cut and laid out. None of it changes a result.
@@ -289,7 +290,12 @@ struct Path {
     round_trip: Span,
     /// How long a finite flow takes alone; see [`FlowSummary::alone`](crate::FlowSummary::alone).
     alone: Option<Span>,
+    /// Product of the choices on the way.
+    choices: u32,
 }
+
+/// The largest number of paths that a source counts.
+const MOST_PATHS: u32 = 1 << 16;
 
 impl Layout<'_> {
     fn shard<P: Probe>(&self, shard: usize, members: &[u32], ports: usize, probe: P) -> Shard<Network<P>> {
@@ -521,6 +527,7 @@ impl Layout<'_> {
             let entropy = self.spec.entropy(flow);
             let path = self.path(network.ports[port as usize].global, spec);
             let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate(), path.round_trip);
+            let adapter = Adapter { paths: path.choices.max(1), ..adapter };
             let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
             flow.hops = path.hops;
             if let Some(reliable) = &mut flow.reliable {
@@ -533,10 +540,18 @@ impl Layout<'_> {
         }
         let inbound = &self.inbound[number as usize];
         let mut sinks = Vec::with_capacity(inbound.len());
+        let mut puller: Option<Box<Puller>> = None;
+        let mut pulled = Vec::new();
         for (position, &flow) in (0..).zip(inbound) {
             let (spec, slot) = (&self.spec.flows[flow as usize], self.places.sink[flow as usize].slot);
-            network.received[slot as usize].inbound =
-                spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position)));
+            let mut inbound = spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position)));
+            if let (Some(inbound), Some(pulling)) = (&mut inbound, spec.reaction.pulling()) {
+                let link = network.ports[port as usize].wire.rate();
+                let puller = puller.get_or_insert_with(|| Box::new(Puller::new(link)));
+                inbound.pulls = Some(puller.join(&pulling, spec.frame + spec.added() + self.spec.overhead));
+                pulled.push(slot);
+            }
+            network.received[slot as usize].inbound = inbound;
             network.ports[port as usize].flags |= TIMED;
             sinks.push(slot);
         }
@@ -549,6 +564,8 @@ impl Layout<'_> {
             started: 0,
             timers: engine::IndexedHeap::new(0),
             sinks,
+            puller,
+            pulled,
             last_sender: [NIL; MAX_CLASSES],
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
@@ -557,7 +574,7 @@ impl Layout<'_> {
     /// The path of an acknowledged flow from a host's port by the routes at the start; nothing if they do not lead there.
     fn path(&self, mut port: u32, flow: &FlowSpec) -> Path {
         let (Some(_), Destination::Host(to)) = (flow.acknowledge, &flow.destination) else { return Path::default() };
-        let mut round_trip = Span::ZERO;
+        let (mut round_trip, mut choices) = (Span::ZERO, 1_u32);
         let (mut base, mut slowest) = (Span::ZERO, Rate::from_bits_per_sec(u64::MAX));
         for hops in 1..u8::MAX {
             let plan = &self.plan.ports[port as usize];
@@ -573,12 +590,13 @@ impl Layout<'_> {
                     let around = (flow.headers + self.spec.overhead).get();
                     base + Wire::new(slowest).at_most(size + Bytes::new(frames.saturating_mul(around)))
                 });
-                let path = Path { hops, round_trip, alone };
+                let path = Path { hops, round_trip, alone, choices };
                 return if self.host_numbers[node] == to.0 { path } else { Path::default() };
             }
             base += self.spec.switches[self.spec.kind_of[node] as usize].pipeline * 2;
             let outputs = self.plan.tables[0].outputs(self.switch_rows[node], to.0);
             let Some(&output) = outputs.first() else { return Path::default() };
+            choices = choices.saturating_mul(outputs.len() as u32).min(MOST_PATHS);
             port = self.first_global[node] + u32::from(output);
         }
         Path::default()

@@ -487,6 +487,9 @@ pub enum Multipath {
     Spray,
     /// For every frame, the output with the shortest queue; among equal ones, by the hash of the flow.
     Adaptive,
+    /// By the entropy of the frame, as the number of its path: a switch with n equal outputs takes the remainder of a
+    /// division by n and leaves the quotient to the next. A source that counts its paths uses all of them alike.
+    Numbered,
     /// A flow keeps its path while its frames follow each other closely, and may take another one after a gap.
     Flowlet(FlowletSpec),
 }

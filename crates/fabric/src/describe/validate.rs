@@ -110,8 +110,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             if let Err(invalid) = reaction.attach(&adapter) {
                 reasons.push(invalid.to_string());
             }
-            let sender = entry.recovery.as_ref().and_then(|recovery| recovery.sender.clone());
-            if let Some(Err(invalid)) = sender.map(|mut sender| sender.attach(&adapter)) {
+            if let Some(Err(invalid)) = entry.sender().map(|mut sender| sender.attach(&adapter)) {
                 reasons.push(invalid.to_string());
             }
             if reaction.tags() && 2 * spec.graph.cables.len() > congestion::point::MOST_TAGGED_PORTS {
@@ -201,12 +200,12 @@ fn check_multipath(spec: &NetworkSpec) -> Option<String> {
     let trees = spec.routes.trees() > 0;
     match spec.multipath {
         Multipath::FlowHash | Multipath::Spray => None,
-        Multipath::Adaptive | Multipath::Flowlet(_) if trees => Some(
+        Multipath::Adaptive | Multipath::Numbered | Multipath::Flowlet(_) if trees => Some(
             "frames follow the tree that their source chose, so switches choose no path; use flow-hash or spray, or \
              another routing"
                 .into(),
         ),
-        Multipath::Adaptive => None,
+        Multipath::Adaptive | Multipath::Numbered => None,
         Multipath::Flowlet(FlowletSpec { entries, .. }) if entries == 0 || entries > MOST_FLOWLETS => {
             Some(format!("a table of {entries} flowlets is out of range; give 1 to {MOST_FLOWLETS} entries"))
         }
@@ -250,7 +249,9 @@ pub(crate) fn largest_frame(spec: &NetworkSpec, class: usize) -> Bytes {
     let acks = acks.filter(|(ack, _)| usize::from(ack.class) == class).map(|(ack, telemetry)| ack.size + telemetry);
     let notifications = spec.flows.iter().filter_map(|flow| flow.notify);
     let notifications = notifications.filter(|how| usize::from(how.class) == class).map(|how| how.size);
-    data.chain(acks).chain(notifications).max().unwrap_or(Bytes::ZERO)
+    let pulls = spec.flows.iter().filter_map(|flow| flow.pull);
+    let pulls = pulls.filter(|how| usize::from(how.class) == class).map(|how| how.size);
+    data.chain(acks).chain(notifications).chain(pulls).max().unwrap_or(Bytes::ZERO)
 }
 
 /// The largest frame of a class that any buffer must take: notices, receipts and trimmed frames are frames as well.
@@ -265,7 +266,7 @@ fn largest_taken(spec: &NetworkSpec, class: usize) -> Bytes {
 /// The adapter a flow's reaction point is told of, with the round-trip time of its path without queues.
 pub(crate) fn adapter_of(spec: &NetworkSpec, flow: u32, link: Rate, round_trip: Span) -> Adapter {
     let frame = spec.flows[flow as usize].frame;
-    Adapter { link, frame, overhead: spec.overhead, seed: spec.seed, flow, round_trip }
+    Adapter { link, frame, overhead: spec.overhead, seed: spec.seed, flow, round_trip, paths: 1 }
 }
 
 /// For every host the rate of its cable.

@@ -3,7 +3,7 @@
 use crate::describe::spec::{Multipath, NetworkSpec};
 use crate::describe::validate::LATEST;
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
-use congestion::{Reaction, ReactionPoint};
+use congestion::{Demand, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
 pub(super) fn check_flow(
@@ -68,7 +68,7 @@ pub(super) fn check_flow(
         Some(tree) if tree >= trees => {
             wrong.push(format!("there is no tree {tree}: the routing has {trees}, numbered from 0"));
         }
-        Some(_) if spec.multipath == Multipath::Spray => {
+        Some(_) if spec.multipath == Multipath::Spray || reaction.pulling().is_some() => {
             wrong.push(
                 "frames are sprayed over all trees, but the flow names one; remove one of the two settings".into(),
             );
@@ -121,6 +121,7 @@ pub(super) fn check_flow(
         );
     }
     check_recovery(spec, flow, wrong);
+    check_pulls(spec, flow, reaction, wrong);
     match flow.acknowledge {
         None if reaction.allowance().window.is_some() => {
             wrong.push("its window needs acknowledgements; enable them".into());
@@ -166,6 +167,51 @@ fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) 
     }
     if flow.requeue_oracle.is_some() && flow.is_reliable() {
         wrong.push("it has a recovery and an oracle that sends dropped frames again; remove one of the two".into());
+    }
+}
+
+fn check_pulls(spec: &NetworkSpec, flow: &FlowSpec, reaction: &Reaction, wrong: &mut Vec<String>) {
+    if let Some(how) = flow.pull
+        && (usize::from(how.class) >= spec.classes.len() || how.size < spec.smallest_frame || how.size.get() > 65_000)
+    {
+        wrong.push(format!("pulls need an existing class and a size from {} to 65000B", spec.smallest_frame));
+    }
+    match (reaction.pulling(), flow.pull) {
+        (None, None) => return,
+        (None, Some(_)) => {
+            wrong
+                .push("its congestion control is not receiver-driven, so its pulls have no effect; remove them".into());
+            return;
+        }
+        (Some(_), None) => wrong.push("its congestion control needs pulls from the destination; enable them".into()),
+        (Some(_), Some(_)) => {}
+    }
+    if flow.telemetry.is_some() && reaction.pulling().is_some_and(|pulling| pulling.demand == Demand::Announced) {
+        wrong.push("its frames announce what it wants to send, which leaves no room for telemetry; remove it".into());
+    }
+    if flow.recovery.is_some() {
+        wrong.push("its congestion control brings its own loss recovery; remove the other one".into());
+    }
+    if matches!(flow.destination, Destination::Uniform(_)) {
+        wrong.push("pulls need a single destination, but this flow has many; give it one".into());
+    }
+    if flow.acknowledge.is_none() {
+        wrong.push("its congestion control needs acknowledgements; enable them".into());
+    }
+    if flow.requeue_oracle.is_some() {
+        wrong.push("it sends lost frames again, and so does the oracle; remove the oracle".into());
+    }
+    let class = spec.classes.get(usize::from(flow.class));
+    let points = spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
+    if class.is_some_and(|class| !class.lossless)
+        && !points.clone().any(|point| point.trims())
+        && !spec.switches.is_empty()
+    {
+        wrong.push(
+            "its congestion control needs switches that trim frames in a lossy class; add the congestion point `trim`, or \
+             use a lossless class"
+                .into(),
+        );
     }
 }
 

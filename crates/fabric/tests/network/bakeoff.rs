@@ -156,6 +156,7 @@ fn boxed(mut spec: NetworkSpec) -> NetworkSpec {
             Reaction::Swift(point) => Reaction::custom(*point),
             Reaction::Reno(point) => Reaction::custom(*point),
             Reaction::DctcpRate(point) => Reaction::custom(*point),
+            Reaction::Pulled(point) => Reaction::custom(*point),
             custom @ Reaction::Custom(_) => custom,
         };
     }

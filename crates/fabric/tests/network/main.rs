@@ -23,6 +23,7 @@ mod marking;
 mod oracle;
 mod outcomes;
 mod ports;
+mod pulls;
 mod ranks;
 mod recovery;
 mod refusals;

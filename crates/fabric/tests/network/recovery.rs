@@ -86,7 +86,7 @@ fn reliable(from: u32, to: u32, size: u64, recovery: Option<Arc<Recovery>>) -> F
 
 /// Counts how often each frame of each flow was delivered.
 #[derive(Default)]
-struct Once(BTreeMap<(u32, u32), u32>);
+pub struct Once(pub BTreeMap<(u32, u32), u32>);
 
 impl Probe for Once {
     fn on_deliver(&mut self, _now: Time, _host: u32, frame: &Frame) {
@@ -95,7 +95,7 @@ impl Probe for Once {
 }
 
 /// That nothing is made or lost in secret.
-fn conserved(totals: &Totals, census: &Census) {
+pub fn conserved(totals: &Totals, census: &Census) {
     let frames = [totals.delivered_frames, totals.duplicate_frames, totals.rejected_frames, totals.dropped_frames];
     let gone = totals.trimmed_frames + totals.lost_frames + totals.discarded_frames;
     let frames = frames.iter().sum::<u64>() + gone + census.frames;
@@ -109,7 +109,7 @@ fn conserved(totals: &Totals, census: &Census) {
 }
 
 /// That every byte of every flow arrived, each frame once, and that the sources know.
-fn all_arrived(spec: &NetworkSpec, simulation: &mut Simulation<Once>) {
+pub fn all_arrived(spec: &NetworkSpec, simulation: &mut Simulation<Once>) {
     let mut delivered: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     for probe in simulation.probes_mut() {
         probe.0.iter().for_each(|(&frame, times)| *delivered.entry(frame).or_default() += times);

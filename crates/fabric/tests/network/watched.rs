@@ -131,7 +131,7 @@ fn spec(seed: u64) -> NetworkSpec {
     if spec.routes.trees() == 0 && lot.percent(40) {
         let choice = lot.of(&[FlowletChoice::Random, FlowletChoice::Shortest]);
         let flowlets = FlowletSpec { gap: Span::from_nanos(lot.of(&[0, 2_000])), entries: lot.of(&[1, 64]), choice };
-        spec.multipath = lot.of(&[Multipath::Adaptive, Multipath::Flowlet(flowlets)]);
+        spec.multipath = lot.of(&[Multipath::Adaptive, Multipath::Numbered, Multipath::Flowlet(flowlets)]);
     }
     for flow in &mut spec.flows {
         if lot.percent(80) {
@@ -139,6 +139,10 @@ fn spec(seed: u64) -> NetworkSpec {
             let Some(reaction) = (0..20).find_map(|_| (info.build)(&values(&mut lot, info.parameters)).ok()) else {
                 continue;
             };
+            // Those send again what is lost, which `recovery` and `pulls` look at.
+            if reaction.pulling().is_some() {
+                continue;
+            }
             let lossless = spec.classes[usize::from(flow.class)].lossless;
             let every = if matches!(flow.destination, Destination::Host(_)) { 1 + lot.below(2) as u32 } else { 1 };
             let mut acknowledge =

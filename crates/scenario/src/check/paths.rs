@@ -1,6 +1,7 @@
 //! The paths of flows, as the fabric will choose them, without reading the whole graph for each.
 
 use crate::plan::Plan;
+use congestion::ReactionPoint;
 use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use fabric::routing::{Routes, pick};
 use fabric::spec::Multipath;
@@ -152,7 +153,8 @@ pub fn flow_paths(plan: &Plan) -> Vec<Option<Vec<u32>>> {
     let walker = Walker::new(&plan.spec.graph);
     let path = |(number, flow): (usize, &FlowSpec)| {
         let Destination::Host(to) = flow.destination else { return None };
-        let hops = walker.path_of(plan, number, flow, to).ok().filter(|_| !Walker::sprays(plan))?;
+        let several = Walker::sprays(plan) || flow.reaction.pulling().is_some();
+        let hops = walker.path_of(plan, number, flow, to).ok().filter(|_| !several)?;
         Some(hops.into_iter().map(|(node, port)| walker.channel(node, port)).collect())
     };
     plan.spec.flows.iter().enumerate().map(path).collect()

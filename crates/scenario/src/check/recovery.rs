@@ -70,8 +70,7 @@ fn unprotected(plan: &Plan, flow: &FlowSpec, subject: &str, findings: &mut Findi
 
 /// Returns whether the destination of a flow discards a frame that arrives before an earlier one.
 fn rejects_early_frames(flow: &FlowSpec) -> bool {
-    let receiver = flow.recovery.as_ref().map(|recovery| recovery.receiver.clone());
-    receiver.is_some_and(|mut receiver| receiver.on_arrival(Time::ZERO, 1).0 == Arrival::Discarded)
+    flow.receiver().is_some_and(|mut receiver| receiver.on_arrival(Time::ZERO, 1).0 == Arrival::Discarded)
 }
 
 /// Returns the first timeout of a flow and the round trip on the path without other traffic, if the former is shorter.
@@ -91,7 +90,7 @@ fn hasty(
         link.get_or_insert(plan.spec.graph.cables[end.cable as usize].link.rate);
     }
     let adapter = Adapter { overhead: plan.spec.overhead, round_trip, ..Adapter::of(link?, flow.frame) };
-    let mut sender = flow.recovery.as_ref()?.sender.clone()?;
+    let mut sender = flow.sender()?;
     sender.attach(&adapter).ok()?;
     sender.on_sent(Time::ZERO, 0);
     let timeout = sender.deadline()?.saturating_since(Time::ZERO);

@@ -176,6 +176,10 @@ pub(super) fn network() -> Section {
                 ("flow-hash", "a hash of the flow picks the path, so a flow keeps its path"),
                 ("spray", "the path is picked separately for every frame"),
                 ("adaptive", "every frame takes the next hop with the shortest queue; a hash of the flow breaks ties"),
+                (
+                    "path-number",
+                    "as flow-hash, but a receiver-driven flow uses every path once before it uses one again",
+                ),
                 ("flowlet", "a flow keeps its path until it pauses; see flowlet_gap"),
             ]),
             Default::Value("flow-hash", "RFC 2992: keeps the frames of a flow in order"),

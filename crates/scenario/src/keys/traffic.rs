@@ -194,7 +194,10 @@ fn flow_keys() -> Vec<Key> {
         key(
             "acknowledge",
             Kind::Table(Box::new(acknowledge())),
-            Default::Absent("no acknowledgements; with a recovery, one of 64 B per frame in the class of the flow"),
+            Default::Absent(
+                "no acknowledgements; with a recovery, one of 64 B per frame in the class of the flow; with a \
+                 receiver-driven congestion control, in the last class",
+            ),
             "Acknowledgements from the receiver.",
         ),
         key(
@@ -207,9 +210,15 @@ fn flow_keys() -> Vec<Key> {
             "Congestion notification packets (CNPs): the receiver answers marked frames by frames of their own.",
         ),
         key(
+            "pull",
+            Kind::Table(Box::new(pull())),
+            Default::Absent("64 B in the last class, if the congestion control is receiver-driven"),
+            "Pulls: frames by which the receiver permits the source to send.",
+        ),
+        key(
             "recovery",
             Kind::Table(Box::new(recovery())),
-            Default::Absent("as in [recovery]"),
+            Default::Absent("as in [recovery]; a receiver-driven congestion control brings its own"),
             "Loss recovery of this workload: a table, or a name for its defaults.",
         )
         .by_name(),
@@ -320,6 +329,26 @@ fn notify() -> Section {
                 Kind::time(),
                 Default::Value("50us", "Zhu et al., CoNEXT 2016, their fluid model of DCQCN: 50 us"),
                 "Least time between two packets of a flow.",
+            ),
+        ],
+    }
+}
+
+fn pull() -> Section {
+    Section {
+        about: "Size and class of pulls.",
+        keys: vec![
+            key(
+                "size",
+                Kind::size(1, LARGEST_FRAME),
+                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
+                "Size of a pull, without frame overhead.",
+            ),
+            key(
+                "class",
+                Kind::Text,
+                Default::Computed("the last class", "our choice: a class of their own, beside that of the data"),
+                "Class of pulls, by name.",
             ),
         ],
     }

@@ -10,7 +10,7 @@ use congestion::{PathProbeClass, Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{
-    Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern,
+    Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern, PullSpec,
     TelemetrySpec,
 };
 use std::sync::Arc;
@@ -35,18 +35,29 @@ pub(super) fn template(
     let ordered = order(gathered, entry, start, stop);
     let pattern = pattern(gathered, entry);
     let activity = activity(gathered, entry);
-    let recovery = recovery(gathered, root, entry);
+    let protocol = entry.table("protocol").or(root.table("protocol"));
+    let control = protocol.map(|protocol| reaction(gathered, protocol));
+    let pulled = matches!(&control, Some(Some((reaction, _))) if reaction.pulling().is_some());
+    let recovery = match pulled {
+        true => own_recovery(gathered, entry),
+        false => recovery(gathered, root, entry),
+    };
     let recovers = matches!(&recovery, Some(Some(recovery)) if recovery.sender.is_some());
+    let last = (subject.classes.len() - 1) as u8;
     let acknowledge = match entry.table("acknowledge") {
+        Some(node) if pulled => Some(acknowledge(gathered, subject, node, last)),
         Some(node) => Some(acknowledge(gathered, subject, node, class_number.unwrap_or(0))),
+        None if pulled && !entry.given("acknowledge") => {
+            Some(Some(Acknowledge { class: last, ..Acknowledge::default() }))
+        }
         None if recovers && !entry.given("acknowledge") => {
             Some(Some(Acknowledge { class: class_number.unwrap_or(0), ..Acknowledge::default() }))
         }
         None => None,
     };
     let notify = entry.table("notify").map(|node| notify(gathered, subject, node, class_number.unwrap_or(0)));
-    let protocol = entry.table("protocol").or(root.table("protocol"))?;
-    let (reaction, acknowledged) = reaction(gathered, protocol)?;
+    let pull = pull(gathered, subject, entry, pulled);
+    let (protocol, (reaction, acknowledged)) = (protocol?, control??);
     if acknowledged && acknowledge.is_none() {
         let name = protocol.text("name").unwrap_or_default();
         let message = format!("{name} needs acknowledgements");
@@ -77,6 +88,7 @@ pub(super) fn template(
         Some(notify) => Some(notify?),
         None => reaction.wants_notifications().then(|| Notify { class: class_number, ..Notify::default() }),
     };
+    let pull = pull?;
     entry.time("start")?;
     Some(FlowSpec {
         source: HostId(0),
@@ -91,6 +103,7 @@ pub(super) fn template(
         activity,
         acknowledge,
         notify,
+        pull,
         recovery,
         path_probe: probe?,
         requeue_oracle: entry.time("requeue_oracle"),
@@ -98,6 +111,40 @@ pub(super) fn template(
         tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
     })
+}
+
+/// Refuses a recovery beside that of a receiver-driven control; `Some(None)` if none is given. The one in `[recovery]`
+/// is for other controls.
+fn own_recovery(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Option<Arc<Recovery>>> {
+    let place = entry.place_of("recovery");
+    if entry.text("kind").as_deref() == Some("uniform-random") {
+        let message = "a receiver-driven control needs flows with one destination, but every frame of this workload has its \
+                       own";
+        gathered.refuse(entry.place_of("kind"), message, "use another kind of workload, or another protocol");
+        return None;
+    }
+    let name = entry.table("recovery").and_then(|node| node.text("name"));
+    if name.as_deref().is_some_and(|name| name != "none") {
+        let message = "a receiver-driven control brings its own loss recovery";
+        gathered.refuse(place, message, "remove `recovery` from the workload");
+        return None;
+    }
+    Some(None)
+}
+
+/// Reads how pulls travel, if the congestion control is receiver-driven; `Some(None)` if it is not.
+fn pull(gathered: &mut Gathered<'_>, subject: &Subject<'_>, entry: &Node, pulled: bool) -> Option<Option<PullSpec>> {
+    let last = (subject.classes.len() - 1) as u8;
+    let Some(node) = entry.table("pull") else {
+        return (!entry.given("pull")).then(|| pulled.then(|| PullSpec { class: last, ..PullSpec::default() }));
+    };
+    if !pulled {
+        let message = "`pull` has no effect: the congestion control is not receiver-driven";
+        gathered.refuse(entry.place_of("pull"), message, "remove it, or choose a protocol such as ndp");
+        return None;
+    }
+    let class = class_of(gathered, subject, node, last)?;
+    Some(Some(PullSpec { size: node.size("size")?, class }))
 }
 
 /// Returns the loss recovery of a workload; `Some(None)` if it has none.

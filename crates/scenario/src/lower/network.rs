@@ -71,6 +71,7 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
         multipath: match node.text("multipath").as_deref() {
             Some("spray") => Multipath::Spray,
             Some("adaptive") => Multipath::Adaptive,
+            Some("path-number") => Multipath::Numbered,
             Some("flowlet") => Multipath::Flowlet(FlowletSpec {
                 gap: node.time("flowlet_gap")?,
                 entries: u32::try_from(node.count("flowlet_entries")?).unwrap_or(u32::MAX),

@@ -210,6 +210,7 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
         | "workloads.flows.class"
         | "workloads.acknowledge.class"
         | "workloads.notify.class"
+        | "workloads.pull.class"
         | "workloads.probe.class"
         | "workloads.probe.answer_class" => class(random),
         // The receivers are the last hosts, so that few workloads send to themselves.
@@ -228,7 +229,7 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
         "workloads.frame" | "workloads.flows.frame" => {
             quoted(random.of(&["64B", "256B", "1000B", "1500B", "1500B", "4096B", "9000B"]))
         }
-        "workloads.acknowledge.size" | "workloads.probe.size" | "workloads.notify.size" => {
+        "workloads.acknowledge.size" | "workloads.probe.size" | "workloads.notify.size" | "workloads.pull.size" => {
             quoted(random.of(&["64B", "200B"]))
         }
         "workloads.acknowledge.every" => random.of(&["1", "2", "7"]).to_string(),

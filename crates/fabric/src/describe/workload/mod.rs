@@ -10,9 +10,9 @@ pub use generate::{Arrivals, FlowSize, all_to_all, incast, permutation, poisson,
 pub use sizes::{MEASURED_SIZES, MeasuredSizes};
 
 use crate::describe::graph::HostId;
-use congestion::{NoControl, Reaction};
+use congestion::{NoControl, Reaction, ReactionPoint};
 use std::sync::Arc;
-use transport::{Acknowledger, Notifier, Receiving, Recovery, Sink, Untracked};
+use transport::{Acknowledger, Notifier, Receiving, Recovery, Sending, Sink, Untracked};
 use units::{Bytes, Rate, Span, Time};
 
 /// Where a flow's frames go.
@@ -118,6 +118,22 @@ impl Default for Notify {
     }
 }
 
+/// How the pulls of a receiver-driven flow travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PullSpec {
+    /// Size of a pull, overhead not counted.
+    pub size: Bytes,
+    /// Its class.
+    pub class: u8,
+}
+
+impl Default for PullSpec {
+    /// Minimum-size frames in class 0.
+    fn default() -> PullSpec {
+        PullSpec { size: Bytes::new(64), class: 0 }
+    }
+}
+
 /// How a flow's path probes travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathProbeSpec {
@@ -172,7 +188,10 @@ pub struct FlowSpec {
     pub acknowledge: Option<Acknowledge>,
     /// Whether the receiver sends congestion notification packets.
     pub notify: Option<Notify>,
-    /// How its lost frames are detected and sent again, if they are. Needs acknowledgements.
+    /// How its pulls travel, if its congestion control is receiver-driven.
+    pub pull: Option<PullSpec>,
+    /// How its lost frames are detected and sent again, if they are. Needs acknowledgements. A receiver-driven
+    /// congestion control brings its own.
     pub recovery: Option<Arc<Recovery>>,
     /// How its path probes travel, if its reaction point sends any.
     pub path_probe: Option<PathProbeSpec>,
@@ -191,7 +210,25 @@ impl FlowSpec {
     /// Whether its frames are sent again until they arrive.
     #[must_use]
     pub fn is_reliable(&self) -> bool {
-        self.recovery.as_ref().is_some_and(|recovery| recovery.sender.is_some())
+        self.reaction.pulling().is_some() || self.recovery.as_ref().is_some_and(|recovery| recovery.sender.is_some())
+    }
+
+    /// Returns the source's half of its transport, if its frames are sent again.
+    #[must_use]
+    pub fn sender(&self) -> Option<Sending> {
+        match self.reaction.pulling() {
+            Some(pulling) => transport::pulled(&pulling).sender,
+            None => self.recovery.as_ref()?.sender.clone(),
+        }
+    }
+
+    /// Returns the destination's half of its transport, if it has one.
+    #[must_use]
+    pub fn receiver(&self) -> Option<Receiving> {
+        match self.reaction.pulling() {
+            Some(pulling) => Some(transport::pulled(&pulling).receiver),
+            None => self.recovery.as_ref().map(|recovery| recovery.receiver.clone()),
+        }
     }
 
     /// What headers and telemetry add to its data frames.
@@ -203,10 +240,10 @@ impl FlowSpec {
     /// What its destination does beyond counting frames and acknowledging some of them at once, if it does.
     pub(crate) fn sink(&self) -> Option<Sink> {
         let delay = self.acknowledge.and_then(|how| how.delay);
-        if self.recovery.is_none() && self.notify.is_none() && delay.is_none() {
+        let receiver = self.receiver();
+        if receiver.is_none() && self.notify.is_none() && delay.is_none() {
             return None;
         }
-        let receiver = self.recovery.as_ref().map(|recovery| recovery.receiver.clone());
         let mut sink = Sink::new(receiver.unwrap_or_else(|| Receiving::Untracked(Untracked::default())));
         if let Some(how) = self.acknowledge {
             let every = Acknowledger::every(how.every);
@@ -234,6 +271,7 @@ impl FlowSpec {
             activity: Activity::Always,
             acknowledge: None,
             notify: None,
+            pull: None,
             recovery: None,
             path_probe: None,
             requeue_oracle: None,

@@ -152,7 +152,8 @@ impl Flow {
                 && matches!(spec.reaction, Reaction::None(_))
                 && spec.added() == Bytes::ZERO
                 && spec.acknowledge.is_none()
-                && spec.recovery.is_none(),
+                && spec.recovery.is_none()
+                && spec.reaction.pulling().is_none(),
             tag_size: reaction.tag_size().get() as u16,
             added: spec.added().get() as u16,
             reaction,

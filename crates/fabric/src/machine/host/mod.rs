@@ -14,6 +14,7 @@ pub(crate) mod timers;
 use self::service::Service;
 use crate::describe::spec::MAX_CLASSES;
 use engine::IndexedHeap;
+use transport::Puller;
 
 /// See the module.
 #[derive(Debug)]
@@ -27,10 +28,14 @@ pub(crate) struct Host {
     pub(crate) flows: u32,
     /// How many of them have started.
     pub(crate) started: u32,
-    /// Timers of its flows, numbered from its first flow, then those of `sinks`.
+    /// Timers of its flows, numbered from its first flow, then those of `sinks`, then that of `puller`.
     pub(crate) timers: IndexedHeap,
     /// Flows with receiving points of their own that end here, as positions in the network's `received`.
     pub(crate) sinks: Vec<u32>,
+    /// Sends the pulls of receiver-driven flows that end here; present if there are any.
+    pub(crate) puller: Option<Box<Puller>>,
+    /// Its flows by their numbers there, as positions in the network's `received`.
+    pub(crate) pulled: Vec<u32>,
     /// Of each class the flow that sent last, as a position in the network's flows, or [`NIL`](super::frame::NIL); see
     /// `Network::last_sender`.
     pub(crate) last_sender: [u32; MAX_CLASSES],

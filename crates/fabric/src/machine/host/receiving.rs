@@ -5,6 +5,7 @@
 use crate::machine::frame::extension::Extension;
 use crate::machine::frame::{Content, Cumulative, Frame, LAST, MARKED};
 use crate::machine::host::flow::TIMERS;
+use crate::machine::host::reliable::announced_by;
 use crate::machine::network::{Ctx, Device, Network};
 use crate::observe::probe::Probe;
 use transport::{Arrival, Arrived, Meaning, Reply, Say, Sink, unwrapped};
@@ -18,6 +19,8 @@ pub(crate) struct Inbound {
     pub(crate) flow: u32,
     /// Position in its host's list of sinks: its timer.
     position: u32,
+    /// Number at its host's puller, if it is pulled.
+    pub(crate) pulls: Option<u32>,
     /// Entropy of the latest frame: replies take a path that is chosen likewise.
     entropy: u32,
     /// Frames that had arrived before.
@@ -40,6 +43,7 @@ impl Inbound {
             sink,
             flow,
             position,
+            pulls: None,
             entropy: 0,
             duplicates: 0,
             duplicate_bytes: 0,
@@ -94,6 +98,7 @@ impl<P: Probe> Network<P> {
             }
         }
         self.reply(now, p, host, slot, ctx);
+        self.call_for_more(now, host, slot, frame, false, ctx);
     }
 
     /// The header of a frame has arrived whose payload a switch removed; that was counted there.
@@ -103,7 +108,45 @@ impl<P: Probe> Network<P> {
         if let Some(inbound) = &mut self.received[slot as usize].inbound {
             inbound.see(now, frame, true);
             self.reply(now, p, host, slot, ctx);
+            self.call_for_more(now, host, slot, frame, true, ctx);
         }
+    }
+
+    /// A frame of a flow that is pulled has arrived, or its header.
+    fn call_for_more(&mut self, now: Time, host: u32, slot: u32, frame: &Frame, trimmed: bool, ctx: &mut Ctx) {
+        let received = &self.received[slot as usize];
+        let Some(number) = received.inbound.as_ref().and_then(|inbound| inbound.pulls) else { return };
+        let complete = received.completed.is_some();
+        let Some(puller) = &mut self.hosts[host as usize].puller else { return };
+        if complete {
+            puller.on_end(number);
+        } else {
+            puller.on_arrival(number, trimmed, announced_by(frame.tag, puller.total(number)));
+        }
+        self.send_pulls(now, host, ctx);
+    }
+
+    /// Sends the pulls of a host that are due, and sets its timer for the next.
+    pub(crate) fn send_pulls(&mut self, now: Time, host: u32, ctx: &mut Ctx) {
+        while let Some(puller) = &mut self.hosts[host as usize].puller {
+            let Some((number, total)) = puller.next_pull(now) else { break };
+            let state = &self.hosts[host as usize];
+            let slot = state.pulled[number as usize];
+            let p = state.port;
+            let Some(inbound) = &self.received[slot as usize].inbound else { continue };
+            let spec = &self.plan.flows[inbound.flow as usize];
+            let Some(how) = spec.pull else { continue };
+            let mut frame = Frame::saying(Content::Pull(total), how.size.get() as u16, now);
+            (frame.flow, frame.dst) = (inbound.flow, spec.source.0);
+            (frame.entropy, frame.class) = (inbound.entropy, how.class);
+            self.totals.pulls += 1;
+            self.totals.control_bytes += how.size.get();
+            self.send_by_host(p, frame, ctx);
+        }
+        let state = &self.hosts[host as usize];
+        let deadline = state.puller.as_ref().and_then(|puller| puller.deadline()).map(|at| at.max(now));
+        let number = state.flows * TIMERS + state.sinks.len() as u32;
+        self.arm_lazily(host, number, deadline, ctx);
     }
 
     /// Sends what a sink wants to say now, and sets its timer.
@@ -112,7 +155,7 @@ impl<P: Probe> Network<P> {
             let Some(say) = inbound.sink.next_reply(now) else { break };
             let (flow, entropy) = (inbound.flow, inbound.entropy);
             let spec = &self.plan.flows[flow as usize];
-            let (acknowledge, notify, source) = (spec.acknowledge, spec.notify, spec.source.0);
+            let (acknowledge, notify, pull, source) = (spec.acknowledge, spec.notify, spec.pull, spec.source.0);
             let how = acknowledge.map(|how| (how.size, how.class));
             let (content, how) = match say {
                 Say::Reply(reply) => {
@@ -130,7 +173,7 @@ impl<P: Probe> Network<P> {
                 }
                 Say::Pull { total } => {
                     self.totals.pulls += 1;
-                    (Some(Content::Pull(total)), how)
+                    (Some(Content::Pull(total)), pull.map(|how| (how.size, how.class)).or(how))
                 }
             };
             let Some((size, class)) = how else { continue };

@@ -4,11 +4,11 @@
 //! reaction point learns.
 
 use crate::describe::workload::FlowSpec;
-use crate::machine::frame::{Frame, Kind, LAST, MARKED, Segment};
+use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::host::flow::{Flow, RETRANSMISSION, TIMERS};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
-use congestion::{Adapter, Feedback, LossSignal, ReactionPoint};
+use congestion::{Adapter, Demand, Feedback, LossSignal, ReactionPoint};
 use transport::{Block, Blocks, Meaning, Next, Progress, Reply, Sender, Sending, unwrapped};
 use units::{Bytes, Span, Stream, Time};
 
@@ -26,6 +26,8 @@ pub(crate) struct Reliable {
     pub(crate) bytes: u64,
     /// How often its timer expired.
     pub(crate) timeouts: u64,
+    /// Its frames announce what it wants to send.
+    announces: bool,
     /// When it knew that all of a finite flow has arrived.
     pub(crate) known: Option<Time>,
     /// How long a finite flow takes alone.
@@ -34,11 +36,13 @@ pub(crate) struct Reliable {
 
 impl Reliable {
     pub(crate) fn new(spec: &FlowSpec, adapter: &Adapter) -> Option<Reliable> {
-        let mut sender = spec.recovery.as_ref()?.sender.clone()?;
+        let mut sender = spec.sender()?;
         // What does not fit was refused before.
         let _ = sender.attach(adapter);
         let stream = Stream::new(adapter.seed, u64::from(adapter.flow), "retransmission");
-        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, known: None, alone: None })
+        let announces = spec.reaction.pulling().is_some_and(|pulling| pulling.demand == Demand::Announced);
+        let known = None;
+        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, announces, known, alone: None })
     }
 }
 
@@ -87,6 +91,24 @@ impl Flow {
         number as u32
     }
 
+    /// Frames that it has made or could make and has never sent.
+    fn fresh_frames(&self) -> u64 {
+        match self.greedy {
+            true if !self.on => 0,
+            true => self.remaining.div_ceil(u64::from(self.frame).max(1)),
+            false => u64::from(self.backlogged),
+        }
+    }
+
+    /// What the frame that starts now announces, as its tag; 0 if it announces nothing.
+    pub(crate) fn announcement(&mut self) -> u16 {
+        if self.reliable.as_ref().is_none_or(|reliable| !reliable.announces) {
+            return 0;
+        }
+        let fresh = self.fresh_frames();
+        self.reliable.as_mut().and_then(|reliable| reliable.sender.announce(fresh)).map_or(0, announced_tag)
+    }
+
     /// A reply arrived for a flow with recovery. Returns what that settles, in bytes, and what it tells.
     fn on_reply(&mut self, now: Time, reply: &Reply) -> (u64, Progress) {
         let Some(reliable) = &mut self.reliable else { return (0, Progress::default()) };
@@ -112,6 +134,18 @@ impl Flow {
     }
 }
 
+/// The tag that announces that a flow wants so many frames in all; never that of telemetry.
+fn announced_tag(frames: u64) -> u16 {
+    (frames & 0x7fff) as u16 + 1
+}
+
+/// The number of frames that a tag announces: the one that is closest to `near`.
+pub(super) fn announced_by(tag: u16, near: u64) -> u64 {
+    let Some(low) = tag.checked_sub(1) else { return 0 };
+    let ahead = u64::from(low).wrapping_sub(near) & 0x7fff;
+    if ahead < 0x4000 { near + ahead } else { (near + ahead).saturating_sub(0x8000) }
+}
+
 impl<P: Probe> Network<P> {
     /// A statement about arrived frames has come back to its flow's source.
     pub(crate) fn replied(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
@@ -134,6 +168,28 @@ impl<P: Probe> Network<P> {
         let feedback = Feedback::Acknowledgement { bytes: Bytes::new(bytes), marked: reply.marked, round_trip, path };
         self.feed_back(now, slot, &feedback, ctx);
         let host = self.flows[slot as usize].host;
+        self.arm_retransmission(now, host, slot, ctx);
+        self.request_to_send(now, host, slot, ctx);
+    }
+
+    /// Sends the header of a frame alone, if a source without permission has to say that it wants to send.
+    pub(crate) fn request_to_send(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+        let flow = &mut self.flows[slot as usize];
+        if flow.reliable.as_ref().is_none_or(|reliable| !reliable.announces) {
+            return;
+        }
+        let fresh = flow.fresh_frames();
+        let Some(number) = flow.reliable.as_mut().and_then(|reliable| reliable.sender.request(now, fresh)) else {
+            return;
+        };
+        let Some(how) = self.plan.flows[flow.number as usize].pull else { return };
+        let header = Content::Trimmed(Segment { born: now, seq: number as u32 });
+        let mut frame = Frame::saying(header, how.size.get() as u16, now);
+        (frame.flow, frame.dst, frame.class) = (flow.number, flow.destination, how.class);
+        frame.entropy = flow.reaction.entropy().unwrap_or(flow.entropy);
+        frame.tag = flow.announcement();
+        self.totals.control_bytes += how.size.get();
+        self.send_by_host(self.hosts[host as usize].port, frame, ctx);
         self.arm_retransmission(now, host, slot, ctx);
     }
 
@@ -172,8 +228,13 @@ impl<P: Probe> Network<P> {
         let flow = &mut self.flows[slot as usize];
         let more = total.saturating_sub(flow.pulled);
         flow.pulled = flow.pulled.max(total);
+        if let Some(reliable) = &mut flow.reliable {
+            reliable.sender.on_grant(more);
+        }
         let bytes = Bytes::new(more.saturating_mul(u64::from(flow.frame)));
         self.feed_back(now, slot, &Feedback::Grant { bytes }, ctx);
+        let host = self.flows[slot as usize].host;
+        self.arm_retransmission(now, host, slot, ctx);
     }
 
     fn learn_of_loss(&mut self, now: Time, slot: u32, loss: Option<LossSignal>) {
@@ -203,6 +264,7 @@ impl<P: Probe> Network<P> {
             let progress = reliable.sender.on_deadline(now);
             self.learn_of_loss(now, slot, progress.loss);
             self.settle_flow(now, host, slot, ctx);
+            self.request_to_send(now, host, slot, ctx);
         }
         self.arm_retransmission(now, host, slot, ctx);
     }

@@ -79,6 +79,10 @@ impl<P: Probe> Network<P> {
         }
         flow.on_sent(now, len, size, spec.acknowledge.is_some(), again);
         if flow.reliable.is_some() {
+            let announced = flow.announcement();
+            if announced != 0 {
+                self.pool[place].tag = announced;
+            }
             self.arm_retransmission(now, host, slot, ctx);
         }
         let flow = &mut self.flows[slot as usize];

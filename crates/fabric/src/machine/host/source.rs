@@ -67,6 +67,7 @@ impl<P: Probe> Network<P> {
             }
         }
         self.settle_flow(now, host, slot, ctx);
+        self.request_to_send(now, host, slot, ctx);
     }
 
     fn clear_backlog(&mut self, now: Time, host: u32, slot: u32) {
@@ -126,6 +127,7 @@ impl<P: Probe> Network<P> {
         }
         self.arm_flow_timer(host, slot, SOURCE, now + gap, ctx);
         self.settle_flow(now, host, slot, ctx);
+        self.request_to_send(now, host, slot, ctx);
     }
 
     /// A frame of a flow of this shard was dropped; its source will know.

@@ -80,7 +80,10 @@ impl<P: Probe> Network<P> {
             state.timers.pop();
             if number >= state.flows * TIMERS {
                 let position = number - state.flows * TIMERS;
-                self.on_sink_timer(now, host, position, ctx);
+                match (position as usize) < state.sinks.len() {
+                    true => self.on_sink_timer(now, host, position, ctx),
+                    false => self.send_pulls(now, host, ctx),
+                }
                 continue;
             }
             let slot = state.first_flow + number / TIMERS;

@@ -1,4 +1,4 @@
-//! Choices among equal paths that depend on more than a hash of the flow: queue lengths and flowlets.
+//! Choices among equal paths other than by a hash of the flow: queue lengths, numbers of paths and flowlets.
 //!
 //! Each looks at its own switch only, so that results do not depend on the partitioning.
 
@@ -14,6 +14,8 @@ use units::{Stream, Time};
 pub(crate) enum PathChoice {
     /// The shortest queue, for every frame.
     Adaptive,
+    /// The entropy of the frame is the number of its path.
+    Numbered,
     /// A path per flowlet.
     Flowlets(Flowlets),
 }
@@ -33,6 +35,7 @@ impl PathChoice {
         match multipath {
             Multipath::FlowHash | Multipath::Spray => None,
             Multipath::Adaptive => Some(Box::new(PathChoice::Adaptive)),
+            Multipath::Numbered => Some(Box::new(PathChoice::Numbered)),
             Multipath::Flowlet(spec) => Some(Box::new(PathChoice::Flowlets(Flowlets {
                 spec,
                 table: vec![None; spec.entries as usize],
@@ -50,10 +53,14 @@ impl<P: Probe> Network<P> {
         let state = &self.switches[switch as usize];
         let (frame, first_port, salt) = (&self.pool[place], state.first_port, state.salt);
         let outputs = self.plan.tables[state.tables as usize].outputs(state.row, frame.dst);
-        let mut output = frame.output;
+        let (mut output, mut entropy) = (frame.output, frame.entropy);
         if outputs.len() > 1 {
             match paths.as_deref_mut() {
                 Some(PathChoice::Adaptive) => output = self.shortest(outputs, first_port, frame.entropy, salt),
+                Some(PathChoice::Numbered) => {
+                    let choices = outputs.len() as u32;
+                    (output, entropy) = (outputs[(entropy % choices) as usize], entropy / choices);
+                }
                 Some(PathChoice::Flowlets(Flowlets { spec, table, stream })) => {
                     // Another salt than that of the choice among outputs, so that entries and outputs are independent.
                     let entry = &mut table[pick(frame.entropy, !salt, spec.entries as usize)];
@@ -70,7 +77,7 @@ impl<P: Probe> Network<P> {
             }
         }
         self.switches[switch as usize].paths = paths;
-        self.pool[place].output = output;
+        (self.pool[place].output, self.pool[place].entropy) = (output, entropy);
         first_port + u32::from(output)
     }
 

@@ -75,6 +75,15 @@ to = "h4"
 notify = { interval = "50us" }"#,
     ),
     (
+        "workloads.pull",
+        r#"[[workloads]]
+kind = "greedy"
+from = "h0"
+to = "h4"
+pull = { size = "64B" }
+protocol = { name = "ndp" }"#,
+    ),
+    (
         "recovery",
         r#"[recovery]
 name = "go-back-n"

@@ -1,0 +1,423 @@
+//! The source's half of a receiver-driven transport: what it may send is the business of its destination.
+//!
+//! A flow may send its first window; each further frame needs the permission of a pull. A permission goes to the lowest
+//! frame that has to be sent again, or else to a fresh one. A frame has to be sent again if the destination got only its
+//! header, or if nothing is heard of it within a timeout. Frames take different paths, so one that is overtaken is not
+//! lost. Only frames in the network run a timer: one that waits for permission does not.
+//!
+//! What was lost with its header has asked for nothing. So, where the destination permits a frame per arrival, a frame
+//! that timed out goes without permission. Where the source announces what it wants, it announces it again, by the header
+//! of the frame alone: a request to send. The same follows if nothing is in the network and no pull has come for eight
+//! timeouts, as after the loss of the last pull.
+
+use crate::bitmap::Bitmap;
+use crate::{
+    LossSignal, Meaning, Next, Progress, Receiving, Recovery, ReorderingReceiver, Reply, Report, Sender, Sending,
+};
+use congestion::parameter::Invalid;
+use congestion::{Adapter, Demand, Pulling};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use units::{Span, Time};
+
+/// Both halves of the transport of a receiver-driven control.
+#[must_use]
+pub fn pulled(pulling: &Pulling) -> Recovery {
+    Recovery {
+        sender: Some(Sending::Pulled(Box::new(PulledSender::new(*pulling)))),
+        receiver: Receiving::Reordering(ReorderingReceiver::new(Report::Duplicate)),
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PulledSender {
+    pulling: Pulling,
+    /// Frames of the first window, and the most that it announces in advance.
+    window: u64,
+    /// Frames of the first window that are left.
+    unsolicited: u64,
+    /// Frames permitted and not sent.
+    permitted: u64,
+    /// Frames permitted in all.
+    total: u64,
+    /// All frames below are known to have arrived.
+    acknowledged: u64,
+    sent: u64,
+    /// Frames above `acknowledged` that are known to have arrived, and how many they are.
+    arrived: Bitmap,
+    above: u64,
+    /// Frames to send again, and how many of them need no permission.
+    again: BTreeSet<u64>,
+    urgent: u64,
+    /// Frames in the network, and when each started.
+    started: BTreeMap<u64, Time>,
+    /// The same in order of time. Entries that `started` does not confirm are void; the first one is not.
+    order: VecDeque<(Time, u64)>,
+    /// When it last sent or heard anything.
+    heard: Time,
+    /// Frames that it has announced in all, and whether it has to announce them again.
+    announced: u64,
+    ask: bool,
+}
+
+/// Timeouts without a pull after which a source with nothing in the network asks again.
+const PATIENCE: u64 = 8;
+
+impl PulledSender {
+    /// Creates a sender.
+    #[must_use]
+    pub fn new(pulling: Pulling) -> PulledSender {
+        PulledSender {
+            pulling,
+            window: 0,
+            unsolicited: 0,
+            permitted: 0,
+            total: 0,
+            acknowledged: 0,
+            sent: 0,
+            arrived: Bitmap::default(),
+            above: 0,
+            again: BTreeSet::new(),
+            urgent: 0,
+            started: BTreeMap::new(),
+            order: VecDeque::new(),
+            heard: Time::ZERO,
+            announced: 0,
+            ask: false,
+        }
+    }
+
+    /// Frames that it wants to be permitted in all, if it has so many that were never sent.
+    fn wanted(&self, fresh: u64) -> u64 {
+        let backlog = fresh.saturating_add(self.again.len() as u64).min(self.window);
+        (self.total - self.permitted + backlog).saturating_sub(self.unsolicited)
+    }
+
+    fn waits(&self) -> bool {
+        self.started.is_empty() && !self.again.is_empty() && self.urgent == 0 && !self.may_send()
+    }
+
+    fn may_send(&self) -> bool {
+        self.unsolicited + self.permitted > 0
+    }
+
+    /// A frame has arrived; returns whether that is news.
+    fn on_arrived(&mut self, number: u64) -> bool {
+        if number < self.acknowledged || number >= self.sent || !self.arrived.insert(number) {
+            return false;
+        }
+        self.above += 1;
+        self.forget(number);
+        true
+    }
+
+    fn on_cumulative(&mut self, number: u64) -> u64 {
+        let number = number.min(self.sent);
+        if number <= self.acknowledged {
+            return 0;
+        }
+        let known = if self.above > 0 { self.arrived.count(self.acknowledged, number) } else { 0 };
+        while let Some(first) = self.started.first_key_value().map(|(&first, _)| first).filter(|&first| first < number)
+        {
+            self.started.remove(&first);
+        }
+        while self.again.first().is_some_and(|&first| first < number) {
+            self.again.pop_first();
+        }
+        let news = number - self.acknowledged - known;
+        self.above -= known;
+        self.acknowledged = number;
+        self.arrived.drop_below(number);
+        self.urgent = self.urgent.min(self.again.len() as u64);
+        news
+    }
+
+    fn forget(&mut self, number: u64) {
+        self.started.remove(&number);
+        if self.again.remove(&number) {
+            self.urgent = self.urgent.min(self.again.len() as u64);
+        }
+    }
+
+    /// The destination may not know of a frame: it has to hear of it again.
+    fn repeat(&mut self) {
+        match self.pulling.demand {
+            Demand::Arrivals => self.urgent += 1,
+            Demand::Announced => self.ask = true,
+        }
+    }
+
+    /// Restores what `order` promises.
+    fn settle(&mut self) {
+        while self.order.front().is_some_and(|&(at, number)| self.started.get(&number) != Some(&at)) {
+            self.order.pop_front();
+        }
+    }
+}
+
+impl Sender for PulledSender {
+    fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
+        self.window = self.pulling.first_window(adapter);
+        self.unsolicited = self.window;
+        Ok(())
+    }
+
+    fn next(&self, fresh: bool) -> Next {
+        match self.again.first() {
+            Some(&number) if self.urgent > 0 || self.may_send() => Next::Again { number, windowed: false },
+            None if fresh && self.may_send() => Next::Fresh,
+            _ => Next::Nothing,
+        }
+    }
+
+    fn on_sent(&mut self, now: Time, number: u64) {
+        if self.again.remove(&number) && self.urgent > 0 {
+            self.urgent -= 1;
+        } else if self.permitted > 0 {
+            self.permitted -= 1;
+        } else {
+            self.unsolicited = self.unsolicited.saturating_sub(1);
+        }
+        self.sent = self.sent.max(number + 1);
+        self.started.insert(number, now);
+        self.order.push_back((now, number));
+        self.heard = now;
+    }
+
+    fn announce(&mut self, fresh: u64) -> Option<u64> {
+        if self.pulling.demand == Demand::Arrivals {
+            return None;
+        }
+        self.announced = self.announced.max(self.wanted(fresh));
+        Some(self.announced)
+    }
+
+    fn request(&mut self, now: Time, fresh: u64) -> Option<u64> {
+        if self.pulling.demand == Demand::Arrivals || self.may_send() {
+            return None;
+        }
+        let number = match self.again.first() {
+            Some(&number) => number,
+            None if fresh > 0 => self.sent,
+            None => return None,
+        };
+        let unknown = self.started.is_empty() && self.wanted(fresh) > self.announced;
+        if !std::mem::take(&mut self.ask) && !unknown {
+            return None;
+        }
+        self.heard = now;
+        Some(number)
+    }
+
+    fn on_reply(&mut self, now: Time, reply: &Reply) -> Progress {
+        let mut progress = Progress { round_trip: Some(now.saturating_since(reply.stamp)), ..Progress::default() };
+        self.heard = now;
+        if self.pulling.demand == Demand::Announced {
+            self.unsolicited = 0;
+        }
+        progress.arrived = self.on_cumulative(reply.cumulative);
+        for block in reply.blocks.as_slice() {
+            progress.arrived += (block.start..block.end.min(self.sent)).filter(|&n| self.on_arrived(n)).count() as u64;
+        }
+        match reply.meaning {
+            Meaning::Trimmed => {
+                let known = reply.number < self.acknowledged || self.arrived.contains(reply.number);
+                if !known && self.started.remove(&reply.number).is_some() {
+                    self.again.insert(reply.number);
+                    progress.loss = Some(LossSignal::Detected);
+                }
+            }
+            Meaning::Acknowledgement | Meaning::Negative => {
+                progress.arrived += u64::from(self.on_arrived(reply.number));
+            }
+        }
+        self.settle();
+        progress
+    }
+
+    fn on_grant(&mut self, frames: u64) {
+        self.permitted += frames;
+        self.total += frames;
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        match self.order.front() {
+            Some(&(at, _)) => Some(at.saturating_add(self.pulling.timeout)),
+            None => self.waits().then(|| self.heard.saturating_add(self.pulling.timeout * PATIENCE)),
+        }
+    }
+
+    fn on_deadline(&mut self, now: Time) -> Progress {
+        while let Some(&(at, number)) =
+            self.order.front().filter(|(at, _)| at.saturating_add(self.pulling.timeout) <= now)
+        {
+            self.order.pop_front();
+            if self.started.get(&number) == Some(&at) {
+                self.started.remove(&number);
+                self.again.insert(number);
+                self.repeat();
+            }
+        }
+        self.settle();
+        if self.waits() && self.heard.saturating_add(self.pulling.timeout * PATIENCE) <= now {
+            self.repeat();
+            self.heard = now;
+        }
+        Progress { loss: Some(LossSignal::Timeout), ..Progress::default() }
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.started.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Bytes, Rate};
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    /// A sender whose first window is three frames, all sent.
+    fn sender() -> PulledSender {
+        first_window(Demand::Arrivals)
+    }
+
+    fn first_window(demand: Demand) -> PulledSender {
+        let timeout = Span::from_micros(100);
+        let pulling = Pulling { window: Some(3), rate: 1.0, timeout, demand };
+        let mut sender = PulledSender::new(pulling);
+        sender.attach(&Adapter::of(Rate::from_gigabits(100), Bytes::new(9000))).unwrap();
+        for number in 0..3 {
+            assert_eq!(sender.next(true), Next::Fresh);
+            sender.on_sent(at(number), number);
+        }
+        assert_eq!((sender.next(true), sender.in_flight()), (Next::Nothing, 3));
+        sender
+    }
+
+    fn trimmed(number: u64) -> Reply {
+        Reply { meaning: Meaning::Trimmed, number, ..Reply::default() }
+    }
+
+    fn again(number: u64) -> Next {
+        Next::Again { number, windowed: false }
+    }
+
+    #[test]
+    fn a_permission_goes_to_a_trimmed_frame_first_then_to_a_fresh_one() {
+        let mut sender = sender();
+        assert_eq!(sender.on_reply(at(10), &trimmed(2)).loss, Some(LossSignal::Detected));
+        sender.on_reply(at(10), &trimmed(1));
+        assert_eq!((sender.next(true), sender.in_flight()), (Next::Nothing, 1));
+        sender.on_grant(3);
+        for number in [1, 2] {
+            assert_eq!(sender.next(true), again(number));
+            sender.on_sent(at(11), number);
+        }
+        assert_eq!(sender.next(true), Next::Fresh);
+        sender.on_sent(at(12), 3);
+        assert_eq!((sender.next(true), sender.sent(), sender.in_flight()), (Next::Nothing, 4, 4));
+    }
+
+    #[test]
+    fn a_frame_that_is_overtaken_is_not_lost() {
+        let mut sender = sender();
+        let reply = Reply { number: 2, ..Reply::default() };
+        let progress = sender.on_reply(at(10), &reply);
+        assert_eq!((progress.arrived, progress.loss, sender.on_reply(at(10), &reply).arrived), (1, None, 0));
+        sender.on_grant(1);
+        assert_eq!((sender.next(false), sender.acknowledged()), (Next::Nothing, 0));
+        let progress = sender.on_reply(at(11), &Reply { cumulative: 3, number: 0, ..Reply::default() });
+        assert_eq!((progress.arrived, sender.acknowledged(), sender.in_flight()), (2, 3, 0));
+        assert_eq!(sender.deadline(), None);
+    }
+
+    #[test]
+    fn what_nothing_is_heard_of_goes_again_without_permission_and_what_waits_for_it_has_no_timer() {
+        let mut sender = sender();
+        sender.on_reply(at(10), &trimmed(0));
+        assert_eq!(sender.deadline(), Some(at(101)));
+        sender.on_reply(at(11), &Reply { number: 2, ..Reply::default() });
+        assert_eq!(sender.on_deadline(at(101)).loss, Some(LossSignal::Timeout));
+        // One of the two may go: the lower.
+        assert_eq!((sender.deadline(), sender.next(true)), (None, again(0)));
+        sender.on_sent(at(102), 0);
+        assert_eq!((sender.next(true), sender.deadline()), (Next::Nothing, Some(at(202))));
+        sender.on_grant(1);
+        assert_eq!(sender.next(true), again(1));
+    }
+
+    #[test]
+    fn a_source_that_waits_in_vain_for_a_pull_sends_a_frame_without_one() {
+        let mut sender = sender();
+        (0..3).for_each(|number| assert!(sender.on_reply(at(10), &trimmed(number)).loss.is_some()));
+        assert_eq!((sender.next(true), sender.deadline()), (Next::Nothing, Some(at(810))));
+        sender.on_deadline(at(810));
+        assert_eq!((sender.next(true), sender.deadline()), (again(0), None));
+        sender.on_sent(at(811), 0);
+        assert_eq!((sender.next(true), sender.deadline()), (Next::Nothing, Some(at(911))));
+    }
+
+    #[test]
+    fn what_is_announced_is_what_the_source_has_beyond_its_permission() {
+        let mut sender = first_window(Demand::Announced);
+        // Nothing is left of the first window; at most as much is announced.
+        assert_eq!((sender.announce(0), sender.announce(2), sender.announce(9)), (Some(0), Some(2), Some(3)));
+        sender.on_grant(2);
+        sender.on_reply(at(10), &trimmed(1));
+        assert_eq!(sender.next(true), again(1));
+        sender.on_sent(at(10), 1);
+        // One of two permissions is used: one frame sent by permission, and three more wanted.
+        assert_eq!((sender.announce(9), sender.announce(1), sender.next(true)), (Some(4), Some(4), Next::Fresh));
+        assert_eq!((sender.request(at(11), 9), first_window(Demand::Arrivals).announce(9)), (None, None));
+    }
+
+    #[test]
+    fn a_source_without_permission_requests_to_send_what_its_destination_cannot_know_of() {
+        let mut sender = first_window(Demand::Announced);
+        // Frames in the network tell what is wanted.
+        assert_eq!((sender.announce(0), sender.request(at(3), 5)), (Some(0), None));
+        sender.on_reply(at(10), &Reply { cumulative: 3, number: 2, ..Reply::default() });
+        // The source has something new to send: the header of the next frame announces it, once.
+        assert_eq!((sender.request(at(20), 5), sender.announce(5)), (Some(3), Some(3)));
+        assert_eq!((sender.request(at(21), 5), sender.next(true)), (None, Next::Nothing));
+        sender.on_grant(1);
+        assert_eq!(sender.next(true), Next::Fresh);
+        sender.on_sent(at(30), 3);
+        // A frame that is lost with its header.
+        assert_eq!(sender.on_deadline(at(130)).loss, Some(LossSignal::Timeout));
+        assert_eq!((sender.next(true), sender.request(at(130), 4)), (Next::Nothing, Some(3)));
+    }
+
+    #[test]
+    fn the_rest_of_a_speculative_window_is_void_after_the_first_reply() {
+        let mut sender = first_window(Demand::Announced);
+        sender.unsolicited = 2;
+        assert_eq!((sender.next(true), sender.announce(9)), (Next::Fresh, Some(1)));
+        sender.on_reply(at(10), &Reply { cumulative: 1, number: 0, ..Reply::default() });
+        assert_eq!((sender.next(true), sender.announce(9)), (Next::Nothing, Some(3)));
+    }
+
+    #[test]
+    fn a_late_report_of_a_frame_that_has_arrived_changes_nothing() {
+        let mut sender = sender();
+        sender.on_reply(at(10), &Reply { cumulative: 1, number: 0, ..Reply::default() });
+        sender.on_reply(at(10), &Reply { cumulative: 1, number: 2, ..Reply::default() });
+        let before = sender.clone();
+        for number in [0, 2, 7] {
+            sender.on_reply(at(10), &trimmed(number));
+        }
+        assert_eq!(sender, before);
+    }
+}
