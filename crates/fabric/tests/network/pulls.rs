@@ -154,6 +154,39 @@ fn a_permutation_of_a_fat_tree_is_near_line_rate() {
     }
 }
 
+/// A fat-tree with the defaults of csg-htsim's programs: links of 100 Gb/s and 1 us, packets of 9064 B and 15 in the first
+/// window for NDP, 4150 B and 50 for EQDS.
+#[test]
+fn the_defaults_of_csg_htsim_complete_as_computed_by_hand() {
+    for (name, frame, queue, rate) in [("ndp", 9064, 13, 0.99), ("eqds", 4150, 34, 0.9856)] {
+        let info = PROTOCOLS.iter().find(|info| info.name == name).unwrap();
+        let reaction = (info.build)(&Values::preset(info.parameters, &info.presets[0])).unwrap();
+        let graph = topology::fat_tree(4, Links::same(link(GIGABITS, Span::from_micros(1)))).unwrap();
+        let mut spec = trimming(graph, queue);
+        spec.multipath = Multipath::Numbered;
+        let flow = |from: u32, frames: u64| FlowSpec {
+            frame: Bytes::new(frame),
+            ..pulled(from, 0, frames * frame, reaction.clone())
+        };
+        let frame_time = frame as f64 * 80e-12;
+        let one_way = 6.0 * (1e-6 + frame_time);
+        // An incast from other pods: the host pulls at a little less than the rate of its link.
+        spec.flows = (8..16).map(|from| flow(from, 150)).collect();
+        let ideal = one_way + 1200.0 * frame_time / rate;
+        let share = latest(&complete(&spec).0).as_secs_f64() / ideal;
+        assert!((0.97..1.03).contains(&share), "{name}: {share}");
+        // A flow alone: fifteen packets of 9064 B are less than a round trip, fifty of 4150 B are more.
+        spec.flows = vec![flow(8, 300)];
+        let round_trip = one_way + 6.0 * (1e-6 + 64.0 * 80e-12) + 64.0 * 80e-12;
+        let ideal = match name {
+            "ndp" => 19.0 * round_trip + 14.0 * frame_time / rate + one_way,
+            _ => one_way + 300.0 * frame_time / rate,
+        };
+        let share = latest(&complete(&spec).0).as_secs_f64() / ideal;
+        assert!((0.97..1.03).contains(&share), "{name} alone: {share}");
+    }
+}
+
 #[test]
 fn threads_shards_and_ranks_change_nothing() {
     for name in CONTROLS {
