@@ -17,7 +17,7 @@ use crate::{
 use congestion::parameter::Invalid;
 use congestion::{Adapter, Demand, Pulling};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use units::{Span, Time};
+use units::Time;
 
 /// Both halves of the transport of a receiver-driven control.
 #[must_use]
@@ -282,7 +282,7 @@ impl Sender for PulledSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::{Bytes, Rate};
+    use units::{Bytes, Rate, Span};
 
     fn at(micros: u64) -> Time {
         Time::ZERO + Span::from_micros(micros)
