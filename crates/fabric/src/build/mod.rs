@@ -1,6 +1,7 @@
 //! From a description to shards that can run.
 
 pub mod partition;
+mod path;
 pub(crate) mod places;
 pub(crate) mod plan;
 pub(crate) mod planning;
@@ -17,7 +18,7 @@ use crate::describe::graph::{NodeId, Role};
 use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
 use crate::describe::trip::Trips;
 use crate::describe::validate::{adapter_of, largest_frame, validate};
-use crate::describe::workload::{Destination, FlowSpec};
+use crate::describe::workload::Destination;
 use crate::machine::frame::extension::Extensions;
 use crate::machine::frame::telemetry::Telemetry;
 use crate::machine::frame::{List, NIL, Pool};
@@ -45,7 +46,7 @@ use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use transport::Puller;
-use units::{Bytes, Rate, Span, Stream, Time, Wire};
+use units::{Rate, Span, Stream, Time, Wire};
 
 /// How a network is cut and laid out. None of it changes a result.
 #[derive(Clone, Debug, Default)]
@@ -280,22 +281,6 @@ struct Layout<'a> {
     /// By host: flows that end there and have a sink of their own.
     inbound: Vec<Vec<u32>>,
 }
-
-/// What a source knows of the way to its destination.
-#[derive(Clone, Copy, Debug, Default)]
-struct Path {
-    /// Links.
-    hops: u8,
-    /// Of a frame and its acknowledgement while nothing else is sent.
-    round_trip: Span,
-    /// How long a finite flow takes alone; see [`FlowSummary::alone`](crate::FlowSummary::alone).
-    alone: Option<Span>,
-    /// Product of the choices on the way.
-    choices: u32,
-}
-
-/// The largest number of paths that a source counts.
-const MOST_PATHS: u32 = 1 << 16;
 
 impl Layout<'_> {
     fn shard<P: Probe>(&self, shard: usize, members: &[u32], ports: usize, probe: P) -> Shard<Network<P>> {
@@ -569,37 +554,6 @@ impl Layout<'_> {
             last_sender: [NIL; MAX_CLASSES],
             service: kind.served.then(|| Box::new(Service::new(kind.service))),
         });
-    }
-
-    /// The path of an acknowledged flow from a host's port by the routes at the start; nothing if they do not lead there.
-    fn path(&self, mut port: u32, flow: &FlowSpec) -> Path {
-        let (Some(_), Destination::Host(to)) = (flow.acknowledge, &flow.destination) else { return Path::default() };
-        let (mut round_trip, mut choices) = (Span::ZERO, 1_u32);
-        let (mut base, mut slowest) = (Span::ZERO, Rate::from_bits_per_sec(u64::MAX));
-        for hops in 1..u8::MAX {
-            let plan = &self.plan.ports[port as usize];
-            let node = self.plan.ports[plan.peer as usize].node;
-            round_trip += self.trips.hop(flow, [NodeId(plan.node), NodeId(node)], plan.cable);
-            let link = &self.spec.graph.cables[plan.cable as usize].link;
-            base += link.latency * 2 + Wire::new(link.rate).at_most(flow.frame);
-            slowest = slowest.min(link.rate);
-            let node = node as usize;
-            if self.spec.graph.nodes[node].role == Role::Host {
-                let alone = flow.size.map(|size| {
-                    let frames = size.get().div_ceil(flow.frame.get().max(1));
-                    let around = (flow.headers + self.spec.overhead).get();
-                    base + Wire::new(slowest).at_most(size + Bytes::new(frames.saturating_mul(around)))
-                });
-                let path = Path { hops, round_trip, alone, choices };
-                return if self.host_numbers[node] == to.0 { path } else { Path::default() };
-            }
-            base += self.spec.switches[self.spec.kind_of[node] as usize].pipeline * 2;
-            let outputs = self.plan.tables[0].outputs(self.switch_rows[node], to.0);
-            let Some(&output) = outputs.first() else { return Path::default() };
-            choices = choices.saturating_mul(outputs.len() as u32).min(MOST_PATHS);
-            port = self.first_global[node] + u32::from(output);
-        }
-        Path::default()
     }
 
     fn script(&self, node: usize) -> VecDeque<(Time, Action)> {

@@ -186,8 +186,12 @@ fn check_pulls(spec: &NetworkSpec, flow: &FlowSpec, reaction: &Reaction, wrong: 
         (Some(_), None) => wrong.push("its congestion control needs pulls from the destination; enable them".into()),
         (Some(_), Some(_)) => {}
     }
-    if flow.telemetry.is_some() && reaction.pulling().is_some_and(|pulling| pulling.demand == Demand::Announced) {
-        wrong.push("its frames announce what it wants to send, which leaves no room for telemetry; remove it".into());
+    if flow.added() > Bytes::ZERO && reaction.pulling().is_some_and(|pulling| pulling.demand == Demand::Announced) {
+        wrong.push(
+            "its frames announce what it wants to send, which leaves no room for telemetry and `headers`; remove them, and \
+             count headers in `frame`"
+                .into(),
+        );
     }
     if flow.recovery.is_some() {
         wrong.push("its congestion control brings its own loss recovery; remove the other one".into());
