@@ -325,23 +325,6 @@ fn marks_are_fecn_and_becn() {
     assert!(forward > 5 && backward > forward, "{forward} {backward}");
 }
 
-/// The frames with a header of our own, with the names of their links.
-fn our_headers<'a>(names: &'a [String], packets: &[Packet]) -> Vec<(&'a str, Vec<u8>)> {
-    packets
-        .iter()
-        .map(|(interface, _, octets)| (names[*interface as usize].as_str(), payload(octets)))
-        .filter(|(_, (kind, _))| *kind == ether_type::EXPERIMENTAL)
-        .map(|(name, (_, body))| (name, body))
-        .collect()
-}
-
-/// Those of one kind and flow on a link.
-fn seen<'a>(headers: &'a [(&str, Vec<u8>)], link: &str, flow: u32, kind: tailback::Kind) -> Vec<tailback::Repr<'a>> {
-    let parsed = headers.iter().filter(|(name, _)| *name == link);
-    let parsed = parsed.map(|(_, body)| tailback::Repr::parse(body).expect("our header"));
-    parsed.filter(|header| header.kind == kind && header.flow == flow).collect()
-}
-
 /// Retransmissions, acknowledgements and NAKs are in a capture with the numbers they carry.
 #[test]
 fn recovery_is_seen_frame_by_frame() {
@@ -356,8 +339,17 @@ fn recovery_is_seen_frame_by_frame() {
         name = "lossy"
         lossless = false"#;
     let (names, packets, _) = captured(&scenario(switches, workload), "recovery", 1);
-    let headers = our_headers(&names, &packets);
-    let seen = |link: &str, flow: u32, kind: tailback::Kind| seen(&headers, link, flow, kind);
+    let headers: Vec<(&str, Vec<u8>)> = packets
+        .iter()
+        .map(|(interface, _, octets)| (names[*interface as usize].as_str(), payload(octets)))
+        .filter(|(_, (kind, _))| *kind == ether_type::EXPERIMENTAL)
+        .map(|(name, (_, body))| (name, body))
+        .collect();
+    let seen = |link: &str, flow: u32, kind: tailback::Kind| -> Vec<tailback::Repr<'_>> {
+        let parsed = headers.iter().filter(|(name, _)| *name == link);
+        let parsed = parsed.map(|(_, body)| tailback::Repr::parse(body).expect("our header"));
+        parsed.filter(|header| header.kind == kind && header.flow == flow).collect()
+    };
     let sent = seen("h1->sw0", 1, tailback::Kind::Data);
     assert!(sent.len() > 20, "some of the twenty frames are sent again: {}", sent.len());
     assert!((0..20).all(|number| sent.iter().any(|header| header.sequence == number)));
@@ -372,35 +364,6 @@ fn recovery_is_seen_frame_by_frame() {
     let acknowledged = seen("sw0->h1", 1, tailback::Kind::CumulativeAcknowledgement);
     assert!(acknowledged.windows(2).all(|pair| pair[0].sequence <= pair[1].sequence));
     assert_eq!(acknowledged.last().map(|header| (header.sequence, header.tag.cast_signed())), Some((20, -1)));
-}
-
-/// Pulls are frames of their own, and each says how many frames its flow may send in all.
-#[test]
-fn pulls_are_seen_with_what_they_permit() {
-    let switches = r#"flow_control = "none"
-        buffers = [{ classes = ["data"], capacity = "50KB" }, { classes = ["control"], capacity = "50KB" }]
-        congestion_points = [{ name = "trim", classes = ["data"], frames = 2 }]"#;
-    let workload = r#"size = "60KB"
-        class = "data"
-        protocol = { name = "ndp" }
-        [[classes]]
-        name = "data"
-        lossless = false
-        [[classes]]
-        name = "control"
-        lossless = false"#;
-    let (names, packets, _) = captured(&scenario(switches, workload), "pulls", 1);
-    let headers = our_headers(&names, &packets);
-    for flow in 0..2 {
-        let pulls = seen(&headers, "h2->sw0", flow, tailback::Kind::Pull);
-        assert!(pulls.len() > 20, "{}", pulls.len());
-        assert!((1..).zip(&pulls).all(|(total, pull)| pull.born == total));
-        assert_eq!(seen(&headers, &format!("sw0->h{flow}"), flow, tailback::Kind::Pull).len(), pulls.len());
-        let trimmed = seen(&headers, "sw0->h2", flow, tailback::Kind::Trimmed);
-        let reported = seen(&headers, "h2->sw0", flow, tailback::Kind::TrimmedAcknowledgement);
-        assert!(!trimmed.is_empty());
-        assert_eq!(trimmed.len(), reported.len());
-    }
 }
 
 #[test]
