@@ -20,6 +20,9 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "workloads.backlog" => random.percent(60),
         "workloads.mean_gap" => !world.wanted.contains_key("workloads.load"),
         "workloads.load" => false,
+        // Only a point that trims frames has a use for them.
+        "switches.congestion_point" if trims(world) => true,
+        "congestion_point" | "switches.congestion_points" if trims(world) => false,
         "workloads.flows" => !world.wanted.contains_key("workloads.file"),
         "workloads.file" => world.wanted.contains_key("workloads.file"),
         // It has no effect on a run.
@@ -49,6 +52,11 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "network.cables.which" | "faults.which" => random.percent(5),
         _ => return None,
     })
+}
+
+/// Whether keys are wanted that belong to trimmed frames.
+fn trims(world: &World) -> bool {
+    world.wanted.contains_key("switches.trim_class") || world.wanted.contains_key("switches.trim_size")
 }
 
 /// How many tables a list has.
@@ -168,6 +176,7 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
         "switches.buffers.frames" | "adapters.buffers.frames" => (1 + random.below(9)).to_string(),
         "adapters.service" | "adapters.service_changes.rate" => quoted(random.of(&["500Mb/s", "4Gb/s", "9Gb/s"])),
         "switches.notice_class" | "switches.trim_class" => class(world, random),
+        "switches.congestion_point.name" if trims(world) => quoted("trim"),
         "switches.pause.quanta" | "adapters.pause.quanta" => random.of(&["65535", "4000", "500"]).to_string(),
         "switches.pause.refresh_before" | "adapters.pause.refresh_before" => {
             random.of(&["0", "100", "300"]).to_string()
