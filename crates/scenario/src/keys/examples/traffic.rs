@@ -58,15 +58,6 @@ acknowledge = {}
 telemetry = { hops = 5 }"#,
     ),
     (
-        "workloads.capture",
-        r#"[[workloads]]
-kind = "greedy"
-from = "h0"
-to = "h4"
-acknowledge = { size = "66B" }
-capture = "rocev2""#,
-    ),
-    (
         "workloads.notify",
         r#"[[workloads]]
 kind = "greedy"
