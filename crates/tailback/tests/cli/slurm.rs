@@ -264,7 +264,8 @@ fn what_fails_is_described(cluster: &Cluster) {
     assert!(said.err.contains("sbatch is not on the PATH"), "{}", said.err);
     with(&["--part", "1/2"]).ends(2);
     let once = ["--axis", "variant=up-down,lash", "--slurm-tasks", "1", "--slurm-repeats", "0"];
-    let sweep = ["sweep", "ring-routing.toml", "--out", "killed", "--set", "run.duration=1500ms", "--slurm"];
+    // Long enough that no task is done before it is cancelled.
+    let sweep = ["sweep", "ring-routing.toml", "--out", "killed", "--set", "run.duration=60s", "--slurm"];
     let command = cluster.background(&[&sweep[..], &once].concat());
     let task = cluster.running(1);
     cluster.slurm(&["scancel", &task]);
