@@ -1,19 +1,19 @@
-//! The time that a frame and its acknowledgement take while nothing else is sent.
+//! Round-trip times in an unloaded network.
 
 use super::graph::{NodeId, Role};
 use super::spec::{Forwarding, NetworkSpec};
 use super::workload::FlowSpec;
 use units::{Bytes, Rate, Span, Wire};
 
-/// Round trips in an unloaded network.
+/// Computes round-trip times in an unloaded network.
 pub struct Trips<'a> {
     spec: &'a NetworkSpec,
-    /// By node: the rate of its fastest cable.
+    /// Rate of the fastest link of each node.
     fastest: Vec<Rate>,
 }
 
 impl<'a> Trips<'a> {
-    /// Prepares a network. Its nodes have types, and its cables ends; [`validate`](crate::validate) checks that.
+    /// Creates the computation for a network that [`validate`](crate::validate) accepts.
     #[must_use]
     pub fn new(spec: &'a NetworkSpec) -> Trips<'a> {
         let mut fastest = vec![Rate::ZERO; spec.graph.nodes.len()];
@@ -26,8 +26,8 @@ impl<'a> Trips<'a> {
         Trips { spec, fastest }
     }
 
-    /// Returns the header delay of a node that takes frames from a cable by their header: a switch that cuts through
-    /// forwards no faster than frames arrive.
+    /// Returns the header delay if the node is a switch that cuts frames of this link through. It does so only if no link of
+    /// the switch is faster, because a frame cannot leave faster than it arrives.
     pub(crate) fn header_delay(&self, node: NodeId, cable: u32) -> Option<Span> {
         let node = node.0 as usize;
         if self.spec.graph.nodes[node].role != Role::Switch {
@@ -40,13 +40,13 @@ impl<'a> Trips<'a> {
         (self.spec.graph.cables[cable as usize].link.rate >= self.fastest[node]).then_some(header_delay)
     }
 
-    /// Returns the time that a frame of a flow takes over a cable and through the node behind it, and its acknowledgement,
-    /// if any, on the way back.
+    /// Returns one hop's part of a flow's round-trip time: from one node over a link through the next node and, for the
+    /// acknowledgement if there is one, back.
     #[must_use]
     pub fn hop(&self, flow: &FlowSpec, [from, to]: [NodeId; 2], cable: u32) -> Span {
         let link = &self.spec.graph.cables[cable as usize].link;
         let wire = Wire::new(link.rate);
-        // What is taken by its header still has to leave: only the last hop counts in full.
+        // A switch that cuts through receives the rest of the frame while it sends: only the last hop takes the full time.
         let taken = |size: Bytes, by: NodeId| {
             let whole = wire.at_most(size + self.spec.overhead);
             self.header_delay(by, cable).map_or(whole, |delay| delay.min(whole))
