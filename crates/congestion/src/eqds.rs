@@ -5,7 +5,7 @@
 use crate::ProtocolInfo;
 use crate::ndp::Pulled;
 use crate::parameter::Preset;
-use crate::pulling::{self, Demand, Pulling, Spray};
+use crate::pulling::{self, Demand};
 
 pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
     name: "eqds",
@@ -31,15 +31,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         ],
     }],
     acknowledged: true,
-    build: |values| {
-        let pulling = Pulling {
-            window: values.maybe_count("first_window"),
-            rate: values.number("pull_rate"),
-            timeout: values.time("timeout"),
-            demand: Demand::Announced,
-        };
-        Pulled::build(pulling, Spray::new(values))
-    },
+    build: |values| Pulled::build(values, Demand::Announced),
 };
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! The reaction point chooses the path of each frame. What the pulls permit is the business of the flow's transport,
 //! which takes the rest of the settings from [`Pulling`].
 
-use crate::parameter::{Invalid, Preset};
+use crate::parameter::{Invalid, Preset, Values};
 use crate::pulling::{self, Demand, Pulling, Spray};
 use crate::{Adapter, Allowance, Feedback, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time};
@@ -29,15 +29,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         ],
     }],
     acknowledged: true,
-    build: |values| {
-        let pulling = Pulling {
-            window: values.maybe_count("first_window"),
-            rate: values.number("pull_rate"),
-            timeout: values.time("timeout"),
-            demand: Demand::Arrivals,
-        };
-        Pulled::build(pulling, Spray::new(values))
-    },
+    build: |values| Pulled::build(values, Demand::Arrivals),
 };
 
 /// The reaction point of a flow whose destination permits its frames.
@@ -48,11 +40,17 @@ pub struct Pulled {
 }
 
 impl Pulled {
-    pub(crate) fn build(pulling: Pulling, spray: Spray) -> Result<Reaction, Invalid> {
+    pub(crate) fn build(values: &Values, demand: Demand) -> Result<Reaction, Invalid> {
+        let pulling = Pulling {
+            window: values.maybe_count("first_window"),
+            rate: values.number("pull_rate"),
+            timeout: values.time("timeout"),
+            demand,
+        };
         if pulling.timeout == Span::ZERO {
             return Err(Invalid::new("timeout", "a timeout of zero", "give a time above the round trip"));
         }
-        Ok(Reaction::Pulled(Box::new(Pulled { pulling, spray })))
+        Ok(Reaction::Pulled(Box::new(Pulled { pulling, spray: Spray::new(values) })))
     }
 }
 
@@ -81,7 +79,7 @@ impl ReactionPoint for Pulled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameter::{Value, Values};
+    use crate::parameter::Value;
 
     #[test]
     fn the_preset_is_that_of_the_simulator_and_frames_are_sprayed() {

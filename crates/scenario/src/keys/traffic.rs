@@ -278,12 +278,7 @@ fn probe() -> Section {
     Section {
         about: "Size and classes of probes.",
         keys: vec![
-            key(
-                "size",
-                Kind::size(1, LARGEST_FRAME),
-                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
-                "Size of a probe and of its reply, without frame overhead.",
-            ),
+            control_size("Size of a probe and of its reply, without frame overhead."),
             key(
                 "class",
                 Kind::Text,
@@ -308,16 +303,17 @@ fn probe() -> Section {
     }
 }
 
+/// Size of a frame that carries no data.
+fn control_size(meaning: &'static str) -> Key {
+    let minimum = Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame");
+    key("size", Kind::size(1, LARGEST_FRAME), minimum, meaning)
+}
+
 fn notify() -> Section {
     Section {
         about: "Congestion notification packets.",
         keys: vec![
-            key(
-                "size",
-                Kind::size(1, LARGEST_FRAME),
-                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
-                "Size of a congestion notification packet, without frame overhead.",
-            ),
+            control_size("Size of a congestion notification packet, without frame overhead."),
             key(
                 "class",
                 Kind::Text,
@@ -338,12 +334,7 @@ fn pull() -> Section {
     Section {
         about: "Size and class of pulls.",
         keys: vec![
-            key(
-                "size",
-                Kind::size(1, LARGEST_FRAME),
-                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
-                "Size of a pull, without frame overhead.",
-            ),
+            control_size("Size of a pull, without frame overhead."),
             key(
                 "class",
                 Kind::Text,
@@ -378,12 +369,7 @@ fn acknowledge() -> Section {
     Section {
         about: "Acknowledgements.",
         keys: vec![
-            key(
-                "size",
-                Kind::size(1, LARGEST_FRAME),
-                Default::Value("64B", "IEEE 802.3 clause 4.4.2: the minimum frame"),
-                "Size of an acknowledgement, without frame overhead.",
-            ),
+            control_size("Size of an acknowledgement, without frame overhead."),
             key(
                 "class",
                 Kind::Text,

@@ -160,43 +160,22 @@ impl Bcn {
 }
 
 impl Tunable for Bcn {
-    const NAMES: &'static [&'static str] = &[
-        "sources",
-        "capacity",
-        "delay",
-        "set_point",
-        "weight",
-        "probability",
-        "sampling_lag",
-        "increase_gain",
-        "decrease_gain",
-        "rate_unit",
-        "frame",
-        "buffer",
-        "min_rate",
-        "max_rate",
-        "min_dec_factor",
-    ];
-
-    fn parameter(&mut self, name: &str) -> Option<&mut f64> {
-        Some(match name {
-            "sources" => &mut self.sources,
-            "capacity" => &mut self.capacity,
-            "delay" => &mut self.delay,
-            "set_point" => &mut self.set_point,
-            "weight" => &mut self.weight,
-            "probability" => &mut self.probability,
-            "sampling_lag" => &mut self.sampling_lag,
-            "increase_gain" => &mut self.increase_gain,
-            "decrease_gain" => &mut self.decrease_gain,
-            "rate_unit" => &mut self.rate_unit,
-            "frame" => &mut self.frame,
-            "buffer" => &mut self.buffer,
-            "min_rate" => &mut self.min_rate,
-            "max_rate" => &mut self.max_rate,
-            "min_dec_factor" => &mut self.min_dec_factor,
-            _ => return None,
-        })
+    super::parameters! {
+        sources,
+        capacity,
+        delay,
+        set_point,
+        weight,
+        probability,
+        sampling_lag,
+        increase_gain,
+        decrease_gain,
+        rate_unit,
+        frame,
+        buffer,
+        min_rate,
+        max_rate,
+        min_dec_factor,
     }
 
     fn validate(&self) -> Result<(), Error> {

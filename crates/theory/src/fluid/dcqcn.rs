@@ -215,47 +215,24 @@ const LEAST: f64 = 1e-15;
 const MOST: f64 = 1.0 - 1e-12;
 
 impl Tunable for Dcqcn {
-    const NAMES: &'static [&'static str] = &[
-        "sources",
-        "capacity",
-        "delay",
-        "kmin",
-        "kmax",
-        "pmax",
-        "g",
-        "cnp_interval",
-        "alpha_period",
-        "byte_reset",
-        "time_reset",
-        "threshold",
-        "ai_rate",
-        "frame",
-        "buffer",
-        "min_rate",
-        "max_rate",
-    ];
-
-    fn parameter(&mut self, name: &str) -> Option<&mut f64> {
-        Some(match name {
-            "sources" => &mut self.sources,
-            "capacity" => &mut self.capacity,
-            "delay" => &mut self.delay,
-            "kmin" => &mut self.kmin,
-            "kmax" => &mut self.kmax,
-            "pmax" => &mut self.pmax,
-            "g" => &mut self.g,
-            "cnp_interval" => &mut self.cnp_interval,
-            "alpha_period" => &mut self.alpha_period,
-            "byte_reset" => &mut self.byte_reset,
-            "time_reset" => &mut self.time_reset,
-            "threshold" => &mut self.threshold,
-            "ai_rate" => &mut self.ai_rate,
-            "frame" => &mut self.frame,
-            "buffer" => &mut self.buffer,
-            "min_rate" => &mut self.min_rate,
-            "max_rate" => &mut self.max_rate,
-            _ => return None,
-        })
+    super::parameters! {
+        sources,
+        capacity,
+        delay,
+        kmin,
+        kmax,
+        pmax,
+        g,
+        cnp_interval,
+        alpha_period,
+        byte_reset,
+        time_reset,
+        threshold,
+        ai_rate,
+        frame,
+        buffer,
+        min_rate,
+        max_rate,
     }
 
     fn validate(&self) -> Result<(), Error> {

@@ -121,12 +121,8 @@ impl<'a, M: Fluid<N>, H: Fn(f64) -> [f64; N], const N: usize> Solver<'a, M, H, N
         self.remember(Node { state: start, slope: [0.0; N] });
         let first = self.change(&start, 0);
         self.remember(Node { state: start, slope: first });
-        let second = self.change(&along(&start, &first, 0.5 * h), 1);
-        let third = self.change(&along(&start, &second, 0.5 * h), 1);
-        let fourth = self.change(&along(&start, &third, h), 2);
-        self.state = self.model.confine(std::array::from_fn(|place| {
-            start[place] + h / 6.0 * (first[place] + 2.0 * (second[place] + third[place]) + fourth[place])
-        }));
+        let end = runge_kutta(&start, h, &first, |state, halves| self.change(state, halves));
+        self.state = self.model.confine(end);
         self.done += 1;
     }
 
@@ -141,8 +137,21 @@ impl<'a, M: Fluid<N>, H: Fn(f64) -> [f64; N], const N: usize> Solver<'a, M, H, N
     }
 }
 
-fn along<const N: usize>(from: &[f64; N], slope: &[f64; N], time: f64) -> [f64; N] {
-    std::array::from_fn(|place| from[place] + time * slope[place])
+/// Returns the state after one step of the Runge-Kutta method of fourth order. `slope` is asked for the derivative of a
+/// state so many half steps from now; `first` is the derivative now.
+pub(super) fn runge_kutta<const N: usize>(
+    start: &[f64; N],
+    step: f64,
+    first: &[f64; N],
+    slope: impl Fn(&[f64; N], usize) -> [f64; N],
+) -> [f64; N] {
+    let along = |slope: &[f64; N], time: f64| std::array::from_fn(|place| start[place] + time * slope[place]);
+    let second = slope(&along(first, 0.5 * step), 1);
+    let third = slope(&along(&second, 0.5 * step), 1);
+    let fourth = slope(&along(&third, step), 2);
+    std::array::from_fn(|place| {
+        start[place] + step / 6.0 * (first[place] + 2.0 * (second[place] + third[place]) + fourth[place])
+    })
 }
 
 #[cfg(test)]

@@ -24,6 +24,21 @@ pub use timely::Timely;
 use crate::Error;
 use std::fmt::Debug;
 
+/// The names of a [`Tunable`] model's parameters and the access to them, from the names of its fields.
+macro_rules! parameters {
+    ($($field:ident),+ $(,)?) => {
+        const NAMES: &'static [&'static str] = &[$(stringify!($field)),+];
+
+        fn parameter(&mut self, name: &str) -> Option<&mut f64> {
+            match name {
+                $(stringify!($field) => Some(&mut self.$field),)+
+                _ => None,
+            }
+        }
+    };
+}
+use parameters;
+
 /// A model of `N` quantities whose derivatives depend on their current and their delayed values.
 pub trait Fluid<const N: usize> {
     /// One of several sets of equations.

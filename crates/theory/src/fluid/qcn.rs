@@ -231,47 +231,24 @@ pub(crate) fn per_trial(rate: f64, exponent: f64, length: f64) -> f64 {
 }
 
 impl Tunable for Qcn {
-    const NAMES: &'static [&'static str] = &[
-        "sources",
-        "capacity",
-        "delay",
-        "set_point",
-        "weight",
-        "sample_base",
-        "gd",
-        "byte_reset",
-        "time_reset",
-        "threshold",
-        "ai_rate",
-        "frame",
-        "buffer",
-        "min_rate",
-        "max_rate",
-        "min_dec_factor",
-        "noise",
-    ];
-
-    fn parameter(&mut self, name: &str) -> Option<&mut f64> {
-        Some(match name {
-            "sources" => &mut self.sources,
-            "capacity" => &mut self.capacity,
-            "delay" => &mut self.delay,
-            "set_point" => &mut self.set_point,
-            "weight" => &mut self.weight,
-            "sample_base" => &mut self.sample_base,
-            "gd" => &mut self.gd,
-            "byte_reset" => &mut self.byte_reset,
-            "time_reset" => &mut self.time_reset,
-            "threshold" => &mut self.threshold,
-            "ai_rate" => &mut self.ai_rate,
-            "frame" => &mut self.frame,
-            "buffer" => &mut self.buffer,
-            "min_rate" => &mut self.min_rate,
-            "max_rate" => &mut self.max_rate,
-            "min_dec_factor" => &mut self.min_dec_factor,
-            "noise" => &mut self.noise,
-            _ => return None,
-        })
+    super::parameters! {
+        sources,
+        capacity,
+        delay,
+        set_point,
+        weight,
+        sample_base,
+        gd,
+        byte_reset,
+        time_reset,
+        threshold,
+        ai_rate,
+        frame,
+        buffer,
+        min_rate,
+        max_rate,
+        min_dec_factor,
+        noise,
     }
 
     fn validate(&self) -> Result<(), Error> {

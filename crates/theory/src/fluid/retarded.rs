@@ -4,6 +4,8 @@
 //! A delay shorter than a step reads the newest known state, so steps should be shorter than the delays. The result is
 //! bit-identical everywhere.
 
+use super::integrate::runge_kutta;
+
 /// A model whose derivatives depend on its state now and at any times in the past.
 pub trait Retarded<const N: usize> {
     /// Returns the derivative of each quantity, per second; `past` gives the state so many seconds ago.
@@ -101,13 +103,8 @@ impl<'a, M: Retarded<N>, const N: usize> Course<'a, M, N> {
         self.remember(Node { state: start, slope: [0.0; N] });
         let first = self.slope(&start, 0.0);
         self.remember(Node { state: start, slope: first });
-        let along = |slope: &[f64; N], time: f64| std::array::from_fn(|place| start[place] + time * slope[place]);
-        let second = self.slope(&along(&first, 0.5 * h), 0.5);
-        let third = self.slope(&along(&second, 0.5 * h), 0.5);
-        let fourth = self.slope(&along(&third, h), 1.0);
-        self.state = self.model.confine(std::array::from_fn(|place| {
-            start[place] + h / 6.0 * (first[place] + 2.0 * (second[place] + third[place]) + fourth[place])
-        }));
+        let end = runge_kutta(&start, h, &first, |state, halves| self.slope(state, 0.5 * halves as f64));
+        self.state = self.model.confine(end);
         self.done += 1;
     }
 

@@ -208,43 +208,22 @@ impl Timely {
 }
 
 impl Tunable for Timely {
-    const NAMES: &'static [&'static str] = &[
-        "sources",
-        "capacity",
-        "delay",
-        "alpha",
-        "beta",
-        "t_low",
-        "t_high",
-        "min_rtt",
-        "reference_rtt",
-        "slope",
-        "ai_rate",
-        "segment",
-        "buffer",
-        "min_rate",
-        "max_rate",
-    ];
-
-    fn parameter(&mut self, name: &str) -> Option<&mut f64> {
-        Some(match name {
-            "sources" => &mut self.sources,
-            "capacity" => &mut self.capacity,
-            "delay" => &mut self.delay,
-            "alpha" => &mut self.alpha,
-            "beta" => &mut self.beta,
-            "t_low" => &mut self.t_low,
-            "t_high" => &mut self.t_high,
-            "min_rtt" => &mut self.min_rtt,
-            "reference_rtt" => &mut self.reference_rtt,
-            "slope" => &mut self.slope,
-            "ai_rate" => &mut self.ai_rate,
-            "segment" => &mut self.segment,
-            "buffer" => &mut self.buffer,
-            "min_rate" => &mut self.min_rate,
-            "max_rate" => &mut self.max_rate,
-            _ => return None,
-        })
+    super::parameters! {
+        sources,
+        capacity,
+        delay,
+        alpha,
+        beta,
+        t_low,
+        t_high,
+        min_rtt,
+        reference_rtt,
+        slope,
+        ai_rate,
+        segment,
+        buffer,
+        min_rate,
+        max_rate,
     }
 
     fn validate(&self) -> Result<(), Error> {
