@@ -304,16 +304,15 @@ impl<P: Probe> Simulation<P> {
             }
             let inspection = look == Look::Inspection;
             for model in models.iter_mut().filter(|_| inspection) {
-                let Movement { stuck, some } = model.anything_stuck();
-                (seen.movement.stuck, seen.movement.some) = (seen.movement.stuck | stuck, seen.movement.some | some);
+                seen.movement = seen.movement.and(model.anything_stuck());
             }
             let Seen { events, hops, lost: loss, movement } = seen.everywhere(ranks);
             if inspection {
                 lost = loss;
             }
-            if inspection && limits.watchdog && lost.is_none() && movement.stuck {
+            if inspection && limits.watchdog && lost.is_none() && movement.stuck != 0 {
                 // A stall is told at the end: until then there is something to record, if only that nothing moves.
-                ended = match this.judge(ranks, &shared(models), now, !movement.some) {
+                ended = match this.judge(ranks, &shared(models), now, movement) {
                     Some(Rest::Deadlock(deadlock)) => Some(Outcome::Deadlock(deadlock)),
                     Some(Rest::Stall(_)) | None => None,
                 };
@@ -340,7 +339,7 @@ impl<P: Probe> Simulation<P> {
             (None, Some(outcome), _) => outcome,
             (None, None, End::Interrupted) => Outcome::Interrupted,
             (None, None, End::Until | End::Quiet | End::Stopped) if limits.watchdog => {
-                match self.judge(ranks, &self.models().collect::<Vec<_>>(), report.now, true) {
+                match self.judge(ranks, &self.models().collect::<Vec<_>>(), report.now, Movement::UNKNOWN) {
                     Some(Rest::Deadlock(deadlock)) => Outcome::Deadlock(deadlock),
                     Some(Rest::Stall(stall)) => Outcome::Stalled(stall),
                     None => Outcome::Finished,
@@ -358,13 +357,14 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Whether frames wait that can never move again. All ranks take part, and have the same answer.
-    fn judge(&self, ranks: &mut dyn Ranks, models: &[&Network<P>], at: Time, may_rest: bool) -> Option<Rest> {
+    /// Whether frames wait that can never move again, given the movement since the last inspection. All ranks take part,
+    /// and have the same answer.
+    fn judge(&self, ranks: &mut dyn Ranks, models: &[&Network<P>], at: Time, since: Movement) -> Option<Rest> {
         let Built { bounds, plan, port_at, .. } = &self.built;
         let rank_of = |port: u32| bounds.partition_point(|&first| first <= port_at[port as usize].0) - 1;
         let elsewhere = ends_elsewhere(ranks, plan, models, rank_of);
         let part = Part { plan, models, first: bounds[ranks.rank()], port_at, elsewhere };
-        part.judge(ranks, at, may_rest, &|node| self.names[node as usize].clone())
+        part.judge(ranks, at, since, &|node| self.names[node as usize].clone())
     }
 
     /// Who is held back by whom at this instant, from the roots outwards.

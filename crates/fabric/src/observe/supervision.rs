@@ -42,10 +42,7 @@ impl Seen {
             events: sum.events + part.events,
             hops: sum.hops + part.hops,
             lost: sum.lost.into_iter().chain(part.lost).min_by_key(|loss| (loss.at, loss.port)),
-            movement: Movement {
-                stuck: sum.movement.stuck | part.movement.stuck,
-                some: sum.movement.some | part.movement.some,
-            },
+            movement: sum.movement.and(part.movement),
         })
     }
 }

@@ -52,6 +52,19 @@ impl Flow {
         self.reliable.as_ref().is_none_or(|reliable| reliable.sender.acknowledged() == reliable.sender.sent())
     }
 
+    /// The least length of a frame that it could send next, for the first time or again.
+    pub(crate) fn least_next(&self, smallest: u16) -> u16 {
+        let fresh = self.next_len(smallest);
+        let Some(reliable) = &self.reliable else { return fresh };
+        let (first, end) = (reliable.sender.acknowledged(), reliable.sender.sent());
+        if first == end {
+            return fresh;
+        }
+        // All frames are alike but the last of a finite flow.
+        let again = self.len_again(first, smallest).min(self.len_again(end - 1, smallest));
+        if self.remaining == 0 { again } else { again.min(fresh) }
+    }
+
     /// Length of a frame that was sent before.
     pub(crate) fn len_again(&self, number: u64, smallest: u16) -> u16 {
         let last = self.reliable.as_ref().and_then(|reliable| reliable.last);

@@ -21,8 +21,8 @@ pub(crate) struct End {
     blocked: u8,
     /// Classes that it has told the far end to stop.
     stopped: u8,
-    /// Something is on its way to it that could let it go on.
-    hears: bool,
+    /// Classes that something on its way to it could let go on.
+    hears: u8,
     offers: Offers,
     /// By class: what it has been granted, what it has spent, and the least length of a frame that it could send next.
     limit: [u64; MAX_CLASSES],
@@ -95,7 +95,7 @@ impl<P: Probe> Far<'_, P> {
         }
     }
 
-    fn hears(&self) -> bool {
+    fn hears(&self) -> u8 {
         match self {
             Far::Here { network, port } => network.hears(*port),
             Far::Elsewhere(end) => end.hears,
@@ -109,29 +109,30 @@ impl<P: Probe> Far<'_, P> {
         }
     }
 
-    /// Whether something is on its way to the port, or waits to set out from its far end, that could let it go on. A pause
-    /// that is renewed, and credits that are granted once more, are no news.
-    pub(super) fn has_news_from(&self, far: &Far<'_, P>) -> bool {
+    /// Classes of the port that something on its way to it, or waiting to set out from its far end, could let go on. A
+    /// pause that is renewed, and credits that are granted once more, are no news.
+    pub(super) fn news_from(&self, far: &Far<'_, P>) -> u8 {
         let Offers { granted, released } = far.offers();
-        released & self.blocked() != 0
-            || (0..).zip(granted).any(|(class, granted)| granted > 0 && granted > self.limit(class))
-            || self.hears()
+        let more = |&(class, granted): &(u8, u64)| granted > 0 && granted > self.limit(class);
+        let granted = (0..).zip(granted).filter(more).fold(0, |classes, (class, _)| classes | 1 << class);
+        released & self.blocked() | granted | self.hears()
     }
 }
 
 impl<P: Probe> Network<P> {
-    /// Whether something is on its way to a port that could let it go on.
-    fn hears(&self, p: u32) -> bool {
+    /// Classes that something on its way to a port could let go on.
+    fn hears(&self, p: u32) -> u8 {
         let port = &self.ports[p as usize];
-        let more = |class: u8, granted: u64| granted > self.gates[self.lane(p, class)].limit;
-        let lets_go = |released: u8| released & port.blocked != 0;
-        self.signals[p as usize].iter().any(|&(_, signal)| match signal {
-            Signal::Credit { class, granted, epoch } => epoch == port.epoch && more(class, granted),
-            Signal::Pause(pause) => lets_go(pause.released),
-        }) || port.arriving.iter(&self.pool).any(|(_, frame)| match frame.content() {
-            Content::Credit(Credit { class, granted }) => more(class, granted),
-            Content::Pause(pause) => lets_go(pause.released),
-            _ => false,
+        let more = |class: u8, granted: u64| u8::from(granted > self.gates[self.lane(p, class)].limit) << class;
+        let signals = self.signals[p as usize].iter().fold(0, |classes, &(_, signal)| match signal {
+            Signal::Credit { class, granted, epoch } if epoch == port.epoch => classes | more(class, granted),
+            Signal::Credit { .. } => classes,
+            Signal::Pause(pause) => classes | pause.released & port.blocked,
+        });
+        port.arriving.iter(&self.pool).fold(signals, |classes, (_, frame)| match frame.content() {
+            Content::Credit(Credit { class, granted }) => classes | more(class, granted),
+            Content::Pause(pause) => classes | pause.released & port.blocked,
+            _ => classes,
         })
     }
 

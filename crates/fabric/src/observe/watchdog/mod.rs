@@ -8,10 +8,11 @@
 //! elsewhere count as progress.
 //!
 //! This look errs on one side only: whatever might let a frame go counts as letting it go, so nothing that it calls a
-//! deadlock moves again. What it therefore misses is found when the network comes to rest: see [`rest`]. A source that
-//! sends copies in another class for ever, because its acknowledgements are stuck, keeps the network from rest.
+//! deadlock moves again. What it therefore misses is found when a class comes to rest: see [`rest`]. Other classes may
+//! go on for ever, as when a source sends copies because its acknowledgements are stuck.
 
 pub(crate) mod far;
+mod moves;
 pub(crate) mod rest;
 
 use crate::build::plan::{Hold, NetworkPlan, Rule, Shared, WaitingRoom};
@@ -213,14 +214,24 @@ engine::encoded!(struct Group { output, number, next, class, units, overtaken, f
 /// What happened between two inspections.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Movement {
-    /// Some class of some port had something to send and sent nothing: only then can there be a deadlock, and only then
-    /// is it worth looking for one.
-    pub(crate) stuck: bool,
-    /// Some port sent something: only if none did can the network be at rest.
-    pub(crate) some: bool,
+    /// Classes of which some port had something to send and sent nothing: only in them can there be a deadlock, and
+    /// only then is it worth looking for one.
+    pub(crate) stuck: u8,
+    /// Classes of which some port sent something: no such class can have been at rest.
+    pub(crate) moved: u8,
 }
 
-engine::encoded!(struct Movement { stuck, some });
+engine::encoded!(struct Movement { stuck, moved });
+
+impl Movement {
+    /// Nothing is known: any class may be stuck.
+    pub(crate) const UNKNOWN: Movement = Movement { stuck: u8::MAX, moved: 0 };
+
+    /// What happened here or there.
+    pub(crate) fn and(self, other: Movement) -> Movement {
+        Movement { stuck: self.stuck | other.stuck, moved: self.moved | other.moved }
+    }
+}
 
 /// A look at the network, or at the part of it that is on one rank, at one instant.
 #[derive(Default)]
@@ -495,8 +506,8 @@ impl<P: Probe> Network<P> {
         let mut movement = Movement::default();
         for port in &mut self.ports {
             let moved = std::mem::take(&mut port.moved);
-            movement.some |= moved != 0;
-            movement.stuck |= port.waiting & !moved != 0;
+            movement.moved |= moved;
+            movement.stuck |= port.waiting & !moved;
         }
         movement
     }
@@ -532,7 +543,7 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
         Hold::Nothing => None,
         Hold::Pause { classes, .. } => {
             let closed = port.stopped >> class & 1 == 1 && far.blocked() & classes != 0;
-            if !closed || !renews_in_time(&network.plan, port, rule, sender) || far.has_news_from(&here) {
+            if !closed || !renews_in_time(&network.plan, port, rule, sender) || far.news_from(&here) & classes != 0 {
                 return None;
             }
             let shared = match port.device {
@@ -547,7 +558,7 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
             Some(Opening::Shared { outside, guaranteed: rule.capacity, below: rule.xon, shared })
         }
         Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
-            if far.waiting() >> class & 1 == 0 || far.has_news_from(&here) {
+            if far.waiting() >> class & 1 == 0 || far.news_from(&here) >> class & 1 == 1 {
                 return None;
             }
             let need = rule.units(far.least_waiting(class) as u16);

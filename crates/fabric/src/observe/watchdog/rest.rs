@@ -1,29 +1,23 @@
-//! The network at rest: nothing that is pending can make a frame move.
-//!
-//! Everything that can happen later is an alarm, and every alarm belongs to something that can be looked at: a frame on
-//! a wire or in a pipeline, a wire or a crossbar that is busy, a signal, a pause that runs out, a script, a timer of a
-//! flow, a receiver at work. If none of them can start a frame now, none ever will. So frames that wait in switches then
-//! wait for ever; in a lossless class that is a deadlock if they wait in a circle, and else a stall behind a receiver or
-//! a cable that will not work again.
-//!
-//! A congestion point's own timer does not count: a notice moves no frame of data.
+//! Classes at rest: nothing that is pending can make a frame of theirs move, see [`moves`](super::moves). So their frames
+//! that wait in switches wait for ever; in a lossless class that is a deadlock if they wait in a circle, and else a stall
+//! behind a receiver or a cable that will not work again.
 //!
 //! Every rank looks at its own shards; what they found is put together on the first rank, and its verdict is everybody's.
 
 use super::far::{End, Far};
-use super::{Buffer, Deadlock, Snapshot, Stall, StallCause, StallRoot, Waiting, renews_in_time};
+use super::moves::ALL;
+use super::{Buffer, Deadlock, Movement, Snapshot, Stall, StallCause, StallRoot, Waiting};
 use crate::build::places::Origin;
-use crate::build::plan::{NetworkPlan, WaitingRoom, units};
+use crate::build::plan::{NetworkPlan, WaitingRoom};
 use crate::build::sparse::Sparse;
 use crate::describe::spec::BypassReading;
-use crate::machine::frame::{Frame, NIL};
-use crate::machine::host::flow::{DEADLINE, TIMERS};
-use crate::machine::network::{Device, Network};
-use crate::machine::port::{DOWN, NOTICES};
+use crate::machine::frame::Frame;
+use crate::machine::network::Network;
+use crate::machine::port::DOWN;
 use crate::observe::probe::Probe;
 use engine::{Encode, Ranks, announce, reduce};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Rate, Time};
+use units::Time;
 
 /// The shards of one rank at one instant.
 pub(crate) struct Part<'a, P> {
@@ -157,143 +151,57 @@ impl<'a, P: Probe> Part<'a, P> {
         }
     }
 
-    /// Whether frames wait that can never move again: in a circle, or, if the network may be at rest, at all. All ranks
-    /// take part, and have the same answer.
+    /// Whether frames wait that can never move again: in a circle, or, of classes at rest, at all. `since` is what happened
+    /// since the last inspection. All ranks take part, and have the same answer.
     pub(crate) fn judge(
         &self,
         ranks: &mut dyn Ranks,
         at: Time,
-        may_rest: bool,
+        since: Movement,
         name: &impl Fn(u32) -> String,
     ) -> Option<Rest> {
         let whole = reduce(ranks, Snapshot::new(self), Snapshot::add);
         let circle = announce(ranks, whole.map(|snapshot| snapshot.deadlock(at, name)));
         match circle {
             Some(deadlock) => Some(Rest::Deadlock(deadlock)),
-            None if may_rest => self.rest(ranks, at, name),
+            None if since.stuck & !since.moved != 0 => self.rest(ranks, at, since.moved, name),
             None => None,
         }
     }
 
-    /// What became of the network, if it is at rest and frames of a lossless class wait in its switches.
-    fn rest(&self, ranks: &mut dyn Ranks, at: Time, name: &impl Fn(u32) -> String) -> Option<Rest> {
-        let frames: u64 = self.models.iter().map(|network| network.lossless_waiting()).sum();
-        let frames = ranks.share(frames.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum();
+    /// What became of classes at rest of which frames wait in lossless buffers of switches, if there are such classes;
+    /// those in `moved` are not.
+    fn rest(&self, ranks: &mut dyn Ranks, at: Time, moved: u8, name: &impl Fn(u32) -> String) -> Option<Rest> {
+        if self.lossless_waiting(ranks, ALL & !moved) == 0 {
+            return None;
+        }
+        let restless = self.restless(ranks, moved);
+        let frames = self.lossless_waiting(ranks, !restless);
         if frames == 0 {
             return None;
         }
-        let moves = self.models.iter().any(|network| self.may_move(network));
-        if ranks.share(moves.to_bytes()).iter().any(|bytes| bool::from_bytes(bytes)) {
-            return None;
-        }
-        let whole = reduce(ranks, self.waits(), Waits::add);
-        Some(announce(ranks, whole.map(|waits| waits.verdict(at, frames, name))))
+        let whole = reduce(ranks, self.waits(!restless), Waits::add);
+        let verdict = announce(ranks, whole.map(|waits| waits.verdict(at, frames, name)));
+        // Frames behind a dead end are a stall of the whole network, or of a part of it while the rest goes on.
+        Some(verdict).filter(|verdict| restless == 0 || matches!(verdict, Rest::Deadlock(_)))
     }
 
-    /// Whether anything that is pending in a shard can make a frame move.
-    fn may_move(&self, network: &Network<P>) -> bool {
-        network.nodes.iter().any(|node| !node.script.is_empty())
-            || network.switches.iter().any(|switch| !switch.pipeline.is_empty())
-            || (0..network.ports.len() as u32).any(|p| self.port_may_move(network, p))
-            || (0..network.hosts.len() as u32).any(|host| self.host_may_move(network, host))
+    /// Frames of those classes that wait in switches and may not be lost, on all ranks.
+    fn lossless_waiting(&self, ranks: &mut dyn Ranks, classes: u8) -> u64 {
+        let frames: u64 = self.models.iter().map(|network| network.lossless_waiting(classes)).sum();
+        ranks.share(frames.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum()
     }
 
-    fn port_may_move(&self, network: &Network<P>, p: u32) -> bool {
-        let (port, far) = (&network.ports[p as usize], self.far(network, p));
-        if port.leaving_len != 0
-            || port.arriving.iter(&network.pool).any(|(_, frame)| !frame.is_link_local())
-            || (Far::Here { network, port: p }).has_news_from(&far)
-        {
-            return true;
-        }
-        if let Device::Switch(switch) = port.device
-            && network.column_may_move(p, switch)
-        {
-            return true;
-        }
-        if port.flags & DOWN != 0 {
-            return false;
-        }
-        let notice = port.flags & NOTICES != 0 && network.notice_may_go(p);
-        notice || port.waiting & !self.held_for_good(network, p, port.waiting) != 0
-    }
-
-    /// Those of `classes` that a port cannot send and never will, if nothing else changes.
-    fn held_for_good(&self, network: &Network<P>, p: u32, classes: u8) -> u8 {
-        let (port, far) = (&network.ports[p as usize], self.far(network, p));
-        let peer = self.plan.ports[port.global as usize].peer;
-        let paused = |class: &u8| {
-            let rule = self.plan.rule(peer, *class);
-            let stopped = far.stopped() >> rule.account & 1 == 1;
-            port.blocked >> class & 1 == 1 && stopped && renews_in_time(self.plan, port, rule, port.global)
-        };
-        let asked = (0..network.classes as u8).filter(|class| classes >> class & 1 == 1);
-        let paused = asked.filter(paused).fold(0, |mask, class| mask | 1 << class);
-        // A class whose pause will run out counts as free; one that is free may lack credits.
-        let free = classes & port.waiting & !paused;
-        paused | free & !network.affordable(p, free)
-    }
-
-    fn host_may_move(&self, network: &Network<P>, host: u32) -> bool {
-        let state = &network.hosts[host as usize];
-        if let Some(service) = &state.service
-            && (service.current != NIL || service.rate != Some(Rate::ZERO) && !service.queue.is_empty())
-        {
-            return true;
-        }
-        if network.ports[state.port as usize].flags & DOWN != 0 {
-            return false;
-        }
-        let pending = |timer: u32| state.timers.time_of(timer).is_some();
-        let acknowledges = |(position, &slot): (u32, &u32)| {
-            let inbound = network.received[slot as usize].inbound.as_ref();
-            let how = inbound.and_then(|inbound| network.plan.flows[inbound.flow as usize].acknowledge);
-            how.is_some_and(|how| {
-                pending(state.flows * TIMERS + position)
-                    && self.may_join(network, state.port, how.class, how.size.get() as u16)
-            })
-        };
-        if (0..).zip(&state.sinks).any(acknowledges) {
-            return true;
-        }
-        (0..state.flows).any(|position| {
-            let first = position * TIMERS;
-            let wakes = position >= state.started || (first..first + TIMERS).any(pending);
-            let slot = state.first_flow + position;
-            wakes && self.flow_may_move(network, state.port, slot, pending(first + DEADLINE))
-        })
-    }
-
-    /// Whether a flow could send when its timers come.
-    fn flow_may_move(&self, network: &Network<P>, p: u32, slot: u32, deadline: bool) -> bool {
-        let flow = &network.flows[slot as usize];
-        let spec = &network.plan.flows[flow.number as usize];
-        let free = |class: u8, len: u16| self.may_join(network, p, class, len);
-        if let Some(probe) = spec.path_probe.filter(|_| deadline)
-            && free(probe.class, probe.size.get() as u16)
-        {
-            return true;
-        }
-        let done = flow.is_done() && flow.lost.is_empty();
-        // What a source has sent it sends again also after its stop.
-        let over = flow.stopped && flow.all_acknowledged();
-        !done && !over && free(flow.class, flow.next_len(network.plan.smallest_frame))
-    }
-
-    /// Whether a frame that a host makes could go.
-    fn may_join(&self, network: &Network<P>, p: u32, class: u8, len: u16) -> bool {
-        // It joins behind what waits, and that was looked at.
-        let empty = network.ports[p as usize].waiting >> class & 1 == 0;
-        empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
-    }
-
-    /// Who waits for whom on this rank, and the outputs that will never send.
-    fn waits(&self) -> Waits {
+    /// Who waits for whom on this rank among frames of those classes, and the outputs that will never send.
+    fn waits(&self, classes: u8) -> Waits {
         let mut waits = Waits::default();
         for network in self.models {
             for (switch, state) in (0..).zip(&network.switches) {
                 let first = state.first_port;
                 network.each_waiting(switch, &mut |frame, reached| {
+                    if classes >> frame.class & 1 == 0 {
+                        return;
+                    }
                     let [input, output] = [frame.input, frame.output].map(|number| first + u32::from(number));
                     let [input, output] = [input, output].map(|port| &network.ports[port as usize]);
                     let buffer = (input.global, self.plan.rule(input.global, frame.class).account);
@@ -366,11 +274,12 @@ fn find_cycle(edges: &BTreeMap<Buffer, Vec<Edge>>) -> Option<Vec<(Buffer, Edge)>
 }
 
 impl<P: Probe> Network<P> {
-    /// Frames of lossless classes that wait in switches.
-    fn lossless_waiting(&self) -> u64 {
+    /// Frames of those classes that wait in switches and may not be lost.
+    fn lossless_waiting(&self, classes: u8) -> u64 {
         let mut frames = 0;
         for (switch, state) in (0..).zip(&self.switches) {
-            let lossless = |frame: &Frame| self.rule(state.first_port, frame.class).lossless;
+            let lossless =
+                |frame: &Frame| classes >> frame.class & 1 == 1 && self.rule(state.first_port, frame.class).lossless;
             self.each_waiting(switch, &mut |frame, _| frames += u64::from(lossless(frame)));
         }
         frames
@@ -396,35 +305,6 @@ impl<P: Probe> Network<P> {
                 };
             }
         }
-    }
-
-    /// Whether a frame is on its way through the crossbar of a switch, or could set out to that output.
-    fn column_may_move(&self, p: u32, switch: u32) -> bool {
-        let state = &self.switches[switch as usize];
-        let Some(crossbar) = &state.crossbar else { return false };
-        let kind = &self.plan.switches[state.kind as usize];
-        let could = |class: u8| {
-            let len = self.next_input_len(switch, p, class);
-            len > 0 && self.lanes[self.lane(p, class)].bytes + len <= kind.output_buffer
-        };
-        crossbar.moving().next().is_some() || state.room == WaitingRoom::Both && (0..self.classes as u8).any(could)
-    }
-
-    /// Whether the next notice or receipt that waits for an output could go.
-    fn notice_may_go(&self, p: u32) -> bool {
-        let port = &self.ports[p as usize];
-        let Device::Switch(switch) = port.device else { return false };
-        let notices =
-            self.switches[switch as usize].congestion_point.as_ref().map(|congestion_point| congestion_point.notices());
-        let list = notices.and_then(|mut lists| lists.nth(usize::from(port.number)));
-        let Some((_, frame)) = list.as_ref().and_then(|list| list.iter(&self.pool).next()) else { return false };
-        port.blocked >> frame.class & 1 == 0 && self.has_credits(p, frame.class, frame.len)
-    }
-
-    /// Whether a port has the credits for a frame, where it needs any.
-    fn has_credits(&self, p: u32, class: u8, len: u16) -> bool {
-        let (port, gate) = (&self.ports[p as usize], &self.gates[self.lane(p, class)]);
-        port.credited >> class & 1 == 0 || gate.limit >= gate.spent + u64::from(units(port.credit_unit, len))
     }
 
     /// Copies kept until the far side of the fabric has the frame: the buffer, the output it left by, and the flow.

@@ -65,6 +65,12 @@ struct Leaving {
 }
 
 impl CongestionPointState {
+    /// Whether frames of one class can make those of another move: a receipt frees a copy, a trimmed frame changes its
+    /// class.
+    pub(crate) fn mixes_classes(&self) -> bool {
+        !self.to_host.is_empty() || self.judges
+    }
+
     /// `to_host` says which ports lead to hosts, if frames are kept until the far side has them, and is empty if not.
     pub(crate) fn new(
         point: Option<Point>,
