@@ -80,7 +80,13 @@ impl From<&Outcome> for OutcomeRecord {
                     json!({ "node": root.node, "output": root.output, "peer": root.peer, "cause": cause })
                 };
                 let roots: Vec<Value> = stall.roots.iter().map(root).collect();
-                let details = json!({ "at_ps": stall.at.as_picos(), "frames": stall.frames, "roots": roots });
+                let details = json!({
+                    "at_ps": stall.at.as_picos(),
+                    "frames": stall.frames,
+                    "roots": roots,
+                    "waiting_flows": stall.waiting,
+                    "awaited": stall.awaited,
+                });
                 ("stalled", stall.to_string(), details)
             }
             Outcome::LossInLosslessClass(report) => {

@@ -78,7 +78,7 @@ pub use load::{Disk, load, load_observed, load_str, load_with, unread};
 pub use lower::settings::MOST_SAMPLES;
 pub use metric::{Metric, Unit};
 pub use paper::{Against, Best, Criterion, FigureNames, Matrix, OfFigures, OtherQuantity, Paper, Sentence, load_paper};
-pub use plan::{Axis, CaptureFormat, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
+pub use plan::{Axis, CaptureFormat, CollectivePlan, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
 pub use problem::{Complaint, Errors};
 pub use reference::reference;
 pub use schema::schema;

@@ -25,6 +25,14 @@ pub enum Metric {
     Slowdown,
     /// Fraction of the finite flows that completed.
     CompletedShare,
+    /// Time of an iteration of a collective operation.
+    CollectiveTime,
+    /// Size of a collective operation divided by its time.
+    AlgorithmBandwidth,
+    /// That bandwidth times the factor of the operation.
+    BusBandwidth,
+    /// Shortest time that the links allow a collective operation, relative to its time.
+    CollectiveEfficiency,
     /// Coefficient of variation of completion times, within bins of sizes.
     CompletionVariation,
     /// Jain's fairness index of throughputs.
@@ -256,6 +264,40 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Unit::Number,
         Usual::Never,
         "finite flows whose last byte arrived, as a fraction of all finite flows; a plain number",
+    ),
+    row(
+        "collective-time",
+        Metric::CollectiveTime,
+        Subject::Flows,
+        Unit::Time,
+        Usual::Never,
+        "time of an iteration of a collective operation, from the start of its first transfer to its last byte; `of` \
+         names workloads of kind collective, and `statistic` aggregates over iterations and groups",
+    ),
+    row(
+        "algorithm-bandwidth",
+        Metric::AlgorithmBandwidth,
+        Subject::Flows,
+        Unit::Rate,
+        Usual::Never,
+        "size of a collective operation divided by collective-time, as nccl-tests computes algbw; a rate",
+    ),
+    row(
+        "bus-bandwidth",
+        Metric::BusBandwidth,
+        Subject::Flows,
+        Unit::Rate,
+        Usual::Never,
+        "algorithm-bandwidth times the factor of the operation, as nccl-tests computes busbw; a rate",
+    ),
+    row(
+        "collective-efficiency",
+        Metric::CollectiveEfficiency,
+        Subject::Flows,
+        Unit::Number,
+        Usual::Never,
+        "shortest time that the links of hosts, and of the switches they are attached to, allow an iteration of a \
+         collective operation, divided by collective-time; at most 1",
     ),
     row(
         "completion-variation",
@@ -572,6 +614,7 @@ impl Metric {
                 | Metric::Paused
                 | Metric::Starved
                 | Metric::MarkedShare
+                | Metric::CollectiveEfficiency
         )
     }
 
@@ -586,6 +629,13 @@ impl Metric {
     pub fn is_about_fair_shares(self) -> bool {
         use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, FairUse, RecoveryTime};
         matches!(self, FairRate | FairShare | FairTotal | FairUse | FairIndex | FairDistance | RecoveryTime)
+    }
+
+    /// Returns whether the metric has a value per iteration of a collective operation.
+    #[must_use]
+    pub fn is_about_collectives(self) -> bool {
+        use Metric::{AlgorithmBandwidth, BusBandwidth, CollectiveEfficiency, CollectiveTime};
+        matches!(self, CollectiveTime | AlgorithmBandwidth | BusBandwidth | CollectiveEfficiency)
     }
 
     /// Returns whether the metric is a sampled level of queues or buffers.

@@ -10,11 +10,14 @@ use crate::memory::Need;
 use crate::stage::Stage;
 use discovery::dcbx::DcbPlan;
 use discovery::spb::Service;
+use fabric::graph::HostId;
 use fabric::routing::Routing;
 use fabric::spec::NetworkSpec;
-use fabric::workload::{Destination, FlowSpec};
+use fabric::workload::collective::Collective;
+use fabric::workload::{Dependencies, Destination, FlowSpec};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 use units::{Bytes, Span};
 
@@ -151,6 +154,46 @@ impl CaptureFormat {
     }
 }
 
+/// A workload of a collective operation.
+///
+/// Its flows are those of the first group, iteration by iteration, then those of the next one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CollectivePlan {
+    /// Index in `workload_names`.
+    pub workload: u32,
+    /// Index of its first flow.
+    pub first_flow: u32,
+    /// Flows of one iteration of one group.
+    pub transfers: u32,
+    /// The hosts of all ranks, group by group.
+    pub hosts: Vec<HostId>,
+    /// The operation of each group.
+    pub collective: Collective,
+}
+
+impl CollectivePlan {
+    /// Returns the number of groups.
+    #[must_use]
+    pub fn groups(&self) -> u32 {
+        self.hosts.len() as u32 / self.collective.ranks.max(1)
+    }
+
+    /// Returns the flows of an iteration of a group.
+    #[must_use]
+    pub fn flows(&self, group: u32, iteration: u32) -> Range<usize> {
+        let round = group as usize * self.collective.iterations as usize + iteration as usize;
+        let first = self.first_flow as usize + round * self.transfers as usize;
+        first..first + self.transfers as usize
+    }
+
+    /// Returns the rank of a host in its group.
+    #[must_use]
+    pub fn rank_of(&self, host: HostId) -> Option<u32> {
+        let place = self.hosts.iter().position(|&other| other == host)?;
+        Some(place as u32 % self.collective.ranks.max(1))
+    }
+}
+
 /// A scenario with all values determined.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -170,6 +213,8 @@ pub struct Plan {
     pub workload_of_flow: Vec<u32>,
     /// Names of the workloads, in the order of the scenario.
     pub workload_names: Vec<String>,
+    /// The workloads that are collective operations.
+    pub collectives: Vec<CollectivePlan>,
     /// The format in which captures show the frames of every workload; `None` for that of the transport it models.
     pub captures: Vec<Option<CaptureFormat>>,
     /// Expectations of the results.
@@ -216,6 +261,7 @@ impl Plan {
     #[must_use]
     pub fn without_flows(mut self) -> Plan {
         (self.spec.flows, self.flow_names, self.workload_of_flow) = (Vec::new(), FlowNames::default(), Vec::new());
+        self.spec.dependencies = Dependencies::default();
         self
     }
 

@@ -26,6 +26,7 @@ use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
 use crate::machine::host::receiving::Inbound;
 use crate::machine::host::service::Service;
+use crate::machine::host::waiting::WaitingFlows;
 use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
@@ -134,6 +135,7 @@ pub(crate) fn build<P: Probe>(
     let is_host = |node: &&usize| spec.graph.nodes[**node].role == Role::Host;
     let host_order: Vec<u32> = order.iter().filter(is_host).map(|&node| host_numbers[node]).collect();
     let places = Arc::new(Places::new(spec, &home, &host_order, shard_count));
+    let mut waiting = WaitingFlows::by_shard(spec, &places, shard_count);
     let layout = Layout {
         spec,
         plan: &plan,
@@ -152,7 +154,11 @@ pub(crate) fn build<P: Probe>(
     let own = bounds[rank.rank] as usize..bounds[rank.rank + 1] as usize;
     let mut shards: Vec<Shard<Network<P>>> = own
         .clone()
-        .map(|shard| layout.shard(shard, &members[shard], port_counts[shard] as usize, probe(shard)))
+        .map(|shard| {
+            let mut made = layout.shard(shard, &members[shard], port_counts[shard] as usize, probe(shard));
+            made.model.waiting = waiting[shard].take();
+            made
+        })
         .collect();
     let lookahead = lookahead(spec, &shard_of, &plan);
     let members: Vec<Vec<u32>> = members.drain(own.clone()).collect();
@@ -306,6 +312,7 @@ impl Layout<'_> {
             switches: Vec::new(),
             hosts: Vec::new(),
             flows: Vec::new(),
+            waiting: None,
             shard: shard as u32,
             places: Arc::clone(self.places),
             received: self.places.received(self.spec, shard as u32),
@@ -506,6 +513,7 @@ impl Layout<'_> {
     fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32) {
         let place = network.hosts.len() as u32;
         let first_flow = network.flows.len() as u32;
+        let mut scheduled = 0;
         let sources = &self.places.sources[network.shard as usize][first_flow as usize..];
         for &flow in &sources[..self.places.per_host[number as usize] as usize] {
             let spec = &self.spec.flows[flow as usize];
@@ -518,7 +526,10 @@ impl Layout<'_> {
             if let Some(reliable) = &mut flow.reliable {
                 reliable.alone = path.alone;
             }
-            if !(flow.plain && flow.greedy) {
+            // Flows that wait come last.
+            let waits = self.spec.dependencies.waits(flow.number);
+            scheduled += u32::from(!waits);
+            if waits || !(flow.plain && flow.greedy) {
                 network.ports[port as usize].flags |= TIMED;
             }
             network.flows.push(flow);
@@ -546,6 +557,7 @@ impl Layout<'_> {
             port,
             first_flow,
             flows: network.flows.len() as u32 - first_flow,
+            scheduled,
             started: 0,
             timers: engine::IndexedHeap::new(0),
             sinks,
@@ -594,7 +606,7 @@ impl Layout<'_> {
                 alarms.arm(numbers.sample + place, Time::ZERO + every);
             }
             if let Device::Host(host) = node.device
-                && network.hosts[host as usize].flows > 0
+                && network.hosts[host as usize].scheduled > 0
             {
                 let first = &network.flows[network.hosts[host as usize].first_flow as usize];
                 alarms.arm(numbers.workload + place, self.spec.flows[first.number as usize].start);

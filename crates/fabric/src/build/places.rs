@@ -34,7 +34,7 @@ pub(crate) struct Places {
     /// By shard: the flows of its list of what is received, in the order of that list.
     sinks: Vec<Vec<u32>>,
     /// By shard: the flows that start at each of its hosts, in the order in which the hosts are laid out and then of
-    /// their start.
+    /// their start; those that wait for others come last.
     pub(crate) sources: Vec<Vec<u32>>,
     /// By host: how many flows start there.
     pub(crate) per_host: Vec<u32>,
@@ -117,10 +117,11 @@ impl Places {
         spec.flows.iter().for_each(|flow| per_host[flow.source.0 as usize] += 1);
         let mut rank = vec![0; home.len()];
         (0..).zip(order).for_each(|(place, &host)| rank[host as usize] = place);
+        let waits = |flow: u32| !spec.dependencies.is_empty() && spec.dependencies.waits(flow);
         let mut flows: Vec<u32> = (0..spec.flows.len() as u32).collect();
         flows.sort_by_key(|&flow| {
             let spec = &spec.flows[flow as usize];
-            (rank[spec.source.0 as usize], spec.start, flow)
+            (rank[spec.source.0 as usize], waits(flow), spec.start, flow)
         });
         let mut sources: Vec<Vec<u32>> = vec![Vec::new(); shards];
         let mut source = vec![Place::default(); flows.len()];

@@ -5,7 +5,7 @@
 
 use crate::describe::graph::{Graph, NodeId, Role};
 use crate::describe::routing::{Routes, flow_entropy, tree_entropy};
-use crate::describe::workload::{Destination, FlowSpec};
+use crate::describe::workload::{Dependencies, Destination, FlowSpec};
 use congestion::{CongestionPoint, Point};
 use units::{Bytes, Rate, Span, Time};
 
@@ -599,6 +599,8 @@ pub struct NetworkSpec {
     pub smallest_frame: Bytes,
     /// Traffic.
     pub flows: Vec<FlowSpec>,
+    /// Flows that wait for others.
+    pub dependencies: Dependencies,
     /// Failures of cables.
     pub faults: Vec<Fault>,
     /// Seed, which identifies every random stream together with an entity and a purpose.
@@ -655,6 +657,7 @@ impl NetworkSpec {
             overhead: Bytes::new(20),
             smallest_frame: Bytes::new(64),
             flows: Vec::new(),
+            dependencies: Dependencies::default(),
             faults: Vec::new(),
             seed: 1,
             graph,

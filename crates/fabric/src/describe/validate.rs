@@ -8,7 +8,7 @@ use crate::describe::spec::{
     FlowControl, FlowletSpec, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Multipath, NetworkSpec, Order, PauseSpec,
     Queueing, RouteChange, Share, SwitchSpec, VlArbitration,
 };
-use crate::describe::validate_flow::check_flow;
+use crate::describe::validate_flow::{check_dependencies, check_flow};
 use crate::describe::workload::{Destination, FlowSpec};
 use crate::machine::switch::crossbar::MAX_PORTS;
 use congestion::{Adapter, CongestionPoint, ReactionPoint};
@@ -122,6 +122,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             check_flow(spec, hosts.len(), entry, &reaction, &mut reasons);
             errors.extend(reasons.into_iter().map(|reason| BuildError::Flow { flow, reason }));
         }
+        errors.extend(check_dependencies(spec));
     }
     errors
 }

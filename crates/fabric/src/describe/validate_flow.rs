@@ -1,8 +1,9 @@
 //! What is wrong with a flow.
 
+use crate::describe::error::BuildError;
 use crate::describe::spec::{Multipath, NetworkSpec};
 use crate::describe::validate::LATEST;
-use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
+use crate::describe::workload::{Activity, Dependency, Destination, FlowSpec, Gaps, Pattern};
 use congestion::{Demand, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
@@ -134,6 +135,22 @@ pub(super) fn check_flow(
         }
         _ => {}
     }
+}
+
+/// What is wrong with flows that wait for others.
+pub(super) fn check_dependencies(spec: &NetworkSpec) -> Vec<BuildError> {
+    let mut errors = Vec::new();
+    for error in spec.dependencies.errors(&spec.flows) {
+        let (what, help) = error.describe(|flow| format!("flow {flow}"));
+        errors.push(BuildError::Flow { flow: error.flow() as usize, reason: format!("{what}; {help}") });
+    }
+    for Dependency { flow, delay, .. } in spec.dependencies.iter() {
+        if delay > LATEST - Time::ZERO {
+            let reason = "its delay after the flows it waits for is longer than any run; check the units".into();
+            errors.push(BuildError::Flow { flow: flow as usize, reason });
+        }
+    }
+    errors
 }
 
 fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) {

@@ -11,6 +11,7 @@ use crate::machine::frame::{Frame, List, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
 use crate::machine::host::receiving::Inbound;
+use crate::machine::host::waiting::WaitingFlows;
 use crate::machine::port::{Gate, Lane, Port, Signal};
 use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
@@ -225,6 +226,8 @@ pub struct Network<P> {
     pub(crate) switches: Vec<Switch>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) flows: Vec<Flow>,
+    /// Those of them that wait for others, if any do.
+    pub(crate) waiting: Option<Box<WaitingFlows>>,
     /// Number of the shard.
     pub(crate) shard: u32,
     /// Where in `flows` and `received` a flow is.

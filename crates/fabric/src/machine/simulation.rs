@@ -118,6 +118,8 @@ pub struct RunSummary {
 /// What became of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowSummary {
+    /// When its source began: at its start, or when the flows that it waits for were complete. `None` if it has not.
+    pub started: Option<Time>,
     /// Frames its source has made.
     pub made_frames: u64,
     /// Bytes its destinations have consumed.
@@ -175,7 +177,7 @@ impl FlowSummary {
     }
 }
 
-engine::encoded!(struct FlowSummary { made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, ended });
+engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, ended });
 
 /// A network and its traffic, or the part of it that is on one rank, ready to run.
 pub struct Simulation<P: Probe = NoProbe> {

@@ -225,7 +225,8 @@ pub enum Outcome {
     Finished,
     /// Frames wait for each other in a circle and will for ever.
     Deadlock(crate::observe::watchdog::Deadlock),
-    /// The time asked for was simulated; frames of a lossless class wait, nothing will move them, and there is no circle.
+    /// The time asked for was simulated; frames of a lossless class wait, nothing will move them, and there is no circle;
+    /// or flows wait for others that cannot complete any more.
     Stalled(crate::observe::watchdog::Stall),
     /// A frame of a lossless class was dropped for want of room.
     LossInLosslessClass(LossDetails),

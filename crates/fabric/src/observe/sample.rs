@@ -47,6 +47,16 @@ impl<P: Probe> Network<P> {
                 let (rate, window) = (allowance.rate.map(Rate::as_bits_per_sec), allowance.window.map(Bytes::get));
                 self.probe.on_rate(now, flow.number, rate, window);
             }
+            let Some(waiting) = &self.waiting else { return };
+            for slot in host.first_flow + host.scheduled..host.first_flow + host.flows {
+                let flow = &self.flows[slot as usize];
+                if waiting.started(slot).is_none() || flow.is_done() {
+                    continue;
+                }
+                let allowance = flow.reaction.allowance();
+                let (rate, window) = (allowance.rate.map(Rate::as_bits_per_sec), allowance.window.map(Bytes::get));
+                self.probe.on_rate(now, flow.number, rate, window);
+            }
         }
     }
 }

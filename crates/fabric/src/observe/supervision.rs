@@ -9,6 +9,7 @@ use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
 use crate::observe::watchdog::Movement;
 use engine::{Encode, Fingerprint, Ranks, announce, reduce};
+use units::Time;
 
 /// What an inspection sees of a rank, or of all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,8 +100,9 @@ engine::encoded!(struct FlowPart { size, gone, summary });
 
 impl FlowPart {
     /// At the source.
-    fn of_source(flow: &Flow, size: Option<u64>) -> FlowPart {
-        let mut summary = FlowSummary { made_frames: flow.made, notices: flow.notices, ..FlowSummary::default() };
+    fn of_source(flow: &Flow, size: Option<u64>, started: Option<Time>) -> FlowPart {
+        let (made_frames, notices) = (flow.made, flow.notices);
+        let mut summary = FlowSummary { started, made_frames, notices, ..FlowSummary::default() };
         if let Some(reliable) = &flow.reliable {
             (summary.retransmitted_frames, summary.retransmitted_bytes) = (reliable.frames, reliable.bytes);
             (summary.timeouts, summary.acknowledged) = (reliable.timeouts, reliable.known);
@@ -135,6 +137,7 @@ impl FlowPart {
         self.gone.bytes += gone.bytes;
         self.gone.last = self.gone.last.max(gone.last);
         let FlowSummary {
+            started,
             made_frames,
             received_bytes,
             received_frames,
@@ -158,6 +161,7 @@ impl FlowPart {
             ended: _,
         } = other;
         let sum = &mut self.summary;
+        sum.started = sum.started.or(*started);
         sum.made_frames += made_frames;
         sum.received_bytes += received_bytes;
         sum.received_frames += received_frames;
@@ -215,9 +219,15 @@ pub(crate) fn flow_summaries<P: Probe>(
 /// Shows what the shards know of each flow, in pieces.
 fn each_part<P: Probe>(models: &[&Network<P>], mut show: impl FnMut(u32, FlowPart)) {
     for model in models {
-        for flow in &model.flows {
-            let size = model.plan.flows[flow.number as usize].size.map(units::Bytes::get);
-            show(flow.number, FlowPart::of_source(flow, size));
+        for (slot, flow) in (0..).zip(&model.flows) {
+            let spec = &model.plan.flows[flow.number as usize];
+            let host = &model.hosts[flow.host as usize];
+            let position = slot - host.first_flow;
+            let started = match &model.waiting {
+                Some(waiting) if position >= host.scheduled => waiting.started(slot),
+                _ => (position < host.started).then_some(spec.start),
+            };
+            show(flow.number, FlowPart::of_source(flow, spec.size.map(units::Bytes::get), started));
         }
         for (&flow, received) in model.places.sinks(model.shard).iter().zip(&model.received) {
             if received.frames > 0 || received.inbound.is_some() {

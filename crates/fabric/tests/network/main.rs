@@ -10,6 +10,8 @@ mod analytic;
 mod backlog;
 mod bakeoff;
 mod buffer_need;
+mod collectives;
+mod dependencies;
 mod determinism;
 mod drops;
 mod enqueue;

@@ -2,6 +2,7 @@
 //!
 //! The ranks are threads here, which exchange the same bytes as processes do.
 
+use crate::dependencies::relay;
 use crate::determinism::{arbitrated, fat_tree, incast, mixed, ring};
 use crate::kit::*;
 use fabric::engine::{Alone, Ranks, in_memory};
@@ -125,7 +126,7 @@ fn same_on_ranks(spec: &NetworkSpec) -> Outcome {
 
 #[test]
 fn networks_of_every_kind_are_the_same_on_ranks() {
-    for spec in [incast(), fat_tree(), ring(), mixed(), arbitrated()] {
+    for spec in [incast(), fat_tree(), ring(), mixed(), arbitrated(), relay()] {
         same_on_ranks(&spec);
     }
 }

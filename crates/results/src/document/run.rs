@@ -35,10 +35,45 @@ pub struct RunRecord {
     pub pause_frames: u64,
     /// The workloads.
     pub workloads: Vec<WorkloadRecord>,
+    /// The workloads that are collective operations.
+    pub collectives: Vec<CollectiveRecord>,
     /// The scenario's expectations and their verdicts.
     pub expectations: Vec<JudgementRecord>,
     /// Path of the results directory, if the run was recorded.
     pub results: Option<String>,
+}
+
+/// A workload of collective operations. Times and bandwidths are about the iterations that completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CollectiveRecord {
+    /// Name of the workload.
+    pub name: String,
+    /// Operation, such as all-reduce.
+    pub operation: String,
+    /// Algorithm, such as ring.
+    pub algorithm: String,
+    /// Ranks of a group.
+    pub ranks: u32,
+    /// Data in bytes, as nccl-tests counts it.
+    pub size_bytes: u64,
+    /// Number of iterations, of all groups together.
+    pub iterations: usize,
+    /// Number of iterations that completed.
+    pub completed: usize,
+    /// Mean time of an iteration in seconds.
+    pub mean_seconds: Option<f64>,
+    /// Longest time of an iteration in seconds.
+    pub longest_seconds: Option<f64>,
+    /// Mean algorithm bandwidth.
+    pub algorithm_bandwidth_bits_per_second: Option<f64>,
+    /// Mean bus bandwidth.
+    pub bus_bandwidth_bits_per_second: Option<f64>,
+    /// Bus bandwidth that the links allow.
+    pub bound_bits_per_second: Option<f64>,
+    /// Rank at which the last byte of the longest iteration arrived.
+    pub last_rank: Option<u32>,
+    /// Host of that rank.
+    pub last_host: Option<String>,
 }
 
 /// A workload of a run.
@@ -58,6 +93,8 @@ pub struct WorkloadRecord {
     pub finite: usize,
     /// Number of finite flows that cannot complete, because a lost frame is not retransmitted.
     pub never_complete: usize,
+    /// Number of flows that never started, because they wait for others.
+    pub waiting: usize,
     /// Mean completion time in seconds.
     pub mean_completion_seconds: Option<f64>,
     /// Mean time in seconds until the source of a flow knew that it was complete, for flows with recovery.

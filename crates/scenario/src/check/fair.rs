@@ -154,6 +154,10 @@ impl<'a> Ground<'a> {
         let mut numbers = Vec::new();
         let mut flows = Vec::new();
         for (number, links) in &self.flows {
+            // When a flow that waits for others is active is a result of the run.
+            if self.plan.spec.dependencies.waits(*number as u32) {
+                continue;
+            }
             let Some(demand) = asks(*number, &self.plan.spec.flows[*number]) else { continue };
             let demand = demand.map(|demand| Rate::from_bits_per_sec(demand as u64));
             numbers.push(*number);

@@ -33,7 +33,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let sized = plan.spec.flows.iter().filter(|flow| flow.size.is_some()).count();
     let (shares, when) = if sized == 0 {
         (shares, "")
-    } else if meet(plan, &shares) {
+    } else if plan.spec.dependencies.is_empty() && meet(plan, &shares) {
         (shares, " while all flows are active")
     } else {
         // How long they last is a result of the run, and so is what they leave to the others.

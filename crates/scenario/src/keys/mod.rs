@@ -1,6 +1,7 @@
 //! The format: every key there is, in one table.
 
 pub(crate) mod buffers;
+mod collective;
 mod dcb;
 mod devices;
 pub(crate) mod examples;

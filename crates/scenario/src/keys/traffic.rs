@@ -1,5 +1,6 @@
 //! Keys of `[protocol]` and `[[workloads]]`.
 
+use super::collective;
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::parameters;
 use fabric::transport::RECOVERIES;
@@ -61,6 +62,7 @@ pub(super) fn workloads() -> Section {
                 ("uniform-random", "every frame goes to a random host"),
                 ("poisson-flows", "finite flows between random hosts, with Poisson arrivals"),
                 ("flows", "an explicit list of flows"),
+                ("collective", "a collective operation of a group of hosts: its flows wait for each other"),
             ]),
             Default::Required,
             "Traffic pattern.",
@@ -82,7 +84,8 @@ pub(super) fn workloads() -> Section {
             "Which sender sends to which receiver.",
         )
         .only("kind", &["greedy", "paced", "on-off"]),
-        key("hosts", Kind::Names, ALL_HOSTS, "The participating hosts.").only("kind", &["permutation", "all-to-all"]),
+        key("hosts", Kind::Names, ALL_HOSTS, "The participating hosts.")
+            .only("kind", &["permutation", "all-to-all", "collective"]),
     ];
     keys.extend(flow_keys());
     keys.push(
@@ -108,6 +111,7 @@ pub(super) fn workloads() -> Section {
         .only("kind", &["greedy", "paced", "on-off", "permutation", "all-to-all"]),
     );
     keys.extend(poisson_keys());
+    keys.extend(collective::keys());
     let on_kinds = |key: Key, kinds: &[&str]| key.only("kind", kinds);
     keys.push(on_kinds(
         key("rate", Kind::rate(), Default::Required, "Mean rate, including frame overhead."),
@@ -147,7 +151,8 @@ pub(super) fn workloads() -> Section {
             Default::Absent("flows lists the flows"),
             "CSV file with one flow per row, relative to this file. The first row names the columns, in any order: \
              `source`, `destination` and `bytes` are required; `class`, `start` (a time with its unit) and `name` are \
-             optional, and an empty cell is as in the workload.",
+             optional, and an empty cell is as in the workload. `after` (optional) holds the names or row numbers, from \
+             1, of the flows that the flow waits for, separated by `;`, and `delay` the time after them.",
         ),
         &["flows"],
     ));
@@ -516,6 +521,20 @@ fn flows() -> Section {
         key("size", Kind::size(1, LARGEST_FLOW), Default::Absent("as in the workload"), "Bytes to send."),
         key("start", Kind::time(), Default::Absent("as in the workload"), "When the flow may start."),
         key("stop", Kind::time(), Default::Absent("as in the workload"), "When the flow stops."),
+        key(
+            "after",
+            Kind::Names,
+            Default::Absent("it waits for no other flow"),
+            "Flows of the same list that must be complete before it starts, by name or by number, from 1. Each must end \
+             at its source (its last byte has arrived) or start there (its last frame has left or, if it is \
+             acknowledged, the last acknowledgement is back).",
+        ),
+        key(
+            "delay",
+            Kind::time(),
+            Default::Value("0s", "our choice: it starts at once"),
+            "Time from the completion of the flows in `after` to its start.",
+        ),
         key(
             "frame",
             Kind::size(1, LARGEST_FRAME),

@@ -6,11 +6,12 @@ use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use fabric::graph::HostId;
-use fabric::workload::{Destination, FlowSpec};
+use fabric::workload::{Dependencies, DependencyError, Destination, FlowSpec};
+use std::collections::BTreeMap;
 use units::{Bytes, Span, Time};
 
 /// Columns of a CSV file of flows.
-const COLUMNS: [&str; 6] = ["source", "destination", "bytes", "class", "start", "name"];
+const COLUMNS: [&str; 8] = ["source", "destination", "bytes", "class", "start", "name", "after", "delay"];
 /// The one with names of flows.
 const NAME: usize = 5;
 /// How many of them are required.
@@ -22,6 +23,15 @@ const SHOWN: usize = 20;
 
 /// Where the cells of each column are in a row.
 type Header = [Option<usize>; COLUMNS.len()];
+
+/// A flow of a list.
+struct Listed<'a> {
+    flow: FlowSpec,
+    name: Option<String>,
+    /// Names or numbers of the flows that it waits for.
+    after: Vec<&'a str>,
+    delay: Span,
+}
 
 impl Work<'_> {
     pub(super) fn listed(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Made> {
@@ -43,7 +53,23 @@ impl Work<'_> {
         self.fits(gathered, entries.len() as u64)?;
         let made = entries.iter().filter_map(|entry| self.listed_flow(gathered, entry, template));
         let (flows, names): (Vec<FlowSpec>, Vec<Option<String>>) = made.unzip();
-        (flows.len() == entries.len()).then_some(Made { flows, names })
+        if flows.len() < entries.len() {
+            return None;
+        }
+        let mut waits = Waits::new(&names);
+        let mut good = true;
+        for (number, entry) in (0..).zip(entries) {
+            let Some(after) = entry.names("after") else { continue };
+            let place = entry.place_of("after");
+            let delay = entry.time("delay").unwrap_or_default();
+            let after: Vec<&str> = after.iter().map(|(name, _)| name.as_str()).collect();
+            if let Err((message, help)) = waits.add(number, &after, delay, place) {
+                gathered.refuse(place, message, help);
+                good = false;
+            }
+        }
+        let dependencies = waits.finish(gathered, &flows)?;
+        good.then_some(Made { flows, names, dependencies, collective: None })
     }
 
     fn listed_flow(
@@ -68,6 +94,11 @@ impl Work<'_> {
         let start = entry.time("start").map_or(template.start, |start| Time::ZERO + start);
         let stop = entry.time("stop").map(|stop| Time::ZERO + stop).or(template.stop);
         order(gathered, entry, start, stop)?;
+        if entry.given("delay") && !entry.given("after") {
+            let message = "`delay` has no effect for a flow that waits for no other";
+            gathered.refuse(entry.place_of("delay"), message, "add `after`, or give `start`");
+            return None;
+        }
         let flow = FlowSpec {
             source,
             destination: Destination::Host(target),
@@ -96,22 +127,43 @@ impl Work<'_> {
         let header = header(gathered, place, first)?;
         self.fits(gathered, rows.clone().count() as u64)?;
         let named = header[NAME].is_some();
-        let (mut made, mut wrong) = (Made { flows: Vec::new(), names: Vec::new() }, 0);
+        let (mut made, mut wrong) = (Made::default(), 0);
+        let mut waiting = Vec::new();
+        let mut refuse = |place, (message, help)| {
+            wrong += 1;
+            if wrong <= SHOWN {
+                gathered.problems.push(Problem::new(place, message, help));
+            }
+        };
         for (place, row) in rows {
             match self.row(template, &header, row) {
-                Ok((flow, name)) => {
+                Ok(Listed { flow, name, after, delay }) => {
+                    if !after.is_empty() {
+                        waiting.push((made.flows.len() as u32, after, delay, place));
+                    }
                     made.flows.push(flow);
                     if named {
                         made.names.push(name);
                     }
                 }
-                Err((message, help)) => {
-                    wrong += 1;
-                    if wrong <= SHOWN {
-                        gathered.problems.push(Problem::new(place, message, help));
-                    }
+                Err(what) => refuse(place, what),
+            }
+        }
+        // Numbers of rows count only if all are good.
+        if wrong == 0 && !waiting.is_empty() {
+            let mut refuse = |place, (message, help)| {
+                wrong += 1;
+                if wrong <= SHOWN {
+                    gathered.problems.push(Problem::new(place, message, help));
+                }
+            };
+            let mut waits = Waits::new(&made.names);
+            for (number, after, delay, place) in waiting {
+                if let Err(what) = waits.add(number, &after, delay, place) {
+                    refuse(place, what);
                 }
             }
+            made.dependencies = waits.finish(gathered, &made.flows)?;
         }
         if made.flows.is_empty() && wrong == 0 {
             gathered.refuse(place, "the file has no flows", "add rows, one flow each");
@@ -121,12 +173,7 @@ impl Work<'_> {
     }
 
     /// The flow of one row.
-    fn row(
-        &self,
-        template: &FlowSpec,
-        header: &Header,
-        row: &str,
-    ) -> Result<(FlowSpec, Option<String>), (String, String)> {
+    fn row<'a>(&self, template: &FlowSpec, header: &Header, row: &'a str) -> Result<Listed<'a>, (String, String)> {
         let mut cells = [""; COLUMNS.len()];
         let mut count = 0;
         for (number, cell) in row.split(',').enumerate() {
@@ -139,7 +186,7 @@ impl Work<'_> {
         if count != named {
             return Err((format!("the row has {count} cells, the header {named}"), "write one cell per column".into()));
         }
-        let [source, destination, bytes, class, start, name] = cells;
+        let [source, destination, bytes, class, start, name, after, delay] = cells;
         let host = |column: &str, name: &str| match self.subject.hosts.find(name) {
             Some(host) => Ok(HostId(host)),
             None => Err((format!("`{column}` names no host of the network"), "name one of [network]".to_owned())),
@@ -162,21 +209,92 @@ impl Work<'_> {
                 None => return Err(("`class` names no class".into(), "name one of [[classes]]".into())),
             },
         };
-        let start = match start {
-            "" => template.start,
-            start => match start.parse::<Span>() {
-                Ok(start) => Time::ZERO + start,
-                Err(_) => {
-                    return Err(("`start` is not a time".into(), "write a time with its unit, such as 1.5us".into()));
-                }
-            },
+        let time = |column: &str, cell: &str| match cell {
+            "" => Ok(None),
+            cell => cell.parse::<Span>().map(Some).map_err(|_| {
+                (format!("`{column}` is not a time"), "write a time with its unit, such as 1.5us".to_owned())
+            }),
+        };
+        let start = time("start", start)?.map_or(template.start, |start| Time::ZERO + start);
+        let after: Vec<&str> = after.split(';').map(str::trim).filter(|other| !other.is_empty()).collect();
+        let delay = match time("delay", delay)? {
+            Some(_) if after.is_empty() => {
+                let help = "fill in `after`, or give `start`";
+                return Err(("`delay` has no effect for a flow that waits for no other".into(), help.into()));
+            }
+            delay => delay.unwrap_or_default(),
         };
         if template.stop.is_some_and(|stop| stop <= start) {
             return Err(("it starts after the `stop` of its workload".into(), "start it earlier".into()));
         }
         let destination = Destination::Host(destination);
         let flow = FlowSpec { source, destination, class, start, size: Some(size), ..template.clone() };
-        Ok((flow, (!name.is_empty()).then(|| name.to_owned())))
+        Ok(Listed { flow, name: (!name.is_empty()).then(|| name.to_owned()), after, delay })
+    }
+}
+
+/// What the flows of a list wait for, by name or number.
+struct Waits<'a> {
+    names: &'a [Option<String>],
+    /// Flows by name; `None` for a name that several have.
+    named: BTreeMap<&'a str, Option<u32>>,
+    dependencies: Dependencies,
+    /// Where each waiting flow says so, in the order of the flows.
+    places: Vec<(u32, Place)>,
+}
+
+impl<'a> Waits<'a> {
+    fn new(names: &'a [Option<String>]) -> Waits<'a> {
+        let mut named = BTreeMap::new();
+        for (number, name) in (0..).zip(names) {
+            let Some(name) = name else { continue };
+            named.entry(name.as_str()).and_modify(|known| *known = None).or_insert(Some(number));
+        }
+        Waits { names, named, dependencies: Dependencies::default(), places: Vec::new() }
+    }
+
+    /// A flow waits for others, given by their names or by their numbers from 1.
+    fn add(&mut self, flow: u32, after: &[&str], delay: Span, place: Place) -> Result<(), (String, String)> {
+        let find = |text: &&str| match (self.named.get(text), text.parse::<u32>()) {
+            (Some(Some(flow)), _) => Ok(*flow),
+            (Some(None), _) => {
+                let help = "give the flows different names, or use their numbers".to_owned();
+                Err((format!("several flows are named `{text}`"), help))
+            }
+            // Whether there are as many is judged with all others.
+            (None, Ok(number @ 1..)) => Ok(number - 1),
+            (None, _) => {
+                let help = "name a flow of the same list, or give its number, from 1".to_owned();
+                Err((format!("`after` names `{text}`, but there is no such flow"), help))
+            }
+        };
+        let awaited = after.iter().map(find).collect::<Result<Vec<u32>, _>>()?;
+        self.dependencies.add(flow, &awaited, delay);
+        self.places.push((flow, place));
+        Ok(())
+    }
+
+    /// The dependencies, if they are possible among these flows.
+    fn finish(self, gathered: &mut Gathered<'_>, flows: &[FlowSpec]) -> Option<Dependencies> {
+        let errors = self.dependencies.errors(flows);
+        let name = |flow: u32| match self.names.get(flow as usize) {
+            Some(Some(name)) => format!("`{name}`"),
+            _ => format!("flow {}", flow + 1),
+        };
+        for error in errors.iter().take(SHOWN) {
+            let (message, help) = match error {
+                DependencyError::Unknown { awaited, .. } => {
+                    let message = format!("it waits for flow {}, but there are only {}", awaited + 1, flows.len());
+                    (message, "name a flow of the same list, or give its number, from 1")
+                }
+                error => error.describe(name),
+            };
+            let place = self.places.iter().find(|(flow, _)| *flow == error.flow());
+            if let Some(&(_, place)) = place {
+                gathered.problems.push(Problem::new(place, message, help));
+            }
+        }
+        errors.is_empty().then_some(self.dependencies)
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod bridges;
 pub(crate) mod buffers;
+mod collective;
 mod dcb;
 pub(crate) mod devices;
 pub(crate) mod figure;
@@ -158,6 +159,7 @@ pub(crate) fn plan(
         overhead: network.overhead,
         smallest_frame: network.smallest_frame,
         flows: traffic.flows,
+        dependencies: traffic.dependencies,
         faults,
         seed: run.seed,
         graph: network.graph,
@@ -191,6 +193,7 @@ pub(crate) fn plan(
         flow_names: traffic.names,
         workload_of_flow: traffic.workload_of,
         workload_names: traffic.workloads,
+        collectives: traffic.collectives,
         captures: traffic.captures,
         expectations,
         sweep,

@@ -5,6 +5,7 @@ use super::traffic::Traffic;
 use crate::expect::Subjects;
 use crate::metric::{Metric, Subject};
 use crate::pattern::Pattern;
+use crate::plan::CollectivePlan;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use fabric::graph::Graph;
@@ -63,6 +64,9 @@ impl Finder<'_, '_> {
                     found.over = Some(self.flows_of(gathered, &over, node.place)?);
                 }
                 found.flows = flows?;
+                for flows in found.over.iter().chain([&found.flows]).filter(|_| metric.is_about_collectives()) {
+                    self.has_collective(gathered, node, flows)?;
+                }
             }
             Subject::Places => {
                 let (links, nodes): (Vec<_>, Vec<_>) =
@@ -79,6 +83,17 @@ impl Finder<'_, '_> {
     /// Returns the flows that match names of flows and workloads.
     fn flows_of(&self, gathered: &mut Gathered<'_>, of: &Named, fallback: Place) -> Option<Vec<u32>> {
         flows_of(gathered, of, fallback, self.flows, self.workloads, self.traffic?)
+    }
+
+    /// Reports flows that belong to no collective operation as a whole.
+    fn has_collective(&self, gathered: &mut Gathered<'_>, node: &Node, flows: &[u32]) -> Option<()> {
+        let first = |plan: &CollectivePlan| flows.binary_search(&plan.first_flow).is_ok();
+        if self.traffic?.collectives.iter().any(first) {
+            return Some(());
+        }
+        let help = "name a workload of kind \"collective\", or choose another metric";
+        gathered.refuse(node.place_of("of"), "this is no collective operation", help);
+        None
     }
 
     /// Returns the sending or receiving ports of the named directions.

@@ -5,13 +5,13 @@ use super::names::Names;
 use super::network::need_of;
 use crate::flow_names::FlowNames;
 use crate::key::LONGEST;
-use crate::plan::CaptureFormat;
+use crate::plan::{CaptureFormat, CollectivePlan};
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use crate::{Attachments, Limits, Subject};
 use fabric::graph::HostId;
-use fabric::workload::{self, Arrivals, Destination, FlowSize, FlowSpec, MeasuredSizes, Pattern};
+use fabric::workload::{self, Arrivals, Dependencies, Destination, FlowSize, FlowSpec, MeasuredSizes, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Stream, Time, grouped};
@@ -20,9 +20,11 @@ use units::{Bytes, Rate, Span, Stream, Time, grouped};
 #[derive(Default)]
 pub(crate) struct Traffic {
     pub(crate) flows: Vec<FlowSpec>,
+    pub(crate) dependencies: Dependencies,
     pub(crate) names: FlowNames,
     pub(crate) workload_of: Vec<u32>,
     pub(crate) workloads: Vec<String>,
+    pub(crate) collectives: Vec<CollectivePlan>,
     /// By workload.
     pub(crate) captures: Vec<Option<CaptureFormat>>,
 }
@@ -45,7 +47,7 @@ pub(crate) fn traffic(
         let name = traffic.workloads[number].clone();
         let seed = seed_of(subject.run.seed, &name);
         let (made, memory) = (traffic.flows.len() as u64, limits.memory);
-        let work = Work { entry, subject, attachments, room, made, memory, seed };
+        let work = Work { entry, name: name.clone(), subject, attachments, room, made, memory, seed };
         let Some(mut made) = work.flows(gathered, root) else {
             good = false;
             continue;
@@ -55,7 +57,9 @@ pub(crate) fn traffic(
             good = work.too_many(gathered, made.flows.len() as u64).is_some();
             continue;
         }
-        let Made { flows: made, names } = made;
+        let Made { flows: made, names, dependencies, collective } = made;
+        traffic.collectives.extend(collective.map(|plan| CollectivePlan { workload: number as u32, ..plan }));
+        traffic.dependencies.append(&dependencies, traffic.flows.len() as u32);
         if made.len() > MOST_NAMED && names.is_empty() {
             traffic.names.number(&name, made.len());
         } else {
@@ -114,7 +118,7 @@ fn seed_of(seed: u64, workload: &str) -> u64 {
     Stream::new(seed, 0, &format!("workload {workload}")).next_u64()
 }
 
-fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, hosts: &Names<'_>) -> String {
+pub(super) fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, hosts: &Names<'_>) -> String {
     match &flow.destination {
         _ if flows == 1 => workload.to_owned(),
         Destination::Host(to) => format!("{workload}/{}-{}", hosts.name(flow.source.0), hosts.name(to.0)),
@@ -125,26 +129,32 @@ fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, hosts: &Names<'_>) -
 /// A workload under construction.
 pub(super) struct Work<'a> {
     pub(super) entry: &'a Node,
+    pub(super) name: String,
     pub(super) subject: &'a Subject<'a>,
     pub(super) attachments: &'a Attachments,
     /// Maximum number of flows.
     room: u64,
     /// Number of flows in the preceding workloads.
-    made: u64,
+    pub(super) made: u64,
     /// Maximum memory of all flows in bytes.
     memory: u64,
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 /// The flows of a workload.
+#[derive(Default)]
 pub(super) struct Made {
     pub(super) flows: Vec<FlowSpec>,
+    /// What they wait for, numbered from the first.
+    pub(super) dependencies: Dependencies,
     /// Names of flows that have one of their own, if any may.
     pub(super) names: Vec<Option<String>>,
+    /// The collective operation that they are, if they are.
+    pub(super) collective: Option<CollectivePlan>,
 }
 
 /// The most flows of a workload that are named after their hosts; more are numbered.
-const MOST_NAMED: usize = 100_000;
+pub(super) const MOST_NAMED: usize = 100_000;
 
 impl Work<'_> {
     fn too_many(&self, gathered: &mut Gathered<'_>, count: u64) -> Option<()> {
@@ -171,7 +181,7 @@ impl Work<'_> {
         if count > self.room { self.too_many(gathered, count) } else { Some(()) }
     }
 
-    fn hosts(&self, gathered: &mut Gathered<'_>, key: &str) -> Option<Vec<HostId>> {
+    pub(super) fn hosts(&self, gathered: &mut Gathered<'_>, key: &str) -> Option<Vec<HostId>> {
         let names = self.entry.names(key)?;
         let chosen = self.subject.hosts.select(gathered, &names, self.entry.place_of(key))?;
         Some(chosen.into_iter().map(HostId).collect())
@@ -186,7 +196,7 @@ impl Work<'_> {
             }
             return None;
         };
-        let plain = |flows: Vec<FlowSpec>| Some(Made { flows, names: Vec::new() });
+        let plain = |flows: Vec<FlowSpec>| Some(Made { flows, ..Made::default() });
         match entry.text("kind")?.as_str() {
             "incast" => {
                 let (senders, receivers) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
@@ -218,11 +228,12 @@ impl Work<'_> {
             "uniform-random" => plain(self.uniform(gathered, &template)?),
             "poisson-flows" => plain(self.poisson(gathered, &template)?),
             "flows" => self.listed(gathered, &template),
+            "collective" => self.collective(gathered, &template),
             _ => plain(self.pairs(gathered, &template)?),
         }
     }
 
-    fn several(&self, gathered: &mut Gathered<'_>, hosts: &[HostId]) -> Option<()> {
+    pub(super) fn several(&self, gathered: &mut Gathered<'_>, hosts: &[HostId]) -> Option<()> {
         if hosts.len() < 2 {
             gathered.refuse(self.entry.place_of("hosts"), "a single host has no destination", "name at least two");
             return None;

@@ -12,6 +12,7 @@ mod reconvergence;
 mod routing;
 mod samples;
 mod spb;
+mod waiting;
 
 use crate::{FileReader, Limits, NoFiles, Plan, load_str};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,13 @@
 //! Conversion of judgements and summaries to documents.
 
 use super::verdict::Judgement;
+use crate::measure::collectives::CollectiveSummary;
 use crate::measure::measures::{Slowdowns, WorkloadSummary};
 use crate::measure::statistics::Summary;
 use crate::run::execute::Execution;
 use results::OutcomeRecord;
 use results::document::{
-    self, RunRecord, SlowdownRecord, Spread, SpreadWithInterval, ThroughputRecord, WorkloadRecord,
+    self, CollectiveRecord, RunRecord, SlowdownRecord, Spread, SpreadWithInterval, ThroughputRecord, WorkloadRecord,
 };
 use scenario::{Comparison, Expectation, Expected, Plan};
 use std::collections::BTreeMap;
@@ -71,9 +72,33 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         completed: line.completed.0,
         finite: line.completed.1,
         never_complete: line.never,
+        waiting: line.waiting,
         mean_completion_seconds: line.completion,
         mean_source_completion_seconds: line.source_completion,
         slowdown: line.slowdown.map(|Slowdowns { mean, p50, p95, p99 }| SlowdownRecord { mean, p50, p95, p99 }),
+    };
+    let host = |host: fabric::graph::HostId| {
+        let node = plan.spec.graph.hosts()[host.0 as usize];
+        plan.spec.graph.nodes[node.0 as usize].name.clone()
+    };
+    let collective = |line: CollectiveSummary| {
+        let last = line.slowest.and_then(|round| round.last);
+        CollectiveRecord {
+            name: line.name,
+            operation: line.operation.into(),
+            algorithm: line.algorithm.into(),
+            ranks: line.ranks,
+            size_bytes: line.size,
+            iterations: line.rounds,
+            completed: line.complete,
+            mean_seconds: line.time,
+            longest_seconds: line.longest,
+            algorithm_bandwidth_bits_per_second: line.algorithm_bandwidth,
+            bus_bandwidth_bits_per_second: line.bus_bandwidth,
+            bound_bits_per_second: line.bound,
+            last_rank: last.map(|(rank, _)| rank),
+            last_host: last.map(|(_, at)| host(at)),
+        }
     };
     RunRecord {
         name: plan.name.clone(),
@@ -90,6 +115,7 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         lost_frames: report.totals.lost_frames,
         pause_frames: report.totals.pause_frames,
         workloads: execution.measures.workloads(plan).into_iter().map(workload).collect(),
+        collectives: execution.measures.collective_summaries(plan).into_iter().map(collective).collect(),
         expectations: judgements.iter().map(judgement_record).collect(),
         results: execution.recorded.as_ref().map(|out| out.to_string_lossy().into_owned()),
     }

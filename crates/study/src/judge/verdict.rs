@@ -202,6 +202,8 @@ mod tests {
             source_completion: vec![None],
             slowdown: vec![None],
             never_completes: vec![false],
+            unstarted: crate::measure::waiting::Unstarted::default(),
+            collectives: Vec::new(),
             values: vec![Some(rate * 1e9)],
             totals: fabric::Totals::default(),
             outcome: "finished",

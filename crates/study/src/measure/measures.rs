@@ -1,6 +1,8 @@
 //! Measurements of a run, defined once and used by the summary, expectations, sweeps and papers.
 
+use super::collectives::{CollectiveRound, rounds};
 use super::statistics::quantile;
+use super::waiting::Unstarted;
 use super::watch::{Slot, Watch};
 use fabric::{FlowSummary, Outcome, RunSummary, Totals};
 use scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window, flow_paths};
@@ -29,6 +31,10 @@ pub struct Measures {
     pub slowdown: Vec<Option<f64>>,
     /// Whether each flow is finite and can never complete, because a lost frame is not retransmitted.
     pub never_completes: Vec<bool>,
+    /// Flows that waited for others until the end.
+    pub unstarted: Unstarted,
+    /// Iterations of collective operations.
+    pub collectives: Vec<CollectiveRound>,
     /// Value of each expectation of the plan; `None` if there is none, as for an outcome or a flow that never
     /// completed.
     pub values: Vec<Option<f64>>,
@@ -53,6 +59,8 @@ pub struct WorkloadSummary {
     pub completed: (usize, usize),
     /// Number of finite flows that can never complete, because a lost frame is not retransmitted.
     pub never: usize,
+    /// Number of flows that never started, because they wait for others.
+    pub waiting: usize,
     /// Mean completion time in seconds.
     pub completion: Option<f64>,
     /// Mean time in seconds until the source of a flow knew that it was complete.
@@ -224,7 +232,12 @@ impl Course<'_> {
     }
 
     /// Returns the value of an expectation. `seen` contains the values accumulated for it during the run.
-    fn value(&self, expectation: &Expectation, seen: &BTreeMap<u32, f64>) -> Option<f64> {
+    fn value(
+        &self,
+        expectation: &Expectation,
+        seen: &BTreeMap<u32, f64>,
+        collectives: &[CollectiveRound],
+    ) -> Option<f64> {
         let window = expectation.window;
         let subjects = &expectation.subjects;
         let count = |of: fn(&Totals) -> u64| {
@@ -291,6 +304,31 @@ impl Course<'_> {
                 let finite: Vec<&u32> = subjects.flows.iter().filter(finite).collect();
                 let done = finite.iter().filter(|&&&flow| self.end.flow(flow as usize).completed.is_some()).count();
                 Some(done as f64 / finite.len() as f64).filter(|share| share.is_finite())
+            }
+            Metric::CollectiveTime
+            | Metric::AlgorithmBandwidth
+            | Metric::BusBandwidth
+            | Metric::CollectiveEfficiency => {
+                let of_round = |round: &CollectiveRound| {
+                    let value = match expectation.metric {
+                        Metric::CollectiveTime => round.time().map(Span::as_secs_f64),
+                        Metric::AlgorithmBandwidth => round.algorithm_bandwidth(),
+                        Metric::BusBandwidth => round.bus_bandwidth(),
+                        _ => round.efficiency(),
+                    };
+                    value.unwrap_or(f64::NAN)
+                };
+                let first = |round: &CollectiveRound| {
+                    self.plan.collectives[round.collective].flows(round.group, round.iteration).start as u32
+                };
+                let value = |flows: &[u32]| {
+                    let chosen = collectives.iter().filter(|round| flows.binary_search(&first(round)).is_ok());
+                    expectation.statistic.of(chosen.map(of_round))
+                };
+                match &subjects.over {
+                    None => value(&subjects.flows),
+                    Some(over) => Some(value(&subjects.flows)? / value(over)?).filter(|ratio| ratio.is_finite()),
+                }
             }
             Metric::CompletionVariation => variation_by_size(self.plan, &self.end, &subjects.flows),
             Metric::Fairness => {
@@ -416,6 +454,7 @@ impl Measures {
         let flows = 0..plan.spec.flows.len();
         let (throughput, raw_throughput) = flows.clone().map(|flow| course.throughput(usual, flow)).unzip();
         let goodput = flows.clone().map(|flow| course.rates(usual, flow).consumed).collect();
+        let collectives = rounds(plan, &end.flows);
         let seen = watches.into_iter().map(|watch| watch.close(course.reached()));
         Measures {
             throughput,
@@ -431,7 +470,14 @@ impl Measures {
                     plan.spec.flows[flow].size.is_some() && report.completed.is_none() && report.lost_frames > 0
                 })
                 .collect(),
-            values: plan.expectations.iter().zip(seen).map(|(one, seen)| course.value(one, &seen)).collect(),
+            unstarted: Unstarted::default(),
+            values: plan
+                .expectations
+                .iter()
+                .zip(seen)
+                .map(|(one, seen)| course.value(one, &seen, &collectives))
+                .collect(),
+            collectives,
             totals: course.report.totals,
             outcome: outcome_word(&course.report.outcome),
         }
@@ -460,6 +506,10 @@ impl Measures {
                 fairness: jain_index(&rates),
                 completed: (times.len(), finite),
                 never: flows.iter().filter(|&&flow| self.never_completes[flow]).count(),
+                waiting: flows
+                    .iter()
+                    .filter(|&&flow| self.unstarted.flows.binary_search(&(flow as u32)).is_ok())
+                    .count(),
                 completion: (!times.is_empty()).then(|| mean(&times)),
                 source_completion: (!known.is_empty()).then(|| mean(&known)),
                 slowdown: Slowdowns::of(&slowdowns),

@@ -3,12 +3,16 @@
 //! Some metrics are known at the end of a run (`measures.rs`), others are accumulated while it runs (`watch/`). Fair
 //! shares (`shares.rs`) are the yardstick of throughputs.
 
+pub(crate) mod collectives;
 pub(crate) mod measures;
 pub(crate) mod shares;
 pub(crate) mod statistics;
 #[cfg(test)]
 mod tests;
+pub(crate) mod waiting;
 pub(crate) mod watch;
 
+pub use collectives::{CollectiveRound, CollectiveSummary};
 pub use measures::{Measures, Slowdowns, WorkloadSummary, measured, outcome_word};
 pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};
+pub use waiting::Unstarted;

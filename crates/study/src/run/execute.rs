@@ -6,8 +6,10 @@ use super::volume::{Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
+use crate::measure::collectives::CollectiveRow;
 use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants, outcome_word};
 use crate::measure::shares::{ended, shares_of_run};
+use crate::measure::waiting::{Unstarted, as_started};
 use crate::measure::watch::{Needs, Watch};
 use engine::{Alone, Ranks};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, finish_among, port_rows};
@@ -312,6 +314,10 @@ pub fn execute_among(
         report.outcome = Outcome::LimitReached(Limit::WallClock);
     }
     let flows = simulation.flows_among(ranks);
+    // From here on the starts of flows that waited are known.
+    let unstarted = Unstarted::of(plan, &flows);
+    let actual = as_started(plan, &flows, report.now);
+    let plan = actual.as_ref().unwrap_or(plan);
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     let wires = wires(ranks, plan, &probes, report.now);
     let ending = finish_among(ranks, &mut probes, report.now);
@@ -329,6 +335,7 @@ pub fn execute_among(
     };
     let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, stopped, fair };
     let mut measures = Measures::new(&course, sink.watches);
+    measures.unstarted = unstarted;
     let reached = course.reached();
     let flows = course.end.flows;
     let (mut captured, mut capture_file) = (None, None);
@@ -356,6 +363,7 @@ pub fn execute_among(
         write_ending(&plan.spec, &flows, &ending, report.now, &names, writer)?;
         let found = shares_of_run(plan, &flows, reached, time_up);
         writer.write(&found.rows)?;
+        writer.write(&CollectiveRow::all(plan, &measures.collectives))?;
         shares = Some(found);
     }
     // A run that was complete in time, but not its results, has reached its limit, too.

@@ -171,7 +171,7 @@ fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
 fn circle(plan: &Plan, deadlock: &fabric::Deadlock) -> String {
     let mut text = "deadlock: each queue waits for the next one, and the last for the first\n".to_owned();
     for fabric::Waiting { node, input, output, class, flows } in &deadlock.cycle {
-        let name = |flow: &u32| plan.flow_names.get(*flow as usize).unwrap_or_else(|| "?".into());
+        let name = |flow: &u32| flow_name(plan, *flow);
         let flows: Vec<_> = flows.iter().map(name).collect();
         let class = plan.spec.classes.get(usize::from(*class)).map_or("?", |class| class.name.as_str());
         let flows = flows.join(", ");
@@ -214,6 +214,23 @@ fn failed_cables(plan: &Plan, end: units::Time) -> Option<String> {
     (!failed.is_empty()).then(|| format!("failed links: {}{more}", failed[..failed.len().min(MOST_CABLES)].join(", ")))
 }
 
+fn flow_name(plan: &Plan, flow: u32) -> String {
+    plan.flow_names.get(flow as usize).map_or_else(|| "?".into(), std::borrow::Cow::into_owned)
+}
+
+/// Flows that have not started because they wait for others, unless that ended the run.
+fn waiting(plan: &Plan, execution: &Execution) -> Option<String> {
+    let study::Unstarted { flows, awaited } = &execution.measures.unstarted;
+    if flows.is_empty() || matches!(execution.report.outcome, fabric::Outcome::Stalled(_)) {
+        return None;
+    }
+    let names: Vec<String> = awaited.iter().map(|&flow| flow_name(plan, flow)).collect();
+    let count = grouped(flows.len() as u64);
+    let plural = if flows.len() == 1 { " has" } else { "s have" };
+    let awaited = if names.is_empty() { String::new() } else { format!(" for {}", names.join(", ")) };
+    Some(console::doubtful(&format!("waiting: {count} flow{plural} not started, waiting{awaited}")))
+}
+
 fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> String {
     let report = &execution.report;
     let totals = &report.totals;
@@ -223,7 +240,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         fabric::Outcome::LossInLosslessClass(loss) => {
             format!("\n{loss}\n{}", study::explain_loss(plan, loss).unwrap_or_default())
         }
-        fabric::Outcome::Stalled(stall) => format!("\n{stall}\n"),
+        fabric::Outcome::Stalled(stall) => format!("\n{}\n", stall.describe(|flow| flow_name(plan, flow))),
         outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),
         fabric::Outcome::Finished | fabric::Outcome::Interrupted => "\n".into(),
     });
@@ -254,6 +271,10 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         grouped(totals.pause_frames),
         grouped(totals.credit_frames),
     ));
+    if let Some(waiting) = waiting(plan, execution) {
+        text.truncate(text.trim_end().len());
+        text.push_str(&format!("\n{waiting}\n\n"));
+    }
     if let Some(failed) = failed_cables(plan, report.now) {
         text.truncate(text.trim_end().len());
         text.push_str(&format!("\n{failed}\n\n"));
@@ -273,6 +294,9 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
             if line.never > 0 {
                 done.push_str(&format!(" ({} cannot)", line.never));
             }
+            if line.waiting > 0 {
+                done.push_str(&format!(" ({} waiting)", grouped(line.waiting as u64)));
+            }
             vec![
                 line.name.clone(),
                 grouped(line.flows as u64),
@@ -288,6 +312,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     let head = ["workload", "flows", "mean rate", "min", "max", "Jain", "completed", "mean time"];
     text.push_str(&console::table(&head, &rows));
     text.push_str(&slowdown_table(plan, execution));
+    text.push_str(&collective_table(plan, execution));
     if !judgements.is_empty() {
         text.push('\n');
         text.push_str(&judgement_table(judgements));
@@ -309,6 +334,45 @@ fn slowdown_table(plan: &Plan, execution: &Execution) -> String {
         return String::new();
     }
     let head = ["workload", "mean time at the source", "mean slowdown", "p50", "p95", "p99"];
+    format!("\n{}", console::table(&head, &rows))
+}
+
+/// Collective operations as nccl-tests prints them; empty if there are none.
+fn collective_table(plan: &Plan, execution: &Execution) -> String {
+    let host = |host: fabric::graph::HostId| {
+        let node = plan.spec.graph.hosts()[host.0 as usize];
+        plan.spec.graph.nodes[node.0 as usize].name.clone()
+    };
+    let rate = |value: Option<f64>| value.map(console::rate).unwrap_or_default();
+    let row = |line: study::CollectiveSummary| {
+        let last = line.slowest.and_then(|round| round.last);
+        vec![
+            line.name,
+            format!("{} ({})", line.operation, line.algorithm),
+            format!("{}/{}", grouped(line.complete as u64), grouped(line.rounds as u64)),
+            line.time.map(console::seconds).unwrap_or_default(),
+            line.longest.map(console::seconds).unwrap_or_default(),
+            rate(line.algorithm_bandwidth),
+            rate(line.bus_bandwidth),
+            rate(line.bound),
+            last.map(|(rank, at)| format!("{rank} ({})", host(at))).unwrap_or_default(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = execution.measures.collective_summaries(plan).into_iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "collective",
+        "operation",
+        "completed",
+        "mean time",
+        "longest",
+        "algorithm bandwidth",
+        "bus bandwidth",
+        "bound",
+        "last rank",
+    ];
     format!("\n{}", console::table(&head, &rows))
 }
 

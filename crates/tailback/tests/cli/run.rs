@@ -23,6 +23,7 @@ fn the_summary_as_json_has_all_of_it() {
     let summary = scratch.run(&["run", "victim.toml", "--json", "--seed", "3", "--out", "r"]).ends(0).json();
     let keys: Vec<&str> = summary.as_object().expect("an object").keys().map(String::as_str).collect();
     let expected = [
+        "collectives",
         "delivered_bytes",
         "dropped_frames",
         "expectations",
@@ -95,4 +96,20 @@ fn run_says_that_it_makes_one_run_of_several() {
     scratch.file("small.toml", SOUND);
     let said = scratch.run(&["run", "small.toml", "--no-record", "--set", "run.replications=4"]).ends(0);
     assert!(said.err.contains("tailback sweep"), "{}", said.err);
+}
+
+#[test]
+fn a_collective_is_reported_with_its_bandwidths_and_its_last_rank() {
+    let scratch = Scratch::new("collective");
+    scratch.scenario("ring-allreduce.toml");
+    let run =
+        |threads: &str| scratch.run(&["run", "ring-allreduce.toml", "--json", "--no-record", "--threads", threads]);
+    let summary = run("1").ends(0).json();
+    assert_eq!(summary["fingerprint"], run("3").ends(0).json()["fingerprint"]);
+    let ring = &summary["collectives"][0];
+    assert_eq!((&ring["operation"], &ring["completed"]), (&"all-reduce".into(), &3.into()));
+    let rate = |key: &str| ring[key].as_f64().expect("a rate");
+    let (algorithm, bus) = (rate("algorithm_bandwidth_bits_per_second"), rate("bus_bandwidth_bits_per_second"));
+    assert!((bus / algorithm - 30.0 / 16.0).abs() < 1e-9 && bus < rate("bound_bits_per_second"), "{ring}");
+    assert!(ring["last_host"].as_str().is_some_and(|host| host.starts_with('h')), "{ring}");
 }

@@ -25,6 +25,14 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "congestion_point" | "switches.congestion_points" if trims(world) => false,
         "workloads.flows" => !world.wanted.contains_key("workloads.file"),
         "workloads.file" => world.wanted.contains_key("workloads.file"),
+        // Few values fit the number of hosts, or the algorithm.
+        "workloads.algorithm" | "workloads.chunk" | "workloads.ranks" | "workloads.weights" => {
+            world.wanted.contains_key(path) || random.percent(5)
+        }
+        // The second flow of a list may wait for the first, if that ends.
+        "workloads.flows.after" | "workloads.flows.delay" => wants_waiting(world) && world.index > 0,
+        "workloads.flows.size" if wants_waiting(world) => true,
+        "workloads.skew" => !world.wanted.contains_key("workloads.weights") && random.percent(50),
         // It has no effect on a run.
         "workloads.capture" => false,
         // One of two readings.
@@ -59,6 +67,21 @@ fn trims(world: &World) -> bool {
     world.wanted.contains_key("switches.trim_class") || world.wanted.contains_key("switches.trim_size")
 }
 
+/// Whether flows of a list are to wait for others.
+fn wants_waiting(world: &World) -> bool {
+    ["workloads.flows.after", "workloads.flows.delay"].iter().any(|&path| world.wanted.contains_key(path))
+}
+
+/// Whether the scenario is to have a collective operation.
+fn wants_collective(world: &World) -> bool {
+    let wants = |path: &str, values: &[&str]| {
+        let wanted = world.wanted.get(path).into_iter().flatten();
+        wanted.into_iter().any(|value| values.contains(&value.as_str()))
+    };
+    let metrics = ["collective-time", "algorithm-bandwidth", "bus-bandwidth", "collective-efficiency"];
+    wants("workloads.kind", &["collective"]) || wants("expectations.metric", &metrics)
+}
+
 /// How many tables a list has.
 pub fn count(path: &str, world: &World, random: &mut Random) -> usize {
     match path {
@@ -71,6 +94,7 @@ pub fn count(path: &str, world: &World, random: &mut Random) -> usize {
         "switches.egress" | "adapters.egress" => world.classes.len(),
         "switches" | "adapters" => 1 + random.index(2),
         "dcb.ets" => 1 + random.index(2),
+        "workloads.flows" if wants_waiting(world) => 2,
         "variants" | "choices.options" => 2,
         _ => 1 + usize::from(random.percent(30)),
     }
@@ -229,7 +253,26 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
             format!("[{}]", list.join(", "))
         }
         "workloads.to" => quoted(world.hosts.last()?),
+        // An even number of hosts can be divided.
+        "workloads.hosts" if wants_collective(world) => {
+            let even = if world.hosts.len() >= 4 { 4 } else { 2 };
+            let list: Vec<String> = world.hosts.iter().take(even).map(quoted).collect();
+            format!("[{}]", list.join(", "))
+        }
         "workloads.hosts" => some_names(&world.hosts, random),
+        "workloads.kind" if wants_collective(world) => quoted("collective"),
+        "workloads.operation" => match world.wanted.get("workloads.algorithm").and_then(|values| values.first()) {
+            Some(algorithm) if ["direct", "pairwise"].contains(&algorithm.as_str()) => quoted("all-to-all"),
+            Some(_) => quoted("all-reduce"),
+            None => quoted(random.of(&["all-reduce", "all-reduce", "all-to-all", "broadcast", "all-gather"])),
+        },
+        "workloads.algorithm" => quoted("ring"),
+        "workloads.ranks" | "workloads.local_ranks" => "2".into(),
+        "workloads.stride" => random.of(&["1", "2"]).to_string(),
+        "workloads.chunk" => quoted(random.of(&["64B", "1500B", "10KB"])),
+        "workloads.iterations" => random.of(&["1", "2", "3"]).to_string(),
+        "workloads.weights" => if world.hosts.len() >= 4 { "[4, 2, 1, 1]" } else { "[2, 1]" }.into(),
+        "workloads.flows.after" => quoted("1"),
         "workloads.flows.from" => quoted(world.hosts.first()?),
         "workloads.flows.to" => quoted(world.hosts.last()?),
         "workloads.size" | "workloads.flows.size" | "workloads.flow_size" => {
@@ -276,6 +319,7 @@ fn figures(path: &str, section: &str, name: &str, world: &mut World, random: &mu
             }
             quoted(&name)
         }
+        "expectations.of" if wants_collective(world) => quoted(random.of(&world.workloads)),
         "expectations.of" => match random.below(4) {
             0 => quoted("*"),
             1 => quoted(random.of(&world.workloads)),

@@ -1,11 +1,14 @@
 //! Traffic as plain data: flows, and pure functions that make sets of them.
 //!
-//! Arrivals do not depend on the state of the network, so every flow is known when the network is built, whatever
-//! drew its start, size and destination. The same seed gives the same flows on any partitioning.
+//! Every flow is known when the network is built, whatever drew its start, size and destination; a flow that waits for
+//! others ([`Dependencies`]) starts when they are complete. The same seed gives the same flows on any partitioning.
 
+pub mod collective;
+mod dependencies;
 mod generate;
 mod sizes;
 
+pub use dependencies::{Dependencies, Dependency, DependencyError, Milestone};
 pub use generate::{Arrivals, FlowSize, all_to_all, incast, permutation, poisson, uniform_frames};
 pub use sizes::{MEASURED_SIZES, MeasuredSizes};
 

@@ -1,5 +1,6 @@
 //! What a host does with a frame that it consumes: count, complete, acknowledge.
 
+use crate::describe::workload::Milestone;
 use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
@@ -44,14 +45,14 @@ impl<P: Probe> Network<P> {
         if self.received[slot as usize].inbound.is_some() {
             return self.take_in(now, p, host, slot, frame, ctx);
         }
-        if self.count_delivery(now, host, slot, frame) {
+        if self.count_delivery(now, host, slot, frame, ctx) {
             self.acknowledge(now, p, slot, frame, ctx);
         }
     }
 
     /// Counts a frame that is delivered. Returns whether it is acknowledged here.
     #[inline(always)]
-    pub(crate) fn count_delivery(&mut self, now: Time, host: u32, slot: u32, frame: &Frame) -> bool {
+    pub(crate) fn count_delivery(&mut self, now: Time, host: u32, slot: u32, frame: &Frame, ctx: &mut Ctx) -> bool {
         self.totals.delivered_frames += 1;
         self.totals.delivered_bytes += u64::from(frame.len);
         self.probe.on_deliver(now, self.hosts[host as usize].number, frame);
@@ -64,6 +65,9 @@ impl<P: Probe> Network<P> {
         if received.bytes >= received.size && received.completed.is_none() {
             received.completed = Some(now);
             self.probe.on_complete(now, frame.flow);
+            if self.waiting.is_some() {
+                self.complete(now, frame.flow, Milestone::Delivered, ctx);
+            }
         }
         acknowledged
     }

@@ -27,6 +27,9 @@ impl<P: Probe> Network<P> {
         let marked = frame.flags & MARKED != 0;
         let feedback = Feedback::Acknowledgement { bytes, marked, round_trip: now - born, path };
         self.feed_back(now, slot, &feedback, ctx);
+        if self.waiting.is_some() {
+            self.note_acknowledged(now, slot, ctx);
+        }
     }
 
     /// A notice of congestion has come to its flow's source.

@@ -10,6 +10,7 @@ pub(crate) mod ring;
 pub(crate) mod service;
 pub(crate) mod source;
 pub(crate) mod timers;
+pub(crate) mod waiting;
 
 use self::service::Service;
 use crate::describe::spec::MAX_CLASSES;
@@ -22,11 +23,13 @@ pub(crate) struct Host {
     /// Number among the hosts of the network.
     pub(crate) number: u32,
     pub(crate) port: u32,
-    /// Its flows, as positions in [`Network::flows`](super::network::Network::flows); those that have not started come
-    /// last, the next one first.
+    /// Its flows, as positions in [`Network::flows`](super::network::Network::flows): those that start by time, in that
+    /// order, and then those that wait for others.
     pub(crate) first_flow: u32,
     pub(crate) flows: u32,
-    /// How many of them have started.
+    /// How many of them start by time.
+    pub(crate) scheduled: u32,
+    /// How many of those have started.
     pub(crate) started: u32,
     /// Timers of its flows, numbered from its first flow, then those of `sinks`, then that of `puller`.
     pub(crate) timers: IndexedHeap,

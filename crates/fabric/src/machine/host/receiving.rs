@@ -83,7 +83,7 @@ impl<P: Probe> Network<P> {
         }
         match arrival {
             Arrival::InOrder | Arrival::OutOfOrder => {
-                self.count_delivery(now, host, slot, frame);
+                self.count_delivery(now, host, slot, frame, ctx);
             }
             Arrival::Discarded => {
                 (inbound.rejected, inbound.rejected_bytes) = (inbound.rejected + 1, inbound.rejected_bytes + len);

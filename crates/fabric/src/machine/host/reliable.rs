@@ -183,6 +183,9 @@ impl<P: Probe> Network<P> {
         let host = self.flows[slot as usize].host;
         self.arm_retransmission(now, host, slot, ctx);
         self.request_to_send(now, host, slot, ctx);
+        if self.waiting.is_some() {
+            self.note_acknowledged(now, slot, ctx);
+        }
     }
 
     /// Sends the header of a frame alone, if a source without permission has to say that it wants to send.

@@ -34,7 +34,11 @@ impl<P: Probe> Network<P> {
             // Its turn is over: it becomes the last of the ring.
             self.lanes[lane].ready = slot;
             if flow.remaining == 0 {
+                let number = flow.number;
                 self.leave_ring(p, slot);
+                if self.waiting.is_some() {
+                    self.last_frame_starts(now, p, number, frame.len, ctx);
+                }
             }
             return Some(self.pool.put(frame));
         }
@@ -66,7 +70,8 @@ impl<P: Probe> Network<P> {
         let (len, tag) = (frame.len, flow.tag_len());
         let size = Bytes::new(u64::from(len + tag)) + self.plan.overhead;
         // What was thrown away before it was sent leaves no gap in the numbers.
-        frame.set_seq(flow.number_next(now, next, len, frame.is_last()));
+        let last = frame.is_last();
+        frame.set_seq(flow.number_next(now, next, len, last));
         frame.tag = flow.reaction.tag();
         frame.len = len + tag;
         if let Some(entropy) = flow.reaction.entropy() {
@@ -84,6 +89,10 @@ impl<P: Probe> Network<P> {
                 self.pool[place].tag = announced;
             }
             self.arm_retransmission(now, host, slot, ctx);
+        }
+        if last && self.waiting.is_some() {
+            let number = self.flows[slot as usize].number;
+            self.last_frame_starts(now, p, number, len + tag, ctx);
         }
         let flow = &mut self.flows[slot as usize];
         let more = flow.may_send(now);

@@ -13,7 +13,7 @@ impl<P: Probe> Network<P> {
         let Device::Host(host) = self.nodes[node as usize].device else { return };
         loop {
             let state = &mut self.hosts[host as usize];
-            if state.started == state.flows {
+            if state.started == state.scheduled {
                 return;
             }
             let slot = state.first_flow + state.started;

@@ -94,7 +94,7 @@ impl<P: Probe> Network<P> {
                     self.flows[slot as usize].reaction.on_deadline(now);
                     self.settle_flow(now, host, slot, ctx);
                 }
-                ACTIVITY => self.switch_flow(now, host, slot, ctx),
+                ACTIVITY => self.on_activity(now, host, slot, ctx),
                 LOST => self.queue_lost(now, host, slot, ctx),
                 _ => self.settle_flow(now, host, slot, ctx),
             }

@@ -131,7 +131,7 @@ pub struct FlowRow {
     pub destination: Option<String>,
     /// Class.
     pub class: u8,
-    /// When it may begin.
+    /// When it began; if it has not, when it may.
     pub start: Time,
     /// When its source stops, if that was set.
     pub stop: Option<Time>,
@@ -208,7 +208,7 @@ pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowSummary], deliveries: &[Deli
             source,
             destination,
             class: flow.class,
-            start: flow.start,
+            start: report.started.unwrap_or(flow.start),
             stop: flow.stop,
             size: flow.size.map(units::Bytes::get),
             report,

@@ -41,7 +41,9 @@ impl Cell<'_> {
         Cell::count(span.as_picos())
     }
 
-    pub(super) fn maybe<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+    /// The cell of a value that may be absent.
+    #[must_use]
+    pub fn maybe<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
         value.map_or(Cell::Null, cell)
     }
 }

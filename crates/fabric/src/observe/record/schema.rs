@@ -153,7 +153,11 @@ pub const FLOWS: Table = Table {
         text("source", "name of the sending host"),
         maybe(text("destination", "name of the receiving host; empty if each frame has a random destination")),
         CLASS,
-        integer("start", Unit::Picoseconds, "time at which the flow may start"),
+        integer(
+            "start",
+            Unit::Picoseconds,
+            "time at which the flow started; if it has not, the earliest time at which it may",
+        ),
         maybe(integer("stop", Unit::Picoseconds, "time at which the source stops; empty if not set")),
         maybe(integer("size", Unit::Bytes, "bytes to send; empty if unlimited")),
         integer("made_frames", Unit::Frames, "frames that the source generated"),
@@ -249,6 +253,44 @@ pub const FLOW_SAMPLES: Table = Table {
         integer("bytes", Unit::Bytes, "bytes that the destination consumed in the interval"),
         integer("frames", Unit::Frames, "frames that the destination consumed in the interval"),
         column("throughput", Kind::Real, Unit::BitsPerSecond, "bytes divided by the interval"),
+    ],
+};
+
+/// Collective operations.
+pub const COLLECTIVES: Table = Table {
+    name: "collectives",
+    meaning: "One row per iteration and group of a workload of kind `collective`, written when the run ends.",
+    order: &[0, 1, 2],
+    time: None,
+    columns: &[
+        integer("collective", Unit::None, "number of the workload among those of this kind"),
+        integer("group", Unit::None, "number of the group"),
+        integer("iteration", Unit::None, "number of the iteration"),
+        text("workload", "name of the workload"),
+        text("operation", "operation, such as all-reduce"),
+        text("algorithm", "algorithm, such as ring"),
+        integer("ranks", Unit::None, "ranks of the group"),
+        integer("size", Unit::Bytes, "data, as nccl-tests counts it"),
+        maybe(integer("start", Unit::Picoseconds, "time at which the first transfer started; empty if none has")),
+        maybe(integer("end", Unit::Picoseconds, "time at which the last byte arrived; empty if some have not")),
+        maybe(integer("duration", Unit::Picoseconds, "time from start to end")),
+        maybe(column("algorithm_bandwidth", Kind::Real, Unit::BitsPerSecond, "size divided by duration")),
+        maybe(column(
+            "bus_bandwidth",
+            Kind::Real,
+            Unit::BitsPerSecond,
+            "algorithm_bandwidth times the factor of the operation, with n ranks: all-reduce 2(n-1)/n; all-gather, \
+             reduce-scatter and all-to-all (n-1)/n; broadcast and pipeline 1 (nccl-tests, PERFORMANCE.md)",
+        )),
+        maybe(column(
+            "bound",
+            Kind::Real,
+            Unit::BitsPerSecond,
+            "bus bandwidth that the links allow: those of the busiest host, or between the busiest switch with hosts and \
+             other switches, with frame overhead and without latency",
+        )),
+        maybe(integer("last_rank", Unit::None, "rank at which the last byte arrived")),
+        maybe(text("last_host", "host of that rank")),
     ],
 };
 
@@ -475,10 +517,11 @@ pub const WAIT_BUCKETS: Table = Table {
 };
 
 /// All tables.
-pub const TABLES: [&Table; 14] = [
+pub const TABLES: [&Table; 15] = [
     &PORTS,
     &FLOWS,
     &FLOW_SAMPLES,
+    &COLLECTIVES,
     &FAIR_SHARES,
     &LINKS,
     &STARVED,

@@ -96,7 +96,8 @@ pub struct StallRoot {
 
 engine::encoded!(struct StallRoot { node, output, peer, cause });
 
-/// A network at rest that still holds frames of a lossless class, without a circle.
+/// A network at rest that still holds frames of a lossless class, without a circle, or in which flows wait for flows that
+/// cannot complete any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// When it was found: at the end of the run.
@@ -105,19 +106,45 @@ pub struct Stall {
     pub frames: u64,
     /// What they wait for in the end.
     pub roots: Vec<StallRoot>,
+    /// Flows that wait for others and never start.
+    pub waiting: u64,
+    /// The flows that they wait for in the end, and that do not wait themselves; a few of them.
+    pub awaited: Vec<u32>,
 }
 
-engine::encoded!(struct Stall { at, frames, roots });
+engine::encoded!(struct Stall { at, frames, roots, waiting, awaited });
 
 impl std::fmt::Display for Stall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "stalled: {} lossless frames are stuck in switches", units::grouped(self.frames))?;
+        self.write(f, |flow| format!("flow {flow}"))
+    }
+}
+
+impl Stall {
+    /// Describes it, with flows named by `name`.
+    pub fn describe(&self, name: impl Fn(u32) -> String) -> String {
+        let mut text = String::new();
+        // Writing to a text cannot fail.
+        let _ = self.write(&mut text, name);
+        text
+    }
+
+    fn write(&self, f: &mut impl std::fmt::Write, name: impl Fn(u32) -> String) -> std::fmt::Result {
+        match self.frames {
+            0 => write!(f, "stalled: flows wait for others that cannot complete")?,
+            frames => write!(f, "stalled: {} lossless frames are stuck in switches", units::grouped(frames))?,
+        }
         for StallRoot { node, output, peer, cause } in &self.roots {
             let cause = match cause {
                 StallCause::DeadReceiver => "the receiver consumes no frames",
                 StallCause::FailedCable => "the link has failed and no route changes",
             };
             write!(f, "\n  {node} port {output} to {peer}: {cause}")?;
+        }
+        if self.waiting > 0 {
+            let names: Vec<String> = self.awaited.iter().map(|&flow| name(flow)).collect();
+            let (waiting, plural) = (units::grouped(self.waiting), if self.waiting == 1 { "" } else { "s" });
+            write!(f, "\n  {waiting} flow{plural} never started, waiting for {}", names.join(", "))?;
         }
         Ok(())
     }

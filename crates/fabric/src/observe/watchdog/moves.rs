@@ -119,7 +119,9 @@ impl<P: Probe> Part<'_, P> {
         }
         for position in 0..host.flows {
             let first = position * TIMERS;
-            if position >= host.started || (first..first + TIMERS).any(pending) {
+            // A flow that waits for others is woken by one of them, or by a timer.
+            let due = (host.started..host.scheduled).contains(&position);
+            if due || (first..first + TIMERS).any(pending) {
                 classes |= self.flow_may_move(network, host, host.first_flow + position, pending(first + DEADLINE));
             }
         }
@@ -162,7 +164,8 @@ impl<P: Probe> Part<'_, P> {
     }
 
     /// Classes that those which move may wake: classes that share a pause or a buffer, that a switch moves frames or
-    /// receipts between, and those of a flow, whose source hears of arrivals and whose destination answers them.
+    /// receipts between, those of a flow, whose source hears of arrivals and whose destination answers them, and those of
+    /// flows that wait for others.
     fn wakened(&self, network: &Network<P>, moving: u8) -> u8 {
         if moving == 0 {
             return 0;
@@ -198,7 +201,10 @@ impl<P: Probe> Part<'_, P> {
                 let heard = [spec.acknowledge.map(|how| how.class), spec.notify.map(|how| how.class)];
                 let more = [spec.pull.map(|how| how.class), spec.path_probe.map(|how| how.class)];
                 let heard = heard.into_iter().chain(more).flatten();
-                if heard.fold(0, |classes, class| classes | 1 << class) & moving != 0 {
+                // Any class may be that of a flow that another waits for.
+                let waits = slot >= host.first_flow + host.scheduled
+                    && network.waiting.as_ref().is_some_and(|waiting| waiting.started(slot).is_none());
+                if waits || heard.fold(0, |classes, class| classes | 1 << class) & moving != 0 {
                     woken |= self.flow_may_move(network, host, slot, true);
                 }
             }

@@ -128,7 +128,7 @@ impl Waits {
             let cause = if failed { StallCause::FailedCable } else { StallCause::DeadReceiver };
             StallRoot { node: name(node), output, peer: name(peer), cause }
         });
-        Rest::Stall(Stall { at, frames, roots: roots.collect() })
+        Rest::Stall(Stall { at, frames, roots: roots.collect(), waiting: 0, awaited: Vec::new() })
     }
 
     fn waiting(&self, buffer: Buffer, (_, output, class): Edge, name: &impl Fn(u32) -> String) -> Waiting {
@@ -170,20 +170,48 @@ impl<'a, P: Probe> Part<'a, P> {
     }
 
     /// What became of classes at rest of which frames wait in lossless buffers of switches, if there are such classes;
-    /// those in `moved` are not.
+    /// those in `moved` are not. In a network at rest, flows may also wait for others.
     fn rest(&self, ranks: &mut dyn Ranks, at: Time, moved: u8, name: &impl Fn(u32) -> String) -> Option<Rest> {
-        if self.lossless_waiting(ranks, ALL & !moved) == 0 {
+        let held = if moved == 0 { self.held_flows(ranks) } else { 0 };
+        if held == 0 && self.lossless_waiting(ranks, ALL & !moved) == 0 {
             return None;
         }
         let restless = self.restless(ranks, moved);
         let frames = self.lossless_waiting(ranks, !restless);
-        if frames == 0 {
+        if frames == 0 && (held == 0 || restless != 0) {
             return None;
         }
+        let awaited = if held > 0 { self.awaited(ranks) } else { Vec::new() };
         let whole = reduce(ranks, self.waits(!restless), Waits::add);
-        let verdict = announce(ranks, whole.map(|waits| waits.verdict(at, frames, name)));
+        let verdict = whole.map(|waits| match waits.verdict(at, frames, name) {
+            Rest::Stall(stall) => Rest::Stall(Stall { waiting: held, awaited, ..stall }),
+            deadlock => deadlock,
+        });
+        let verdict = announce(ranks, verdict);
         // Frames behind a dead end are a stall of the whole network, or of a part of it while the rest goes on.
         Some(verdict).filter(|verdict| restless == 0 || matches!(verdict, Rest::Deadlock(_)))
+    }
+
+    /// Flows that wait for others, on all ranks.
+    fn held_flows(&self, ranks: &mut dyn Ranks) -> u64 {
+        let waiting = self.models.iter().filter_map(|network| network.waiting.as_ref());
+        let own: u64 = waiting.map(|waiting| waiting.held().count() as u64).sum();
+        ranks.share(own.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum()
+    }
+
+    /// A few of the flows that others wait for and that do not wait themselves; on the first rank.
+    fn awaited(&self, ranks: &mut dyn Ranks) -> Vec<u32> {
+        let waiting = || self.models.iter().filter_map(|network| network.waiting.as_ref());
+        let own: (Vec<u32>, Vec<u32>) =
+            (waiting().flat_map(|it| it.held()).collect(), waiting().flat_map(|it| it.awaited()).collect());
+        let both = reduce(ranks, own, |all, mut more| {
+            all.0.append(&mut more.0);
+            all.1.append(&mut more.1);
+        });
+        let Some((held, awaited)) = both else { return Vec::new() };
+        let held: BTreeSet<u32> = held.into_iter().collect();
+        let roots: BTreeSet<u32> = awaited.into_iter().filter(|flow| !held.contains(flow)).collect();
+        roots.into_iter().take(MOST_FLOWS).collect()
     }
 
     /// Frames of those classes that wait in switches and may not be lost, on all ranks.
