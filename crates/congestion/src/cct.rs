@@ -217,7 +217,8 @@ mod tests {
 
     const fn acknowledgement(marked: bool) -> Feedback {
         let (network_round_trip, acknowledged, sent) = (Span::ZERO, Bytes::ZERO, Bytes::ZERO);
-        let path = crate::PathReport { network_round_trip, hops: 0, acknowledged, sent };
+        let (host_delay, hops) = (Span::ZERO, 0);
+        let path = crate::PathReport { network_round_trip, host_delay, hops, acknowledged, sent };
         Feedback::Acknowledgement { bytes: Bytes::new(2048), marked, round_trip: Span::ZERO, path }
     }
 

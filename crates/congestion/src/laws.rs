@@ -93,6 +93,7 @@ proptest! {
                     reaction.on_telemetry(now, &[stamp]);
                     let path = PathReport {
                         network_round_trip: Span::from_micros(micros),
+                        host_delay: Span::from_micros(micros / 3),
                         hops: 2,
                         acknowledged: Bytes::new(acknowledged),
                         sent: Bytes::new(sent),
@@ -160,6 +161,7 @@ fn shares(sources: &mut [Reaction], millis: u64, round_trip: Span, marks: Marks)
             let measured = Span::from_picos((step - reply.since) * STEP.as_picos());
             let path = PathReport {
                 network_round_trip: measured,
+                host_delay: Span::ZERO,
                 hops: 2,
                 acknowledged: Bytes::new(acknowledged[reply.source]),
                 sent: Bytes::new(sent[reply.source]),

@@ -174,6 +174,10 @@ pub struct PathReport {
     /// Round-trip time by hardware time stamps: since the data frame started on the source's link, without its wait at
     /// the adapter.
     pub network_round_trip: Span,
+    /// Time of this that the data frame spent at its destination: from its arrival at the adapter until it was
+    /// acknowledged, because the application was slow or the acknowledgement was delayed. Acknowledgements carry it for
+    /// reaction points with [`wants_host_delay`](ReactionPoint::wants_host_delay) only.
+    pub host_delay: Span,
     /// Number of links from the source to the destination; 0 if it is not known.
     pub hops: u8,
     /// Bytes of the flow that have been acknowledged so far, including these.
@@ -266,6 +270,10 @@ pub trait ReactionPoint {
     }
     /// Returns whether it reacts to congestion notification packets, which the receiver must then send.
     fn wants_notifications(&self) -> bool {
+        false
+    }
+    /// Returns whether acknowledgements are to carry the time that frames spend at the destination's host.
+    fn wants_host_delay(&self) -> bool {
         false
     }
     /// Returns how its destination permits frames, if it is receiver-driven. Its transport then sends nothing more than
@@ -384,6 +392,9 @@ macro_rules! protocols {
             }
             fn wants_notifications(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.wants_notifications(),)* }
+            }
+            fn wants_host_delay(&self) -> bool {
+                match self { $(Reaction::$variant(point) => point.wants_host_delay(),)* }
             }
             fn pulling(&self) -> Option<Pulling> {
                 match self { $(Reaction::$variant(point) => point.pulling(),)* }

@@ -2,7 +2,8 @@
 //! window that grows while the delay is below a target and shrinks in proportion to the excess.
 //!
 //! Two windows are kept, one for the delay in the fabric and one for the delay in the host; the smaller one counts. The
-//! fabric's target grows with the number of hops, and with 1 / sqrt(window), so that many flows do not fight for one
+//! delay in the host is what the destination echoes: the time between the arrival of a frame at its adapter and the
+//! acknowledgement. A frame that waits at its source, for the window or for pacing, is delayed by neither. The fabric's target grows with the number of hops, and with 1 / sqrt(window), so that many flows do not fight for one
 //! target. A window of less than one frame is paced: one frame per round trip divided by the window.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
@@ -198,15 +199,14 @@ impl ReactionPoint for Swift {
     fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let Feedback::Acknowledgement { bytes, round_trip, path, .. } = *feedback else { return };
         self.timeouts = 0;
-        let network = network_round_trip(round_trip, &path);
-        let delay = seconds(network);
+        let total = seconds(network_round_trip(round_trip, &path));
+        let waited = seconds(path.host_delay).min(total);
+        let delay = total - waited;
         let may_fall = [0, 1].map(|which| self.may_fall(which, now));
-        self.round_trip = if self.round_trip == 0.0 { delay } else { self.round_trip * 0.875 + delay * 0.125 };
+        self.round_trip = if self.round_trip == 0.0 { total } else { self.round_trip * 0.875 + total * 0.125 };
         let frames = bytes.get() as f64 / self.frame;
         let target = self.fabric_target(path.hops);
         let (fabric, fell) = self.adjusted(self.fabric, delay, target, frames, may_fall[0]);
-        // The wait at the adapter: all that is known of the host.
-        let waited = seconds(round_trip) - seconds(network);
         let (endpoint, endpoint_fell) = self.adjusted(self.endpoint, waited, self.host, frames, may_fall[1]);
         (self.fabric, self.endpoint) = (fabric, endpoint);
         for (which, fell) in [fell, endpoint_fell].into_iter().enumerate() {
@@ -214,6 +214,10 @@ impl ReactionPoint for Swift {
                 self.decreased[which] = Some(now);
             }
         }
+    }
+
+    fn wants_host_delay(&self) -> bool {
+        true
     }
 
     fn on_deadline(&mut self, _now: Time) {}
@@ -248,9 +252,12 @@ mod tests {
         *source
     }
 
-    fn acknowledge(source: &mut Swift, at: u64, network: u64, waited: u64) {
-        let path = PathReport { network_round_trip: Span::from_micros(network), hops: 4, ..PathReport::default() };
-        let (bytes, round_trip) = (Bytes::new(1000), Span::from_micros(network + waited));
+    /// An acknowledgement after so many microseconds in the fabric and in the destination's host. Before that, the frame
+    /// waited at its source for 3 ms.
+    fn acknowledge(source: &mut Swift, at: u64, fabric: u64, host: u64) {
+        let [network_round_trip, host_delay] = [fabric + host, host].map(Span::from_micros);
+        let path = PathReport { network_round_trip, host_delay, hops: 4, ..PathReport::default() };
+        let (bytes, round_trip) = (Bytes::new(1000), network_round_trip + Span::from_millis(3));
         let feedback = Feedback::Acknowledgement { bytes, marked: false, round_trip, path };
         source.on_feedback(Time::ZERO + Span::from_micros(at), &feedback);
     }
@@ -296,6 +303,7 @@ mod tests {
         acknowledge(&mut source, 0, 10, 100);
         assert!(source.endpoint < 10.0 && source.fabric > 10.0);
         assert!((source.window() - 10.0 * (1.0 - 0.8 * 0.5)).abs() < 1e-9);
+        assert!(source.wants_host_delay());
     }
 
     #[test]

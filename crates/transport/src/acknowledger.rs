@@ -20,6 +20,7 @@ pub struct Acknowledger {
     /// The latest frame: its reply carries its number and time stamp.
     number: u64,
     stamp: Time,
+    at: Time,
     deadline: Option<Time>,
 }
 
@@ -35,6 +36,7 @@ impl Acknowledger {
             due: None,
             number: 0,
             stamp: Time::ZERO,
+            at: Time::ZERO,
             deadline: None,
         }
     }
@@ -62,7 +64,7 @@ impl ReceivingPoint for Acknowledger {
         };
         self.waiting += 1;
         self.marked |= frame.marked;
-        (self.number, self.stamp) = (frame.number, frame.stamp);
+        (self.number, self.stamp, self.at) = (frame.number, frame.stamp, frame.at);
         if meaning.is_some() {
             self.due = meaning;
         } else if let (None, Some(delay)) = (self.deadline, self.delay) {
@@ -71,13 +73,14 @@ impl ReceivingPoint for Acknowledger {
     }
 
     #[inline]
-    fn next_reply(&mut self, _now: Time, receiver: &Receiving) -> Option<Say> {
+    fn next_reply(&mut self, now: Time, receiver: &Receiving) -> Option<Say> {
         let meaning = self.due.take()?;
         let reply = Reply {
             meaning,
             cumulative: receiver.expected(),
             number: self.number,
             stamp: self.stamp,
+            host_delay: now.saturating_since(self.at),
             marked: std::mem::take(&mut self.marked),
             blocks: receiver.blocks(),
         };
@@ -160,11 +163,12 @@ mod tests {
     fn an_acknowledgement_waits_no_longer_than_the_delay() {
         let mut sink = sink(Acknowledger::every(4).within(Span::from_micros(7)));
         assert_eq!(arrive(&mut sink, 0, frame(0)), None);
-        assert_eq!(arrive(&mut sink, 5, frame(1)), None);
+        assert_eq!(arrive(&mut sink, 5, Arrived { at: at(4), ..frame(1) }), None);
         assert_eq!(sink.deadline(), Some(at(7)));
         sink.on_deadline(at(7));
         let Some(Say::Reply(reply)) = sink.next_reply(at(7)) else { panic!("it is due") };
         assert_eq!((reply.cumulative, reply.number, sink.deadline()), (2, 1, None));
+        assert_eq!(reply.host_delay, Span::from_micros(3));
         // An acknowledgement in time stops the timer.
         assert_eq!(arrive(&mut sink, 8, frame(2)), None);
         assert_eq!(arrive(&mut sink, 9, Arrived { last: true, ..frame(3) }), Some((Meaning::Acknowledgement, 4)));

@@ -1,6 +1,6 @@
 //! What source and destination tell each other: arriving frames and replies, as plain data.
 
-use units::Time;
+use units::{Span, Time};
 
 /// A frame that arrived at its destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct Arrived {
     pub number: u64,
     /// When the source sent it: a copy of the time stamp in the frame.
     pub stamp: Time,
+    /// When it arrived at the adapter, before it waited for a slow application.
+    pub at: Time,
     /// Whether it carries a congestion mark.
     pub marked: bool,
     /// Whether a switch removed its payload.
@@ -81,6 +83,8 @@ pub struct Reply {
     pub number: u64,
     /// The time stamp of the frame that caused the reply.
     pub stamp: Time,
+    /// Time between the arrival of that frame at the adapter and the reply.
+    pub host_delay: Span,
     /// Whether a frame since the last reply carried a congestion mark.
     pub marked: bool,
     /// Frames above `cumulative` that have arrived.

@@ -151,7 +151,8 @@ pub struct Repr<'a> {
     /// Creation time, in picoseconds.
     pub born: u64,
     /// Congestion point that the source is associated with. Of an acknowledgement of a flow with recovery: the frame that
-    /// caused it less the position, as a signed number.
+    /// caused it less the position, as a signed number. Of an acknowledgement without recovery: the delay at the
+    /// destination's host in nanoseconds, 13 bits and 3 for the zeros behind them, or 0.
     pub tag: u16,
     /// Name of the flow, at most 255 octets; may be empty.
     pub name: &'a [u8],

@@ -67,7 +67,7 @@ fn the_network_round_trip_is_without_the_wait_at_the_adapter() {
 }
 
 /// The recovery of that name with its defaults, but for some parameters.
-fn recovery(name: &str, changes: &[(&'static str, Value)]) -> Option<Arc<Recovery>> {
+pub fn recovery(name: &str, changes: &[(&'static str, Value)]) -> Option<Arc<Recovery>> {
     let info = RECOVERIES.iter().find(|info| info.name == name).expect("it is built in");
     let mut values = Values::defaults(info.parameters);
     changes.iter().for_each(|(name, value)| values.set(name, value.clone()));

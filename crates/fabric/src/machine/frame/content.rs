@@ -5,7 +5,7 @@
 
 use super::{EXTENDED, Frame, Kind, NIL};
 use congestion::point::Guidance;
-use units::{Rate, Time};
+use units::{Rate, Span, Time};
 
 /// What a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,6 +236,16 @@ impl Frame {
         Time::from_picos(self.long)
     }
 
+    /// Of an acknowledgement without recovery: how long the data was at its destination's host before.
+    pub(crate) fn host_delay(&self) -> Span {
+        Span::from_nanos(unpacked_number(self.tag))
+    }
+
+    /// Has an acknowledgement without recovery say how long the data was at its destination's host, rounded up.
+    pub(crate) fn set_host_delay(&mut self, delay: Span) {
+        self.tag = packed_number(delay.as_picos().div_ceil(1000));
+    }
+
     /// Of data, trimmed or not, and acknowledgements: position in the flow, in frames.
     #[inline]
     #[must_use]
@@ -322,18 +332,27 @@ fn pack_notice(notice: &Notice) -> u64 {
     }
 }
 
-/// A rate in sixteen bits, rounded up: 13 for a number and 3 for how many zeros follow it, beside three that always do.
-/// So rates of links are exact, and others to a thousandth. Never 0.
-fn packed(rate: Rate) -> u16 {
-    let (mut unit, mut zeros) = (1_000, 0);
-    while zeros < 7 && rate.as_bits_per_sec().div_ceil(unit) > 8_191 {
+/// A number in sixteen bits, rounded up: 13 for its digits and 3 for how many zeros follow them. So numbers of three
+/// digits are exact, and others to a thousandth.
+fn packed_number(number: u64) -> u16 {
+    let (mut unit, mut zeros) = (1, 0);
+    while zeros < 7 && number.div_ceil(unit) > 8_191 {
         (unit, zeros) = (unit * 10, zeros + 1);
     }
-    zeros << 13 | rate.as_bits_per_sec().div_ceil(unit).clamp(1, 8_191) as u16
+    zeros << 13 | number.div_ceil(unit).min(8_191) as u16
+}
+
+fn unpacked_number(packed: u16) -> u64 {
+    u64::from(packed & 8_191) * 10_u64.pow(u32::from(packed >> 13))
+}
+
+/// A rate in sixteen bits, rounded up to kilobits per second: rates of links are exact. Never 0.
+fn packed(rate: Rate) -> u16 {
+    packed_number(rate.as_bits_per_sec().div_ceil(1_000).max(1))
 }
 
 fn unpacked(packed: u16) -> Rate {
-    Rate::from_bits_per_sec(u64::from(packed & 8_191) * 10_u64.pow(3 + u32::from(packed >> 13)))
+    Rate::from_bits_per_sec(unpacked_number(packed) * 1_000)
 }
 
 #[cfg(test)]
@@ -398,6 +417,19 @@ mod tests {
             let got = round_trip(bits);
             assert!(got >= bits && got - bits <= bits / 819, "{bits}: {got}");
         }
+    }
+
+    #[test]
+    fn an_acknowledgement_says_how_long_a_slow_host_took() {
+        let segment = Segment { born: Time::from_picos(1 << 60), seq: 7 };
+        let mut frame = Frame::saying(Content::Acknowledgement(segment), 64, Time::ZERO);
+        assert_eq!(frame.host_delay(), Span::ZERO);
+        for (delay, said) in [(Span::from_picos(1), Span::from_nanos(1)), (Span::from_micros(50), Span::from_micros(50))] {
+            frame.set_host_delay(delay);
+            assert_eq!((frame.host_delay(), frame.content()), (said, Content::Acknowledgement(segment)));
+        }
+        frame.set_host_delay(Span::MAX);
+        assert_eq!(frame.host_delay(), Span::from_millis(81_910));
     }
 
     #[test]

@@ -1,15 +1,18 @@
-//! What an acknowledgement says that does not fit into its frame: selective blocks, and numbers that are far apart.
+//! What an acknowledgement says that does not fit into its frame: selective blocks, numbers that are far apart, and the
+//! delay of a slow host.
 //!
 //! Few acknowledgements need it, so it is in a table of the shard. The frame has the place of its entry; the entry ends
 //! with the frame, and crosses to another shard with it.
 
-use units::Time;
+use units::{Span, Time};
 
 /// See the module. Numbers are modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extension {
     /// When the frame that caused the acknowledgement was made.
     pub(crate) stamp: Time,
+    /// How long that frame was at the host before, if the source wants to know.
+    pub(crate) host_delay: Span,
     /// Its number.
     pub(crate) number: u32,
     /// How many blocks there are.
@@ -18,7 +21,7 @@ pub struct Extension {
     pub(crate) blocks: [(u32, u32); transport::Blocks::MOST],
 }
 
-engine::encoded!(struct Extension { stamp, number, count, blocks });
+engine::encoded!(struct Extension { stamp, host_delay, number, count, blocks });
 
 /// The extensions of a shard's frames.
 #[derive(Debug, Default)]

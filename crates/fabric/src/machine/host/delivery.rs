@@ -4,6 +4,7 @@ use crate::describe::workload::Milestone;
 use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
+use congestion::ReactionPoint;
 use units::Time;
 
 impl<P: Probe> Network<P> {
@@ -100,6 +101,9 @@ impl<P: Probe> Network<P> {
         frame.entropy = data.entropy;
         frame.class = how.class;
         frame.flags = data.flags & MARKED;
+        if data.at < now && spec.reaction.wants_host_delay() {
+            frame.set_host_delay(now - data.at);
+        }
         self.totals.acknowledgements += 1;
         self.totals.control_bytes += how.size.get();
         self.send_by_host(p, frame, ctx);

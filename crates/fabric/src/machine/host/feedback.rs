@@ -23,7 +23,7 @@ impl<P: Probe> Network<P> {
         let flow = &mut self.flows[slot as usize];
         let start = flow.started(seq, born);
         let bytes = Bytes::new(flow.acknowledged(seq));
-        let path = flow.path_report(now, start);
+        let path = flow.path_report(now, start, frame.host_delay());
         let marked = frame.flags & MARKED != 0;
         let feedback = Feedback::Acknowledgement { bytes, marked, round_trip: now - born, path };
         self.feed_back(now, slot, &feedback, ctx);

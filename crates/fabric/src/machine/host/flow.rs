@@ -268,10 +268,12 @@ impl Flow {
         start.map_or(born, |&start| start.max(born))
     }
 
-    /// What it knows of its path and its progress, now that a frame that started at `start` is acknowledged.
-    pub(crate) fn path_report(&self, now: Time, start: Time) -> PathReport {
+    /// What it knows of its path and its progress, now that a frame that started at `start` is acknowledged,
+    /// after `host_delay` at its destination.
+    pub(crate) fn path_report(&self, now: Time, start: Time, host_delay: Span) -> PathReport {
         PathReport {
             network_round_trip: now.saturating_since(start),
+            host_delay,
             hops: self.hops,
             acknowledged: Bytes::new(self.sent_bytes - self.outstanding),
             sent: Bytes::new(self.sent_bytes),

@@ -8,8 +8,9 @@ use crate::machine::host::flow::TIMERS;
 use crate::machine::host::reliable::announced_by;
 use crate::machine::network::{Ctx, Device, Network};
 use crate::observe::probe::Probe;
+use congestion::ReactionPoint;
 use transport::{Arrival, Arrived, Meaning, Reply, Say, Sink, unwrapped};
-use units::Time;
+use units::{Span, Time};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -63,6 +64,7 @@ impl Inbound {
         let arrived = Arrived {
             number: unwrapped(frame.seq(), self.sink.expected()),
             stamp: frame.born(),
+            at: frame.at,
             marked: frame.flags & MARKED != 0,
             trimmed,
             last: frame.flags & LAST != 0,
@@ -176,10 +178,17 @@ impl<P: Probe> Network<P> {
                     (Some(Content::Pull(total)), pull.map(|how| (how.size, how.class)).or(how))
                 }
             };
+            // Few hosts are slow, and few sources want to know.
+            let host_delay = match say {
+                Say::Reply(reply) if reply.host_delay > Span::ZERO && spec.reaction.wants_host_delay() => {
+                    reply.host_delay
+                }
+                _ => Span::ZERO,
+            };
             let Some((size, class)) = how else { continue };
             let len = size.get() as u16;
             let mut frame = match (content, say) {
-                (None, Say::Reply(reply)) => self.pack_reply(now, &reply, len),
+                (None, Say::Reply(reply)) => self.pack_reply(now, &Reply { host_delay, ..reply }, len),
                 (content, _) => Frame::saying(content.unwrap_or(Content::CongestionNotification), len, now),
             };
             (frame.flow, frame.dst, frame.entropy, frame.class) = (flow, source, entropy, class);
@@ -205,8 +214,9 @@ impl<P: Probe> Network<P> {
         if reply.marked {
             frame.flags |= MARKED;
         }
-        if said.offset().is_none() || !reply.blocks.is_empty() {
-            let mut extension = Extension { stamp: reply.stamp, number, ..Extension::default() };
+        let Reply { stamp, host_delay, .. } = *reply;
+        if said.offset().is_none() || !reply.blocks.is_empty() || host_delay > Span::ZERO {
+            let mut extension = Extension { stamp, host_delay, number, ..Extension::default() };
             for (place, block) in extension.blocks.iter_mut().zip(reply.blocks.as_slice()) {
                 *place = (block.start as u32, block.end as u32);
                 extension.count += 1;

@@ -4,6 +4,7 @@
 //! reaction point learns.
 
 use crate::describe::workload::FlowSpec;
+use crate::machine::frame::extension::Extension;
 use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::host::flow::{Flow, RETRANSMISSION, TIMERS};
 use crate::machine::network::{Ctx, Network};
@@ -173,10 +174,10 @@ impl<P: Probe> Network<P> {
             reply.stamp = start;
             let (bytes, progress) = flow.on_reply(now, &reply);
             self.learn_of_loss(now, slot, progress.loss);
-            (bytes, self.flows[slot as usize].path_report(now, start))
+            (bytes, self.flows[slot as usize].path_report(now, start, reply.host_delay))
         } else {
             let bytes = flow.acknowledged(frame.seq().wrapping_sub(1));
-            (bytes, flow.path_report(now, start))
+            (bytes, flow.path_report(now, start, reply.host_delay))
         };
         let feedback = Feedback::Acknowledgement { bytes: Bytes::new(bytes), marked: reply.marked, round_trip, path };
         self.feed_back(now, slot, &feedback, ctx);
@@ -226,10 +227,11 @@ impl<P: Probe> Network<P> {
                 blocks.push(Block { start, end });
             }
             let number = unwrapped(said.number, cumulative);
-            return Reply { meaning, cumulative, number, stamp: said.stamp, marked, blocks };
+            let Extension { stamp, host_delay, .. } = said;
+            return Reply { meaning, cumulative, number, stamp, host_delay, marked, blocks };
         }
         let number = cumulative.saturating_add_signed(i64::from(frame.tag.cast_signed()));
-        Reply { meaning, cumulative, number, stamp: frame.born(), marked, blocks }
+        Reply { meaning, cumulative, number, stamp: frame.born(), host_delay: Span::ZERO, marked, blocks }
     }
 
     /// A destination notifies a source of marked frames.
