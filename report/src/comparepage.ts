@@ -2,21 +2,24 @@
 import { dataTable, type Column } from "./datatable";
 import { el, whenSeen } from "./dom";
 import { show } from "./format";
+import { GridChart, type GridLine } from "./gridchart";
 import { TimeLink } from "./link";
 import { Run } from "./run";
-import { runCharts, throughputChart } from "./runcharts";
+import { pauseChart, queueMultiples, runCharts, throughputChart } from "./runcharts";
 import { flowTable, joinedNote, linkTable, queueTable } from "./runtables";
 import { story, summary } from "./runpage";
 import { section } from "./shell";
 import { stage } from "./stage";
-import type { Report } from "./types";
+import type { Quantity, Report } from "./types";
 
 type Row = Record<string, string | number | null>;
 
+/** Networks that are drawn beside each other: three rows of three on a wide screen. */
+const MOST_DRAWN = 9;
+
 /** The drawings of several runs, and what is to be seen in each. */
 export function networks(runs: Run[], link: TimeLink): HTMLElement[] {
-  // Beside each other up to four can be read.
-  const shown = runs.slice(0, 4);
+  const shown = runs.slice(0, MOST_DRAWN);
   const made = stage(shown, link);
   const words = el("div");
   if (runs.length > shown.length) words.append(el("p", { class: "note" }, `Only the first ${shown.length} of ${runs.length} runs are drawn.`));
@@ -45,6 +48,14 @@ export function overlays(runs: Run[], link: TimeLink, into: (title: string, id: 
     if (chart) multiples.append(chart.root);
   }
   if (multiples.childElementCount > 0) into("Small multiples: throughput", "multiples", multiples);
+  const queues = runs.length > 1 ? queueMultiples(runs, link) : [];
+  if (queues.length > 0) into("Small multiples: the fullest queues", "queues", el("div", { class: "multiples" }, ...queues.map((chart) => chart.root)));
+  const pauses = runs.length > 1 ? runs.flatMap((run) => pauseChart(run, link, run.label) ?? []) : [];
+  if (pauses.length > 0) {
+    const none = runs.filter((run) => run.keys("pauses").length === 0).map((run) => run.label);
+    const note = none.length > 0 ? [el("p", { class: "note" }, `No port was paused with ${none.join(", ")}.`)] : [];
+    into("Small multiples: pauses", "pauses", el("div", { class: "multiples wide" }, ...pauses.map((chart) => chart.root)), ...note);
+  }
   const each = runs.map((run) => {
     const details = el("details", {}, el("summary", {}, run.label || "Tables of the run"));
     const body = el("div");
@@ -55,24 +66,67 @@ export function overlays(runs: Run[], link: TimeLink, into: (title: string, id: 
   into(runs.length > 1 ? "Each run" : "Tables", "runs", ...each);
 }
 
+/** Bars of a quantity, a group for each run: one bar for each workload, or one for the run. */
+function bars(rows: Row[], key: string, along: string, title: string, note: string, quantity: Quantity, perRun: boolean): GridChart[] {
+  const lines = new Map<string, GridLine>();
+  const seen = new Set<string>();
+  for (const row of rows) {
+    const value = row[key];
+    const name = perRun ? title : String(row["workload"]);
+    const place = `${name}\n${row["value"]}`;
+    if (typeof value !== "number" || seen.has(place)) continue;
+    seen.add(place);
+    const line = lines.get(name) ?? { name, points: [] };
+    lines.set(name, line);
+    line.points.push({ x: { text: String(row["value"]), number: null, quantity: null }, value, low: value, high: value });
+  }
+  const made = [...lines.values()];
+  if (made.every((line) => line.points.every(({ value }) => value === 0))) return [];
+  return [new GridChart({ title, note, along, y: title.toLowerCase(), quantity, bars: true, lines: made, height: 220 })];
+}
+
+/** Queues, rates, pauses and completion times of all runs, as bars. */
+function sideBySide(along: string, rows: Row[]): HTMLElement {
+  const run = (key: string, title: string, note: string, quantity: Quantity) => bars(rows, key, along, title, note, quantity, true);
+  const workload = (key: string, title: string, note: string, quantity: Quantity) => bars(rows, key, along, title, note, quantity, false);
+  const charts = [
+    ...run("mean_queue_bytes", "Mean queue", "the output queue with the largest mean", "size"),
+    ...run("longest_queue_bytes", "Longest queue", "the maximum of all output queues", "size"),
+    ...workload("mean_bits_per_second", "Mean rate", "of the flows of a workload", "rate"),
+    ...workload("least_bits_per_second", "Lowest rate", "of the flows of a workload", "rate"),
+    ...workload("mean_completion_seconds", "Mean completion time", "of the flows that completed", "time"),
+    ...workload("slowest_completion_seconds", "Slowest completion", "of the flows that completed", "time"),
+    ...run("pause_frames", "Pause frames", "sent in the whole run", "count"),
+    ...run("paused", "Paused time", "of the port that is paused longest", "fraction"),
+    ...run("dropped_frames", "Dropped frames", "in the whole run", "count"),
+  ];
+  return el("div", { class: "multiples" }, ...charts.map((chart) => chart.root));
+}
+
 export async function comparePage(report: Report, into: HTMLElement): Promise<void> {
   const compare = report.compare!;
   const link = new TimeLink(Math.max(1, ...report.runs.map((run) => run.manifest.simulated_ps)));
   const runs = report.runs.map((about) => new Run(about, link));
-  const rate = (name: string, key: string): Column<Row> => ({ name, number: true, value: (row) => row[key], text: (row) => show(row[key] as number | null, "rate") });
+  const number = (name: string, key: string, quantity: Quantity, meaning: string): Column<Row> => ({ name, meaning, number: true, value: (row) => row[key] ?? null, text: (row) => show((row[key] ?? null) as number | null, quantity) });
   const columns: Column<Row>[] = [
     { name: compare.key, value: (row) => row["value"] },
     { name: "workload", value: (row) => row["workload"] },
     { name: "outcome", value: (row) => row["outcome"] },
-    rate("mean rate", "mean_bits_per_second"),
-    rate("lowest rate", "least_bits_per_second"),
+    number("mean queue", "mean_queue_bytes", "size", "of the output queue with the largest mean, after the warm-up"),
+    { name: "fullest queue", meaning: "the link that this queue waits for", value: (row) => row["fullest_queue"] ?? null, text: (row) => String(row["fullest_queue"] ?? "").replace("->", " \u2192 ") },
+    number("longest queue", "longest_queue_bytes", "size", "the maximum of all output queues"),
+    number("mean rate", "mean_bits_per_second", "rate", "of the workload's flows"),
+    number("lowest rate", "least_bits_per_second", "rate", "of the workload's flows"),
     { name: "Jain index", number: true, value: (row) => row["jain_index"], text: (row) => show(row["jain_index"] as number | null, "plain") },
-    { name: "mean completion time", number: true, value: (row) => row["mean_completion_seconds"], text: (row) => show(row["mean_completion_seconds"] as number | null, "time") },
+    { name: "completed", meaning: "of the workload's finite flows", number: true, value: (row) => row["completed"] ?? null, text: (row) => (row["finite"] ? `${row["completed"]} of ${row["finite"]}` : "") },
+    number("mean completion time", "mean_completion_seconds", "time", "of the flows that completed"),
+    number("slowest completion", "slowest_completion_seconds", "time", "of the flows that completed"),
     { name: "pause frames", number: true, value: (row) => row["pause_frames"] },
+    number("paused", "paused", "fraction", "part of the time that one port was paused, at most"),
     { name: "dropped", number: true, value: (row) => row["dropped_frames"] },
     { name: "fingerprint", value: (row) => row["fingerprint"] },
   ];
-  into.append(section("Side by side", "table", dataTable("Comparison", columns, compare.rows)));
+  into.append(section("Side by side", "table", dataTable("Comparison", columns, compare.rows), sideBySide(compare.key, compare.rows)));
   await Promise.all(runs.map((run) => run.load()));
   into.append(section("Networks", "networks", ...networks(runs, link)));
   overlays(runs, link, (title, id, ...children) => into.append(section(title, id, ...children)));

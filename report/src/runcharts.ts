@@ -4,6 +4,7 @@ import { BandChart, type BandRow } from "./bandchart";
 import { showTime } from "./format";
 import type { TimeLink } from "./link";
 import type { Run } from "./run";
+import { weighted } from "./runtables";
 import { addLevels, counts } from "./series";
 import { KINDS_OF_DASHES } from "./theme";
 import { TimeChart, windowChoice, type Band, type Line, type Ticks } from "./timechart";
@@ -205,6 +206,56 @@ function queueChart(runs: Run[], link: TimeLink, column: "output_bytes" | "input
   });
 }
 
+/** Runs of which the fullest output queues are drawn, one chart each: the same queues, colours and scale in all of them. */
+export function queueMultiples(runs: Run[], link: TimeLink): TimeChart[] {
+  const means = new Map<string, number>();
+  const of = runs.map((run) => {
+    const several = (run.network?.classes.length ?? 1) > 1;
+    const queues = new Map<string, number[]>();
+    for (const key of run.keys("queues")) {
+      const port = run.ports[key[0]];
+      if (run.nodes[port.node].host) continue;
+      const name = `${port.direction}${several ? `, ${run.className(key[1])}` : ""}`;
+      queues.set(name, key);
+      const { mean } = weighted(run.column("queues", "time", ...key), run.column("queues", "output_bytes", ...key), run.end);
+      means.set(name, (means.get(name) ?? 0) + mean);
+    }
+    return queues;
+  });
+  const names = [...means].filter(([, mean]) => mean > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([name]) => name);
+  if (names.length === 0) return [];
+  let most = 0;
+  runs.forEach((run, i) => names.forEach((name) => {
+    const key = of[i].get(name);
+    if (key) most = Math.max(most, run.level("queues", "output_bytes", [key], 0).extremes(0, run.end)[1]);
+  }));
+  return runs.map((run, i) => {
+    const shown = names.flatMap((name, slot) => {
+      const key = of[i].get(name);
+      return key ? [{ name, key: name, slot, weight: names.length - slot, make: () => run.level("queues", "output_bytes", [key], 0) }] : [];
+    });
+    return new TimeChart({ title: run.label, note: `sampled every ${showTime(run.sample)}`, y: "queue length", quantity: "size", link, lines: shown, range: [0, most * 1.06 || 1], small: true, most: 3 });
+  });
+}
+
+/** How many finite flows had completed, over time. */
+function completedChart(runs: Run[], link: TimeLink): TimeChart | null {
+  const all = sources(runs, (run) => run.flows.some((flow) => flow.finite));
+  const made: (Line & { looks: number })[] = [];
+  for (const { run, prefix, looks } of all) {
+    const groups = run.workloads.length > 0 ? run.groups() : [{ name: "flows", members: run.flows.map((flow) => flow.number) }];
+    for (const { name, members } of groups) {
+      const finite = members.map((flow) => run.flows[flow]).filter((flow) => flow.finite);
+      if (finite.length === 0) continue;
+      const times = Float64Array.from(finite.flatMap((flow) => flow.completed ?? [])).sort();
+      const make = () => counts(times, new Float64Array(times.length).fill(1));
+      made.push({ name: `${prefix}${name}`, key: name, looks, weight: finite.length, make });
+    }
+  }
+  if (made.length === 0) return null;
+  return new TimeChart({ title: "Completed flows", note: "counted when the last byte arrives", y: "flows", quantity: "count", link, lines: alike(made, runs.length > 1), most: runs.length > 1 ? Math.min(16, runs.length * 4) : 8 });
+}
+
 function utilisationChart(runs: Run[], link: TimeLink): TimeChart | null {
   const all = sources(runs, (run) => run.has("links"));
   if (all.length === 0) return null;
@@ -318,6 +369,7 @@ export function runCharts(runs: Run[], link: TimeLink): HTMLElement[] {
 export function chartMakers(runs: Run[], link: TimeLink): (() => { root: HTMLElement } | null)[] {
   return [
     () => throughputChart(runs, link),
+    () => (runs.length > 1 ? completedChart(runs, link) : null),
     () => queueChart(runs, link, "output_bytes"),
     () => queueChart(runs, link, "input_held"),
     () => utilisationChart(runs, link),

@@ -66,7 +66,7 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
 }
 
 /** A level over time: its mean and how long it was below what. */
-function weighted(times: Float64Array, values: Float64Array, end: number): { mean: number; quantile(part: number): number; most: number } {
+export function weighted(times: Float64Array, values: Float64Array, end: number): { mean: number; quantile(part: number): number; most: number } {
   const pieces: [number, number][] = [];
   if (times.length > 0 && times[0] > 0) pieces.push([0, times[0]]);
   let sum = 0;

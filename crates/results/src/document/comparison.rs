@@ -42,8 +42,29 @@ pub struct ComparisonRow {
     pub jain_index: Option<f64>,
     /// Mean completion time of the flows, in seconds.
     pub mean_completion_seconds: Option<f64>,
+    /// Longest completion time of the flows, in seconds.
+    #[serde(default)]
+    pub slowest_completion_seconds: Option<f64>,
+    /// Number of finite flows that completed.
+    #[serde(default)]
+    pub completed: usize,
+    /// Number of finite flows.
+    #[serde(default)]
+    pub finite: usize,
+    /// Largest mean of an output queue in the whole run after its warm-up, in bytes.
+    #[serde(default)]
+    pub mean_queue_bytes: Option<f64>,
+    /// The link that this queue waits for, such as `sw0->h4`.
+    #[serde(default)]
+    pub fullest_queue: Option<String>,
+    /// Maximum of all output queues in the whole run, in bytes.
+    #[serde(default)]
+    pub longest_queue_bytes: Option<u64>,
     /// Number of PAUSE frames in the whole run.
     pub pause_frames: u64,
+    /// Largest fraction of the time after the warm-up that a port of the network was paused.
+    #[serde(default)]
+    pub paused: Option<f64>,
     /// Number of dropped frames in the whole run.
     pub dropped_frames: u64,
     /// Fingerprint of the run, in hexadecimal.

@@ -5,6 +5,7 @@ use crate::run::execute::cores;
 use crate::run::execute::{Execution, Existing, Options, Recording, StudyError, execute};
 use crate::run::names::{file_name, usual_place};
 use fabric::Progress;
+use fabric::graph::Graph;
 use files::text::hexadecimal;
 use results::document::{ComparedRun, Comparison, ComparisonRow, FinishedRun};
 use results::{ComparisonPlan, ComparisonWriter, ResultsError, remove_result};
@@ -230,9 +231,18 @@ impl CompareStudy {
     }
 }
 
+/// Returns the name of the link that a port sends on, as scenarios spell it.
+fn link_name(graph: &Graph, port: u32) -> Option<String> {
+    let ports = graph.ports();
+    let mut all = ports.iter().enumerate().flat_map(|(node, ends)| ends.iter().map(move |end| (node, end)));
+    let (node, end) = all.nth(port as usize)?;
+    Some(format!("{}->{}", graph.nodes[node].name, graph.nodes[end.peer.0 as usize].name))
+}
+
 /// Returns the measurements of a run.
 fn finished(value: &str, plan: &Plan, execution: &Execution) -> FinishedRun {
-    let totals = &execution.report.totals;
+    let (totals, extremes) = (&execution.report.totals, &execution.extremes);
+    let fullest = extremes.fullest_port.and_then(|port| link_name(&plan.spec.graph, port));
     let (outcome, fingerprint) = (execution.measures.outcome.to_owned(), results::hex(execution.report.fingerprint));
     let rows = execution.measures.workloads(plan).into_iter().map(|line| ComparisonRow {
         value: value.to_owned(),
@@ -242,6 +252,13 @@ fn finished(value: &str, plan: &Plan, execution: &Execution) -> FinishedRun {
         least_bits_per_second: line.throughput.map(|(_, least, _)| least),
         jain_index: line.fairness,
         mean_completion_seconds: line.completion,
+        slowest_completion_seconds: line.slowest,
+        completed: line.completed.0,
+        finite: line.completed.1,
+        mean_queue_bytes: extremes.mean_queue,
+        fullest_queue: fullest.clone(),
+        longest_queue_bytes: extremes.longest_queue,
+        paused: extremes.paused,
         pause_frames: totals.pause_frames,
         dropped_frames: totals.dropped_frames,
         fingerprint: fingerprint.clone(),

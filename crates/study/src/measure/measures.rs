@@ -63,6 +63,8 @@ pub struct WorkloadSummary {
     pub waiting: usize,
     /// Mean completion time in seconds.
     pub completion: Option<f64>,
+    /// Longest completion time in seconds.
+    pub slowest: Option<f64>,
     /// Mean time in seconds until the source of a flow knew that it was complete.
     pub source_completion: Option<f64>,
     /// Slowdowns of the flows.
@@ -511,6 +513,7 @@ impl Measures {
                     .filter(|&&flow| self.unstarted.flows.binary_search(&(flow as u32)).is_ok())
                     .count(),
                 completion: (!times.is_empty()).then(|| mean(&times)),
+                slowest: times.iter().copied().reduce(f64::max),
                 source_completion: (!known.is_empty()).then(|| mean(&known)),
                 slowdown: Slowdowns::of(&slowdowns),
             });

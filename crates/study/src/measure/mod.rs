@@ -16,3 +16,4 @@ pub use collectives::{CollectiveRound, CollectiveSummary};
 pub use measures::{Measures, Slowdowns, WorkloadSummary, measured, outcome_word};
 pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};
 pub use waiting::Unstarted;
+pub use watch::Extremes;

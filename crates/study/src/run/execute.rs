@@ -10,7 +10,7 @@ use crate::measure::collectives::CollectiveRow;
 use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants, outcome_word};
 use crate::measure::shares::{ended, shares_of_run};
 use crate::measure::waiting::{Unstarted, as_started};
-use crate::measure::watch::{Needs, Watch};
+use crate::measure::watch::{Extremes, ExtremesWatch, Needs, Watch};
 use engine::{Alone, Ranks};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, finish_among, port_rows};
 use fabric::{BuildErrors, Limit, Outcome, Progress, RunSummary, Simulation};
@@ -82,6 +82,8 @@ pub struct Execution {
     pub report: RunSummary,
     /// Measurements of the run.
     pub measures: Measures,
+    /// Its fullest queue and its longest pauses, if it was recorded.
+    pub extremes: Extremes,
     /// Verdicts on the expectations of the scenario.
     pub judgements: Vec<Judgement>,
     /// Wall time, including building.
@@ -199,6 +201,7 @@ struct Sink<'a> {
     writer: Option<ResultWriter>,
     capture: Option<CaptureFile<'a>>,
     watches: Vec<Watch>,
+    extremes: Option<ExtremesWatch>,
     failed: Option<ResultsError>,
 }
 
@@ -213,6 +216,9 @@ impl Sink<'_> {
 
     fn watch(&mut self, rows: &Rows) {
         self.watches.iter_mut().for_each(|watch| watch.take(rows));
+        if let Some(extremes) = &mut self.extremes {
+            extremes.take(rows);
+        }
     }
 
     /// Returns whether the recording limit is reached.
@@ -337,6 +343,7 @@ pub fn execute_among(
     let mut measures = Measures::new(&course, sink.watches);
     measures.unstarted = unstarted;
     let reached = course.reached();
+    let extremes = sink.extremes.map(|extremes| extremes.close(reached)).unwrap_or_default();
     let flows = course.end.flows;
     let (mut captured, mut capture_file) = (None, None);
     if let Some(capture) = sink.capture {
@@ -396,6 +403,7 @@ pub fn execute_among(
     Ok(Execution {
         report,
         measures,
+        extremes,
         judgements,
         wall: start.elapsed(),
         recorded,
@@ -459,7 +467,8 @@ fn set_up<'a>(
         Some((capture, path)) => Some(CaptureFile::create(&path, plan, capture)?),
         None => None,
     };
-    let sink = Sink { writer, capture, watches, failed: None };
+    let extremes = options.record.map(|_| ExtremesWatch::new(plan, &watch));
+    let sink = Sink { writer, capture, watches, extremes, failed: None };
     Ok(Ready { simulation, threads, sink, leftovers, fair })
 }
 

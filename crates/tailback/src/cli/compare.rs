@@ -107,6 +107,7 @@ pub fn compare(arguments: &Compare) -> Exit {
 }
 
 fn text(comparison: &Comparison) -> String {
+    let size = |bytes: f64| console::scaled(bytes, "B", 1000.0);
     let row = |row: &ComparisonRow| {
         vec![
             row.value.clone(),
@@ -116,6 +117,8 @@ fn text(comparison: &Comparison) -> String {
             row.least_bits_per_second.map(console::rate).unwrap_or_default(),
             row.jain_index.map(|index| format!("{index:.4}")).unwrap_or_default(),
             row.mean_completion_seconds.map(console::seconds).unwrap_or_default(),
+            row.mean_queue_bytes.map(size).unwrap_or_default(),
+            row.longest_queue_bytes.map(|bytes| size(bytes as f64)).unwrap_or_default(),
             row.pause_frames.to_string(),
             row.dropped_frames.to_string(),
         ]
@@ -128,6 +131,8 @@ fn text(comparison: &Comparison) -> String {
         "lowest rate",
         "Jain index",
         "mean completion",
+        "mean queue",
+        "longest queue",
         "pause frames",
         "dropped",
     ];

@@ -5,6 +5,7 @@
 
 mod backlog;
 mod delivery;
+mod extremes;
 mod level;
 mod notified;
 mod pause;
@@ -14,6 +15,8 @@ mod total;
 
 use backlog::Backlogs;
 use delivery::Deliveries;
+pub use extremes::Extremes;
+pub(crate) use extremes::ExtremesWatch;
 use fabric::record::{RecorderSpec, Rows, Selection};
 use level::Levels;
 use notified::Notified;
