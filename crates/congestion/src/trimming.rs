@@ -1,7 +1,7 @@
 //! A composite queue (NDP, SIGCOMM 2017): a short queue of full frames; a frame that finds no place is trimmed to its
 //! header, which continues in another class, so that its destination learns of it.
 
-use crate::parameter::{Parameter, ParameterDefault, ParameterKind};
+use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind};
 use crate::point::{CongestionPoint, Passage, Surroundings, Verdict, View};
 use crate::{Point, PointInfo};
 use units::Stream;
@@ -35,10 +35,28 @@ pub(crate) const INFO: PointInfo = PointInfo {
             ),
             meaning: "The frame that is trimmed.",
         },
+        Parameter {
+            name: "kmin",
+            kind: ParameterKind::Size(0, 1 << 31),
+            default: ParameterDefault::Absent("no frame is marked"),
+            meaning: "Queue length, in bytes, from which frames that leave are marked (ECN), with a probability that grows to \
+                 one at `kmax`.",
+        },
+        Parameter {
+            name: "kmax",
+            kind: ParameterKind::Size(0, 1 << 31),
+            default: ParameterDefault::Absent("`kmin`: every frame is marked above it"),
+            meaning: "Queue length, in bytes, from which every frame that leaves is marked.",
+        },
     ],
     presets: &[],
     build: |values| {
+        let [kmin, kmax] = ["kmin", "kmax"].map(|name| values.maybe_size(name).map(|size| size.get() as f64));
+        if kmax.is_some_and(|kmax| kmin.is_none_or(|kmin| kmin > kmax)) {
+            return Err(Invalid::new("kmax", "not above `kmin`", "give kmin too, and no larger than kmax"));
+        }
         Ok(Point::Trimming(Trimming {
+            marks: kmin.map(|kmin| (kmin, kmax.unwrap_or(kmin))),
             frames: values.count("frames") as u32,
             queue: values.maybe_size("queue").map(|size| size.get()),
             victim: match values.choice("victim").as_str() {
@@ -64,6 +82,8 @@ pub struct Trimming {
     frames: u32,
     queue: Option<u64>,
     victim: Victim,
+    /// Queue lengths between which the probability of a mark grows from zero to one.
+    marks: Option<(f64, f64)>,
     /// By output.
     streams: Vec<Stream>,
 }
@@ -101,6 +121,13 @@ impl CongestionPoint for Trimming {
             Victim::Random => Verdict::TrimLast,
         }
     }
+
+    fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
+        let Some((kmin, kmax)) = self.marks else { return false };
+        let queue = f64::from(view.waiting_bytes(frame.output, frame.class));
+        let stream = &mut self.streams[usize::from(frame.output)];
+        queue > kmin && (queue >= kmax || stream.unit_f64() < (queue - kmin) / (kmax - kmin))
+    }
 }
 
 #[cfg(test)]
@@ -126,6 +153,21 @@ mod tests {
         let mut point = made(&[("queue", Value::Size(Bytes::new(3_000))), ("victim", Value::Choice("last".into()))]);
         assert_eq!(point.on_enqueue(&frame(0), &Queue(2_000)), Verdict::Pass);
         assert_eq!(point.on_enqueue(&frame(0), &Queue(2_001)), Verdict::TrimLast);
+    }
+
+    #[test]
+    fn frames_that_leave_a_long_queue_are_marked() {
+        let size = |bytes| Value::Size(Bytes::new(bytes));
+        assert!(!made(&[]).on_start(&frame(0), &Queue(8_000)), "by default nothing is");
+        let mut point = made(&[("kmin", size(2_000)), ("kmax", size(6_000))]);
+        let mut marked = |queue| (0..10_000).filter(|_| point.on_start(&frame(0), &Queue(queue))).count();
+        assert_eq!([marked(2_000), marked(6_000), marked(9_000)], [0, 10_000, 10_000]);
+        let half = marked(4_000);
+        assert!((4_800..5_200).contains(&half), "{half}");
+        let mut step = made(&[("kmin", size(2_000))]);
+        assert_eq!([2_000, 2_001].map(|queue| step.on_start(&frame(0), &Queue(queue))), [false, true]);
+        let values = Values::defaults(INFO.parameters).with("kmax", size(1_000));
+        assert_eq!((INFO.build)(&values).unwrap_err().parameter, "kmax");
     }
 
     #[test]
