@@ -39,13 +39,14 @@ mod tests {
     use super::*;
     use crate::ReactionPoint;
     use crate::parameter::Values;
+    use crate::pulling::FirstWindow;
     use units::Span;
 
     #[test]
     fn the_preset_is_that_of_the_simulator() {
         let eqds = (INFO.build)(&Values::preset(INFO.parameters, &INFO.presets[0])).unwrap();
         let pulling = eqds.pulling().unwrap();
-        assert_eq!((pulling.window, pulling.demand), (Some(50), Demand::Announced));
+        assert_eq!((pulling.window, pulling.demand), (FirstWindow::Frames(50), Demand::Announced));
         // 50 us and 6 x 35 packets of 4150 B at 100 Gb/s.
         let timeout = Span::from_micros(50) + Span::from_picos(6 * 35 * 4150 * 80);
         assert!(pulling.timeout - timeout < Span::from_micros(1), "{timeout}");

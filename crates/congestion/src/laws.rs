@@ -9,8 +9,19 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Stream, Time};
 
-const CONTROLS: [&str; 10] =
-    ["dcqcn", "dctcp", "newreno", "cubic", "timely", "patched-timely", "swift", "hpcc", "powertcp", "theta-powertcp"];
+const CONTROLS: [&str; 11] = [
+    "dcqcn",
+    "dctcp",
+    "newreno",
+    "cubic",
+    "timely",
+    "patched-timely",
+    "swift",
+    "hpcc",
+    "powertcp",
+    "theta-powertcp",
+    "nscc",
+];
 const LINK: Rate = Rate::from_gigabits(10);
 const FRAME: Bytes = Bytes::new(1000);
 /// A frame of 1000 B at 10 Gb/s.
@@ -51,6 +62,7 @@ enum Event {
     Notification,
     Loss,
     Timeout,
+    Trimmed,
     Wait(u64),
 }
 
@@ -61,6 +73,7 @@ fn event() -> impl Strategy<Value = Event> {
         Just(Event::Notification),
         Just(Event::Loss),
         Just(Event::Timeout),
+        Just(Event::Trimmed),
         (1_u64..5000).prop_map(Event::Wait)
     ];
     prop_oneof![4 => acknowledgement, 1 => other]
@@ -105,6 +118,7 @@ proptest! {
                 Event::Notification => reaction.on_feedback(now, &Feedback::CongestionNotification),
                 Event::Loss => reaction.on_loss(now, LossSignal::Detected),
                 Event::Timeout => reaction.on_loss(now, LossSignal::Timeout),
+                Event::Trimmed => reaction.on_trimmed(now, FRAME),
                 Event::Wait(micros) => now += Span::from_micros(micros),
             }
             let allowance = reaction.allowance();
@@ -237,6 +251,7 @@ fn equal_flows_have_equal_shares_where_the_papers_say_so() {
         ("powertcp", LONG, NONE),
         ("swift", SHORT, NONE),
         ("patched-timely", SHORT, NONE),
+        ("nscc", LONG, STEP_MARKS),
     ] {
         let mut sources = [0, 1].map(|flow| built_for(name, &[], flow, round_trip));
         // The second one begins with the smallest window, if it has one.

@@ -50,6 +50,7 @@ mod laws;
 mod marking;
 mod ndp;
 mod none;
+mod nscc;
 pub mod parameter;
 mod path;
 mod path_probe;
@@ -61,6 +62,7 @@ mod qcn_point;
 mod qcn_source;
 mod qcn_standard;
 mod rate_law;
+mod rccc;
 mod red;
 mod reno;
 mod step;
@@ -81,11 +83,12 @@ pub use infiniband_fecn::InfinibandFecn;
 pub use marking::Marking;
 pub use ndp::Pulled;
 pub use none::NoControl;
+pub use nscc::Nscc;
 use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
 use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
 pub use powertcp::PowerTcp;
-pub use pulling::{Demand, Pulling};
+pub use pulling::{Demand, FirstWindow, Pulling};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{Law, RateLaw};
@@ -261,6 +264,9 @@ pub trait ReactionPoint {
     fn on_feedback(&mut self, now: Time, feedback: &Feedback);
     /// The flow's recovery detected a loss. Called once per loss event, before the feedback of the same acknowledgement.
     fn on_loss(&mut self, _now: Time, _signal: LossSignal) {}
+    /// The destination got only the header of a frame of that length. Called once per frame, after
+    /// [`on_loss`](Self::on_loss) and before the feedback of the same acknowledgement.
+    fn on_trimmed(&mut self, _now: Time, _bytes: Bytes) {}
     /// In-band telemetry of the path arrived, one stamp per hop from the source on. Called before the feedback of the
     /// same acknowledgement.
     fn on_telemetry(&mut self, _now: Time, _stamps: &[Stamp]) {}
@@ -383,6 +389,9 @@ macro_rules! protocols {
             }
             fn on_loss(&mut self, now: Time, signal: LossSignal) {
                 match self { $(Reaction::$variant(point) => point.on_loss(now, signal),)* }
+            }
+            fn on_trimmed(&mut self, now: Time, bytes: Bytes) {
+                match self { $(Reaction::$variant(point) => point.on_trimmed(now, bytes),)* }
             }
             fn on_telemetry(&mut self, now: Time, stamps: &[Stamp]) {
                 match self { $(Reaction::$variant(point) => point.on_telemetry(now, stamps),)* }
@@ -529,7 +538,8 @@ protocols! {
     Swift(Box<Swift>) = swift::INFO;
     Reno(Box<Reno>) = reno::DCTCP, reno::NEW_RENO, reno::CUBIC;
     DctcpRate(Box<DctcpRate>) = ;
-    Pulled(Box<Pulled>) = ndp::INFO, eqds::INFO;
+    Pulled(Box<Pulled>) = ndp::INFO, eqds::INFO, rccc::INFO;
+    Nscc(Box<Nscc>) = nscc::INFO;
     Custom(Box<dyn custom::CustomReactionPoint>) = ;
 }
 

@@ -6,7 +6,7 @@
 //! which takes the rest of the settings from [`Pulling`].
 
 use crate::parameter::{Invalid, Preset, Values};
-use crate::pulling::{self, Demand, Pulling, Spray};
+use crate::pulling::{self, Demand, FirstWindow, Pulling, Spray};
 use crate::{Adapter, Allowance, Feedback, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time};
 
@@ -41,12 +41,14 @@ pub struct Pulled {
 
 impl Pulled {
     pub(crate) fn build(values: &Values, demand: Demand) -> Result<Reaction, Invalid> {
-        let pulling = Pulling {
-            window: values.maybe_count("first_window"),
-            rate: values.number("pull_rate"),
-            timeout: values.time("timeout"),
-            demand,
-        };
+        let window = values.maybe_count("first_window").map_or(FirstWindow::PathAndQueue, FirstWindow::Frames);
+        Pulled::with(values, window, 1, demand)
+    }
+
+    /// With that first window, and pulls of so many frames.
+    pub(crate) fn with(values: &Values, window: FirstWindow, frames: u64, demand: Demand) -> Result<Reaction, Invalid> {
+        let (rate, timeout) = (values.number("pull_rate"), values.time("timeout"));
+        let pulling = Pulling { window, rate, frames, timeout, demand };
         if pulling.timeout == Span::ZERO {
             return Err(Invalid::new("timeout", "a timeout of zero", "give a time above the round trip"));
         }
@@ -85,7 +87,8 @@ mod tests {
     fn the_preset_is_that_of_the_simulator_and_frames_are_sprayed() {
         let mut ndp = (INFO.build)(&Values::preset(INFO.parameters, &INFO.presets[0])).unwrap();
         let pulling = ndp.pulling().unwrap();
-        assert_eq!((pulling.window, pulling.rate, pulling.timeout), (Some(15), 0.99, Span::from_millis(50)));
+        let window = FirstWindow::Frames(15);
+        assert_eq!((pulling.window, pulling.rate, pulling.timeout), (window, 0.99, Span::from_millis(50)));
         assert_eq!((pulling.demand, ndp.allowance(), ndp.deadline()), (Demand::Arrivals, Allowance::default(), None));
         assert_ne!(ndp.entropy(), ndp.entropy());
         let values = Values::defaults(INFO.parameters).with("timeout", Value::Time(Span::ZERO));

@@ -7,11 +7,12 @@ use units::{Span, Stream};
 /// How the destination of a flow permits its frames, and what the source does without permission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pulling {
-    /// Frames that the source sends before it has been permitted any; `None`: one bandwidth-delay product and a short
-    /// queue.
-    pub window: Option<u64>,
+    /// Frames that the source sends before it has been permitted any.
+    pub window: FirstWindow,
     /// Rate of the frames that a host permits, as a fraction of its link.
     pub rate: f64,
+    /// Frames that one pull permits, if its flow wants so many.
+    pub frames: u64,
     /// Time after which a frame counts as lost if nothing has been heard of it.
     pub timeout: Span,
     /// For what a destination permits frames.
@@ -25,6 +26,19 @@ pub enum Demand {
     Arrivals,
     /// As many as the source has announced. What remains of the first window is void when the first reply is back.
     Announced,
+    /// For nothing: the source needs no permission. The window of its reaction point limits what it sends.
+    Nothing,
+}
+
+/// Frames that a source sends before it has been permitted any.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FirstWindow {
+    /// One bandwidth-delay product and a short queue.
+    PathAndQueue,
+    /// So many bandwidth-delay products.
+    Products(f64),
+    /// So many frames.
+    Frames(u64),
 }
 
 /// Frames that may wait on the way while the path is full: without them, every wait would cost throughput.
@@ -38,8 +52,14 @@ impl Pulling {
     pub fn first_window(&self, adapter: &Adapter) -> u64 {
         let frame = u128::from((adapter.frame + adapter.overhead).get().max(1));
         let bits = u128::from(adapter.link.as_bits_per_sec()) * u128::from(adapter.round_trip.as_picos());
-        let product = u64::try_from(bits.div_ceil(8_000_000_000_000 * frame)).unwrap_or(u64::MAX);
-        self.window.unwrap_or(product.saturating_add(QUEUE)).clamp(1, MOST)
+        let window = match self.window {
+            FirstWindow::Frames(frames) => frames,
+            FirstWindow::Products(products) => (bits as f64 * products / (8e12 * frame as f64)) as u64,
+            FirstWindow::PathAndQueue => {
+                u64::try_from(bits.div_ceil(8_000_000_000_000 * frame)).unwrap_or(u64::MAX).saturating_add(QUEUE)
+            }
+        };
+        window.clamp(1, MOST)
     }
 }
 
@@ -180,12 +200,16 @@ mod tests {
 
     #[test]
     fn the_first_window_is_the_bandwidth_delay_product_in_whole_frames_and_a_queue() {
-        let pulling = Pulling { window: None, rate: 1.0, timeout: Span::from_micros(1), demand: Demand::Arrivals };
+        let (window, demand) = (FirstWindow::PathAndQueue, Demand::Arrivals);
+        let pulling = Pulling { window, rate: 1.0, frames: 1, timeout: Span::from_micros(1), demand };
         let adapter = Adapter::of(Rate::from_gigabits(100), Bytes::new(9000));
         // 100 Gb/s x 10 us are 125 kB.
         assert_eq!((adapter.round_trip, pulling.first_window(&adapter)), (Span::from_micros(10), 14 + 8));
         let adapter = Adapter { round_trip: Span::ZERO, ..adapter };
         assert_eq!(pulling.first_window(&adapter), 8);
-        assert_eq!(Pulling { window: Some(15), ..pulling }.first_window(&adapter), 15);
+        assert_eq!(Pulling { window: FirstWindow::Frames(15), ..pulling }.first_window(&adapter), 15);
+        let adapter = Adapter { round_trip: Span::from_micros(12), ..adapter };
+        // 1.5 x 150 kB in whole frames of 9000 B.
+        assert_eq!(Pulling { window: FirstWindow::Products(1.5), ..pulling }.first_window(&adapter), 25);
     }
 }

@@ -9,6 +9,9 @@
 //! that timed out goes without permission. Where the source announces what it wants, it announces it again, by the header
 //! of the frame alone: a request to send. The same follows if nothing is in the network and no pull has come for eight
 //! timeouts, as after the loss of the last pull.
+//!
+//! A control with a window uses the same transport without pulls, for frames that take different paths: then every frame
+//! may go that its window has room for, those to be sent again first.
 
 use crate::bitmap::Bitmap;
 use crate::{
@@ -98,7 +101,7 @@ impl PulledSender {
     }
 
     fn may_send(&self) -> bool {
-        self.unsolicited + self.permitted > 0
+        self.pulling.demand == Demand::Nothing || self.unsolicited + self.permitted > 0
     }
 
     /// A frame has arrived; returns whether that is news.
@@ -144,6 +147,7 @@ impl PulledSender {
         match self.pulling.demand {
             Demand::Arrivals => self.urgent += 1,
             Demand::Announced => self.ask = true,
+            Demand::Nothing => {}
         }
     }
 
@@ -164,7 +168,9 @@ impl Sender for PulledSender {
 
     fn next(&self, fresh: bool) -> Next {
         match self.again.first() {
-            Some(&number) if self.urgent > 0 || self.may_send() => Next::Again { number, windowed: false },
+            Some(&number) if self.urgent > 0 || self.may_send() => {
+                Next::Again { number, windowed: self.pulling.demand == Demand::Nothing }
+            }
             None if fresh && self.may_send() => Next::Fresh,
             _ => Next::Nothing,
         }
@@ -185,7 +191,7 @@ impl Sender for PulledSender {
     }
 
     fn announce(&mut self, fresh: u64) -> Option<u64> {
-        if self.pulling.demand == Demand::Arrivals {
+        if self.pulling.demand != Demand::Announced {
             return None;
         }
         self.announced = self.announced.max(self.wanted(fresh));
@@ -193,7 +199,7 @@ impl Sender for PulledSender {
     }
 
     fn request(&mut self, now: Time, fresh: u64) -> Option<u64> {
-        if self.pulling.demand == Demand::Arrivals || self.may_send() {
+        if self.pulling.demand != Demand::Announced || self.may_send() {
             return None;
         }
         let number = match self.again.first() {
@@ -282,6 +288,7 @@ impl Sender for PulledSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use congestion::FirstWindow;
     use units::{Bytes, Rate, Span};
 
     fn at(micros: u64) -> Time {
@@ -295,7 +302,7 @@ mod tests {
 
     fn first_window(demand: Demand) -> PulledSender {
         let timeout = Span::from_micros(100);
-        let pulling = Pulling { window: Some(3), rate: 1.0, timeout, demand };
+        let pulling = Pulling { window: FirstWindow::Frames(3), rate: 1.0, frames: 1, timeout, demand };
         let mut sender = PulledSender::new(pulling);
         sender.attach(&Adapter::of(Rate::from_gigabits(100), Bytes::new(9000))).unwrap();
         for number in 0..3 {
@@ -407,6 +414,26 @@ mod tests {
         assert_eq!((sender.next(true), sender.announce(9)), (Next::Fresh, Some(1)));
         sender.on_reply(at(10), &Reply { cumulative: 1, number: 0, ..Reply::default() });
         assert_eq!((sender.next(true), sender.announce(9)), (Next::Nothing, Some(3)));
+    }
+
+    #[test]
+    fn without_pulls_a_window_limits_what_is_fresh_and_what_is_sent_again() {
+        let pulling = Pulling { demand: Demand::Nothing, ..sender().pulling };
+        let mut sender = PulledSender::new(pulling);
+        sender.attach(&Adapter::of(Rate::from_gigabits(100), Bytes::new(9000))).unwrap();
+        for number in 0..5 {
+            assert_eq!(sender.next(true), Next::Fresh);
+            sender.on_sent(at(number), number);
+        }
+        // Overtaken is not lost, and of a trimmed frame it is known at once.
+        sender.on_reply(at(10), &Reply { number: 4, ..Reply::default() });
+        assert_eq!(sender.on_reply(at(10), &trimmed(2)).loss, Some(LossSignal::Detected));
+        assert_eq!((sender.next(true), sender.in_flight()), (Next::Again { number: 2, windowed: true }, 3));
+        sender.on_sent(at(11), 2);
+        assert_eq!((sender.next(true), sender.deadline()), (Next::Fresh, Some(at(100))));
+        sender.on_deadline(at(101));
+        assert_eq!((sender.next(true), sender.in_flight()), (Next::Again { number: 0, windowed: true }, 2));
+        assert_eq!((sender.announce(9), sender.request(at(101), 9)), (None, None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Pulls of a receiver-driven transport: the one part of a destination that belongs to a host, not to a flow.
 //!
-//! A pull permits the source of a flow to send one more frame. A host sends its pulls one per frame time of its link, so
-//! that what they call for fills the link and no more, and takes flows in turn. For which frames a flow wants pulls is
+//! A pull permits the source of a flow to send one more frame, or a few. A host sends its pulls one per time that these take
+//! on its link, so that what they call for fills the link and no more, and takes flows in turn. For which frames a flow wants pulls is
 //! its [`Demand`]: in NDP (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
 //! performance", SIGCOMM 2017) each frame or header that arrives asks for one more frame of its flow; in EQDS (Olteanu et
 //! al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022) the source announces what it wants to
@@ -20,6 +20,8 @@ struct Pulls {
     /// Bytes on the wire of the frame that a pull calls for, and the pace of these.
     frame: Bytes,
     pace: Wire,
+    /// Frames that a pull permits at most.
+    at_once: u64,
     /// Frames wanted in all.
     wanted: u64,
     /// Trimmed frames that were announced and not pulled again.
@@ -59,6 +61,7 @@ impl Puller {
             demand: pulling.demand,
             frame,
             pace: Wire::new(Rate::from_bits_per_sec(rate.max(1))),
+            at_once: pulling.frames.max(1),
             wanted: 0,
             trimmed: 0,
             total: 0,
@@ -75,6 +78,7 @@ impl Puller {
         let pulls = &mut self.flows[flow as usize];
         match pulls.demand {
             _ if pulls.ended => return,
+            Demand::Nothing => return,
             Demand::Arrivals => pulls.wanted += 1,
             Demand::Announced => {
                 pulls.wanted = pulls.wanted.max(announced);
@@ -111,9 +115,11 @@ impl Puller {
         }
         let flow = self.first.pop_front().or_else(|| self.turns.pop_front())?;
         let pulls = &mut self.flows[flow as usize];
-        pulls.total += 1;
+        let frames = if pulls.first { pulls.trimmed } else { pulls.wanted.saturating_sub(pulls.total) };
+        let frames = frames.clamp(1, pulls.at_once);
+        pulls.total += frames;
         if pulls.first {
-            pulls.trimmed -= 1;
+            pulls.trimmed -= frames;
             pulls.first = pulls.trimmed > 0;
             if pulls.first {
                 self.first.push_back(flow);
@@ -124,7 +130,7 @@ impl Puller {
                 self.turns.push_back(flow);
             }
         }
-        self.not_before = now.saturating_add(pulls.pace.serialise(pulls.frame));
+        self.not_before = now.saturating_add(pulls.pace.serialise(pulls.frame * frames));
         Some((flow, pulls.total))
     }
 
@@ -144,6 +150,7 @@ impl Puller {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use congestion::FirstWindow;
     use units::Span;
 
     /// All pulls up to a time, in nanoseconds.
@@ -162,8 +169,13 @@ mod tests {
 
     /// 1000 bytes at 10 Gb/s: 800 ns.
     fn puller(flows: u32, demand: Demand, rate: f64) -> Puller {
+        pulling(flows, demand, rate, 1)
+    }
+
+    fn pulling(flows: u32, demand: Demand, rate: f64, frames: u64) -> Puller {
         let mut puller = Puller::new(Rate::from_gigabits(10));
-        let pulling = Pulling { window: None, rate, timeout: Span::from_millis(1), demand };
+        let window = FirstWindow::PathAndQueue;
+        let pulling = Pulling { window, rate, frames, timeout: Span::from_millis(1), demand };
         (0..flows).for_each(|flow| assert_eq!(puller.join(&pulling, Bytes::new(1000)), flow));
         puller
     }
@@ -208,6 +220,15 @@ mod tests {
         puller.on_end(0);
         arrive(&mut puller, 0, 1);
         assert_eq!(drain(&mut puller, Time::ZERO, Time::MAX), [(0, 1, 1)]);
+    }
+
+    #[test]
+    fn a_pull_of_several_frames_takes_the_time_of_all_and_is_for_no_more_than_is_wanted() {
+        let mut puller = pulling(2, Demand::Announced, 1.0, 4);
+        puller.on_arrival(0, false, 6);
+        puller.on_arrival(1, false, 1);
+        let pulls = drain(&mut puller, Time::ZERO, Time::MAX);
+        assert_eq!(pulls, [(0, 0, 4), (3200, 1, 1), (4000, 0, 6)]);
     }
 
     #[test]

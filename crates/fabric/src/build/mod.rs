@@ -42,7 +42,7 @@ use crate::machine::switch::paths::PathChoice;
 use crate::observe::outcome::Totals;
 use crate::observe::probe::Probe;
 use congestion::point::Surroundings;
-use congestion::{Adapter, CongestionPoint, ReactionPoint};
+use congestion::{Adapter, CongestionPoint, Demand, ReactionPoint};
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -541,7 +541,8 @@ impl Layout<'_> {
         for (position, &flow) in (0..).zip(inbound) {
             let (spec, slot) = (&self.spec.flows[flow as usize], self.places.sink[flow as usize].slot);
             let mut inbound = spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position)));
-            if let (Some(inbound), Some(pulling)) = (&mut inbound, spec.reaction.pulling()) {
+            let pulling = spec.reaction.pulling().filter(|pulling| pulling.demand != Demand::Nothing);
+            if let (Some(inbound), Some(pulling)) = (&mut inbound, pulling) {
                 let link = network.ports[port as usize].wire.rate();
                 let puller = puller.get_or_insert_with(|| Box::new(Puller::new(link)));
                 inbound.pulls = Some(puller.join(&pulling, spec.frame + spec.added() + self.spec.overhead));

@@ -4,7 +4,7 @@ use crate::describe::error::BuildError;
 use crate::describe::spec::{Multipath, NetworkSpec};
 use crate::describe::validate::LATEST;
 use crate::describe::workload::{Activity, Dependency, Destination, FlowSpec, Gaps, Pattern};
-use congestion::{Demand, Reaction, ReactionPoint};
+use congestion::{Demand, Pulling, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
 
 pub(super) fn check_flow(
@@ -193,13 +193,18 @@ fn check_pulls(spec: &NetworkSpec, flow: &FlowSpec, reaction: &Reaction, wrong: 
     {
         wrong.push(format!("pulls need an existing class and a size from {} to 65000B", spec.smallest_frame));
     }
+    let needs_pulls = |pulling: &Pulling| pulling.demand != Demand::Nothing;
     match (reaction.pulling(), flow.pull) {
         (None, None) => return,
+        (Some(pulling), Some(_)) if !needs_pulls(&pulling) => {
+            wrong.push("its congestion control needs no pulls, so they have no effect; remove them".into());
+        }
         (None, Some(_)) => {
             wrong
                 .push("its congestion control is not receiver-driven, so its pulls have no effect; remove them".into());
             return;
         }
+        (Some(pulling), None) if !needs_pulls(&pulling) => {}
         (Some(_), None) => wrong.push("its congestion control needs pulls from the destination; enable them".into()),
         (Some(_), Some(_)) => {}
     }
@@ -214,7 +219,7 @@ fn check_pulls(spec: &NetworkSpec, flow: &FlowSpec, reaction: &Reaction, wrong: 
         wrong.push("its congestion control brings its own loss recovery; remove the other one".into());
     }
     if matches!(flow.destination, Destination::Uniform(_)) {
-        wrong.push("pulls need a single destination, but this flow has many; give it one".into());
+        wrong.push("its recovery needs a single destination, but this flow has many; give it one".into());
     }
     if flow.acknowledge.is_none() {
         wrong.push("its congestion control needs acknowledgements; enable them".into());
@@ -224,7 +229,8 @@ fn check_pulls(spec: &NetworkSpec, flow: &FlowSpec, reaction: &Reaction, wrong: 
     }
     let class = spec.classes.get(usize::from(flow.class));
     let points = spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
-    if class.is_some_and(|class| !class.lossless)
+    if reaction.pulling().is_some_and(|pulling| needs_pulls(&pulling))
+        && class.is_some_and(|class| !class.lossless)
         && !points.clone().any(|point| point.trims())
         && !spec.switches.is_empty()
     {

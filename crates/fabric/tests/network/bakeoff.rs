@@ -154,6 +154,7 @@ fn boxed(mut spec: NetworkSpec) -> NetworkSpec {
             Reaction::PowerTcp(point) => Reaction::custom(*point),
             Reaction::Timely(point) => Reaction::custom(*point),
             Reaction::Swift(point) => Reaction::custom(*point),
+            Reaction::Nscc(point) => Reaction::custom(*point),
             Reaction::Reno(point) => Reaction::custom(*point),
             Reaction::DctcpRate(point) => Reaction::custom(*point),
             Reaction::Pulled(point) => Reaction::custom(*point),

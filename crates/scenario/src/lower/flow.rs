@@ -6,7 +6,7 @@ use crate::parameters;
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
-use congestion::{PathProbeClass, Reaction, ReactionPoint};
+use congestion::{Demand, PathProbeClass, Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{
@@ -56,7 +56,9 @@ pub(super) fn template(
         None => None,
     };
     let notify = entry.table("notify").map(|node| notify(gathered, subject, node, class_number.unwrap_or(0)));
-    let pull = pull(gathered, subject, entry, pulled);
+    let needs_pulls = |reaction: &Reaction| reaction.pulling().is_some_and(|it| it.demand != Demand::Nothing);
+    let pulls = matches!(&control, Some(Some((reaction, _))) if needs_pulls(reaction));
+    let pull = pull(gathered, subject, entry, pulls);
     let (protocol, (reaction, acknowledged)) = (protocol?, control??);
     if acknowledged && acknowledge.is_none() {
         let name = protocol.text("name").unwrap_or_default();
@@ -113,19 +115,18 @@ pub(super) fn template(
     })
 }
 
-/// Refuses a recovery beside that of a receiver-driven control; `Some(None)` if none is given. The one in `[recovery]`
+/// Refuses a recovery beside that of a control that brings its own; `Some(None)` if none is given. The one in `[recovery]`
 /// is for other controls.
 fn own_recovery(gathered: &mut Gathered<'_>, entry: &Node) -> Option<Option<Arc<Recovery>>> {
     let place = entry.place_of("recovery");
     if entry.text("kind").as_deref() == Some("uniform-random") {
-        let message = "a receiver-driven control needs flows with one destination, but every frame of this workload has its \
-                       own";
+        let message = "this control needs flows with one destination, but every frame of this workload has its own";
         gathered.refuse(entry.place_of("kind"), message, "use another kind of workload, or another protocol");
         return None;
     }
     let name = entry.table("recovery").and_then(|node| node.text("name"));
     if name.as_deref().is_some_and(|name| name != "none") {
-        let message = "a receiver-driven control brings its own loss recovery";
+        let message = "this control brings its own loss recovery";
         gathered.refuse(place, message, "remove `recovery` from the workload");
         return None;
     }

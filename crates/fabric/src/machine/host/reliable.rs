@@ -174,6 +174,11 @@ impl<P: Probe> Network<P> {
             reply.stamp = start;
             let (bytes, progress) = flow.on_reply(now, &reply);
             self.learn_of_loss(now, slot, progress.loss);
+            if reply.meaning == Meaning::Trimmed && progress.loss.is_some() {
+                let flow = &mut self.flows[slot as usize];
+                let len = flow.len_again(reply.number, 0);
+                flow.reaction.on_trimmed(now, Bytes::new(u64::from(len)));
+            }
             (bytes, self.flows[slot as usize].path_report(now, start, reply.host_delay))
         } else {
             let bytes = flow.acknowledged(frame.seq().wrapping_sub(1));
