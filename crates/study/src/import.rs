@@ -101,7 +101,7 @@ pub fn import_hpcc(
 }
 
 /// Converts files of htsim: a connection matrix and, if given, a topology. `micros` says that starts are in microseconds, as
-/// in older files.
+/// in older files; `control` is the program of htsim whose defaults the scenario gets.
 ///
 /// # Errors
 /// Fails if a file cannot be read or written, or if something in the files is wrong; then nothing is written.
@@ -109,12 +109,13 @@ pub fn import_htsim(
     matrix: &Path,
     topology: Option<&Path>,
     micros: bool,
+    control: Option<&str>,
     target: &Target<'_>,
 ) -> Result<Imported, ImportError> {
     let (name, flows_file) = target.names()?;
     let matrix = Opened::read(matrix)?;
     let topology = topology.map(Opened::read).transpose()?;
-    let options = htsim::Options { name: &name, flows_file: &flows_file, micros };
+    let options = htsim::Options { name: &name, flows_file: &flows_file, micros, control };
     finish(htsim::import(matrix.text(), topology.as_ref().map(Opened::text), &options), target)
 }
 

@@ -596,6 +596,9 @@ pub struct ImportHtsim {
     /// Unit of starts in the connection matrix
     #[arg(long, value_name = "UNIT", default_value = "ps", value_parser = ["ps", "us"])]
     pub start_unit: String,
+    /// Congestion control with the packets and queues that htsim's program of that name has by default
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::htsim::controls()))]
+    pub control: Option<String>,
     #[command(flatten)]
     pub target: ImportTarget,
 }

@@ -18,7 +18,7 @@ pub fn import(arguments: &Import) -> Exit {
         ImportFrom::Htsim(files) => {
             let target = target(&files.target);
             let micros = files.start_unit == "us";
-            said(&target, import_htsim(&files.matrix, files.topo.as_deref(), micros, &target))
+            said(&target, import_htsim(&files.matrix, files.topo.as_deref(), micros, files.control.as_deref(), &target))
         }
     }
 }

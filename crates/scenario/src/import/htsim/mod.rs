@@ -1,14 +1,17 @@
 //! Files of htsim: connection matrices (`.cm`) and topologies (`.topo`).
 //!
 //! A connection matrix lists flows, and triggers that start some of them when others end. A topology has two or three
-//! tiers. Neither names a congestion control: that is an option of htsim's programs, and a choice of the user here.
+//! tiers. Neither names a congestion control: htsim has a program for each, whose defaults [`control`] knows.
 
+mod control;
 mod matrix;
 mod topology;
 
 use super::write::{file_name, quoted};
 use super::{Imported, NamedText, Work};
 use crate::problem::Errors;
+use control::Program;
+pub use control::controls;
 use matrix::Matrix;
 use std::fmt::Write as _;
 use topology::Topology;
@@ -23,10 +26,15 @@ pub struct Options<'a> {
     pub flows_file: &'a str,
     /// Whether starts are in microseconds, as in older files; in picoseconds otherwise.
     pub micros: bool,
+    /// The program of htsim whose defaults the scenario gets, one of [`controls`]; none without it.
+    pub control: Option<&'a str>,
 }
 
 /// Payload and headers of htsim's data packets.
 const FRAME: &str = "frame = \"4000B\"\nheaders = \"64B\"\nacknowledge = { size = \"64B\" }\n";
+/// Switches without the options of a program.
+const LOSSLESS: &str = "flow_control = \"pfc\"\nbuffer = \"shared\"\nshared_size = \"64MB\"\nalpha = \"1/8\"\nbuffers = { \
+                        capacity = \"0B\" }\n";
 /// A flow lasts at least so much longer than its bytes take on its link, before the run ends.
 const PATIENCE: u64 = 20;
 
@@ -71,41 +79,61 @@ fn write(
     names: &[String],
 ) -> (String, String) {
     let drawing = topology.drawing();
+    let program = options.control.and_then(Program::named);
     let mut text = format!("# Imported from files of htsim: {}.\n", names.join(", "));
+    if let Some(program) = program {
+        let _ = writeln!(text, "# Control, packets and queues are the defaults of {}.", program.command());
+    }
     let _ = write!(text, "schema_version = 1\nname = {}\n", quoted(options.name));
-    text.push_str(
-        "\n[network]\noverhead = \"0B\"       # no preamble and gap\nsmallest_frame = \"1B\"\nmultipath = \"spray\"\n",
+    let multipath = program.map_or("\"spray\"", Program::multipath);
+    let _ = write!(
+        text,
+        "\n[network]\noverhead = \"0B\"       # no preamble and gap\nsmallest_frame = \"1B\"\nmultipath = {multipath}\n"
     );
     text.push_str(&drawing.network());
+    text.push_str(program.map_or("", Program::classes));
     for (tier, nodes) in topology.tiers() {
         let _ = write!(text, "\n[[switches]]\nmatch = {}\n", drawing.names(&nodes));
         if tier.switch_latency > Span::ZERO {
             let _ = writeln!(text, "pipeline = \"{}\"", tier.switch_latency);
         }
-        text.push_str("flow_control = \"pfc\"\nbuffer = \"shared\"\nshared_size = \"64MB\"\nalpha = \"1/8\"\nbuffers = { capacity = \"0B\" }\n");
+        text.push_str(&program.map_or_else(|| LOSSLESS.to_owned(), |program| program.switch(topology)));
     }
-    text.push_str("\n[recovery]\nname = \"selective-repeat\"\n");
+    match program {
+        Some(program) => text.push_str(&program.protocol(topology)),
+        None => text.push_str("\n[recovery]\nname = \"selective-repeat\"\n"),
+    }
     let file = quoted(options.flows_file);
-    let _ = write!(text, "\n[[workloads]]\nname = \"flows\"\nkind = \"flows\"\nfile = {file}\n{FRAME}");
+    let frame = program.map_or_else(|| FRAME.to_owned(), Program::workload);
+    let _ = write!(text, "\n[[workloads]]\nname = \"flows\"\nkind = \"flows\"\nfile = {file}\n{frame}");
     let unit = if options.micros { "microseconds" } else { "picoseconds" };
     work.note(
         "start",
         format!("read as {unit}; htsim reads picoseconds, its older versions microseconds (--start-unit)"),
     );
-    work.note(
-        "congestion control",
-        "is an option of htsim's programs: none here; set [protocol], and switches to match",
-    );
-    work.note("packet size", "is an option of htsim's programs: 4000 B and 64 B of headers here");
-    work.note("paths", "htsim sprays packets over all paths with most of its protocols; here `multipath = \"spray\"`");
+    if let Some(program) = program {
+        let meaning = format!("the defaults of {}; {}", program.command(), program.differences());
+        work.note("congestion control", meaning);
+    } else {
+        work.note(
+            "congestion control",
+            "is that of a program of htsim: none here; give --control, or set [protocol], and switches to match",
+        );
+        work.note("packet size", "is an option of htsim's programs: 4000 B and 64 B of headers here");
+        work.note(
+            "paths",
+            "htsim sprays packets over all paths with most of its protocols; here `multipath = \"spray\"`",
+        );
+    }
     let mut csv = String::from("source,destination,bytes,start,name\n");
     let mut last = Span::ZERO;
     let mut bytes = 0_u64;
     for flow in &matrix.flows {
         let name = flow.id.map(|id| format!("flow{id}")).unwrap_or_default();
-        let _ = writeln!(csv, "h{},h{},{},{},{name}", flow.source, flow.destination, flow.bytes, flow.start);
+        let size = program.map_or(flow.bytes, |program| program.bytes(flow.bytes));
+        let _ = writeln!(csv, "h{},h{},{size},{},{name}", flow.source, flow.destination, flow.start);
         last = last.max(flow.start);
-        bytes = bytes.saturating_add(flow.bytes);
+        bytes = bytes.saturating_add(size);
     }
     // The file has no end: all bytes through one link, and some time.
     let rate = topology.host_rate().as_bits_per_sec().max(1);

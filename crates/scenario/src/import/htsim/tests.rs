@@ -65,7 +65,11 @@ impl FileReader for Beside {
 }
 
 fn converted(matrix: &str, topology: Option<&str>, micros: bool) -> Result<Imported, Errors> {
-    let options = Options { name: "small", flows_file: "small.flows.csv", micros };
+    with_control(matrix, topology, micros, None)
+}
+
+fn with_control(matrix: &str, topology: Option<&str>, micros: bool, control: Option<&str>) -> Result<Imported, Errors> {
+    let options = Options { name: "small", flows_file: "small.flows.csv", micros, control };
     let matrix = NamedText { name: "a.cm", text: matrix };
     import(matrix, topology.map(|text| NamedText { name: "a.topo", text }), &options)
 }
@@ -115,6 +119,41 @@ fn topologies_have_the_tiers_of_the_file() {
     assert!(spec.graph.cables.iter().all(|cable| cable.link.rate == Rate::from_gigabits(100)));
     assert_eq!(spec.graph.nodes.iter().filter(|node| node.role == Role::Switch).count(), 20);
     assert!(imported.notes.iter().any(|note| note.key == "Queue_Up, Queue_Down"));
+}
+
+#[test]
+fn a_control_brings_the_defaults_of_its_program() {
+    for control in controls() {
+        for topology in [None, Some(TOPOLOGY), Some(THREE_TIERS)] {
+            let imported = with_control(MATRIX, topology, false, Some(control))
+                .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+            let plan = plan(&imported);
+            let spec = &plan.spec;
+            let flow = &spec.flows[0];
+            // What is on the wire of a full packet, and of all of a flow of 2 MB.
+            let packet = (flow.frame + flow.added()).get();
+            let packets = flow.size.unwrap().get().div_ceil(flow.frame.get());
+            let wire = flow.size.unwrap().get() + packets * flow.added().get();
+            let (expected, payload) = if matches!(control, "ndp" | "hpcc") { (9064, 9000) } else { (4150, 4086) };
+            assert_eq!((packet, packets), (expected, 2_000_000_u64.div_ceil(payload)), "{control}");
+            assert_eq!(wire, 2_000_000 + packets * 64, "{control}");
+            assert_eq!(spec.classes.len(), 2);
+            assert_eq!(spec.classes[0].lossless, control == "hpcc");
+            assert_eq!(flow.acknowledge.unwrap().class, 1);
+            let note = imported.notes.iter().find(|note| note.key == "congestion control").unwrap();
+            assert!(note.meaning.contains("htsim_"), "{}", note.meaning);
+        }
+    }
+    let queue = |control, topology| {
+        let imported = with_control(MATRIX, topology, false, Some(control)).unwrap_or_else(|_| panic!("{control}"));
+        imported.scenario.lines().find(|line| line.contains("trim\"")).unwrap().to_owned()
+    };
+    assert!(queue("ndp", None).contains("frames = 13 "));
+    assert!(queue("eqds", None).contains("frames = 34, victim = \"arriving\""));
+    // Three tiers: 12 us, and six times 4150 B and 64 B at 100 Gb/s: 14.02 us are 43 packets.
+    assert!(queue("nscc", None).contains("frames = 42, victim = \"arriving\", kmin = \"37350B\", kmax = \"145250B\""));
+    // Two tiers with 1 and 2 us, switches of 50 ns: 2 x 6.1 us, and four times 4214 B.
+    assert!(queue("rccc", Some(TOPOLOGY)).contains("frames = 40,"), "{}", queue("rccc", Some(TOPOLOGY)));
 }
 
 #[test]

@@ -222,6 +222,18 @@ impl Topology {
         })
     }
 
+    /// Number of tiers.
+    pub(super) fn height(&self) -> usize {
+        self.tiers.len()
+    }
+
+    /// Latency of the longest path, one way: its links and switches.
+    pub(super) fn diameter(&self) -> Span {
+        let both = self.tiers.iter().fold(Span::ZERO, |sum, tier| sum + (tier.latency + tier.switch_latency) * 2);
+        // There is one switch at the top.
+        both - self.tiers.last().map_or(Span::ZERO, |tier| tier.switch_latency)
+    }
+
     pub(super) fn host_rate(&self) -> Rate {
         self.tiers[0].rate
     }
