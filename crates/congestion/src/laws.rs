@@ -265,6 +265,19 @@ fn equal_flows_have_equal_shares_where_the_papers_say_so() {
     }
 }
 
+/// Additive increase makes shares equal: on a path of ten frames it takes a quarter of a frame per round trip.
+#[test]
+fn hpcc_is_fair_on_short_paths_if_its_increase_is_a_good_part_of_a_frame() {
+    let ratio = |megabits: u64| {
+        let set = [("ai_rate", Value::Rate(Rate::from_megabits(megabits)))];
+        let shares = shares(&mut [0, 1].map(|flow| built("hpcc", &set, flow)), 60, SHORT, NONE);
+        shares[0].max(shares[1]) / shares[0].min(shares[1])
+    };
+    let (small, large) = (ratio(50), ratio(250));
+    assert!(large < 1.05, "{large}");
+    assert!(small > 1.2, "the increase of the simulator, {small}");
+}
+
 #[test]
 fn shares_of_timely_are_those_of_the_start_and_the_patch_makes_them_equal() {
     let ratio = |name: &str, millis: u64| {
