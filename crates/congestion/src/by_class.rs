@@ -74,6 +74,10 @@ impl CongestionPoint for ByClass {
         self.parts.iter().any(|(_, point)| point.trims())
     }
 
+    fn returns_headers(&self) -> bool {
+        self.parts.iter().any(|(_, point)| point.returns_headers())
+    }
+
     fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
         self.of(frame.class).map_or(Verdict::Pass, |point| point.on_enqueue(frame, view))
     }

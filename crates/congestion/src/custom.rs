@@ -56,6 +56,8 @@ pub trait CustomCongestionPoint: Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     fn discards(&self) -> u8;
     /// See [`CongestionPoint::trims`].
     fn trims(&self) -> bool;
+    /// See [`CongestionPoint::returns_headers`].
+    fn returns_headers(&self) -> bool;
     /// See [`CongestionPoint::on_enqueue`].
     fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Verdict;
     /// See [`CongestionPoint::on_arrival`].
@@ -108,6 +110,9 @@ where
     }
     fn trims(&self) -> bool {
         CongestionPoint::trims(self)
+    }
+    fn returns_headers(&self) -> bool {
+        CongestionPoint::returns_headers(self)
     }
     fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Verdict {
         CongestionPoint::on_enqueue(self, frame, &view)
@@ -184,6 +189,9 @@ impl CongestionPoint for Box<dyn CustomCongestionPoint> {
     }
     fn trims(&self) -> bool {
         (**self).trims()
+    }
+    fn returns_headers(&self) -> bool {
+        (**self).returns_headers()
     }
     fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
         (**self).on_enqueue(frame, view)

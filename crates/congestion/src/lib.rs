@@ -490,6 +490,9 @@ macro_rules! points {
             fn trims(&self) -> bool {
                 match self { $(Point::$variant(point) => point.trims(),)* }
             }
+            fn returns_headers(&self) -> bool {
+                match self { $(Point::$variant(point) => point.returns_headers(),)* }
+            }
             fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
                 match self { $(Point::$variant(point) => point.on_enqueue(frame, view),)* }
             }

@@ -278,6 +278,11 @@ pub trait CongestionPoint {
         false
     }
 
+    /// Returns whether the header of a trimmed frame that finds no room in the queue of its output goes back to its source.
+    fn returns_headers(&self) -> bool {
+        false
+    }
+
     /// A data frame is about to join the queue of its output, in which it is not counted yet. Called before
     /// [`on_arrival`](Self::on_arrival).
     fn on_enqueue(&mut self, _frame: &Passage, _view: &impl View) -> Verdict {

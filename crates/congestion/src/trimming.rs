@@ -13,7 +13,10 @@ pub(crate) const INFO: PointInfo = PointInfo {
         Parameter {
             name: "frames",
             kind: ParameterKind::Count(1, 1 << 20),
-            default: ParameterDefault::Value("8", "our choice: no text of the NDP paper found; csg-htsim has 15"),
+            default: ParameterDefault::Value(
+                "8",
+                "the NDP authors' examples for figures 14 and 16 of SIGCOMM 2017: queues of 8 packets; csg-htsim has 15",
+            ),
             meaning: "Number of data frames of a class that may wait for an output, without the frame on the wire.",
         },
         Parameter {
@@ -36,6 +39,12 @@ pub(crate) const INFO: PointInfo = PointInfo {
             meaning: "The frame that is trimmed.",
         },
         Parameter {
+            name: "return_to_sender",
+            kind: ParameterKind::Flag,
+            default: ParameterDefault::Value("false", "our choice: a header without room is dropped"),
+            meaning: "Whether the header of a trimmed frame that finds no room goes back to its source.",
+        },
+        Parameter {
             name: "kmin",
             kind: ParameterKind::Size(0, 1 << 31),
             default: ParameterDefault::Absent("no frame is marked"),
@@ -56,6 +65,7 @@ pub(crate) const INFO: PointInfo = PointInfo {
             return Err(Invalid::new("kmax", "not above `kmin`", "give kmin too, and no larger than kmax"));
         }
         Ok(Point::Trimming(Trimming {
+            returns: values.flag("return_to_sender"),
             marks: kmin.map(|kmin| (kmin, kmax.unwrap_or(kmin))),
             frames: values.count("frames") as u32,
             queue: values.maybe_size("queue").map(|size| size.get()),
@@ -82,6 +92,7 @@ pub struct Trimming {
     frames: u32,
     queue: Option<u64>,
     victim: Victim,
+    returns: bool,
     /// Queue lengths between which the probability of a mark grows from zero to one.
     marks: Option<(f64, f64)>,
     /// By output.
@@ -105,6 +116,10 @@ impl CongestionPoint for Trimming {
 
     fn trims(&self) -> bool {
         true
+    }
+
+    fn returns_headers(&self) -> bool {
+        self.returns
     }
 
     fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {

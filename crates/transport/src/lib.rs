@@ -116,6 +116,8 @@ pub trait Sender {
     fn on_reply(&mut self, now: Time, reply: &Reply) -> Progress;
     /// The destination permits that many more frames.
     fn on_grant(&mut self, _frames: u64) {}
+    /// A switch returned the header of a frame: its destination will not hear of it.
+    fn on_returned(&mut self, _now: Time, _number: u64) {}
     /// Returns how many frames the destination should have permitted in all, if the frame that starts says so. `fresh` is
     /// the number of frames that were never sent.
     fn announce(&mut self, _fresh: u64) -> Option<u64> {
@@ -240,6 +242,9 @@ macro_rules! senders {
             }
             fn on_grant(&mut self, frames: u64) {
                 match self { $(Sending::$variant(sender) => sender.on_grant(frames),)* }
+            }
+            fn on_returned(&mut self, now: Time, number: u64) {
+                match self { $(Sending::$variant(sender) => sender.on_returned(now, number),)* }
             }
             fn announce(&mut self, fresh: u64) -> Option<u64> {
                 match self { $(Sending::$variant(sender) => sender.announce(fresh),)* }

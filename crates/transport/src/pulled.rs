@@ -5,6 +5,9 @@
 //! header, or if nothing is heard of it within a timeout. Frames take different paths, so one that is overtaken is not
 //! lost. Only frames in the network run a timer: one that waits for permission does not.
 //!
+//! A switch may return a header that it has no room for. Its frame is sent again, too; with a pull if one is due, without
+//! one if no other frame is in the network.
+//!
 //! What was lost with its header has asked for nothing. So, where the destination permits a frame per arrival, a frame
 //! that timed out goes without permission. Where the source announces what it wants, it announces it again, by the header
 //! of the frame alone: a request to send. The same follows if nothing is in the network and no pull has come for eight
@@ -56,6 +59,8 @@ pub struct PulledSender {
     started: BTreeMap<u64, Time>,
     /// The same in order of time. Entries that `started` does not confirm are void; the first one is not.
     order: VecDeque<(Time, u64)>,
+    /// Frames that the destination is known to have heard of, whole or by their headers: each is good for a pull.
+    replies: u64,
     /// When it last sent or heard anything.
     heard: Time,
     /// Frames that it has announced in all, and whether it has to announce them again.
@@ -84,6 +89,7 @@ impl PulledSender {
             urgent: 0,
             started: BTreeMap::new(),
             order: VecDeque::new(),
+            replies: 0,
             heard: Time::ZERO,
             announced: 0,
             ask: false,
@@ -237,6 +243,7 @@ impl Sender for PulledSender {
                 progress.arrived += u64::from(self.on_arrived(reply.number));
             }
         }
+        self.replies += progress.arrived + u64::from(progress.loss.is_some());
         self.settle();
         progress
     }
@@ -244,6 +251,19 @@ impl Sender for PulledSender {
     fn on_grant(&mut self, frames: u64) {
         self.permitted += frames;
         self.total += frames;
+    }
+
+    fn on_returned(&mut self, now: Time, number: u64) {
+        self.heard = now;
+        let known = number < self.acknowledged || self.arrived.contains(number);
+        if !known && self.started.remove(&number).is_some() {
+            self.again.insert(number);
+        }
+        self.settle();
+        // If no other frame of the flow can cause a pull, this one has to, without one.
+        if self.started.is_empty() && self.urgent == 0 && self.replies <= self.total && !self.again.is_empty() {
+            self.repeat();
+        }
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -414,6 +434,33 @@ mod tests {
         assert_eq!((sender.next(true), sender.announce(9)), (Next::Fresh, Some(1)));
         sender.on_reply(at(10), &Reply { cumulative: 1, number: 0, ..Reply::default() });
         assert_eq!((sender.next(true), sender.announce(9)), (Next::Nothing, Some(3)));
+    }
+
+    #[test]
+    fn of_frames_that_came_back_one_goes_again_if_no_other_calls_for_it() {
+        let mut sender = sender();
+        sender.on_returned(at(5), 0);
+        sender.on_returned(at(6), 2);
+        // Of the third its destination may hear.
+        assert_eq!((sender.next(true), sender.in_flight()), (Next::Nothing, 1));
+        let mut other = sender.clone();
+        sender.on_returned(at(7), 1);
+        assert_eq!(sender.next(true), again(0));
+        sender.on_sent(at(8), 0);
+        assert_eq!((sender.next(true), sender.in_flight()), (Next::Nothing, 1));
+        // A header that arrived calls for a pull, which is on its way.
+        other.on_reply(at(7), &trimmed(1));
+        assert_eq!(other.next(true), Next::Nothing);
+        other.on_grant(1);
+        assert_eq!(other.next(true), again(0));
+        other.on_sent(at(8), 0);
+        other.on_returned(at(9), 0);
+        assert_eq!(other.next(true), again(0), "its pull is used up");
+        // Of one that has arrived nothing is to be sent again.
+        other.on_reply(at(10), &Reply { number: 2, ..Reply::default() });
+        let before = other.clone();
+        other.on_returned(at(10), 2);
+        assert_eq!(other.again, before.again);
     }
 
     #[test]

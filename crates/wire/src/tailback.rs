@@ -62,9 +62,11 @@ pub enum Kind {
     CongestionNotification,
     /// Pull from a destination; the time is the number of frames permitted so far.
     Pull,
+    /// Header of a data frame on its way back to its source.
+    Returned,
 }
 
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 15] = [
     Kind::Data,
     Kind::Acknowledgement,
     Kind::Probe,
@@ -79,6 +81,7 @@ const KINDS: [Kind; 14] = [
     Kind::TrimmedAcknowledgement,
     Kind::CongestionNotification,
     Kind::Pull,
+    Kind::Returned,
 ];
 
 /// Rates of outputs that a stamp distinguishes, in Gb/s; 0 stands for any other rate.

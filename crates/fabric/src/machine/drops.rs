@@ -6,6 +6,7 @@ use crate::machine::frame::{Frame, Kind};
 use crate::machine::network::{Ctx, Message, Network};
 use crate::observe::outcome::Loss;
 use crate::observe::probe::{DropCause, Probe};
+use congestion::CongestionPoint;
 use units::Time;
 
 impl<P: Probe> Network<P> {
@@ -13,6 +14,9 @@ impl<P: Probe> Network<P> {
     #[cold]
     pub(crate) fn drop_inside(&mut self, now: Time, switch: u32, place: u32, cause: DropCause, ctx: &mut Ctx) {
         let frame = self.pool[place];
+        if cause == DropCause::Full && frame.kind == Kind::Trimmed && self.turns_back(switch, place) {
+            return self.forward(now, switch, place, ctx);
+        }
         let input = self.switches[switch as usize].first_port + u32::from(frame.input);
         self.forget_dropped(switch, place);
         self.release(now, input, frame.class, frame.len, ctx);
@@ -20,6 +24,18 @@ impl<P: Probe> Network<P> {
             self.queue_again(now, place, ctx);
         }
         self.lose(now, input, place, cause);
+    }
+
+    /// Has a header that finds no room go back to its source, if the switch does that. Returns whether it does.
+    fn turns_back(&mut self, switch: u32, place: u32) -> bool {
+        let point = self.switches[switch as usize].congestion_point.as_ref().and_then(|state| state.point.as_ref());
+        if !point.is_some_and(CongestionPoint::returns_headers) {
+            return false;
+        }
+        let Some(origin) = self.places.origin(&self.plan, self.pool[place].flow) else { return false };
+        self.pool[place].turn_back(origin.source);
+        self.totals.returned_frames += 1;
+        true
     }
 
     /// A frame is dropped: its source will hear of it, if its flow sends such frames again.

@@ -37,6 +37,8 @@ pub struct Totals {
     pub trimmed_frames: u64,
     /// The bytes of these frames.
     pub trimmed_bytes: u64,
+    /// Headers of such frames that went back to their source, because no queue to their destination had room for them.
+    pub returned_frames: u64,
     /// Dropped or trimmed frames that were queued again at their source.
     pub requeued_frames: u64,
     /// Data frames lost on a cable: damaged, or under way when it failed.
@@ -92,6 +94,7 @@ engine::encoded!(struct Totals {
     dropped_bytes,
     trimmed_frames,
     trimmed_bytes,
+    returned_frames,
     requeued_frames,
     lost_frames,
     lost_bytes,
@@ -141,6 +144,7 @@ impl Totals {
         self.dropped_bytes += other.dropped_bytes;
         self.trimmed_frames += other.trimmed_frames;
         self.trimmed_bytes += other.trimmed_bytes;
+        self.returned_frames += other.returned_frames;
         self.requeued_frames += other.requeued_frames;
         self.lost_frames += other.lost_frames;
         self.lost_bytes += other.lost_bytes;

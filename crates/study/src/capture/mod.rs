@@ -161,7 +161,7 @@ impl<'a> Synthesizer<'a> {
     fn sender(&self, frame: &Frame) -> Option<u32> {
         let flow = self.spec.flows.get(frame.flow as usize)?;
         match frame.kind {
-            Kind::Data | Kind::Trimmed | Kind::Probe => Some(flow.source.0),
+            Kind::Data | Kind::Trimmed | Kind::Probe | Kind::Returned => Some(flow.source.0),
             // What comes back comes from the destination, if there is only one.
             Kind::Acknowledgement
             | Kind::Answer
@@ -209,6 +209,7 @@ impl<'a> Synthesizer<'a> {
                 Kind::TrimmedAcknowledgement => tailback::Kind::TrimmedAcknowledgement,
                 Kind::CongestionNotification => tailback::Kind::CongestionNotification,
                 Kind::Pull => tailback::Kind::Pull,
+                Kind::Returned => tailback::Kind::Returned,
             },
             marked: frame.is_marked(),
             last: frame.is_last(),

@@ -51,7 +51,8 @@ impl Synthesizer<'_> {
             | Content::Answer(_)
             | Content::Receipt
             | Content::Credit(_)
-            | Content::Pull(_) => return false,
+            | Content::Pull(_)
+            | Content::Returned(_) => return false,
         }
         true
     }

@@ -38,6 +38,8 @@ pub enum Content {
     CongestionNotification,
     /// Frames that the source may send in all, counted from the start of the flow.
     Pull(u64),
+    /// The frame whose header came back.
+    Returned(Segment),
 }
 
 /// What an acknowledgement of a flow with recovery says. Numbers are modulo 2^32.
@@ -138,6 +140,7 @@ impl Frame {
             Kind::TrimmedAcknowledgement => Content::TrimmedAcknowledgement(self.unpack_cumulative()),
             Kind::CongestionNotification => Content::CongestionNotification,
             Kind::Pull => Content::Pull(self.long),
+            Kind::Returned => Content::Returned(segment),
         }
     }
 
@@ -196,6 +199,7 @@ impl Frame {
             }
             Content::CongestionNotification => (Kind::CongestionNotification, now.as_picos(), 0),
             Content::Pull(total) => (Kind::Pull, total, 0),
+            Content::Returned(segment) => (Kind::Returned, segment.born.as_picos(), segment.seq),
         };
         let tag = match content {
             Content::Notice(Notice { guidance: Some(guidance), .. }) => packed(guidance.suggested),
@@ -384,6 +388,7 @@ mod tests {
             Content::TrimmedAcknowledgement(Cumulative { cumulative: 7, number: 7, stamp: segment.born }),
             Content::CongestionNotification,
             Content::Pull(u64::MAX),
+            Content::Returned(segment),
         ] {
             assert_eq!(round_trip_of(content), content);
         }
@@ -424,7 +429,9 @@ mod tests {
         let segment = Segment { born: Time::from_picos(1 << 60), seq: 7 };
         let mut frame = Frame::saying(Content::Acknowledgement(segment), 64, Time::ZERO);
         assert_eq!(frame.host_delay(), Span::ZERO);
-        for (delay, said) in [(Span::from_picos(1), Span::from_nanos(1)), (Span::from_micros(50), Span::from_micros(50))] {
+        for (delay, said) in
+            [(Span::from_picos(1), Span::from_nanos(1)), (Span::from_micros(50), Span::from_micros(50))]
+        {
             frame.set_host_delay(delay);
             assert_eq!((frame.host_delay(), frame.content()), (said, Content::Acknowledgement(segment)));
         }

@@ -42,6 +42,8 @@ pub enum Kind {
     CongestionNotification,
     /// Permits a source to send.
     Pull,
+    /// The header of a data frame on its way back to its source: no queue to its destination had room for it.
+    Returned,
 }
 
 engine::encoded!(enum Kind {
@@ -59,6 +61,7 @@ engine::encoded!(enum Kind {
     11 = TrimmedAcknowledgement,
     12 = CongestionNotification,
     13 = Pull,
+    14 = Returned,
 });
 
 /// The frame was damaged on its way.
@@ -181,6 +184,11 @@ impl Frame {
             self.tag = 0;
         }
         (self.kind, self.class, self.len) = (Kind::Trimmed, class, self.len.min(len));
+    }
+
+    /// A switch sends a trimmed frame back to its source.
+    pub(crate) fn turn_back(&mut self, source: u32) {
+        (self.kind, self.dst) = (Kind::Returned, source);
     }
 
     /// Whether it speaks to the neighbour only and never waits behind data.

@@ -36,6 +36,7 @@ impl<P: Probe> Network<P> {
             | Content::TrimmedAcknowledgement(_) => self.replied(now, frame, ctx),
             Content::CongestionNotification => self.notified(now, frame.flow, ctx),
             Content::Pull(total) => self.pulled(now, frame.flow, total, ctx),
+            Content::Returned(segment) => self.came_back(now, frame.flow, segment.seq, ctx),
             Content::Data(_) | Content::Pause(_) | Content::Credit(_) | Content::Receipt => {}
         }
     }

@@ -260,6 +260,20 @@ impl<P: Probe> Network<P> {
         self.arm_retransmission(now, host, slot, ctx);
     }
 
+    /// A header has come back to its flow's source.
+    pub(crate) fn came_back(&mut self, now: Time, flow: u32, seq: u32, ctx: &mut Ctx) {
+        let slot = self.slot_of(flow);
+        let flow = &mut self.flows[slot as usize];
+        let host = flow.host;
+        if let Some(reliable) = &mut flow.reliable {
+            let number = unwrapped(seq, reliable.sender.acknowledged());
+            reliable.sender.on_returned(now, number);
+        }
+        self.settle_flow(now, host, slot, ctx);
+        self.request_to_send(now, host, slot, ctx);
+        self.arm_retransmission(now, host, slot, ctx);
+    }
+
     fn learn_of_loss(&mut self, now: Time, slot: u32, loss: Option<LossSignal>) {
         let Some(signal) = loss else { return };
         let flow = &mut self.flows[slot as usize];

@@ -39,7 +39,7 @@ impl<P: Probe> Network<P> {
 
     /// Finds a frame's output and puts it where it waits.
     #[inline(always)]
-    fn forward(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) {
+    pub(crate) fn forward(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) {
         let state = &self.switches[switch as usize];
         let frame = &mut self.pool[place];
         let outputs = self.plan.tables[state.tables as usize].outputs(state.row, frame.dst);

@@ -278,6 +278,7 @@ impl Row for DropRow {
             Kind::TrimmedAcknowledgement => "trimmed-acknowledgement",
             Kind::CongestionNotification => "cnp",
             Kind::Pull => "pull",
+            Kind::Returned => "returned",
         }));
         put(Cell::Text(match self.cause {
             DropCause::Full => "full",
