@@ -111,9 +111,7 @@ export async function comparePage(report: Report, into: HTMLElement): Promise<vo
   const columns: Column<Row>[] = [
     { name: compare.key, value: (row) => row["value"] },
     { name: "workload", value: (row) => row["workload"] },
-    { name: "outcome", value: (row) => row["outcome"] },
     number("mean queue", "mean_queue_bytes", "size", "of the output queue with the largest mean, after the warm-up"),
-    { name: "fullest queue", meaning: "the link that this queue waits for", value: (row) => row["fullest_queue"] ?? null, text: (row) => String(row["fullest_queue"] ?? "").replace("->", " \u2192 ") },
     number("longest queue", "longest_queue_bytes", "size", "the maximum of all output queues"),
     number("mean rate", "mean_bits_per_second", "rate", "of the workload's flows"),
     number("lowest rate", "least_bits_per_second", "rate", "of the workload's flows"),
@@ -124,6 +122,8 @@ export async function comparePage(report: Report, into: HTMLElement): Promise<vo
     { name: "pause frames", number: true, value: (row) => row["pause_frames"] },
     number("paused", "paused", "fraction", "part of the time that one port was paused, at most"),
     { name: "dropped", number: true, value: (row) => row["dropped_frames"] },
+    { name: "fullest queue", meaning: "the link that this queue waits for", value: (row) => row["fullest_queue"] ?? null, text: (row) => String(row["fullest_queue"] ?? "").replace("->", " \u2192 ") },
+    { name: "outcome", value: (row) => row["outcome"] },
     { name: "fingerprint", value: (row) => row["fingerprint"] },
   ];
   into.append(section("Side by side", "table", dataTable("Comparison", columns, compare.rows), sideBySide(compare.key, compare.rows)));
