@@ -69,6 +69,13 @@ impl<'a> Subnet<'a> {
                 ends.len()
             ));
         }
+        if let Some(host) = graph.multihomed().next() {
+            return Err(format!(
+                "host {} has several links, each with a local identifier of its own in a subnet, but the routes here lead \
+                 to hosts; give every host one link",
+                graph.nodes[host.0 as usize].name
+            ));
+        }
         if tree >= routes.trees().max(1) {
             let trees = routes.trees();
             return Err(match trees {

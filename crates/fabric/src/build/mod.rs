@@ -1,5 +1,6 @@
 //! From a description to shards that can run.
 
+mod hosts;
 pub mod partition;
 mod path;
 pub(crate) mod places;
@@ -8,31 +9,28 @@ pub(crate) mod planning;
 pub mod sizing;
 pub(crate) mod sparse;
 
+use crate::build::hosts::rows_of;
 use crate::build::partition::{Partition, assign};
 use crate::build::places::Places;
 use crate::build::plan::{EgressKind, Hold, NetworkPlan, PortPlan, WaitingRoom};
 use crate::build::planning::{node_rules, plan, rows};
 use crate::build::sparse::Sparse;
 use crate::describe::error::{BuildError, BuildErrors};
-use crate::describe::graph::{NodeId, Role};
-use crate::describe::spec::{CongestionPointSpec, MAX_CLASSES, NetworkSpec, Order, SwitchSpec};
+use crate::describe::graph::{NodeId, PortEnd, Role};
+use crate::describe::spec::{CongestionPointSpec, NetworkSpec, Order, SwitchSpec};
 use crate::describe::trip::Trips;
-use crate::describe::validate::{adapter_of, largest_frame, validate};
+use crate::describe::validate::{largest_frame, validate};
 use crate::describe::workload::Destination;
 use crate::machine::frame::extension::Extensions;
 use crate::machine::frame::telemetry::Telemetry;
 use crate::machine::frame::{List, NIL, Pool};
-use crate::machine::host::Host;
-use crate::machine::host::flow::Flow;
-use crate::machine::host::receiving::Inbound;
-use crate::machine::host::service::Service;
 use crate::machine::host::waiting::WaitingFlows;
 use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
 use crate::machine::port::{
     ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, IN_TURN, INPUT_QUEUED, KEEPS, Lane, NOISY, OUTPUT_QUEUED,
-    Port, TIMED,
+    Port,
 };
 use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
@@ -41,12 +39,11 @@ use crate::machine::switch::order::Turns;
 use crate::machine::switch::paths::PathChoice;
 use crate::observe::outcome::Totals;
 use crate::observe::probe::Probe;
+use congestion::CongestionPoint;
 use congestion::point::Surroundings;
-use congestion::{Adapter, CongestionPoint, Demand, ReactionPoint};
 use engine::{Shard, Wheel};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use transport::Puller;
 use units::{Rate, Span, Stream, Time, Wire};
 
 /// How a network is cut and laid out. None of it changes a result.
@@ -109,7 +106,8 @@ pub(crate) fn build<P: Probe>(
     if let Some(seed) = options.shuffle {
         Stream::new(seed, 0, "layout").shuffle(&mut order);
     }
-    let degrees: Vec<usize> = spec.graph.ports().iter().map(Vec::len).collect();
+    let ends = spec.graph.ports();
+    let degrees: Vec<usize> = ends.iter().map(Vec::len).collect();
     let first_global: Vec<u32> = degrees
         .iter()
         .scan(0, |sum, &degree| {
@@ -142,6 +140,7 @@ pub(crate) fn build<P: Probe>(
         places: &places,
         first_global: &first_global,
         degrees: &degrees,
+        ends: &ends,
         port_at: &port_at,
         neighbours: neighbours(spec, &shard_of, &plan, shard_count),
         switch_rows,
@@ -167,7 +166,7 @@ pub(crate) fn build<P: Probe>(
     }
     // What belongs to nodes and flows of other ranks was needed to build, and is not kept.
     let own = own.start as u32..own.end as u32;
-    let rows: Vec<u32> = shards.iter().flat_map(|shard| shard.model.switches.iter().map(|switch| switch.row)).collect();
+    let rows = rows_of(&mut shards);
     let is_own = |port: usize| own.contains(&port_at[port].0);
     let near = |port: usize| is_own(port) || is_own(plan.ports[port].peer as usize);
     let cut = Arc::new(plan.part(is_own, |flow| places.is_on(spec, flow, &own), &rows));
@@ -274,6 +273,7 @@ struct Layout<'a> {
     places: &'a Arc<Places>,
     first_global: &'a [u32],
     degrees: &'a [usize],
+    ends: &'a [Vec<PortEnd>],
     port_at: &'a [(u32, u32)],
     /// Of each shard those it sends to.
     neighbours: Vec<Vec<u32>>,
@@ -337,7 +337,7 @@ impl Layout<'_> {
             }
             match self.spec.graph.nodes[node].role {
                 Role::Switch => self.switch(network, node, first_port, self.switch_rows[node]),
-                Role::Host => self.host(network, node, first_port, self.host_numbers[node]),
+                Role::Host => self.host(network, node, first_port),
             }
             network.nodes.push(Node {
                 device,
@@ -510,65 +510,6 @@ impl Layout<'_> {
         congestion_point
     }
 
-    fn host<P: Probe>(&self, network: &mut Network<P>, node: usize, port: u32, number: u32) {
-        let place = network.hosts.len() as u32;
-        let first_flow = network.flows.len() as u32;
-        let mut scheduled = 0;
-        let sources = &self.places.sources[network.shard as usize][first_flow as usize..];
-        for &flow in &sources[..self.places.per_host[number as usize] as usize] {
-            let spec = &self.spec.flows[flow as usize];
-            let entropy = self.spec.entropy(flow);
-            let path = self.path(network.ports[port as usize].global, spec);
-            let adapter = adapter_of(self.spec, flow, network.ports[port as usize].wire.rate(), path.round_trip);
-            let adapter = Adapter { paths: path.choices.max(1), ..adapter };
-            let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
-            flow.hops = path.hops;
-            if let Some(reliable) = &mut flow.reliable {
-                reliable.alone = path.alone;
-            }
-            // Flows that wait come last.
-            let waits = self.spec.dependencies.waits(flow.number);
-            scheduled += u32::from(!waits);
-            if waits || !(flow.plain && flow.greedy) {
-                network.ports[port as usize].flags |= TIMED;
-            }
-            network.flows.push(flow);
-        }
-        let inbound = &self.inbound[number as usize];
-        let mut sinks = Vec::with_capacity(inbound.len());
-        let mut puller: Option<Box<Puller>> = None;
-        let mut pulled = Vec::new();
-        for (position, &flow) in (0..).zip(inbound) {
-            let (spec, slot) = (&self.spec.flows[flow as usize], self.places.sink[flow as usize].slot);
-            let mut inbound = spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position)));
-            let pulling = spec.reaction.pulling().filter(|pulling| pulling.demand != Demand::Nothing);
-            if let (Some(inbound), Some(pulling)) = (&mut inbound, pulling) {
-                let link = network.ports[port as usize].wire.rate();
-                let puller = puller.get_or_insert_with(|| Box::new(Puller::new(link)));
-                inbound.pulls = Some(puller.join(&pulling, spec.frame + spec.added() + self.spec.overhead));
-                pulled.push(slot);
-            }
-            network.received[slot as usize].inbound = inbound;
-            network.ports[port as usize].flags |= TIMED;
-            sinks.push(slot);
-        }
-        let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
-        network.hosts.push(Host {
-            number,
-            port,
-            first_flow,
-            flows: network.flows.len() as u32 - first_flow,
-            scheduled,
-            started: 0,
-            timers: engine::IndexedHeap::new(0),
-            sinks,
-            puller,
-            pulled,
-            last_sender: [NIL; MAX_CLASSES],
-            service: kind.served.then(|| Box::new(Service::new(kind.service))),
-        });
-    }
-
     fn script(&self, node: usize) -> VecDeque<(Time, Action)> {
         let mut script = Vec::new();
         for fault in &self.spec.faults {
@@ -587,6 +528,11 @@ impl Layout<'_> {
                 }
             }
             Role::Host => {
+                for (tables, change) in (1..).zip(&self.spec.route_changes).filter(|_| self.degrees[node] > 1) {
+                    for (port, end) in (0..).zip(&self.ends[node]) {
+                        script.extend(change.times(end.peer).map(|at| (at, Action::Home { port, tables })));
+                    }
+                }
                 for &(at, rate) in &self.spec.adapters[self.spec.kind_of[node] as usize].service_changes {
                     script.push((at, Action::Service(rate)));
                 }

@@ -342,6 +342,8 @@ pub(crate) struct NetworkPlan {
     pub(crate) egress: Vec<EgressPlan>,
     pub(crate) vl: Vec<VlPlan>,
     pub(crate) tables: Vec<Tables>,
+    /// Of each host the first address of its ports and how many there are; empty if ports have no addresses.
+    pub(crate) addresses: Vec<(HostId, u16)>,
     /// Of a rank: those of its own nodes, and their far ends.
     pub(crate) ports: Sparse<PortPlan>,
     /// Of a rank: those that start or end there.
@@ -371,6 +373,7 @@ impl NetworkPlan {
             egress: self.egress.clone(),
             vl: self.vl.clone(),
             tables: self.tables.iter().map(|tables| tables.part(rows)).collect(),
+            addresses: self.addresses.clone(),
             ports: self.ports.part(near),
             flows: self.flows.part(flows),
             seed: self.seed,

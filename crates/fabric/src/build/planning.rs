@@ -4,7 +4,7 @@ use crate::build::plan::{
     AdapterKind, EgressKind, EgressPlan, Hold, NetworkPlan, PortPlan, Rule, Shared, SwitchKind, Tables, VlPlan,
     WaitingRoom,
 };
-use crate::describe::graph::{Graph, NodeId, Role};
+use crate::describe::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use crate::describe::spec::{
     Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, EgressGroup, FlowControl, Multipath,
     NetworkSpec, PortSpec, Queueing, Share, Within,
@@ -28,8 +28,9 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
     let switch_nodes = spec.graph.switches();
     let rows = rows(&spec.graph, Role::Switch);
     let ends = spec.graph.ports();
-    let attached: Vec<u32> =
-        spec.graph.hosts().iter().map(|host| rows[ends[host.0 as usize][0].peer.0 as usize]).collect();
+    let row_at = |end: &PortEnd| rows[end.peer.0 as usize];
+    let mut attached: Vec<u32> = spec.graph.hosts().iter().map(|host| row_at(&ends[host.0 as usize][0])).collect();
+    attached.extend(spec.graph.addressed_ports().iter().map(|(_, end)| row_at(end)));
     let mut tables = vec![Tables::new(&spec.routes, &switch_nodes, &attached)?];
     for change in &spec.route_changes {
         tables.push(Tables::new(&change.routes, &switch_nodes, &attached)?);
@@ -91,6 +92,10 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
         egress: ways.groups,
         vl: ways.tables,
         tables,
+        addresses: match spec.graph.port_addresses {
+            true => (0..spec.routes.hosts() as u32).map(|host| spec.routes.addresses(HostId(host))).collect(),
+            false => Vec::new(),
+        },
         ports: ports.into(),
         flows: spec.flows.clone().into(),
         seed: spec.seed,

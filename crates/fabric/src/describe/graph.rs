@@ -14,6 +14,9 @@ pub const MAX_HOSTS: usize = 1 << 20;
 /// Maximum number of cables at a node: port numbers have 16 bits.
 pub const MAX_PORTS: usize = 65_535;
 
+/// Maximum number of cables at a host.
+pub const MAX_HOST_PORTS: usize = 64;
+
 /// Number of a node: its index in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
@@ -25,7 +28,7 @@ pub struct HostId(pub u32);
 /// The role of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Sends and receives frames; has exactly one cable.
+    /// Sends and receives frames; has one cable or several.
     Host,
     /// Forwards frames.
     Switch,
@@ -71,6 +74,9 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// Cables, in the order of port numbers.
     pub cables: Vec<Cable>,
+    /// Whether every port of a host with several cables has an address of its own. If not, the host has one, and frames
+    /// arrive by the nearest of its cables.
+    pub port_addresses: bool,
 }
 
 /// One end of a cable as seen from a node.
@@ -109,7 +115,7 @@ pub enum GraphError {
         /// Name of the node.
         name: String,
     },
-    /// A host has no cable, or several.
+    /// A host has no cable, or too many.
     HostCables {
         /// Name of the host.
         name: String,
@@ -159,8 +165,8 @@ impl fmt::Display for GraphError {
             }
             Self::HostCables { name, cables } => write!(
                 f,
-                "host \"{name}\" has {cables} links and must have exactly one; connect it to one switch, \
-                 or make it a switch if it is meant to forward"
+                "host \"{name}\" has {cables} links; give it 1 to {MAX_HOST_PORTS}, or make it a switch if it is meant \
+                 to forward"
             ),
             Self::RateZero { a, b } => {
                 write!(f, "the link between \"{a}\" and \"{b}\" has rate zero; give it a rate, or remove the link")
@@ -208,6 +214,33 @@ impl Graph {
             ports[b].push(PortEnd { cable: number, peer: cable.a, peer_port: port_a });
         }
         ports
+    }
+
+    /// Returns the hosts with several cables, in node order.
+    pub fn multihomed(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let mut degree = vec![0_usize; self.nodes.len()];
+        for end in self.cables.iter().flat_map(|cable| [cable.a, cable.b]) {
+            if let Some(count) = degree.get_mut(end.0 as usize) {
+                *count += 1;
+            }
+        }
+        let several = move |(number, node): (u32, &Node)| {
+            (node.role == Role::Host && degree[number as usize] > 1).then_some(NodeId(number))
+        };
+        (0..).zip(&self.nodes).filter_map(several)
+    }
+
+    /// Returns the ports that have addresses of their own: of the hosts with several cables, in node order, all ports. The
+    /// address of the first one follows those of all hosts.
+    #[must_use]
+    pub fn addressed_ports(&self) -> Vec<(HostId, PortEnd)> {
+        if !self.port_addresses {
+            return Vec::new();
+        }
+        let ports = self.ports();
+        let hosts = (0..).map(HostId).zip(self.hosts());
+        let ends = hosts.map(|(host, node)| (host, &ports[node.0 as usize])).filter(|(_, ends)| ends.len() > 1);
+        ends.flat_map(|(host, ends)| ends.iter().map(move |&end| (host, end))).collect()
     }
 
     /// Returns the nodes that are hosts, in node order: [`HostId`] is the index.
@@ -258,7 +291,7 @@ impl Graph {
             if cables > MAX_PORTS {
                 return Err(GraphError::TooManyPorts { name: node.name.clone(), cables });
             }
-            if node.role == Role::Host && cables != 1 {
+            if node.role == Role::Host && !(1..=MAX_HOST_PORTS).contains(&cables) {
                 return Err(GraphError::HostCables { name: node.name.clone(), cables });
             }
         }
@@ -296,23 +329,32 @@ impl Graph {
                 near[b.0 as usize].push(a.0);
             }
         }
-        // The island of a node is the number of the first node found on it.
-        let mut island = vec![u32::MAX; near.len()];
-        for start in 0..island.len() {
+        // The island of a node is the number of the first node found on it. Hosts forward nothing, so one with several
+        // cables may be on several islands, and connects none.
+        let is_host = |node: usize| self.nodes[node].role == Role::Host;
+        let mut islands: Vec<Vec<u32>> = vec![Vec::new(); near.len()];
+        for start in (0..near.len()).filter(|&node| !is_host(node)).chain((0..near.len()).filter(|&node| is_host(node)))
+        {
+            if !islands[start].is_empty() {
+                continue;
+            }
             let mut todo = vec![start];
             while let Some(node) = todo.pop() {
-                if island[node] == u32::MAX {
-                    island[node] = start as u32;
+                if islands[node].last() == Some(&(start as u32)) || !(is_host(node) || islands[node].is_empty()) {
+                    continue;
+                }
+                islands[node].push(start as u32);
+                if node == start || !is_host(node) {
                     todo.extend(near[node].iter().map(|&next| next as usize));
                 }
             }
         }
-        let homes: Vec<u32> = self.hosts().into_iter().map(|host| island[host.0 as usize]).collect();
+        let homes: Vec<&Vec<u32>> = self.hosts().into_iter().map(|host| &islands[host.0 as usize]).collect();
         if homes.iter().all(|home| Some(home) == homes.first()) {
             return Vec::new();
         }
         let pairs = (0..homes.len()).flat_map(|i| (i + 1..homes.len()).map(move |j| (i, j)));
-        let apart = pairs.filter(|&(i, j)| homes[i] != homes[j]).take(limit);
+        let apart = pairs.filter(|&(i, j)| !homes[i].iter().any(|island| homes[j].contains(island))).take(limit);
         apart.map(|(i, j)| (HostId(i as u32), HostId(j as u32))).collect()
     }
 }
@@ -369,12 +411,14 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_one_cable() {
+    fn a_host_has_a_cable() {
         let mut graph = pair();
         graph.cable(NodeId(0), NodeId(2), LINK);
+        assert_eq!(graph.validate(), Ok(()), "or several");
+        graph.cables.retain(|cable| cable.a != NodeId(0));
         let error = graph.validate().unwrap_err();
-        assert_eq!(error, GraphError::HostCables { name: "h0".into(), cables: 2 });
-        assert!(error.to_string().contains("connect it to one switch"));
+        assert_eq!(error, GraphError::HostCables { name: "h0".into(), cables: 0 });
+        assert!(error.to_string().contains("give it 1 to 64"));
     }
 
     #[test]
@@ -397,5 +441,10 @@ mod tests {
         assert_eq!(graph.validate(), Ok(()));
         assert_eq!(graph.unreachable_pairs(8), vec![(HostId(0), HostId(2)), (HostId(1), HostId(2))]);
         assert_eq!(graph.unreachable_pairs(1), vec![(HostId(0), HostId(2))]);
+        // A host on both islands reaches all, and connects nobody.
+        let both = graph.node("both", Role::Host, 0);
+        graph.cable(both, graph.find("sw0").unwrap(), LINK);
+        graph.cable(both, graph.find("sw1").unwrap(), LINK);
+        assert_eq!(graph.unreachable_pairs(8), vec![(HostId(0), HostId(2)), (HostId(1), HostId(2))]);
     }
 }

@@ -6,6 +6,7 @@
 mod defaults;
 pub(crate) mod error;
 pub mod graph;
+pub(crate) mod homing;
 pub mod lanes;
 pub mod routing;
 pub mod spec;

@@ -9,7 +9,7 @@ use crate::describe::spec::{
     Queueing, RouteChange, Share, SwitchSpec, VlArbitration,
 };
 use crate::describe::validate_flow::{check_dependencies, check_flow};
-use crate::describe::workload::{Destination, FlowSpec};
+use crate::describe::workload::{Destination, FlowSpec, Via};
 use crate::machine::switch::crossbar::MAX_PORTS;
 use congestion::{Adapter, CongestionPoint, ReactionPoint};
 use transport::Sender;
@@ -101,7 +101,23 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
         let hosts = host_rates(spec);
         for (flow, entry) in spec.flows.iter().enumerate() {
             let mut reasons = Vec::new();
-            let link = hosts.get(entry.source.0 as usize).copied().unwrap_or_default();
+            let rates = hosts.get(entry.source.0 as usize).map_or(&[][..], Vec::as_slice);
+            let link = match entry.via {
+                Via::Port(port) => rates.get(usize::from(port)).copied().unwrap_or_default(),
+                Via::Hash => rates.first().copied().unwrap_or_default(),
+                Via::Spray => Rate::from_bits_per_sec(rates.iter().map(|rate| rate.as_bits_per_sec()).sum()),
+            };
+            if let Via::Port(port) = entry.via
+                && usize::from(port) >= rates.len().max(1)
+            {
+                let links = if rates.len() == 1 { "link" } else { "links" };
+                reasons.push(format!(
+                    "it leaves by port {port}, but its source has {} {links}, counted from 0; choose a smaller number",
+                    rates.len()
+                ));
+                errors.extend(reasons.into_iter().map(|reason| BuildError::Flow { flow, reason }));
+                continue;
+            }
             let mut reaction = entry.reaction.clone();
             // Any round trip will do to judge the parameters, where there is one: routes are not known here.
             let known = entry.acknowledge.is_some() && matches!(entry.destination, Destination::Host(_));
@@ -145,6 +161,7 @@ fn overlap(spec: &NetworkSpec, cable: u32) -> bool {
 fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
     let wrong = |reason: String| Some(BuildError::Network { reason });
     let hosts = spec.graph.hosts();
+    let addressed = spec.graph.addressed_ports().len();
     let mut number = vec![None; spec.graph.nodes.len()];
     hosts.iter().enumerate().for_each(|(place, host)| number[host.0 as usize] = Some(place));
     for (node, ends) in spec.graph.ports().iter().enumerate() {
@@ -152,7 +169,7 @@ fn check_routes(spec: &NetworkSpec, routes: &Routes) -> Option<BuildError> {
             continue;
         }
         let (id, name) = (NodeId(node as u32), &spec.graph.nodes[node].name);
-        if !routes.fits(std::iter::once(id), hosts.len()) {
+        if !routes.fits(std::iter::once(id), hosts.len(), addressed) {
             return wrong(format!(
                 "the routes belong to another network: {name} has no routes to all {} hosts",
                 hosts.len()
@@ -270,14 +287,15 @@ pub(crate) fn adapter_of(spec: &NetworkSpec, flow: u32, link: Rate, round_trip: 
     Adapter { link, frame, overhead: spec.overhead, seed: spec.seed, flow, round_trip, paths: 1 }
 }
 
-/// For every host the rate of its cable.
-fn host_rates(spec: &NetworkSpec) -> Vec<Rate> {
+/// For every host the rates of its cables.
+fn host_rates(spec: &NetworkSpec) -> Vec<Vec<Rate>> {
     let ends = spec.graph.ports();
-    let rate = |host: &NodeId| {
-        let cable = ends[host.0 as usize].first().map(|end| end.cable as usize);
-        cable.and_then(|cable| spec.graph.cables.get(cable)).map_or(Rate::ZERO, |cable| cable.link.rate)
-    };
-    spec.graph.hosts().iter().map(rate).collect()
+    let rates = |host: &NodeId| ends[host.0 as usize].iter().map(|end| rate_of(spec, end.cable)).collect();
+    spec.graph.hosts().iter().map(rates).collect()
+}
+
+fn rate_of(spec: &NetworkSpec, cable: u32) -> Rate {
+    spec.graph.cables.get(cable as usize).map_or(Rate::ZERO, |cable| cable.link.rate)
 }
 
 /// Whether all switches with hosts, which are the far sides of the fabric, send receipts.

@@ -164,6 +164,8 @@ pub(crate) enum Action {
     Cable { port: u16, up: bool },
     /// The tables of that position in [`NetworkPlan::tables`] hold.
     Routes(u32),
+    /// They hold at the switch at the other end of that port of a host.
+    Home { port: u16, tables: u32 },
     /// The host consumes at that rate.
     Service(Option<Rate>),
 }
@@ -348,16 +350,27 @@ impl<P: Probe> Network<P> {
             let (_, action) = self.nodes[node as usize].script.pop_front().expect("it has a front");
             self.fingerprints[node as usize].fold(now.as_picos());
             match (action, self.nodes[node as usize].device) {
-                (Action::Cable { port, up }, _) => {
+                (Action::Cable { port, up }, device) => {
                     let port = self.nodes[node as usize].first_port + u32::from(port);
                     self.set_cable(now, port, up, ctx);
+                    if let Device::Host(host) = device {
+                        self.rehome(host, ctx);
+                    }
+                }
+                (Action::Home { port, tables }, Device::Host(host)) => {
+                    let homing = self.hosts[host as usize].homing.as_mut();
+                    if let Some(home) = homing.and_then(|homing| homing.switches.get_mut(usize::from(port))) {
+                        home.1 = tables;
+                    }
+                    self.rehome(host, ctx);
                 }
                 (Action::Routes(tables), Device::Switch(switch)) => {
                     self.switches[switch as usize].tables = tables;
                     self.reroute(now, switch, node, ctx);
                 }
                 (Action::Service(rate), Device::Host(host)) => self.set_service(host, rate, ctx),
-                (Action::Routes(_), Device::Host(_)) | (Action::Service(_), Device::Switch(_)) => {}
+                (Action::Routes(_), Device::Host(_))
+                | (Action::Service(_) | Action::Home { .. }, Device::Switch(_)) => {}
             }
         }
     }

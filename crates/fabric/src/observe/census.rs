@@ -46,7 +46,7 @@ impl Census {
         let pipelines = network.switches.iter().map(|switch| switch.pipeline);
         let crossbars = network.switches.iter().filter_map(|switch| switch.crossbar.as_ref());
         let queues = crossbars.clone().flat_map(|crossbar| crossbar.queues());
-        let services = network.hosts.iter().filter_map(|host| host.service.as_ref());
+        let services = network.hosts.iter().flat_map(|host| host.service.iter());
         let consumed = services.clone().map(|service| service.queue);
         let backlogs = network.flows.iter().map(|flow| flow.backlog);
         let points = network.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());

@@ -4,10 +4,10 @@ use fabric::engine::{InMemory, Ranks, in_memory};
 use fabric::graph::{Graph, HostId, LinkSpec, NodeId};
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::FlowSpec;
+use fabric::workload::{FlowSpec, Via};
 use fabric::{BuildOptions, Frame, NoProbe, Probe, RankOf, RunLimits, RunSummary, Simulation};
 use std::ops::ControlFlow;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Stream, Time};
 
 pub fn link(gigabits: u64, latency: Span) -> LinkSpec {
     LinkSpec { rate: Rate::from_gigabits(gigabits), latency, bit_error_rate: 0.0 }
@@ -119,10 +119,54 @@ impl Probe for Deliveries {
     }
 }
 
+/// The same network with hosts that have several links: planes, rails, parallel links, or some more to any switch.
+pub fn multihomed(graph: Graph, seed: u64) -> Graph {
+    let mut stream = Stream::new(seed, 0, "homing");
+    let made = match stream.below(5) {
+        0 => topology::planes(&graph, 2),
+        1 => topology::host_links(graph.clone(), 2),
+        2 => topology::rails(&graph, 2),
+        _ => {
+            let mut graph = graph.clone();
+            let (hosts, switches) = (graph.hosts(), graph.switches());
+            for host in hosts {
+                let link = graph.cables[0].link;
+                for _ in 0..stream.below(3) {
+                    let rate = [link.rate, Rate::from_gigabits(3)][stream.below(2) as usize];
+                    let switch = switches[stream.below(switches.len() as u64) as usize];
+                    graph.cable(host, switch, LinkSpec { rate, ..link });
+                }
+            }
+            Ok(graph)
+        }
+    };
+    // Not every network has rails.
+    made.unwrap_or(graph)
+}
+
+/// Binds each flow to a port of its host, or lets it hash or spray.
+pub fn leave_somehow(spec: &mut NetworkSpec) {
+    let (ends, hosts) = (spec.graph.ports(), spec.graph.hosts());
+    let mut stream = Stream::new(spec.seed, 0, "via");
+    for flow in &mut spec.flows {
+        let ports = ends[hosts[flow.source.0 as usize].0 as usize].len() as u64;
+        flow.via = match stream.below(4) {
+            0 => Via::Port(stream.below(ports) as u16),
+            1 => Via::Hash,
+            _ => Via::Spray,
+        };
+    }
+}
+
 /// A ring whose switches all send clockwise, each host to the one two switches on: a circle of full buffers.
 pub fn clockwise_ring(switches: u32, latency: Span, control: FlowControl, buffer: ClassBuffer) -> NetworkSpec {
-    let graph = topology::ring(switches, 1, Links::same(link(10, latency))).unwrap();
-    let mut spec = network(graph, switch(buffer, control), lossless());
+    clockwise(topology::ring(switches, 1, Links::same(link(10, latency))).unwrap(), control, buffer)
+}
+
+/// The same on a ring with one host per switch.
+pub fn clockwise(ring: Graph, control: FlowControl, buffer: ClassBuffer) -> NetworkSpec {
+    let switches = ring.switches().len() as u32;
+    let mut spec = network(ring, switch(buffer, control), lossless());
     let ends = spec.graph.ports();
     let hosts = spec.graph.hosts();
     let switch_of: Vec<NodeId> = hosts.iter().map(|host| ends[host.0 as usize][0].peer).collect();

@@ -18,6 +18,7 @@ mod enqueue;
 mod fabrics;
 mod faults;
 mod headroom;
+mod homing;
 mod host_delay;
 mod kit;
 mod lanes;

@@ -153,9 +153,17 @@ fn network_of(seed: u64) -> NetworkSpec {
     let latency = Span::from_nanos(r.of(&[50, 500, 3_000]));
     let switches = 3 + r.n(4) as u32;
     let control = flow_control(&mut r);
-    let mut spec = clockwise_ring(switches, latency, control, ClassBuffer::UNLIMITED);
+    let several_links = Stream::new(seed, 1, "homing").below(100) < 20;
+    let mut ring = topology::ring(switches, 1, Links::same(link(10, latency))).unwrap();
+    if several_links {
+        ring = topology::host_links(ring, 2).unwrap();
+    }
+    let mut spec = clockwise(ring, control, ClassBuffer::UNLIMITED);
     if r.p(20) {
-        let graph = topology::leaf_spine(3, 2, 2, Links::same(link(10, latency))).unwrap();
+        let mut graph = topology::leaf_spine(3, 2, 2, Links::same(link(10, latency))).unwrap();
+        if several_links {
+            graph = multihomed(graph, seed);
+        }
         spec = network(graph, spec.switches[0].clone(), lossless());
         let flowlets = FlowletSpec { gap: Span::from_micros(5), entries: 16, choice: FlowletChoice::Shortest };
         spec.multipath = r.of(&[Multipath::FlowHash, Multipath::Adaptive, Multipath::Flowlet(flowlets)]);
@@ -227,6 +235,9 @@ fn network_of(seed: u64) -> NetworkSpec {
             spec.route_changes
                 .push(RouteChange::everywhere(at(Span::from_millis(down) + Span::from_micros(300)), routes));
         }
+    }
+    if several_links {
+        leave_somehow(&mut spec);
     }
     spec
 }

@@ -4,6 +4,7 @@ use crate::kit::*;
 use congestion::parameter::{Value, Values};
 use congestion::{Allowance, Feedback, NoControl, Reaction, ReactionPoint};
 use fabric::graph::LinkSpec;
+use fabric::routing::Routes;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::transport::{RECOVERIES, Recovery};
@@ -290,6 +291,7 @@ struct Case {
     recovery: u8,
     spray: bool,
     noise: u8,
+    several_links: bool,
     faults: Vec<(u8, u16, u16)>,
     flows: Vec<(u8, u8, u16, u32, u8, u8)>,
     seed: u64,
@@ -298,14 +300,15 @@ struct Case {
 fn case() -> impl Strategy<Value = Case> {
     let flow = (0u8..16, 0u8..16, 64u16..2000, 1u32..40_000, 0u8..4, 0u8..3);
     let fault = (any::<u8>(), 1u16..80, 1u16..60);
-    let shape = (0u8..4, 0u8..3, any::<u8>(), any::<bool>(), 0u8..3);
+    let shape = (0u8..4, 0u8..3, any::<u8>(), any::<bool>(), 0u8..3, any::<bool>());
     let lists = (prop::collection::vec(fault, 0..3), prop::collection::vec(flow, 1..8), any::<u64>());
-    (shape, lists).prop_map(|((topology, class, recovery, spray, noise), (faults, flows, seed))| Case {
+    (shape, lists).prop_map(|((topology, class, recovery, spray, noise, several_links), (faults, flows, seed))| Case {
         topology,
         class,
         recovery,
         spray,
         noise,
+        several_links,
         faults,
         flows,
         seed,
@@ -322,6 +325,7 @@ fn any_network(case: &Case) -> NetworkSpec {
         _ => topology::chain(3, 2, Links::same(cable)),
     }
     .unwrap();
+    let graph = if case.several_links { multihomed(graph, case.seed) } else { graph };
     // Noise takes PAUSE frames too, so noisy lossless networks use credits that come back by signal.
     let (switch, class) = match (case.class, case.noise) {
         (0, _) => (switch(ClassBuffer::drop_tail(Bytes::new(9_000)), FlowControl::None), lossy()),
@@ -375,6 +379,21 @@ fn any_network(case: &Case) -> NetworkSpec {
             _ => {}
         }
         spec.flows.push(flow);
+    }
+    if case.several_links {
+        leave_somehow(&mut spec);
+        // Flows that are not bound learn which ports lead to their destinations, and learn of repairs.
+        let mut changes: Vec<(Time, Vec<u32>)> = Vec::new();
+        for at in spec.faults.iter().flat_map(|fault| [Some(fault.down), fault.up]).flatten() {
+            let down = |fault: &&Fault| fault.down <= at && fault.up.is_none_or(|up| up > at);
+            changes
+                .push((at + Span::from_micros(20), spec.faults.iter().filter(down).map(|fault| fault.cable).collect()));
+        }
+        changes.sort();
+        changes.dedup();
+        let change =
+            |(at, down): (Time, Vec<u32>)| RouteChange::everywhere(at, Routes::without_links(&spec.graph, &down));
+        spec.route_changes = changes.into_iter().map(change).collect();
     }
     spec
 }

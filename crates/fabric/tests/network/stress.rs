@@ -68,6 +68,10 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
         _ => topology::leaf_spine(3, 2, 2, Links::same(cable)),
     }
     .unwrap();
+    let several_links = Stream::new(seed, 1, "homing").below(100) < 40;
+    if several_links {
+        graph = multihomed(graph, seed);
+    }
     let mut noisy = false;
     for c in &mut graph.cables {
         if r.p(20) {
@@ -279,6 +283,9 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
     }
     if r.p(20) {
         spec.multipath = Multipath::Spray;
+    }
+    if several_links {
+        leave_somehow(&mut spec);
     }
     (spec, noisy)
 }

@@ -113,17 +113,18 @@ impl Flows<'_> {
             }
             let entropy = plan.spec.entropy(number);
             for &to in to {
-                let mut ways = vec![(flow.class, flow.source, to)];
-                ways.extend(flow.acknowledge.map(|acknowledge| (acknowledge.class, to, flow.source)));
-                if let Some(probe) = flow.path_probe {
-                    ways.extend([(probe.class, flow.source, to), (probe.answer_class, to, flow.source)]);
+                let mut paths: Vec<(u8, Vec<(NodeId, u16)>)> = Vec::new();
+                for port in plan.spec.ports_by(self.routes, number, self.walker.ends(flow.source)) {
+                    // A path that does not arrive is told elsewhere.
+                    let hops = self.walker.path_by(self.routes, (flow.source, port), to, entropy).unwrap_or_default();
+                    let back = self.walker.back(self.routes, &hops, flow.source, entropy);
+                    paths.extend(flow.acknowledge.map(|acknowledge| (acknowledge.class, back.clone())));
+                    if let Some(probe) = flow.path_probe {
+                        paths.extend([(probe.class, hops.clone()), (probe.answer_class, back)]);
+                    }
+                    paths.extend(self.notices(number, flow.source, &hops));
+                    paths.push((flow.class, hops));
                 }
-                // A path that does not arrive is told elsewhere.
-                let walk = |from, to| self.walker.path(self.routes, from, to, entropy).unwrap_or_default();
-                let mut paths: Vec<(u8, Vec<(NodeId, u16)>)> =
-                    ways.into_iter().map(|(class, from, to)| (class, walk(from, to))).collect();
-                let notices = self.notices(number, flow.source, &paths[0].1);
-                paths.extend(notices);
                 for (class, hops) in paths {
                     if !plan.spec.classes.get(usize::from(class)).is_some_and(|class| class.lossless) {
                         continue;

@@ -106,7 +106,8 @@ fn service(adapter: &AdapterSpec, at: Time) -> Option<Rate> {
 /// The flows of a plan on its links.
 pub(super) struct Ground<'a> {
     plan: &'a Plan,
-    /// Every flow with a single destination: its index and its links.
+    /// Every flow with a single destination: its index and its links. One that leaves its host by several ports is
+    /// there once for each, one after the other.
     pub(super) flows: Vec<(usize, Vec<u32>)>,
     /// Every link: its rate, and the adapter it leads to.
     links: Vec<(u32, Rate, Option<&'a AdapterSpec>)>,
@@ -153,15 +154,18 @@ impl<'a> Ground<'a> {
     ) -> Option<Vec<FairShare>> {
         let mut numbers = Vec::new();
         let mut flows = Vec::new();
-        for (number, links) in &self.flows {
+        for paths in self.flows.chunk_by(|one, next| one.0 == next.0) {
+            let number = paths[0].0;
             // When a flow that waits for others is active is a result of the run.
-            if self.plan.spec.dependencies.waits(*number as u32) {
+            if self.plan.spec.dependencies.waits(number as u32) {
                 continue;
             }
-            let Some(demand) = asks(*number, &self.plan.spec.flows[*number]) else { continue };
-            let demand = demand.map(|demand| Rate::from_bits_per_sec(demand as u64));
-            numbers.push(*number);
-            flows.push(Flow { links: links.clone(), demand, weight: 1.0 });
+            let Some(demand) = asks(number, &self.plan.spec.flows[number]) else { continue };
+            let demand = demand.map(|demand| Rate::from_bits_per_sec((demand / paths.len() as f64) as u64));
+            for (_, links) in paths {
+                numbers.push(number);
+                flows.push(Flow { links: links.clone(), demand, weight: 1.0 });
+            }
         }
         let capacity = |(channel, rate, adapter): &(u32, Rate, Option<&AdapterSpec>)| {
             let consumed = adapter.and_then(|adapter| service(adapter, at));
@@ -172,7 +176,7 @@ impl<'a> Ground<'a> {
         let capacities: Vec<(u32, Rate)> =
             self.links.iter().filter(|link| crossed.contains(&link.0)).map(capacity).collect();
         if let Some((schedulers, of_flow)) = &self.classed {
-            return Some(self.classed_shares(schedulers, of_flow, &capacities, &numbers, &flows));
+            return Some(summed(self.classed_shares(schedulers, of_flow, &capacities, &numbers, &flows)));
         }
         let shares = max_min(&capacities, &flows).ok()?;
         let share = |(number, share): (usize, theory::max_min::Share<u32>)| FairShare {
@@ -184,7 +188,7 @@ impl<'a> Ground<'a> {
                 Limit::Demand => None,
             },
         };
-        Some(numbers.into_iter().zip(shares).map(share).collect())
+        Some(summed(numbers.into_iter().zip(shares).map(share).collect()))
     }
 
     /// Returns the shares if links distinguish classes.
@@ -245,17 +249,31 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// Adds the shares of a flow that leaves its host by several ports.
+fn summed(mut shares: Vec<FairShare>) -> Vec<FairShare> {
+    shares.dedup_by(|next, sum| {
+        let same = next.flow == sum.flow;
+        if same {
+            (sum.throughput, sum.most) = (sum.throughput + next.throughput, sum.most + next.most);
+            sum.bottleneck = sum.bottleneck.take().or(next.bottleneck.take());
+        }
+        same
+    });
+    shares
+}
+
 /// Returns every flow with a single destination and its relevant links; `None` if one has no path.
 fn links_of(plan: &Plan, walker: &Walker<'_>) -> Option<Vec<(usize, Vec<u32>)>> {
     let mut flows = Vec::new();
     for (number, flow) in plan.spec.flows.iter().enumerate() {
         let Destination::Host(to) = flow.destination else { continue };
-        let hops = walker.path_of(plan, number, flow, to).ok()?;
-        let mut links: Vec<u32> = hops.iter().map(|&(node, port)| walker.channel(node, port)).collect();
-        if Walker::sprays(plan) && links.len() > 2 {
-            links = vec![links[0], links[links.len() - 1]];
+        for hops in walker.paths_of(plan, number, flow, to).ok()? {
+            let mut links: Vec<u32> = hops.iter().map(|&(node, port)| walker.channel(node, port)).collect();
+            if Walker::sprays(plan) && links.len() > 2 {
+                links = vec![links[0], links[links.len() - 1]];
+            }
+            flows.push((number, links));
         }
-        flows.push((number, links));
     }
     Some(flows)
 }

@@ -92,12 +92,15 @@ fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
             (demand, size) => demand.or(size),
         };
         let Some(load) = load else { continue };
-        let Ok(mut hops) = walker.path_of(plan, number, flow, to) else { continue };
-        if Walker::sprays(plan) && hops.len() > 2 {
-            hops = vec![hops[0], hops[hops.len() - 1]];
-        }
-        for (node, port) in hops {
-            offered[walker.channel(node, port) as usize] += load;
+        let Ok(paths) = walker.paths_of(plan, number, flow, to) else { continue };
+        let load = load / paths.len().max(1) as f64;
+        for mut hops in paths {
+            if Walker::sprays(plan) && hops.len() > 2 {
+                hops = vec![hops[0], hops[hops.len() - 1]];
+            }
+            for (node, port) in hops {
+                offered[walker.channel(node, port) as usize] += load;
+            }
         }
     }
     let mut over: Vec<(f64, String, f64, f64)> = Vec::new();

@@ -2,10 +2,11 @@
 
 use crate::plan::Plan;
 use congestion::ReactionPoint;
+use fabric::address;
 use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use fabric::routing::{Routes, pick};
 use fabric::spec::Multipath;
-use fabric::workload::{Destination, FlowSpec};
+use fabric::workload::{Destination, FlowSpec, Via};
 
 /// Maximum number of receivers of one sender that are considered.
 const LOOKED_AT: usize = 4096;
@@ -60,15 +61,56 @@ impl<'a> Walker<'a> {
         self.ports.get(node.0 as usize)?.get(usize::from(port))
     }
 
-    /// Returns the hops of a flow, equal to [`Routes::path`].
-    pub(crate) fn path(
+    /// Returns the ports of a host.
+    pub(crate) fn ends(&self, host: HostId) -> &[PortEnd] {
+        self.ports.get(self.host(host).0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the first port of a host that leads to another.
+    pub(crate) fn port_toward(&self, routes: &Routes, from: NodeId, to: HostId) -> u16 {
+        let ports = self.ports.get(from.0 as usize).map_or(0, Vec::len);
+        (0..ports as u16).find(|&port| self.leads(routes, from, port, to)).unwrap_or(0)
+    }
+
+    /// Returns whether the switch at a port of a host has a route to another host.
+    fn leads(&self, routes: &Routes, from: NodeId, port: u16, to: HostId) -> bool {
+        let ends = &self.ports[from.0 as usize];
+        !routes.ports(ends[usize::from(port)].peer, address(routes, (port, ends.len()), to)).is_empty()
+    }
+
+    /// Returns the hops of a reply to what came these hops: it leaves by the port at which that arrived, or the next
+    /// one that leads back.
+    pub(crate) fn back(&self, routes: &Routes, hops: &[(NodeId, u16)], to: HostId, entropy: u32) -> Vec<(NodeId, u16)> {
+        let Some(&PortEnd { peer, peer_port, .. }) = hops.last().and_then(|&(node, port)| self.peer(node, port)) else {
+            return Vec::new();
+        };
+        let ports = self.ports[peer.0 as usize].len() as u16;
+        let mut in_turn = (0..ports).map(|step| (peer_port + step) % ports);
+        let port = in_turn.find(|&port| self.leads(routes, peer, port, to)).unwrap_or(peer_port);
+        self.leave(routes, (peer, port), to, entropy).unwrap_or_default()
+    }
+
+    /// Returns the hops of a flow that leaves its source by that port, equal to [`Routes::path`] for the first.
+    pub(crate) fn path_by(
         &self,
         routes: &Routes,
-        from: HostId,
+        (from, port): (HostId, u16),
         to: HostId,
         entropy: u32,
     ) -> Result<Vec<(NodeId, u16)>, String> {
-        self.walk(routes, (self.host(from), 0), to, entropy)
+        self.leave(routes, (self.host(from), port), to, entropy)
+    }
+
+    /// Returns the hops of what leaves a host by a port.
+    fn leave(
+        &self,
+        routes: &Routes,
+        (from, port): (NodeId, u16),
+        to: HostId,
+        entropy: u32,
+    ) -> Result<Vec<(NodeId, u16)>, String> {
+        let ports = self.ports.get(from.0 as usize).map_or(0, Vec::len);
+        self.walk(routes, (from, port), (to, address(routes, (port, ports), to)), entropy)
     }
 
     /// Returns the hops from a switch to a host.
@@ -81,17 +123,17 @@ impl<'a> Walker<'a> {
     ) -> Result<Vec<(NodeId, u16)>, String> {
         let choice = routes.ports(switch, to);
         match choice.get(pick(entropy, routes.salt(switch), choice.len())) {
-            Some(&port) => self.walk(routes, (switch, port), to, entropy),
+            Some(&port) => self.walk(routes, (switch, port), (to, to), entropy),
             None => Err(format!("{} has no route to {}", self.name(switch), self.name(self.host(to)))),
         }
     }
 
-    /// Returns the hops to a host, beginning with this one.
+    /// Returns the hops to a host with an address, beginning with this one.
     fn walk(
         &self,
         routes: &Routes,
         (mut at, mut port): (NodeId, u16),
-        to: HostId,
+        (to, address): (HostId, HostId),
         entropy: u32,
     ) -> Result<Vec<(NodeId, u16)>, String> {
         let target = self.host(to);
@@ -112,7 +154,7 @@ impl<'a> Walker<'a> {
             if hops.len() > self.graph.nodes.len() {
                 return Err(format!("frames for {} loop through {}", self.name(target), self.name(at)));
             }
-            let choice = routes.ports(at, to);
+            let choice = routes.ports(at, address);
             match choice.get(pick(entropy, routes.salt(at), choice.len())) {
                 Some(&next) => port = next,
                 None => return Err(format!("{} has no route to {}", self.name(at), self.name(target))),
@@ -120,7 +162,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns the path of a flow of a plan to one of its destinations.
+    /// Returns the path of a flow of a plan to one of its destinations, by the first of its ports.
     pub(crate) fn path_of(
         &self,
         plan: &Plan,
@@ -128,7 +170,21 @@ impl<'a> Walker<'a> {
         flow: &FlowSpec,
         to: HostId,
     ) -> Result<Vec<(NodeId, u16)>, String> {
-        self.path(&plan.spec.routes, flow.source, to, plan.spec.entropy(number as u32))
+        let port = plan.spec.first_port(number as u32, self.ends(flow.source));
+        self.path_by(&plan.spec.routes, (flow.source, port), to, plan.spec.entropy(number as u32))
+    }
+
+    /// Returns the paths of a flow of a plan to one of its destinations: one for each port by which its frames leave.
+    pub(crate) fn paths_of(
+        &self,
+        plan: &Plan,
+        number: usize,
+        flow: &FlowSpec,
+        to: HostId,
+    ) -> Result<Vec<Vec<(NodeId, u16)>>, String> {
+        let (routes, entropy) = (&plan.spec.routes, plan.spec.entropy(number as u32));
+        let ports = plan.spec.ports_by(routes, number as u32, self.ends(flow.source));
+        ports.into_iter().map(|port| self.path_by(routes, (flow.source, port), to, entropy)).collect()
     }
 
     /// Checks that a flow reaches its destination; the error is the reason.
@@ -137,10 +193,15 @@ impl<'a> Walker<'a> {
             Destination::Host(host) => std::slice::from_ref(host),
             Destination::Uniform(hosts) => &hosts[..hosts.len().min(LOOKED_AT)],
         };
-        destinations.iter().try_for_each(|&to| self.path_of(plan, number, flow, to).map(|_| ()))
+        destinations.iter().try_for_each(|&to| self.paths_of(plan, number, flow, to).map(|_| ()))
     }
 
-    /// Returns whether frames of a flow may take several paths.
+    /// Returns whether the frames of a flow leave its source by several ports.
+    pub(crate) fn sprays_ports(&self, flow: &FlowSpec) -> bool {
+        flow.via == Via::Spray && self.ends(flow.source).len() > 1
+    }
+
+    /// Returns whether frames of a flow may take several paths through the switches.
     pub(crate) fn sprays(plan: &Plan) -> bool {
         plan.spec.multipath != Multipath::FlowHash
     }
@@ -153,7 +214,7 @@ pub fn flow_paths(plan: &Plan) -> Vec<Option<Vec<u32>>> {
     let walker = Walker::new(&plan.spec.graph);
     let path = |(number, flow): (usize, &FlowSpec)| {
         let Destination::Host(to) = flow.destination else { return None };
-        let several = Walker::sprays(plan) || flow.reaction.pulling().is_some();
+        let several = Walker::sprays(plan) || walker.sprays_ports(flow) || flow.reaction.pulling().is_some();
         let hops = walker.path_of(plan, number, flow, to).ok().filter(|_| !several)?;
         Some(hops.into_iter().map(|(node, port)| walker.channel(node, port)).collect())
     };
@@ -177,12 +238,12 @@ mod tests {
             let (from, to) = (HostId(entropy % 16), HostId((entropy * 7 + 3) % 16));
             if from != to {
                 assert_eq!(
-                    walker.path(&routes, from, to, entropy).unwrap(),
+                    walker.path_by(&routes, (from, 0), to, entropy).unwrap(),
                     routes.path(&graph, from, to, entropy).unwrap()
                 );
             }
         }
         let nowhere = Routes::empty(&graph);
-        assert!(walker.path(&nowhere, HostId(0), HostId(1), 1).is_err());
+        assert!(walker.path_by(&nowhere, (HostId(0), 0), HostId(1), 1).is_err());
     }
 }

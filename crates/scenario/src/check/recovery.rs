@@ -24,13 +24,18 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
             unprotected(plan, flow, &subject, findings);
             continue;
         }
-        if Walker::sprays(plan) && rejects_early_frames(flow) {
+        let remedy = match (Walker::sprays(plan), walker.sprays_ports(flow)) {
+            (true, _) => Some("use recovery = \"selective-repeat\", or multipath = \"flow-hash\""),
+            (false, true) => Some("use recovery = \"selective-repeat\", or via = \"hash\""),
+            (false, false) => None,
+        };
+        if let Some(remedy) = remedy.filter(|_| rejects_early_frames(flow)) {
             findings.add(
                 Severity::Warning,
                 &*subject,
                 "frames are sprayed over several paths and arrive out of order, and its recovery discards such frames"
                     .into(),
-                "use recovery = \"selective-repeat\", or multipath = \"flow-hash\"",
+                remedy,
             );
         }
         if let Some((timeout, round_trip)) = hasty(plan, (walker, &trips), number, flow) {

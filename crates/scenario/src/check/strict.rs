@@ -58,17 +58,21 @@ fn outputs(plan: &Plan, walker: &Walker<'_>) -> BTreeMap<u32, Output> {
     let mut outputs: BTreeMap<u32, Output> = BTreeMap::new();
     for (number, flow) in plan.spec.flows.iter().enumerate() {
         let Destination::Host(to) = flow.destination else { continue };
-        let Ok(hops) = walker.path_of(plan, number, flow, to) else { continue };
-        let cable = hops.first().and_then(|&(node, port)| walker.peer(node, port)).map(|end| end.cable as usize);
-        let link = cable.map_or(0.0, |cable| plan.spec.graph.cables[cable].link.rate.as_bits_per_sec() as f64);
-        // Whoever reacts makes room, and what is finite ends.
-        let lasts = matches!(flow.reaction, Reaction::None(_)) && flow.size.is_none();
-        let load = if lasts { demand(plan, flow).unwrap_or(link) } else { 0.0 };
-        for (node, port) in hops {
-            let output = outputs.entry(walker.channel(node, port)).or_default();
-            output.used |= 1 << flow.class;
-            output.sources.entry(flow.source.0).or_insert((link, [0.0; MAX_CLASSES])).1[usize::from(flow.class)] +=
-                load;
+        let Ok(paths) = walker.paths_of(plan, number, flow, to) else { continue };
+        let ports = paths.len().max(1) as f64;
+        for hops in paths {
+            let cable = hops.first().and_then(|&(node, port)| walker.peer(node, port)).map(|end| end.cable as usize);
+            let link = cable.map_or(0.0, |cable| plan.spec.graph.cables[cable].link.rate.as_bits_per_sec() as f64);
+            // Whoever reacts makes room, and what is finite ends.
+            let lasts = matches!(flow.reaction, Reaction::None(_)) && flow.size.is_none();
+            let load = if lasts { demand(plan, flow).map_or(link, |demand| demand / ports) } else { 0.0 };
+            // What a host sends is limited by each of its links.
+            let source = hops.first().map_or(u32::MAX, |&(node, port)| walker.channel(node, port));
+            for (node, port) in hops {
+                let output = outputs.entry(walker.channel(node, port)).or_default();
+                output.used |= 1 << flow.class;
+                output.sources.entry(source).or_insert((link, [0.0; MAX_CLASSES])).1[usize::from(flow.class)] += load;
+            }
         }
     }
     outputs

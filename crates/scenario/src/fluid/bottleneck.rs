@@ -1,7 +1,7 @@
 //! The bottleneck link of a scenario's fluid model, and the control loop over it.
 
 use crate::{Plan, Walker};
-use fabric::graph::{HostId, NodeId, Role};
+use fabric::graph::{NodeId, Role};
 use fabric::spec::{Buffer, Forwarding, SwitchSpec};
 use fabric::workload::Destination;
 use std::collections::BTreeMap;
@@ -117,10 +117,12 @@ impl<'a> Network<'a> {
         self.ports[port as usize].1
     }
 
-    /// Returns the rate of a flow's own cable in bits per second.
+    /// Returns the rate of a flow's own cable in bits per second; of several, if it leaves by them.
     pub(super) fn source_rate(&self, number: u32) -> f64 {
-        let host = self.walker.host(self.plan.spec.flows[number as usize].source);
-        self.walker.peer(host, 0).map_or(f64::NAN, |end| self.link(end.cable).0)
+        let spec = &self.plan.spec;
+        let ends = self.walker.ends(spec.flows[number as usize].source);
+        let ports = spec.ports_by(&spec.routes, number, ends);
+        ports.iter().map(|&port| ends.get(usize::from(port)).map_or(f64::NAN, |end| self.link(end.cable).0)).sum()
     }
 
     /// Returns the rate in bits per second and the latency in seconds.
@@ -177,9 +179,11 @@ impl<'a> Network<'a> {
         let source = self.walker.host(flow.source);
         let mut steps = 0;
         while at != source {
-            // A host has one way out.
-            let first = if self.switch(at.0).is_some() { None } else { Some(0) };
-            let port = first.or_else(|| self.plan.spec.routes.ports(at, HostId(flow.source.0)).first().copied())?;
+            let routes = &self.plan.spec.routes;
+            let port = match self.switch(at.0) {
+                Some(_) => routes.ports(at, flow.source).first().copied()?,
+                None => self.walker.port_toward(routes, at, flow.source),
+            };
             at = self.hop(&mut over, at, port, size)?;
             steps += 1;
             if steps > self.plan.spec.graph.nodes.len() || (at != source && self.switch(at.0).is_none()) {

@@ -19,6 +19,43 @@ pub(super) fn network() -> Section {
         "Predefined network, sized by the keys below. Hosts are named h0, h1, and so on.",
     )];
     keys.extend(parameters());
+    let named: Vec<String> = TOPOLOGIES.iter().map(|topology| written(topology.name)).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    keys.extend([
+        key(
+            "rails",
+            Kind::Count(1, 64),
+            Default::Absent("every host has one link"),
+            "Rail-optimised network: switches with hosts form groups of this many, in order, and the n-th hosts of a \
+             group are one host with a link to each of them. Port i of a host is on the i-th switch of its group.",
+        )
+        .only("topology", &named),
+        key(
+            "planes",
+            Kind::Count(1, 64),
+            Default::Absent("one plane"),
+            "Number of equal networks, the planes, that have the hosts in common: every host has a port in each. \
+             Switches are named p0-leaf0, p1-leaf0, and so on.",
+        )
+        .only("topology", &named),
+        key(
+            "addresses",
+            Kind::choice(&[
+                ("host", "a host has one address, and frames arrive by the nearest of its links"),
+                ("port", "every port has one, and what leaves by port i arrives at port i of a host with as many"),
+            ]),
+            Default::Absent("port with rails, else host"),
+            "What an address names if hosts have several links.",
+        ),
+        key(
+            "host_links",
+            Kind::Count(1, 64),
+            Default::Absent("one link"),
+            "Number of parallel links between a host and each of its switches. With planes or rails, the parallel links of \
+             a host to one switch are consecutive ports.",
+        )
+        .only("topology", &named),
+    ]);
     let link = |default, meaning| key("link", Kind::Table(Box::new(link())), default, meaning);
     keys.extend([
         link(
@@ -335,7 +372,7 @@ fn nodes() -> Section {
             key("names", Kind::Names, Default::Required, "Unique names; {0..7} stands for eight of them."),
             key(
                 "role",
-                Kind::choice(&[("host", "sends and receives; has exactly one link"), ("switch", "forwards")]),
+                Kind::choice(&[("host", "sends and receives; has one link or several"), ("switch", "forwards")]),
                 Default::Required,
                 "Whether the node is a host or a switch.",
             ),

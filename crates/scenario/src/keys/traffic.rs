@@ -265,6 +265,23 @@ fn flow_keys() -> Vec<Key> {
             "Format of its frames in captures of Ethernet links. It has no effect on the run.",
         ),
         key(
+            "via",
+            Kind::choice(&[
+                ("hash", "a hash of the flow picks one of the ports that lead to the destination"),
+                ("spray", "frame by frame, the ports that lead to the destination in turn"),
+            ]),
+            Default::Absent("spray if network.multipath is spray, else hash: as in the switches"),
+            "How the frames of a flow leave a host with several links. A port whose link has failed, or whose switch \
+             has no route to the destination, is not used.",
+        ),
+        key(
+            "port",
+            Kind::Count(0, 63),
+            Default::Absent("as `via` says"),
+            "The port by which all frames leave a host with several links, counted from 0 in the order of its links: \
+             its rail or plane. If that link fails, they wait.",
+        ),
+        key(
             "tree",
             Kind::Count(0, 63),
             Default::Absent("a hash of the flow picks one"),
@@ -543,6 +560,12 @@ fn flows() -> Section {
              overhead.",
         ),
         key("class", Kind::Text, Default::Absent("as in the workload"), "Priority or virtual lane, by name."),
+        key(
+            "port",
+            Kind::Count(0, 63),
+            Default::Absent("as in the workload"),
+            "The port by which all frames leave a host with several links, counted from 0.",
+        ),
         key("rate", Kind::rate(), Default::Absent("greedy"), "Mean rate, including frame overhead."),
     ];
     keys.extend(paced_keys());

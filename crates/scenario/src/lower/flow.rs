@@ -11,7 +11,7 @@ use fabric::graph::HostId;
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{
     Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern, PullSpec,
-    TelemetrySpec,
+    TelemetrySpec, Via,
 };
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
@@ -91,6 +91,7 @@ pub(super) fn template(
         None => reaction.wants_notifications().then(|| Notify { class: class_number, ..Notify::default() }),
     };
     let pull = pull?;
+    let via = via(gathered, root, entry)?;
     entry.time("start")?;
     Some(FlowSpec {
         source: HostId(0),
@@ -110,9 +111,33 @@ pub(super) fn template(
         path_probe: probe?,
         requeue_oracle: entry.time("requeue_oracle"),
         telemetry,
+        via,
         tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
     })
+}
+
+/// A flow that leaves its host by that port.
+pub(super) fn port(number: u64) -> Via {
+    Via::Port(u16::try_from(number).unwrap_or(u16::MAX))
+}
+
+/// Returns how the flows of a workload leave hosts with several links.
+fn via(gathered: &mut Gathered<'_>, root: &Node, entry: &Node) -> Option<Via> {
+    match (entry.count("port"), entry.text("via").as_deref()) {
+        (Some(_), Some(_)) => {
+            let message = "`port` and `via` both choose the port of a host";
+            gathered.refuse(entry.place_of("port"), message, "remove one of them");
+            None
+        }
+        (Some(number), None) => Some(port(number)),
+        (None, Some("spray")) => Some(Via::Spray),
+        (None, Some(_)) => Some(Via::Hash),
+        (None, None) => {
+            let multipath = root.table("network").and_then(|node| node.text("multipath"));
+            Some(if multipath.as_deref() == Some("spray") { Via::Spray } else { Via::Hash })
+        }
+    }
 }
 
 /// Refuses a recovery beside that of a control that brings its own; `Some(None)` if none is given. The one in `[recovery]`

@@ -1,6 +1,6 @@
 //! Flows that a scenario lists, in the file itself or in a CSV file.
 
-use super::flow::{class, order, pattern};
+use super::flow::{class, order, pattern, port};
 use super::traffic::{Made, Work};
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
@@ -108,6 +108,7 @@ impl Work<'_> {
             size: entry.size("size").or(template.size),
             frame: entry.size("frame").unwrap_or(template.frame),
             pattern: pattern(gathered, entry)?,
+            via: entry.count("port").map_or(template.via, port),
             ..template.clone()
         };
         Some((flow, entry.text("name")))

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use discovery::spb::Service;
-use fabric::graph::{Graph, LinkSpec, NodeId, Role};
+use fabric::graph::{Graph, LinkSpec, MAX_HOST_PORTS, NodeId, Role};
 use fabric::routing::{Routes, Routing, link_cost};
 use fabric::spec::{FlowletChoice, FlowletSpec, Multipath, RouteChange};
 use fabric::topology::{self, Links, TopologyError};
@@ -34,6 +34,9 @@ pub(crate) struct Network {
 pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits) -> Option<Network> {
     let node = root.table("network")?;
     let mut graph = draw(gathered, node)?;
+    if let Some(addresses) = node.text("addresses") {
+        graph.port_addresses = addresses == "port";
+    }
     let metrics = change_cables(gathered, node, &mut graph)?;
     let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count();
     let sizes = [
@@ -180,6 +183,18 @@ fn named(gathered: &mut Gathered<'_>, node: &Node, name: &str, links: Links) -> 
             return None;
         }
     };
+    let drawn = match number("rails") {
+        Some(rails) => drawn.and_then(|graph| topology::rails(&graph, rails)),
+        None => drawn,
+    };
+    let drawn = match number("planes") {
+        Some(planes) => drawn.and_then(|graph| topology::planes(&graph, planes)),
+        None => drawn,
+    };
+    let drawn = match number("host_links") {
+        Some(links) => drawn.and_then(|graph| topology::host_links(graph, links)),
+        None => drawn,
+    };
     match drawn {
         Ok(graph) => Some(graph),
         Err(error) => {
@@ -188,6 +203,7 @@ fn named(gathered: &mut Gathered<'_>, node: &Node, name: &str, links: Links) -> 
                 TopologyError::OddPorts { .. } => "k",
                 TopologyError::NoDimensions { .. } => "dims",
                 TopologyError::UnevenGlobalLinks { .. } => "groups",
+                TopologyError::UnevenRails { .. } => "rails",
                 TopologyError::TooLarge { .. } | TopologyError::Graph(_) => "topology",
             };
             let text = error.to_string();
@@ -250,10 +266,10 @@ fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Opti
         cables[cable.b.0 as usize] += 1;
     }
     for (node, &count) in nodes.iter().zip(&cables) {
-        if node.role == Role::Host && count != 1 {
+        if node.role == Role::Host && !(1..=MAX_HOST_PORTS).contains(&count) {
             let place = places.get(&node.name).copied().unwrap_or(Place { source: 0, start: 0, end: 0 });
-            let message = format!("host `{}` has {count} links, but must have exactly one", node.name);
-            gathered.refuse(place, message, "connect it to one switch, or make it a switch if it forwards");
+            let message = format!("host `{}` has {count} links; a host has 1 to {MAX_HOST_PORTS}", node.name);
+            gathered.refuse(place, message, "connect it to a switch, or make it a switch if it forwards");
             good = false;
         }
     }

@@ -109,7 +109,7 @@ impl Synthesizer<'_> {
         // Credits are for the neighbour.
         let destination = match frame.kind {
             Kind::Credit => Address::MAC_CONTROL,
-            _ => self.host_address(frame.dst),
+            _ => self.host_address(self.receiver(frame)),
         };
         ethernet::Repr { destination, source, content }.emit(out);
         tag.emit(next, out);

@@ -50,7 +50,7 @@ impl Synthesizer<'_> {
         let marked = if frame.is_marked() { EXPERIENCED } else { CAPABLE };
         Some(Ends {
             source: internet_address(self.sender(frame)?),
-            destination: internet_address(frame.dst),
+            destination: internet_address(self.receiver(frame)),
             code_point: (frame.class & 7) << 3,
             congestion: if matches!(frame.kind, Kind::Data | Kind::Trimmed) { marked } else { 0 },
         })
@@ -69,7 +69,7 @@ impl Synthesizer<'_> {
     /// Writes the header of a frame over IPv4, with a VLAN tag if the scenario has several classes.
     pub(super) fn emit_link_header(&self, frame: &Frame, out: &mut Writer) {
         let source = self.sender(frame).map_or(super::NOBODY, |host| self.host_address(host));
-        let destination: Address = self.host_address(frame.dst);
+        let destination: Address = self.host_address(self.receiver(frame));
         let tag =
             vlan::Repr { priority: Priority::low_bits(frame.class), vlan: VlanId::default(), ..Default::default() };
         let first = if self.tags { tag.tag_type() } else { ether_type::IPV4 };

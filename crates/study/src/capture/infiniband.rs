@@ -60,7 +60,7 @@ impl Synthesizer<'_> {
             lane: frame.class,
             service_level: frame.class,
             next: LocalRoute::LOCAL,
-            destination: identifier(Some(frame.dst)),
+            destination: identifier(Some(self.receiver(frame))),
             words: ((length - VARIANT) / WORD) as u16,
             source: identifier(self.sender(frame)),
         };

@@ -16,7 +16,7 @@ pub use file::CaptureFile;
 pub use links::{Direction, choose};
 
 use discovery::address;
-use fabric::graph::{Graph, LinkSpec, NodeId};
+use fabric::graph::{Graph, HostId, LinkSpec, NodeId};
 use fabric::record::FrameRow;
 use fabric::spec::{FlowControl, NetworkSpec};
 use fabric::workload::{Destination, FlowSpec};
@@ -155,6 +155,11 @@ impl<'a> Synthesizer<'a> {
 
     fn host_address(&self, host: u32) -> Address {
         self.hosts.get(host as usize).map_or(NOBODY, |&node| address(node, 0))
+    }
+
+    /// Returns the host that a frame is for; its ports are not distinguished.
+    fn receiver(&self, frame: &Frame) -> u32 {
+        self.spec.routes.host_of(HostId(frame.dst)).0
     }
 
     /// Returns the host that sent a frame of a flow, if known.

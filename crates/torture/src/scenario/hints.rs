@@ -35,6 +35,11 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "workloads.skew" => !world.wanted.contains_key("workloads.weights") && random.percent(50),
         // It has no effect on a run.
         "workloads.capture" => false,
+        // Few routings support several links of a host, and few numbers of switches can be grouped.
+        "network.rails" | "network.planes" | "network.host_links" | "network.addresses" => false,
+        // It contradicts `via`.
+        "workloads.port" => false,
+        "workloads.via" if world.wanted.contains_key("workloads.port") => false,
         // One of two readings.
         "switches.vl_arbitration" | "adapters.vl_arbitration" | "switches.egress" | "adapters.egress" => {
             random.percent(12)
@@ -122,6 +127,8 @@ fn network(path: &str, world: &World, random: &mut Random) -> Option<String> {
             quoted(random.of(&["0s", "1ps", "50ns", "500ns", "500ns", "2us"]))
         }
         path if path.ends_with("bit_error_rate") => random.of(&["0.0", "1e-9", "1e-7", "1e-5", "0.001"]).to_string(),
+        "network.rails" => "1".into(),
+        "network.planes" | "network.host_links" => random.of(&["1", "2"]).to_string(),
         "network.k" => random.of(&["2", "4"]).to_string(),
         "network.dims" => random.of(&["[2]", "[3]", "[2, 2]", "[3, 2]", "[2, 2, 2]"]).to_string(),
         "network.hosts" => (2 + random.below(5)).to_string(),
@@ -238,6 +245,7 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
 fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
     let class = |random: &mut Random| quoted(random.of(&world.classes));
     Some(match path {
+        "workloads.port" | "workloads.flows.port" => "0".into(),
         "workloads.name" => quoted(&world.workloads[world.index % world.workloads.len()]),
         "workloads.class"
         | "workloads.flows.class"

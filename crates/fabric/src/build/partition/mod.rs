@@ -91,16 +91,37 @@ pub fn assign(graph: &Graph, partition: &Partition, shards_wanted: usize) -> Vec
         }
         Partition::Explicit(shards) => roots.iter().map(|&root| shards.get(root).copied().unwrap_or(0)).collect(),
         Partition::Natural => {
-            for cable in &graph.cables {
-                let (a, b) = (cable.a.0 as usize, cable.b.0 as usize);
-                if graph.nodes[a].role == Role::Host || graph.nodes[b].role == Role::Host {
-                    clusters.join(a, b);
-                }
-            }
-            natural::share(graph, &clusters.roots(), shards_wanted.clamp(1, graph.nodes.len().max(1)))
+            let wanted = shards_wanted.clamp(1, graph.nodes.len().max(1));
+            natural::share(graph, &at_home(graph, clusters, wanted).roots(), wanted)
         }
     };
     renumber(shard_of)
+}
+
+/// Joins hosts to their switches: to all of them, or to their first ones only if hosts with several links would make
+/// clusters larger than a shard.
+fn at_home(graph: &Graph, clusters: Clusters, shards: usize) -> Clusters {
+    let joined = |first_only: bool| {
+        let mut joined = clusters.clone();
+        let mut met = vec![false; graph.nodes.len()];
+        for cable in &graph.cables {
+            let ends = [cable.a.0 as usize, cable.b.0 as usize];
+            let hosts = || ends.into_iter().filter(|&end| graph.nodes[end].role == Role::Host);
+            let again = hosts().any(|host| std::mem::replace(&mut met[host], true));
+            if hosts().next().is_some() && !(again && first_only) {
+                joined.join(ends[0], ends[1]);
+            }
+        }
+        joined
+    };
+    let mut all = joined(false);
+    if graph.multihomed().next().is_none() {
+        return all;
+    }
+    let mut sizes = vec![0; graph.nodes.len()];
+    all.roots().into_iter().for_each(|root| sizes[root] += 1);
+    let too_large = sizes.iter().any(|&size| size > graph.nodes.len().div_ceil(shards));
+    if too_large { joined(true) } else { all }
 }
 
 /// Numbers from 0 in the order of first appearance.
@@ -116,6 +137,7 @@ fn renumber(shards: Vec<u32>) -> Vec<u32> {
 }
 
 /// Nodes that must stay together: a forest whose roots are the first nodes of their clusters.
+#[derive(Clone)]
 struct Clusters {
     parent: Vec<usize>,
 }

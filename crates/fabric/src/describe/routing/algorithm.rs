@@ -38,11 +38,20 @@ impl Routing {
     /// The tables that avoid the cables `down`, given by their positions in [`Graph::cables`].
     ///
     /// # Errors
-    /// More lanes than there are classes.
+    /// More lanes than there are classes; hosts with several links, except with shortest paths and, if their ports have
+    /// addresses, up*/down*.
     ///
     /// # Panics
     /// If the graph is one that [`Graph::validate`] refuses.
     pub fn compute(&self, graph: &Graph, down: &[u32]) -> Result<Routes, RouteError> {
+        let supported = match self {
+            Routing::Shortest => true,
+            Routing::UpDown { .. } => graph.port_addresses,
+            _ => false,
+        };
+        if let Some(host) = graph.multihomed().next().filter(|_| !supported) {
+            return Err(RouteError::SeveralLinks { host: graph.nodes[host.0 as usize].name.clone() });
+        }
         Ok(match self {
             Routing::Shortest => shortest::compute(graph, down),
             Routing::UpDown { roots } => updown::compute(graph, roots, down),
@@ -68,13 +77,13 @@ impl Routes {
             if !ends.iter().any(|end| down.contains(&end.cable)) {
                 continue;
             }
-            for host in 0..self.hosts as u32 {
+            for host in 0..self.columns as u32 {
                 let host = crate::describe::graph::HostId(host);
                 let list = self.ports(node, host);
                 let up: Vec<u16> =
                     list.iter().copied().filter(|&port| !down.contains(&ends[usize::from(port)].cable)).collect();
                 if !up.is_empty() && up.len() < list.len() {
-                    routes.set(node, host, &up).expect("ports of the same switch");
+                    routes.set_column(node, host, &up).expect("ports of the same switch");
                 }
             }
         }

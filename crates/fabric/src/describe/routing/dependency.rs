@@ -139,18 +139,20 @@ impl Waits {
         let classes: Vec<Classes> =
             (0..routes.groups.len()).map(|row| Classes::of(routes, channels, row, tree)).collect();
         let ports = graph.ports();
-        let homes: Vec<Option<usize>> = graph
-            .hosts()
-            .iter()
-            .map(|host| ports[host.0 as usize].first().and_then(|end| routes.row(end.peer)))
-            .collect();
+        let home = |host: &NodeId| ports[host.0 as usize].iter().filter_map(|end| routes.row(end.peer)).collect();
+        let mut homes: Vec<Vec<usize>> = graph.hosts().iter().map(home).collect();
+        homes.iter_mut().for_each(|rows| {
+            rows.sort_unstable();
+            rows.dedup();
+        });
         let mut senders = vec![0_u32; classes.len()];
         homes.iter().flatten().for_each(|&home| senders[home] += 1);
+        homes.extend(routes.ports.iter().map(|&(_, row, _)| vec![row as usize]));
 
         // Hosts of one switch mostly differ in their last hop only, and follow each other: what was done for one holds for
         // the next. Doing it twice does no harm, so no more is kept.
         let (mut alike, mut done) = (None, None);
-        for (host, &home) in homes.iter().enumerate() {
+        for (host, home) in homes.iter().enumerate() {
             let class_of = |row: usize, group: u16| classes[row].of_group.get(usize::from(group)).copied().unwrap_or(0);
             let last = routes.entries.last(host).map(|(row, group)| (row, class_of(row, group)));
             let like = Some((routes.entries.column(host).0, last, home));
@@ -160,9 +162,9 @@ impl Waits {
             let class_at = |row: usize| class_of(row, routes.entries.get(row, host));
             let column: Vec<u16> = (0..classes.len()).map(class_at).collect();
             // A host sends nothing to itself, so a switch with no other host is no source of its traffic.
-            let silent = home.filter(|&home| senders[home] == 1);
-            let in_lane = |row: usize| routes.layers.get(row * routes.hosts + host).copied().unwrap_or(0) == lane;
-            let sends = |&row: &usize| senders[row] > 0 && Some(row) != silent && in_lane(row);
+            let silent = |row: usize| senders[row] == 1 && home.contains(&row);
+            let in_lane = |row: usize| routes.layers.get(row * routes.columns + host).copied().unwrap_or(0) == lane;
+            let sends = |&row: &usize| senders[row] > 0 && !silent(row) && in_lane(row);
             let sources: Vec<usize> = (0..classes.len()).filter(sends).collect();
             let key = Some((column, sources));
             if let Some((column, sources)) = key.as_ref().filter(|_| key != done) {

@@ -54,6 +54,11 @@ pub enum RouteError {
         /// The switch.
         switch: NodeId,
     },
+    /// A routing that takes hosts for leaves, and a host on several switches.
+    SeveralLinks {
+        /// Name of the host.
+        host: String,
+    },
     /// A routing that would need more lanes than there are.
     TooManyLanes {
         /// How many there are.
@@ -89,6 +94,13 @@ impl fmt::Display for RouteError {
                 "node number {} has more than 65535 different lists of ports; let more destinations share one",
                 switch.0
             ),
+            Self::SeveralLinks { host } => {
+                write!(
+                    f,
+                    "host \"{host}\" has several links, which this routing does not support; use shortest paths, or \
+                     up-down if every port has an address"
+                )
+            }
             Self::TooManyLanes { lanes } => {
                 write!(
                     f,

@@ -192,11 +192,11 @@ fn channels(routes: &Routes, switches: &Switches, from: u32, host: usize) -> Opt
 /// Deals every path to the first lane that it closes no circle in, path by path (LASH).
 pub(super) fn first_fit(routes: &mut Routes, switches: &Switches) -> Result<(), RouteError> {
     let mut lanes: Vec<Order> = Vec::new();
-    let mut layers = vec![0_u8; routes.groups.len() * routes.hosts];
+    let mut layers = vec![0_u8; routes.groups.len() * routes.columns];
     // Hosts of one switch are reached alike, so what is dealt to the first of them holds for the others.
     let mut known: BTreeMap<(u32, u32), u8> = BTreeMap::new();
     for &from in &switches.edges {
-        for host in 0..routes.hosts {
+        for host in 0..routes.columns {
             let Some((home, _)) = switches.homes[host] else { continue };
             let lane = match known.get(&(from, home)) {
                 Some(&lane) => lane,
@@ -219,7 +219,7 @@ pub(super) fn first_fit(routes: &mut Routes, switches: &Switches) -> Result<(), 
                     lane as u8
                 }
             };
-            layers[from as usize * routes.hosts + host] = lane;
+            layers[from as usize * routes.columns + host] = lane;
         }
     }
     routes.set_layers(layers, lanes.len().max(1) as u8);
@@ -231,15 +231,15 @@ pub(super) fn first_fit(routes: &mut Routes, switches: &Switches) -> Result<(), 
 pub(super) fn break_circles(routes: &mut Routes, switches: &Switches) -> Result<(), RouteError> {
     let mut paths: Vec<(usize, Vec<u32>)> = Vec::new();
     for &from in &switches.edges {
-        for host in 0..routes.hosts {
+        for host in 0..routes.columns {
             let path = channels(routes, switches, from, host).unwrap_or_default();
             // A path of one channel waits for nobody that waits.
             if path.len() > 1 {
-                paths.push((from as usize * routes.hosts + host, path));
+                paths.push((from as usize * routes.columns + host, path));
             }
         }
     }
-    let mut layers = vec![0_u8; routes.groups.len() * routes.hosts];
+    let mut layers = vec![0_u8; routes.groups.len() * routes.columns];
     let mut here: Vec<u32> = (0..paths.len() as u32).collect();
     let mut lane = 0;
     loop {

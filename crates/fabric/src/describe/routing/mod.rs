@@ -33,7 +33,7 @@ pub use spb::{Bridges, MASKS, MOST_METRIC, link_cost, path_cost};
 pub use survey::Survey;
 pub use updown::centre;
 
-use crate::describe::graph::{Graph, HostId, NodeId, Role};
+use crate::describe::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use columns::Columns;
 
 /// The most lanes a routing may use: there are no more priorities, and InfiniBand has no more data lanes in common use.
@@ -51,7 +51,11 @@ pub struct Routes {
     /// Node to its row, [`NO_ROW`] for a host.
     rows: Vec<u32>,
     hosts: usize,
-    /// The group number of each (row, host).
+    /// Destinations: hosts, and after these the ports that have addresses of their own.
+    columns: usize,
+    /// Of each of these ports the host, the row of the switch it is connected to, and the port there.
+    ports: Vec<(HostId, u32, u16)>,
+    /// The group number of each (row, destination).
     entries: Columns,
     /// Port lists of each row.
     groups: Vec<Groups>,
@@ -81,8 +85,11 @@ impl Routes {
             }
         }
         let hosts = rows.len() - groups.len();
-        let entries = Columns::empty(groups.len(), hosts);
-        Routes { rows, hosts, entries, groups, trees: 0, layers: Vec::new(), lanes: 1 }
+        let port = |(host, end): (HostId, PortEnd)| (host, rows[end.peer.0 as usize], end.peer_port);
+        let ports: Vec<(HostId, u32, u16)> = graph.addressed_ports().into_iter().map(port).collect();
+        let columns = hosts + ports.len();
+        let entries = Columns::empty(groups.len(), columns);
+        Routes { rows, hosts, columns, ports, entries, groups, trees: 0, layers: Vec::new(), lanes: 1 }
     }
 
     /// All paths of fewest hops, the ports of a list in ascending order.
@@ -127,11 +134,24 @@ impl Routes {
     /// # Errors
     /// A node that is no switch, a host or a port that does not exist. Nothing changes then.
     pub fn set(&mut self, switch: NodeId, host: HostId, ports: &[u16]) -> Result<(), RouteError> {
-        let row = self.row(switch).ok_or(RouteError::NotASwitch { node: switch })?;
-        let column = host.0 as usize;
-        if column >= self.hosts {
+        if host.0 as usize >= self.hosts {
             return Err(RouteError::NoSuchHost { host, hosts: self.hosts });
         }
+        self.set_column(switch, host, ports)?;
+        // The addresses of its ports are reached alike, but for the last hop.
+        for (number, (of, row, last)) in (self.hosts as u32..).zip(self.ports.clone()) {
+            let here = of == host && self.row(switch) == Some(row as usize) && !ports.is_empty();
+            if of == host {
+                self.set_column(switch, HostId(number), if here { std::slice::from_ref(&last) } else { ports })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Likewise for one destination: a host, or the address of a port.
+    fn set_column(&mut self, switch: NodeId, host: HostId, ports: &[u16]) -> Result<(), RouteError> {
+        let row = self.row(switch).ok_or(RouteError::NotASwitch { node: switch })?;
+        let column = host.0 as usize;
         let count = self.groups[row].port_count();
         if let Some(&port) = ports.iter().find(|&&port| port >= count) {
             return Err(RouteError::NoSuchPort { switch, port, ports: count });
@@ -153,11 +173,33 @@ impl Routes {
         Ok(())
     }
 
-    /// The ports at `switch` that lead to `host`, ascending or one for each tree; empty if there is no way, or no such switch or host.
+    /// The address of a port of a host: the host itself, if its ports have no addresses or there is no such port.
+    #[must_use]
+    pub fn address(&self, host: HostId, port: u16) -> HostId {
+        let (first, count) = self.addresses(host);
+        if port < count { HostId(first.0 + u32::from(port)) } else { host }
+    }
+
+    /// The first address of the ports of a host, and how many there are: none, if they have no addresses.
+    pub(crate) fn addresses(&self, host: HostId) -> (HostId, u16) {
+        // They are in the order of hosts.
+        let first = self.ports.partition_point(|(of, ..)| of.0 < host.0);
+        let count = self.ports[first..].iter().take_while(|(of, ..)| *of == host).count();
+        (HostId((self.hosts + first) as u32), count as u16)
+    }
+
+    /// The host that has an address: a host itself, or the address of a port.
+    #[must_use]
+    pub fn host_of(&self, address: HostId) -> HostId {
+        let port = (address.0 as usize).checked_sub(self.hosts).and_then(|place| self.ports.get(place));
+        port.map_or(address, |(host, ..)| *host)
+    }
+
+    /// The ports at `switch` that lead to `host`, or to the address of a port, ascending or one for each tree; empty if there is no way, or no such switch or host.
     #[inline]
     #[must_use]
     pub fn ports(&self, switch: NodeId, host: HostId) -> &[u16] {
-        match self.row(switch).filter(|_| (host.0 as usize) < self.hosts) {
+        match self.row(switch).filter(|_| (host.0 as usize) < self.columns) {
             Some(row) => self.groups[row].ports(self.entries.get(row, host.0 as usize)),
             None => &[],
         }
@@ -170,9 +212,9 @@ impl Routes {
         row.flat_map(|row| (0..self.hosts).map(move |host| self.entries.get(row, host))).collect()
     }
 
-    /// Whether the routes are those of a graph with these switches and so many hosts.
-    pub(crate) fn fits(&self, mut switches: impl Iterator<Item = NodeId>, hosts: usize) -> bool {
-        self.hosts == hosts && switches.all(|switch| self.row(switch).is_some())
+    /// Whether the routes are those of a graph with these switches, and so many hosts and ports with addresses.
+    pub(crate) fn fits(&self, mut switches: impl Iterator<Item = NodeId>, hosts: usize, ports: usize) -> bool {
+        (self.hosts, self.ports.len()) == (hosts, ports) && switches.all(|switch| self.row(switch).is_some())
     }
 
     /// The column of a host, and the group numbers at all rows but perhaps that of its own switch. Hosts of one column
@@ -221,7 +263,7 @@ impl Routes {
     /// The lane of what a host on `switch` sends to `host`.
     #[must_use]
     pub fn lane(&self, switch: NodeId, host: HostId) -> u8 {
-        let entry = self.row(switch).map(|row| row * self.hosts + host.0 as usize);
+        let entry = self.row(switch).map(|row| row * self.columns + host.0 as usize);
         entry.and_then(|entry| self.layers.get(entry)).copied().unwrap_or(0)
     }
 
@@ -249,11 +291,10 @@ impl PartialEq for Routes {
     fn eq(&self, other: &Routes) -> bool {
         self.rows == other.rows
             && self.hosts == other.hosts
+            && self.ports == other.ports
             && (self.trees, self.lanes, &self.layers) == (other.trees, other.lanes, &other.layers)
-            && (0..).zip(&self.rows).filter(|&(_, &row)| row != NO_ROW).all(|(node, _)| {
-                let node = NodeId(node);
-                let (mine, theirs) = (self.groups(node), other.groups(node));
-                let mut pairs = self.table(node).into_iter().zip(other.table(node));
+            && self.groups.iter().zip(&other.groups).enumerate().all(|(row, (mine, theirs))| {
+                let mut pairs = (0..self.columns).map(|to| (self.entries.get(row, to), other.entries.get(row, to)));
                 mine.port_count() == theirs.port_count() && pairs.all(|(a, b)| mine.ports(a) == theirs.ports(b))
             })
     }

@@ -4,8 +4,8 @@ use super::{RouteError, Routes, pick};
 use crate::describe::graph::{Graph, HostId, NodeId, PortEnd, Role};
 
 impl Routes {
-    /// The hops of a flow of that entropy: the output port at the source and at every switch on the way. A host is at
-    /// home without a hop.
+    /// The hops of a flow of that entropy that leaves its source by its first port: the output port at the source and at
+    /// every switch on the way. A host is at home without a hop.
     ///
     /// Each call reads the whole graph; it is meant for questions, not for every frame.
     ///

@@ -1,32 +1,46 @@
 //! Shortest paths by hops, all of them.
 //!
-//! One breadth-first search per switch that has hosts: the hosts of a switch share everything but the last hop.
+//! One breadth-first search per switch that has hosts: the hosts of a switch share everything but the last hop. A host
+//! on several switches is reached by the nearest of them: one search per set of switches.
 
 use super::switches::{FAR, Switches, intern};
 use super::{Groups, Routes};
 use crate::describe::graph::Graph;
+use std::collections::BTreeMap;
 
 pub(super) fn compute(graph: &Graph, down: &[u32]) -> Routes {
     let mut routes = Routes::empty(graph);
     let switches = Switches::of(graph, &routes, down);
-    let toward = groups_toward(&switches, &mut routes.groups);
-    switches.set_columns(&mut routes, &toward);
+    let mut sets: Vec<Vec<u32>> = switches.edges.iter().map(|&row| vec![row]).collect();
+    let mut of_host: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+    for (host, homes) in switches.several.iter().enumerate().filter(|(_, homes)| !homes.is_empty()) {
+        let mut set: Vec<u32> = homes.iter().map(|&(row, _)| row).collect();
+        set.sort_unstable();
+        set.dedup();
+        let column = *known.entry(set).or_insert_with_key(|set| {
+            sets.push(set.clone());
+            sets.len() - 1
+        });
+        of_host.insert(host, column);
+    }
+    let toward = groups_toward(&switches, &sets, &mut routes.groups);
+    switches.set_columns(&mut routes, &toward, &of_host);
     routes
 }
 
-/// For each edge switch and each row the group that leads there; 0 at the edge switch itself.
-fn groups_toward(switches: &Switches, groups: &mut [Groups]) -> Vec<u16> {
-    let edges = &switches.edges;
+/// For each set of edge switches and each row the group that leads to the nearest; 0 at an edge switch itself.
+fn groups_toward(switches: &Switches, edges: &[Vec<u32>], groups: &mut [Groups]) -> Vec<u16> {
     let rows = groups.len();
     let mut toward = vec![0_u16; rows * edges.len()];
     let mut distance = vec![FAR; rows];
     let mut queue: Vec<u32> = Vec::with_capacity(rows);
     let mut ports: Vec<u16> = Vec::new();
-    for (column, &edge) in edges.iter().enumerate() {
+    for (column, edge) in edges.iter().enumerate() {
         distance.fill(FAR);
-        distance[edge as usize] = 0;
+        edge.iter().for_each(|&row| distance[row as usize] = 0);
         queue.clear();
-        queue.push(edge);
+        queue.extend(edge);
         let mut head = 0;
         while let Some(&row) = queue.get(head) {
             head += 1;

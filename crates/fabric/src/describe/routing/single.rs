@@ -40,7 +40,7 @@ pub(super) fn dfsssp(graph: &Graph, down: &[u32]) -> Result<Routes, RouteError> 
     // Paths over each channel so far.
     let mut used = vec![0_u64; switches.channels()];
     let mut distances = std::collections::BTreeMap::new();
-    for host in 0..routes.hosts {
+    for host in 0..routes.columns {
         let Some((home, _)) = switches.homes[host] else { continue };
         let distance = distances.entry(home).or_insert_with(|| switches.distances(&[home]));
         let mut order: Vec<u32> = (0..rows as u32).filter(|&row| distance[row as usize] != FAR).collect();

@@ -2,7 +2,7 @@
 
 use super::Routes;
 use super::switches::{FAR, Switches};
-use crate::describe::graph::Graph;
+use crate::describe::graph::{Graph, HostId};
 
 /// What tables amount to, over all pairs of hosts on different switches, with every choice that is left open equally
 /// likely.
@@ -47,7 +47,9 @@ impl Routes {
         let switches = Switches::of(graph, self, &[]);
         let rows = switches.rows();
         let mut senders = vec![0_u64; rows];
-        switches.homes.iter().flatten().for_each(|&(home, _)| senders[home as usize] += 1);
+        for host in 0..self.hosts {
+            switches.rows_of(host).into_iter().for_each(|home| senders[home as usize] += 1);
+        }
         let mut survey = Survey {
             pairs: 0,
             unreached: 0,
@@ -65,16 +67,22 @@ impl Routes {
         let mut carried = vec![0.0_f64; switches.channels()];
         let mut reached = 0_u64;
         let mut distances = std::collections::BTreeMap::new();
-        for host in 0..self.hosts {
-            let Some((home, _)) = switches.homes[host] else { continue };
-            let distance: &Vec<u32> = distances.entry(home).or_insert_with(|| switches.distances(&[home]));
+        // A host whose ports have addresses is reached by these.
+        let is_whole = |host: &usize| *host >= self.hosts || self.addresses(HostId(*host as u32)).1 == 0;
+        for host in (0..self.columns).filter(is_whole) {
+            let homes = switches.rows_of(host);
+            if homes.is_empty() {
+                continue;
+            }
+            let distance: &Vec<u32> = distances.entry(homes.clone()).or_insert_with(|| switches.distances(&homes));
+            let away = |row: &&u32| !homes.contains(row) && distance[**row as usize] != FAR;
             for tree in 0..usize::from(self.trees.max(1)) {
                 let weight = 1.0 / f64::from(self.trees.max(1));
-                let choices = self.choices(&switches, host, tree, home);
-                let Some(order) = order(&switches, &choices, home) else { continue };
-                let lengths = lengths(&switches, &choices, &order, home);
+                let choices = self.choices(&switches, host, tree, &homes);
+                let Some(order) = order(&switches, &choices, &homes) else { continue };
+                let lengths = lengths(&switches, &choices, &order, &homes);
                 let mut passing = vec![0.0; rows];
-                for &row in switches.edges.iter().filter(|&&row| row != home && distance[row as usize] != FAR) {
+                for &row in switches.edges.iter().filter(away) {
                     if let Some((mean, most)) = lengths[row as usize] {
                         let count = senders[row as usize] as f64 * weight;
                         survey.hops += mean * count;
@@ -96,7 +104,7 @@ impl Routes {
                     }
                 }
                 if tree == 0 {
-                    for &row in switches.edges.iter().filter(|&&row| row != home && distance[row as usize] != FAR) {
+                    for &row in switches.edges.iter().filter(away) {
                         survey.pairs += senders[row as usize];
                         let arrives = lengths[row as usize].is_some();
                         reached += if arrives { senders[row as usize] } else { 0 };
@@ -125,10 +133,10 @@ impl Routes {
     }
 
     /// The channels a frame for a host may take at each row, in one of the trees where there are any.
-    fn choices(&self, switches: &Switches, host: usize, tree: usize, home: u32) -> Vec<Vec<u32>> {
+    fn choices(&self, switches: &Switches, host: usize, tree: usize, homes: &[u32]) -> Vec<Vec<u32>> {
         (0..switches.rows() as u32)
             .map(|row| {
-                if row == home {
+                if homes.contains(&row) {
                     return Vec::new();
                 }
                 let ports = self.groups[row as usize].ports(self.entries.get(row as usize, host));
@@ -143,7 +151,7 @@ impl Routes {
     pub fn difference(&self, other: &Routes) -> (usize, usize) {
         let mut changed = (0, 0);
         for (row, (mine, theirs)) in self.groups.iter().zip(&other.groups).enumerate() {
-            let hosts = 0..self.hosts.min(other.hosts);
+            let hosts = 0..self.columns.min(other.columns);
             let pairs = hosts.map(|host| (self.entries.get(row, host), other.entries.get(row, host)));
             let differ = pairs.filter(|&(a, b)| mine.ports(a) != theirs.ports(b)).count();
             changed = (changed.0 + usize::from(differ > 0), changed.1 + differ);
@@ -152,15 +160,15 @@ impl Routes {
     }
 }
 
-/// The rows that are led to `home`, each after all it may lead to; `None` if a choice leads in a circle.
-fn order(switches: &Switches, choices: &[Vec<u32>], home: u32) -> Option<Vec<u32>> {
+/// The rows that are led to one of `homes`, each after all it may lead to; `None` if a choice leads in a circle.
+fn order(switches: &Switches, choices: &[Vec<u32>], homes: &[u32]) -> Option<Vec<u32>> {
     // How many of a row's choices have not been placed yet.
     let mut left: Vec<usize> = choices.iter().map(Vec::len).collect();
     let mut sources: Vec<Vec<u32>> = vec![Vec::new(); choices.len()];
     for (row, list) in (0_u32..).zip(choices) {
         list.iter().for_each(|&channel| sources[switches.far(channel) as usize].push(row));
     }
-    let mut order = vec![home];
+    let mut order = homes.to_vec();
     let mut head = 0;
     while let Some(&row) = order.get(head) {
         head += 1;
@@ -174,10 +182,10 @@ fn order(switches: &Switches, choices: &[Vec<u32>], home: u32) -> Option<Vec<u32
     (order.len() <= choices.len()).then_some(order)
 }
 
-fn lengths(switches: &Switches, choices: &[Vec<u32>], order: &[u32], home: u32) -> Lengths {
+fn lengths(switches: &Switches, choices: &[Vec<u32>], order: &[u32], homes: &[u32]) -> Lengths {
     let mut lengths: Lengths = vec![None; choices.len()];
     for &row in order {
-        if row == home {
+        if homes.contains(&row) {
             lengths[row as usize] = Some((0.0, 0));
             continue;
         }

@@ -35,6 +35,13 @@ pub enum TopologyError {
         /// Global links of one group: routers per group times global links per router.
         global_links: u64,
     },
+    /// Switches with hosts that cannot be grouped into rails.
+    UnevenRails {
+        /// Rails, as given.
+        rails: u32,
+        /// Switches with hosts.
+        switches: usize,
+    },
     /// More of something than can be held.
     TooLarge {
         /// Name of the topology.
@@ -59,6 +66,11 @@ impl fmt::Display for TopologyError {
             Self::OddPorts { given } => {
                 write!(f, "fat_tree: k is {given} and must be even; try {} or {}", given - 1, u64::from(*given) + 1)
             }
+            Self::UnevenRails { rails, switches } => write!(
+                f,
+                "{switches} switches with hosts do not form groups of {rails} with as many hosts each; \
+                 give a number of rails that divides them"
+            ),
             Self::NoDimensions { topology } => {
                 write!(f, "{topology}: dims is empty; give the number of switches along each dimension, such as 4, 4")
             }

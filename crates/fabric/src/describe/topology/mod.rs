@@ -11,6 +11,7 @@ mod catalogue;
 mod dragonfly;
 mod error;
 mod grid;
+mod homing;
 mod line;
 mod tree;
 
@@ -18,6 +19,7 @@ pub use catalogue::{LinkInfo, ParameterInfo, TOPOLOGIES, TopologyInfo};
 pub use dragonfly::{dragonfly, dragonfly_is_balanced};
 pub use error::TopologyError;
 pub use grid::{mesh, torus};
+pub use homing::{host_links, planes, rails};
 pub use line::{chain, dumbbell, ring, single_switch, two_switches};
 pub use tree::{fat_tree, leaf_spine, tree};
 

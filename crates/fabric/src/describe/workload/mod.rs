@@ -164,6 +164,19 @@ impl Default for TelemetrySpec {
     }
 }
 
+/// The port by which frames leave a host with several cables. A host knows its failed cables and the routes of the
+/// switches at its cables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Via {
+    /// By a hash of the flow, one of the ports that lead to the destination; another one when it no longer does.
+    #[default]
+    Hash,
+    /// Frame by frame, the ports that lead to the destination in turn; those that are paused are passed over.
+    Spray,
+    /// Always that one, counted from 0 in the order of the cables.
+    Port(u16),
+}
+
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
@@ -203,6 +216,8 @@ pub struct FlowSpec {
     pub requeue_oracle: Option<Span>,
     /// Whether its data frames have room for telemetry, which switches stamp and acknowledgements return.
     pub telemetry: Option<TelemetrySpec>,
+    /// By which port its frames leave a host with several.
+    pub via: Via,
     /// Which tree it goes by, where the source chooses among several; `None` is by a hash of the flow.
     pub tree: Option<u8>,
     /// Its reaction point as it is at the start.
@@ -279,6 +294,7 @@ impl FlowSpec {
             path_probe: None,
             requeue_oracle: None,
             telemetry: None,
+            via: Via::Hash,
             tree: None,
             reaction: Reaction::None(NoControl::default()),
         }

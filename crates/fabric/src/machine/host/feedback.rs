@@ -68,7 +68,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Sends the probe that a flow's reaction point wants to send, if it does.
-    pub(crate) fn send_probe(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
+    pub(crate) fn send_probe(&mut self, now: Time, slot: u32, ctx: &mut Ctx) {
         let flow = &mut self.flows[slot as usize];
         let Some(how) = self.plan.flows[flow.number as usize].path_probe.filter(|_| flow.destination != NIL) else {
             return;
@@ -80,7 +80,8 @@ impl<P: Probe> Network<P> {
         (frame.entropy, frame.class, frame.tag) = (flow.entropy, how.class, probe.tag);
         self.totals.probes += 1;
         self.totals.control_bytes += how.size.get();
-        self.send_by_host(self.hosts[host as usize].port, frame, ctx);
+        let p = flow.port;
+        self.send_by_host(p, frame, ctx);
     }
 
     /// Sends a probe back to the source of its flow. A probe for a congestion point that is not on its path is discarded.

@@ -41,6 +41,10 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     /// Position of its host in the shard.
     pub(crate) host: u32,
+    /// The port by which its next frame leaves, as a position in the shard.
+    pub(crate) port: u32,
+    /// Its frames leave by the ports of its host in turn.
+    pub(crate) sprays: bool,
     /// Its neighbours in the ring of those that may send.
     pub(crate) previous_ready: u32,
     pub(crate) next_ready: u32,
@@ -121,6 +125,8 @@ impl Flow {
         Flow {
             number,
             host,
+            port: 0,
+            sprays: false,
             previous_ready: NIL,
             next_ready: NIL,
             in_ring: false,

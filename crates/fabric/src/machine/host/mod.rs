@@ -1,9 +1,10 @@
-//! Adapters: many flows on one cable, and a receiver that may be slower than the cable.
+//! Adapters: many flows on one cable or several, and a receiver that may be slower than the cable.
 
 pub(crate) mod deferred;
 pub(crate) mod delivery;
 pub(crate) mod feedback;
 pub(crate) mod flow;
+pub(crate) mod homing;
 pub(crate) mod receiving;
 pub(crate) mod reliable;
 pub(crate) mod ring;
@@ -12,6 +13,7 @@ pub(crate) mod source;
 pub(crate) mod timers;
 pub(crate) mod waiting;
 
+use self::homing::Homing;
 use self::service::Service;
 use crate::describe::spec::MAX_CLASSES;
 use engine::IndexedHeap;
@@ -22,7 +24,11 @@ use transport::Puller;
 pub(crate) struct Host {
     /// Number among the hosts of the network.
     pub(crate) number: u32,
+    /// Its first port.
     pub(crate) port: u32,
+    pub(crate) ports: u16,
+    /// What it chooses among its ports by, if it has several.
+    pub(crate) homing: Option<Box<Homing>>,
     /// Its flows, as positions in [`Network::flows`](super::network::Network::flows): those that start by time, in that
     /// order, and then those that wait for others.
     pub(crate) first_flow: u32,
@@ -39,9 +45,9 @@ pub(crate) struct Host {
     pub(crate) puller: Option<Box<Puller>>,
     /// Its flows by their numbers there, as positions in the network's `received`.
     pub(crate) pulled: Vec<u32>,
-    /// Of each class the flow that sent last, as a position in the network's flows, or [`NIL`](super::frame::NIL); see
-    /// `Network::last_sender`.
-    pub(crate) last_sender: [u32; MAX_CLASSES],
-    /// Frames that have arrived and are not yet consumed; present if it can be slower than the cable.
-    pub(crate) service: Option<Box<Service>>,
+    /// By port: of each class the flow that sent last, as a position in the network's flows, or
+    /// [`NIL`](super::frame::NIL); see `Network::last_sender`.
+    pub(crate) last_sender: Box<[[u32; MAX_CLASSES]]>,
+    /// By port: frames that have arrived and are not yet consumed; empty if it cannot be slower than the cable.
+    pub(crate) service: Box<[Service]>,
 }

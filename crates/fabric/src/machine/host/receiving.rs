@@ -24,6 +24,8 @@ pub(crate) struct Inbound {
     pub(crate) pulls: Option<u32>,
     /// Entropy of the latest frame: replies take a path that is chosen likewise.
     entropy: u32,
+    /// The port of the host at which it arrived: replies leave by it.
+    input: u16,
     /// Frames that had arrived before.
     pub(crate) duplicates: u64,
     pub(crate) duplicate_bytes: u64,
@@ -46,6 +48,7 @@ impl Inbound {
             position,
             pulls: None,
             entropy: 0,
+            input: 0,
             duplicates: 0,
             duplicate_bytes: 0,
             rejected: 0,
@@ -60,7 +63,7 @@ impl Inbound {
 impl Inbound {
     /// A frame has arrived, or the header of one. Returns what became of it.
     fn see(&mut self, now: Time, frame: &Frame, trimmed: bool) -> Arrival {
-        self.entropy = frame.entropy;
+        (self.entropy, self.input) = (frame.entropy, frame.input);
         let arrived = Arrived {
             number: unwrapped(frame.seq(), self.sink.expected()),
             stamp: frame.born(),
@@ -134,8 +137,8 @@ impl<P: Probe> Network<P> {
             let Some((number, total)) = puller.next_pull(now) else { break };
             let state = &self.hosts[host as usize];
             let slot = state.pulled[number as usize];
-            let p = state.port;
             let Some(inbound) = &self.received[slot as usize].inbound else { continue };
+            let p = state.port + u32::from(inbound.input);
             let spec = &self.plan.flows[inbound.flow as usize];
             let Some(how) = spec.pull else { continue };
             let mut frame = Frame::saying(Content::Pull(total), how.size.get() as u16, now);
@@ -229,8 +232,9 @@ impl<P: Probe> Network<P> {
     /// The timer of a sink runs out, or was set before it was put off.
     pub(crate) fn on_sink_timer(&mut self, now: Time, host: u32, position: u32, ctx: &mut Ctx) {
         let state = &self.hosts[host as usize];
-        let (p, slot) = (state.port, state.sinks[position as usize]);
+        let (first, slot) = (state.port, state.sinks[position as usize]);
         let Some(inbound) = &mut self.received[slot as usize].inbound else { return };
+        let p = first + u32::from(inbound.input);
         if inbound.sink.deadline().is_some_and(|at| at <= now) {
             inbound.sink.on_deadline(now);
         }

@@ -211,7 +211,8 @@ impl<P: Probe> Network<P> {
         frame.entropy = flow.reaction.entropy().unwrap_or(flow.entropy);
         frame.tag = flow.announcement();
         self.totals.control_bytes += how.size.get();
-        self.send_by_host(self.hosts[host as usize].port, frame, ctx);
+        let p = flow.port;
+        self.send_by_host(p, frame, ctx);
         self.arm_retransmission(now, host, slot, ctx);
     }
 

@@ -3,7 +3,7 @@
 use crate::machine::frame::{Frame, NIL, TELEMETRY};
 use crate::machine::host::flow::Flow;
 use crate::machine::network::{Ctx, Network};
-use crate::machine::port::CREDITS;
+use crate::machine::port::{CREDITS, MULTIHOMED};
 use crate::observe::probe::Probe;
 use congestion::ReactionPoint;
 use transport::Next;
@@ -64,6 +64,9 @@ impl<P: Probe> Network<P> {
             flow.backlog.pop(&self.pool).expect("a flow in the ring has something to send")
         };
         self.refill_backlog(slot);
+        if self.ports[p as usize].flags & MULTIHOMED != 0 {
+            self.pool[place].dst = self.address_by(p, self.pool[place].dst);
+        }
         let flow = &mut self.flows[slot as usize];
         let spec = &self.plan.flows[flow.number as usize];
         let frame = &mut self.pool[place];
@@ -103,8 +106,11 @@ impl<P: Probe> Network<P> {
             self.leave_ring(p, slot);
             self.arm_limiter(now, host, slot, ctx);
         }
+        if self.flows[slot as usize].sprays {
+            self.take_turns(p, slot, ctx);
+        }
         self.arm_deadline(now, host, slot, ctx);
-        self.send_probe(now, host, slot, ctx);
+        self.send_probe(now, slot, ctx);
         if stalled {
             self.make_paced(now, host, slot, ctx);
         }
@@ -113,7 +119,12 @@ impl<P: Probe> Network<P> {
 
     /// Length of the frame the first flow of a ring would send.
     pub(crate) fn next_flow_len(&self, tail: u32) -> u32 {
-        let flow = &self.flows[self.flows[tail as usize].next_ready as usize];
+        self.next_len_of(self.flows[tail as usize].next_ready)
+    }
+
+    /// Length of the frame that a flow would send next.
+    pub(crate) fn next_len_of(&self, slot: u32) -> u32 {
+        let flow = &self.flows[slot as usize];
         let len = match flow.next() {
             Next::Again { number, .. } => flow.len_again(number, self.plan.smallest_frame),
             _ if flow.greedy => flow.next_len(self.plan.smallest_frame),
@@ -126,13 +137,15 @@ impl<P: Probe> Network<P> {
     ///
     /// It goes before the flow that sent last, if that one is in the ring: so no flow sends twice in a row while another
     /// may send. A greedy flow without limits comes here when it starts or turns on, and goes to the end of the ring.
-    fn join_ring(&mut self, p: u32, slot: u32, ctx: &mut Ctx) {
+    pub(crate) fn join_ring(&mut self, p: u32, slot: u32, ctx: &mut Ctx) {
         let flow = &self.flows[slot as usize];
         let (class, starts) = (flow.class, flow.plain && flow.greedy);
         let lane = self.lane(p, class);
         let tail = self.lanes[lane].ready;
         let last = self.last_sender(p, slot);
-        let (before, after) = if !starts && last != NIL && self.flows[last as usize].in_ring {
+        // A flow that sent last may wait at another port by now.
+        let here = |flow: &Flow| flow.in_ring && flow.port == p;
+        let (before, after) = if !starts && last != NIL && here(&self.flows[last as usize]) {
             (self.flows[last as usize].previous_ready, last)
         } else {
             self.lanes[lane].ready = slot;
@@ -147,8 +160,16 @@ impl<P: Probe> Network<P> {
         self.kick(p, ctx);
     }
 
+    /// The flows that wait at a port of a host, in turn.
+    pub(crate) fn ring(&self, p: u32, class: u8) -> impl Iterator<Item = u32> {
+        let tail = self.lanes[self.lane(p, class)].ready;
+        let after = |slot: u32| self.flows[slot as usize].next_ready;
+        let first = (tail != NIL).then(|| after(tail));
+        std::iter::successors(first, move |&slot| (slot != tail).then(|| after(slot)))
+    }
+
     /// Takes a flow out of its ring.
-    fn leave_ring(&mut self, p: u32, slot: u32) {
+    pub(crate) fn leave_ring(&mut self, p: u32, slot: u32) {
         self.last_sender(p, slot);
         let flow = &mut self.flows[slot as usize];
         flow.in_ring = false;
@@ -174,7 +195,8 @@ impl<P: Probe> Network<P> {
     fn last_sender(&mut self, p: u32, slot: u32) -> u32 {
         let Flow { class, host, .. } = self.flows[slot as usize];
         let tail = self.lanes[self.lane(p, class)].ready;
-        let last = &mut self.hosts[host as usize].last_sender[usize::from(class)];
+        let number = usize::from(self.ports[p as usize].number);
+        let last = &mut self.hosts[host as usize].last_sender[number][usize::from(class)];
         if tail != NIL && self.flows[tail as usize].has_had_turn() {
             *last = tail;
         }
@@ -183,32 +205,47 @@ impl<P: Probe> Network<P> {
 
     /// Brings a flow's place in the ring in line with what it may do.
     pub(crate) fn settle_flow(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
-        let p = self.hosts[host as usize].port;
         let flow = &mut self.flows[slot as usize];
+        let p = flow.port;
         flow.repace(now);
         match (flow.may_send(now), flow.in_ring) {
+            (true, false) if flow.sprays => {
+                let p = self.sprayed_port(slot, None, ctx);
+                self.flows[slot as usize].port = p;
+                self.join_ring(p, slot, ctx);
+            }
             (true, false) => self.join_ring(p, slot, ctx),
             (false, true) => self.leave_ring(p, slot),
             _ => {}
         }
         self.arm_limiter(now, host, slot, ctx);
-        self.send_probe(now, host, slot, ctx);
+        self.send_probe(now, slot, ctx);
         self.arm_deadline(now, host, slot, ctx);
     }
 
     /// Puts a frame that the host itself makes into its queue.
-    pub(crate) fn send_by_host(&mut self, p: u32, mut frame: Frame, ctx: &mut Ctx) {
+    pub(crate) fn send_by_host(&mut self, mut p: u32, mut frame: Frame, ctx: &mut Ctx) {
+        if self.ports[p as usize].flags & MULTIHOMED != 0 {
+            p = self.reply_port(p, frame.dst);
+            frame.dst = self.address_by(p, frame.dst);
+        }
         if self.plan.telemetry {
             self.enlarge_by_telemetry(&mut frame);
         }
-        let lane = self.lane(p, frame.class);
-        self.lanes[lane].bytes += u32::from(frame.len);
         let place = self.pool.put(frame);
         if self.plan.telemetry {
             self.return_stamps(place);
         }
+        self.queue_at_host(p, place, ctx);
+    }
+
+    /// Puts a frame into the queue of a host's port.
+    pub(crate) fn queue_at_host(&mut self, p: u32, place: u32, ctx: &mut Ctx) {
+        let (class, len) = (self.pool[place].class, self.pool[place].len);
+        let lane = self.lane(p, class);
+        self.lanes[lane].bytes += u32::from(len);
         self.lanes[lane].queue.push(&mut self.pool, place);
-        self.ports[p as usize].waiting |= 1 << frame.class;
+        self.ports[p as usize].waiting |= 1 << class;
         self.kick(p, ctx);
     }
 }

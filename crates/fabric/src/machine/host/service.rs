@@ -6,7 +6,7 @@ use crate::observe::probe::Probe;
 use units::{Bytes, Rate, Time, Wire};
 
 /// A receiver of limited speed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Service {
     /// `None` consumes at once, a rate of zero not at all.
     pub(crate) rate: Option<Rate>,
@@ -30,7 +30,7 @@ impl<P: Probe> Network<P> {
     /// A frame has arrived at a host.
     #[inline]
     pub(crate) fn host_receives(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
-        if self.hosts[host as usize].service.is_none() {
+        if self.hosts[host as usize].service.is_empty() {
             return self.consume(now, p, host, place, ctx);
         }
         let (class, len) = (self.pool[place].class, self.pool[place].len);
@@ -43,15 +43,15 @@ impl<P: Probe> Network<P> {
             self.release(now, p, class, len, ctx);
             return;
         }
-        if let Some(service) = &mut self.hosts[host as usize].service {
-            service.queue.push(&mut self.pool, place);
-        }
+        let number = usize::from(self.ports[p as usize].number);
+        self.hosts[host as usize].service[number].queue.push(&mut self.pool, place);
         self.kick_stage(p, ctx);
     }
 
     /// A slow receiver has consumed a frame, or may begin to.
     pub(crate) fn on_receive_service(&mut self, now: Time, p: u32, host: u32, ctx: &mut Ctx) {
-        let Some(service) = &mut self.hosts[host as usize].service else { return };
+        let number = usize::from(self.ports[p as usize].number);
+        let Some(service) = self.hosts[host as usize].service.get_mut(number) else { return };
         let done = std::mem::replace(&mut service.current, NIL);
         if done != NIL {
             let (class, len) = (self.pool[done].class, self.pool[done].len);
@@ -59,7 +59,7 @@ impl<P: Probe> Network<P> {
             self.release(now, p, class, len, ctx);
         }
         loop {
-            let Some(service) = &mut self.hosts[host as usize].service else { return };
+            let Some(service) = self.hosts[host as usize].service.get_mut(number) else { return };
             if service.rate == Some(Rate::ZERO) {
                 return;
             }
@@ -78,11 +78,12 @@ impl<P: Probe> Network<P> {
 
     /// A receiver's speed changes; the frame it is at keeps its old one.
     pub(crate) fn set_service(&mut self, host: u32, rate: Option<Rate>, ctx: &mut Ctx) {
-        let p = self.hosts[host as usize].port;
-        if let Some(service) = &mut self.hosts[host as usize].service {
+        let first = self.hosts[host as usize].port;
+        for number in 0..self.hosts[host as usize].service.len() {
+            let service = &mut self.hosts[host as usize].service[number];
             service.rate = rate;
             service.clock = clock(rate);
-            self.kick_stage(p, ctx);
+            self.kick_stage(first + number as u32, ctx);
         }
     }
 }

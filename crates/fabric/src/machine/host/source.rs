@@ -36,7 +36,7 @@ impl<P: Probe> Network<P> {
         if stop.is_some_and(|stop| stop <= now) {
             (flow.on, flow.stopped) = (false, true);
             flow.reaction.on_activity(now, false);
-            self.clear_backlog(now, host, slot);
+            self.clear_backlog(now, slot);
             self.disarm_flow_timer(host, slot, SOURCE, ctx);
             return self.settle_flow(now, host, slot, ctx);
         }
@@ -63,15 +63,15 @@ impl<P: Probe> Network<P> {
         if !turned_on {
             self.disarm_flow_timer(host, slot, SOURCE, ctx);
             if matches!(activity, Activity::OnOff { discard: true, .. }) {
-                self.clear_backlog(now, host, slot);
+                self.clear_backlog(now, slot);
             }
         }
         self.settle_flow(now, host, slot, ctx);
         self.request_to_send(now, host, slot, ctx);
     }
 
-    fn clear_backlog(&mut self, now: Time, host: u32, slot: u32) {
-        let p = self.hosts[host as usize].port;
+    fn clear_backlog(&mut self, now: Time, slot: u32) {
+        let p = self.flows[slot as usize].port;
         while let Some(place) = self.flows[slot as usize].backlog.pop(&self.pool) {
             self.lose(now, p, place, DropCause::AtSource);
             self.refill_backlog(slot);
@@ -96,8 +96,8 @@ impl<P: Probe> Network<P> {
 
     /// A paced source makes a frame.
     pub(crate) fn make_paced(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
-        let p = self.hosts[host as usize].port;
         let flow: &mut Flow = &mut self.flows[slot as usize];
+        let p = flow.port;
         let spec = &self.plan.flows[flow.number as usize];
         let Pattern::Paced { backlog, .. } = spec.pattern else { return };
         if !flow.on || flow.remaining == 0 {

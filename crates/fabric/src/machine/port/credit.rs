@@ -91,6 +91,12 @@ impl<P: Probe> Network<P> {
         asked.filter(affordable).fold(0, |mask, class| mask | 1 << class)
     }
 
+    /// Whether a port has the credits for a frame, where it needs any.
+    pub(crate) fn has_credits(&self, p: u32, class: u8, len: u16) -> bool {
+        let (port, gate) = (&self.ports[p as usize], &self.gates[self.lane(p, class)]);
+        port.credited >> class & 1 == 0 || gate.limit >= gate.spent + u64::from(units(port.credit_unit, len))
+    }
+
     /// A control frame is about to start: a credit frame says what is true now.
     pub(crate) fn fill_control(&mut self, p: u32, place: u32) {
         if let Content::Credit(Credit { class, .. }) = self.pool[place].content() {

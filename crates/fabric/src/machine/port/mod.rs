@@ -39,6 +39,10 @@ pub(crate) const TIMED: u16 = 512;
 pub(crate) const IN_TURN: u16 = 1024;
 /// Where the room of a frame that has left is more than released: somebody keeps account of it, or a copy.
 pub(crate) const KEEPS: u16 = 2048;
+/// The port of a host with several.
+pub(crate) const MULTIHOMED: u16 = 4096;
+/// The port of a host with several, and with flows that spray over them; it is also [`TIMED`].
+pub(crate) const SPRAYED: u16 = 8192;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]

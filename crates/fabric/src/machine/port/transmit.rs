@@ -4,7 +4,7 @@ use crate::machine::frame::{CORRUPT, Frame, NIL};
 use crate::machine::network::{Ctx, Device, Message, Network};
 use crate::machine::port::{
     ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, IN_TURN, INPUT_QUEUED, KEEPS, NOISY, NOTICES,
-    OUTPUT_QUEUED, Port, TIMED,
+    OUTPUT_QUEUED, Port, SPRAYED, TIMED,
 };
 use crate::observe::probe::Probe;
 use units::{Bytes, Span, Time};
@@ -33,7 +33,7 @@ impl<P: Probe> Network<P> {
         let classes = port.waiting & !port.blocked;
         let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | IN_TURN | NOTICES | ARBITRATED) == OUTPUT_QUEUED;
         if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
-            if classes != 0 || !port.control.is_empty() || port.flags & NOTICES != 0 {
+            if classes != 0 || !port.control.is_empty() || port.flags & (NOTICES | SPRAYED) != 0 {
                 self.transmit_otherwise(now, p, ctx);
             }
             return;
@@ -67,6 +67,9 @@ impl<P: Probe> Network<P> {
                 return;
             }
             self.run_due_timers(now, p, ctx);
+            if flags & SPRAYED != 0 && self.ports[p as usize].control.is_empty() {
+                self.call_sprayed(p, ctx);
+            }
         }
         let port = &self.ports[p as usize];
         let mut classes = port.waiting & !port.blocked;
@@ -98,6 +101,9 @@ impl<P: Probe> Network<P> {
             classes &= !(1 << class);
         }
         self.note_short_of_credits(now, p);
+        if flags & SPRAYED != 0 {
+            self.offer_sprayed(p, ctx);
+        }
     }
 
     /// A frame of a class starts: tells which other classes have frames that wait for credits.

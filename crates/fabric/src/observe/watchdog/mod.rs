@@ -339,7 +339,7 @@ impl Snapshot {
                         sender: plan.peer,
                     };
                     if let Device::Host(host) = state.device {
-                        let service = network.hosts[host as usize].service.as_ref();
+                        let service = network.hosts[host as usize].service.get(usize::from(plan.number));
                         let halted = service.is_some_and(|service| service.rate == Some(Rate::ZERO));
                         contents.dead = halted && !changing;
                     }

@@ -10,7 +10,7 @@
 use super::far::Far;
 use super::renews_in_time;
 use super::rest::Part;
-use crate::build::plan::{Hold, WaitingRoom, units};
+use crate::build::plan::{Hold, WaitingRoom};
 use crate::machine::frame::NIL;
 use crate::machine::host::Host;
 use crate::machine::host::flow::{DEADLINE, TIMERS};
@@ -23,6 +23,12 @@ use units::Rate;
 
 /// Any class.
 pub(super) const ALL: u8 = u8::MAX;
+
+/// The ports of a host whose links work.
+fn up_ports<P: Probe>(network: &Network<P>, host: &Host) -> impl Iterator<Item = u32> {
+    let all = host.port..host.port + u32::from(host.ports);
+    all.filter(|&p| network.ports[p as usize].flags & DOWN == 0)
+}
 
 impl<P: Probe> Part<'_, P> {
     /// Classes of which a frame may still move, if those in `moved` have. All ranks take part, and have the same answer.
@@ -93,7 +99,7 @@ impl<P: Probe> Part<'_, P> {
 
     fn host_may_move(&self, network: &Network<P>, host: &Host) -> u8 {
         let mut classes = 0;
-        if let Some(service) = &host.service {
+        for service in &host.service {
             if service.current != NIL {
                 classes |= 1 << network.pool[service.current].class;
             }
@@ -101,7 +107,7 @@ impl<P: Probe> Part<'_, P> {
                 service.queue.iter(&network.pool).for_each(|(_, frame)| classes |= 1 << frame.class);
             }
         }
-        if network.ports[host.port as usize].flags & DOWN != 0 {
+        if up_ports(network, host).next().is_none() {
             return classes;
         }
         let pending = |timer: u32| host.timers.time_of(timer).is_some();
@@ -133,14 +139,15 @@ impl<P: Probe> Part<'_, P> {
         let flow = &network.flows[slot as usize];
         let spec = &network.plan.flows[flow.number as usize];
         let probe = spec.path_probe.filter(|_| deadline);
-        let probe = probe.map_or(0, |probe| self.may_join(network, host, probe.class, probe.size.get() as u16));
+        let only = Some(flow.port).filter(|_| !flow.sprays);
+        let probe = probe.map_or(0, |probe| self.may_join(network, host, only, (probe.class, probe.size.get() as u16)));
         let done = flow.is_done() && flow.lost.is_empty();
         // What a source has sent it sends again also after its stop.
         let over = flow.stopped && flow.all_acknowledged();
         if done || over {
             return probe;
         }
-        probe | self.may_join(network, host, flow.class, flow.least_next(network.plan.smallest_frame))
+        probe | self.may_join(network, host, only, (flow.class, flow.least_next(network.plan.smallest_frame)))
     }
 
     /// Classes of what the destination of a flow could say to its source.
@@ -151,16 +158,18 @@ impl<P: Probe> Part<'_, P> {
         let pull = spec.pull.map(|how| (how.class, how.size));
         let probe = spec.path_probe.map(|how| (how.class, how.size));
         let ways = acknowledge.into_iter().chain(notify).chain(pull).chain(probe);
-        ways.fold(0, |all, (class, size)| all | self.may_join(network, host, class, size.get() as u16))
+        ways.fold(0, |all, (class, size)| all | self.may_join(network, host, None, (class, size.get() as u16)))
     }
 
-    /// The class of a frame that a host makes, as a set, if it could go.
-    fn may_join(&self, network: &Network<P>, host: &Host, class: u8, len: u16) -> u8 {
-        // It joins behind what waits, and that was looked at.
-        let p = host.port;
-        let empty = network.ports[p as usize].waiting >> class & 1 == 0;
-        let goes = empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0;
-        u8::from(goes) << class
+    /// The class of a frame that a host makes, as a set, if it could go: by one of its ports, or only by that one.
+    fn may_join(&self, network: &Network<P>, host: &Host, only: Option<u32>, (class, len): (u8, u16)) -> u8 {
+        let goes = |p: u32| {
+            // It joins behind what waits, and that was looked at.
+            let empty = network.ports[p as usize].waiting >> class & 1 == 0;
+            empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
+        };
+        let usable = |p: &u32| only.is_none_or(|only| only == *p);
+        u8::from(up_ports(network, host).filter(usable).any(goes)) << class
     }
 
     /// Classes that those which move may wake: classes that share a pause or a buffer, that a switch moves frames or
@@ -195,7 +204,7 @@ impl<P: Probe> Part<'_, P> {
             }
         }
         let hosts: BTreeMap<u32, &Host> = network.hosts.iter().map(|host| (host.number, host)).collect();
-        for host in hosts.values().filter(|host| network.ports[host.port as usize].flags & DOWN == 0) {
+        for host in hosts.values().filter(|host| up_ports(network, host).next().is_some()) {
             for slot in host.first_flow..host.first_flow + host.flows {
                 let spec = &plan.flows[network.flows[slot as usize].number as usize];
                 let heard = [spec.acknowledge.map(|how| how.class), spec.notify.map(|how| how.class)];
@@ -249,11 +258,5 @@ impl<P: Probe> Network<P> {
         let Some((_, frame)) = list.as_ref().and_then(|list| list.iter(&self.pool).next()) else { return 0 };
         let goes = port.blocked >> frame.class & 1 == 0 && self.has_credits(p, frame.class, frame.len);
         u8::from(goes) << frame.class
-    }
-
-    /// Whether a port has the credits for a frame, where it needs any.
-    fn has_credits(&self, p: u32, class: u8, len: u16) -> bool {
-        let (port, gate) = (&self.ports[p as usize], &self.gates[self.lane(p, class)]);
-        port.credited >> class & 1 == 0 || gate.limit >= gate.spent + u64::from(units(port.credit_unit, len))
     }
 }
