@@ -23,12 +23,18 @@ pub enum Picture {
     Notices,
     /// Times in which ports were paused.
     Pauses,
+    /// Distribution of the completion times of flows.
+    CompletionTimes,
+    /// Slowdowns of flows by their size.
+    Slowdowns,
 }
 
 impl Picture {
     /// All kinds, in display order.
-    pub const ALL: [Picture; 9] = [
+    pub const ALL: [Picture; 11] = [
         Picture::Throughput,
+        Picture::CompletionTimes,
+        Picture::Slowdowns,
         Picture::Queues,
         Picture::Buffers,
         Picture::Occupancy,
@@ -52,6 +58,8 @@ impl Picture {
             Picture::Rates => "rates",
             Picture::Windows => "windows",
             Picture::Pauses => "pauses",
+            Picture::CompletionTimes => "completion-times",
+            Picture::Slowdowns => "slowdowns",
         }
     }
 
@@ -72,6 +80,7 @@ impl Picture {
             Picture::Rates | Picture::Windows => &schema::RATES,
             Picture::Notices => &schema::NOTICES,
             Picture::Pauses => &schema::PAUSES,
+            Picture::CompletionTimes | Picture::Slowdowns => &schema::FLOWS,
         }
     }
 }

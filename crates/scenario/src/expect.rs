@@ -8,6 +8,7 @@ use super::resolve::{Gathered, Node};
 use super::tree::{Data, Item};
 use super::value::{Value, read};
 use std::fmt;
+use theory::quantile::quantile;
 use units::{Bytes, Rate, Span};
 
 /// Aggregation of several values to one.
@@ -25,7 +26,18 @@ pub enum Statistic {
     Deviation,
     /// The coefficient of variation: the standard deviation divided by the mean.
     Variation,
+    /// The quantile at so many thousandths.
+    Quantile(u16),
 }
+
+/// Quantiles by name, with their thousandths.
+pub(crate) const QUANTILES: [(&str, u16, &str); 5] = [
+    ("p50", 500, "median"),
+    ("p90", 900, "90th percentile"),
+    ("p95", 950, "95th percentile"),
+    ("p99", 990, "99th percentile"),
+    ("p99.9", 999, "99.9th percentile"),
+];
 
 impl Statistic {
     /// Returns the standard deviation or the coefficient of variation of values with that mean and variance.
@@ -57,6 +69,7 @@ impl Statistic {
             Statistic::Least => values.into_iter().reduce(f64::min),
             Statistic::Most => values.into_iter().reduce(f64::max),
             Statistic::Sum => Some(values.iter().sum()),
+            Statistic::Quantile(thousandths) => quantile(&values, f64::from(thousandths) / 1000.0),
             Statistic::Deviation | Statistic::Variation => {
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
                 let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
@@ -245,7 +258,8 @@ impl Expectation {
     /// the length of the window.
     #[must_use]
     pub fn bounds(&self) -> (f64, f64) {
-        let of_parts = matches!(self.statistic, Statistic::Mean | Statistic::Least | Statistic::Most);
+        let spread = matches!(self.statistic, Statistic::Sum | Statistic::Deviation | Statistic::Variation);
+        let of_parts = !spread;
         let plain = of_parts && self.subjects.over.is_none() && self.metric.ends_at_one();
         let within = of_parts && self.unit() == Unit::Time && self.metric.is_within_window();
         let most = match (plain, within) {
@@ -312,7 +326,10 @@ pub(crate) fn expectation(
             Some("sum") => Statistic::Sum,
             Some("deviation") => Statistic::Deviation,
             Some("variation") => Statistic::Variation,
-            _ => Statistic::Mean,
+            name => QUANTILES
+                .iter()
+                .find(|(known, _, _)| name == Some(known))
+                .map_or(Statistic::Mean, |&(_, thousandths, _)| Statistic::Quantile(thousandths)),
         },
         across: match node.text("across").as_deref() {
             Some("mean") => Across::Mean,

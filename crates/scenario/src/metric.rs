@@ -253,9 +253,10 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Number,
         Usual::Never,
-        "source-completion-time divided by the time that the flow takes alone, as the HPCC simulator computes it: twice \
-         the propagation of its path, one frame without headers at each link, and all bytes with headers and overhead at \
-         the slowest link; a plain number",
+        "how much longer a finite flow took than it takes alone. Without recovery: completion-time, divided by that in \
+         an empty network. With recovery: source-completion-time, divided as in the HPCC simulator by twice the \
+         propagation of the path, one frame without headers at each link, and all bytes with headers and overhead at the \
+         slowest link; a plain number",
     ),
     row(
         "completed-share",

@@ -31,6 +31,7 @@ pub mod fairness;
 pub mod fluid;
 pub mod headroom;
 pub mod max_min;
+pub mod quantile;
 pub mod sampling;
 pub mod spectrum;
 pub mod stability;

@@ -44,11 +44,9 @@ impl Layout<'_> {
             (flow.port, flow.sprays) = (port, sprays);
             // The short path knows neither turns of ports nor addresses of ports.
             flow.plain &= !sprays && (degree == 1 || self.plan.addresses.is_empty());
-            if let Some(reliable) = &mut flow.reliable {
-                let rate = |port: u32| self.path(network.ports[port as usize].global, spec).slowest.as_bits_per_sec();
-                let rate = if sprays { ports.clone().map(rate).sum() } else { path.slowest.as_bits_per_sec() };
-                reliable.alone = self.alone(spec, &path, Rate::from_bits_per_sec(rate));
-            }
+            let rate = |port: u32| self.path(network.ports[port as usize].global, spec).slowest.as_bits_per_sec();
+            let rate = if sprays { ports.clone().map(rate).sum() } else { path.slowest.as_bits_per_sec() };
+            flow.alone = self.alone(spec, &path, Rate::from_bits_per_sec(rate)).unwrap_or_default();
             // Flows that wait come last.
             let waits = self.spec.dependencies.waits(flow.number);
             scheduled += u32::from(!waits);

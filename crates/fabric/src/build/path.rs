@@ -1,9 +1,11 @@
 //! What a source knows of its path when the network is built: links, round trip, choices.
 
 use super::Layout;
-use crate::describe::graph::{NodeId, Role};
+use crate::describe::graph::{LinkSpec, NodeId, Role};
 use crate::describe::homing::address;
+use crate::describe::spec::NetworkSpec;
 use crate::describe::workload::{Destination, FlowSpec};
+use congestion::ReactionPoint;
 use units::{Bytes, Rate, Span, Wire};
 
 /// What a source knows of the way to its destination.
@@ -13,7 +15,7 @@ pub(super) struct Path {
     pub(super) hops: u8,
     /// Of a frame and its acknowledgement while nothing else is sent.
     pub(super) round_trip: Span,
-    /// Twice the propagation, and a frame at each link.
+    /// What a flow takes alone, without its bytes at the slowest link.
     base: Span,
     /// Rate of the slowest link.
     pub(super) slowest: Rate,
@@ -25,27 +27,36 @@ pub(super) struct Path {
 const MOST_PATHS: u32 = 1 << 16;
 
 impl Layout<'_> {
-    /// The path of an acknowledged flow from a host's port by the routes at the start; nothing if they do not lead there.
+    /// What the source of a flow knows of its path from a host's port by the routes at the start; nothing if they do not
+    /// lead there. A flow without acknowledgements learns nothing but how long it takes alone.
     pub(super) fn path(&self, mut port: u32, flow: &FlowSpec) -> Path {
-        let (Some(_), Destination::Host(to)) = (flow.acknowledge, &flow.destination) else { return Path::default() };
+        let Destination::Host(to) = &flow.destination else { return Path::default() };
+        if flow.acknowledge.is_none() && flow.size.is_none() {
+            return Path::default();
+        }
         let first = &self.plan.ports[port as usize];
         let ports = self.degrees[first.node as usize];
         let address = address(&self.spec.routes, (first.number, ports), *to);
         let (mut round_trip, mut choices) = (Span::ZERO, 1_u32);
-        let (mut base, mut slowest) = (Span::ZERO, Rate::from_bits_per_sec(u64::MAX));
+        let mut alone = Alone::new(flow, self.spec, self.plan.smallest_frame);
         for hops in 1..u8::MAX {
             let plan = &self.plan.ports[port as usize];
             let node = self.plan.ports[plan.peer as usize].node;
             round_trip += self.trips.hop(flow, [NodeId(plan.node), NodeId(node)], plan.cable);
             let link = &self.spec.graph.cables[plan.cable as usize].link;
-            base += link.latency * 2 + Wire::new(link.rate).at_most(flow.frame);
-            slowest = slowest.min(link.rate);
+            alone.cross(link, self.trips.header_delay(NodeId(node), plan.cable));
             let node = node as usize;
             if self.spec.graph.nodes[node].role == Role::Host {
-                let path = Path { hops, round_trip, base, slowest, choices };
-                return if self.host_numbers[node] == to.0 { path } else { Path::default() };
+                if self.host_numbers[node] != to.0 {
+                    return Path::default();
+                }
+                let (base, slowest) = (alone.base, alone.slowest.0);
+                return match flow.acknowledge {
+                    Some(_) => Path { hops, round_trip, base, slowest, choices },
+                    None => Path { base, slowest, ..Path::default() },
+                };
             }
-            base += self.spec.switches[self.spec.kind_of[node] as usize].pipeline * 2;
+            alone.pass(self.spec.switches[self.spec.kind_of[node] as usize].pipeline);
             let outputs = self.plan.tables[0].outputs(self.switch_rows[node], address.0);
             let Some(&output) = outputs.first() else { return Path::default() };
             choices = choices.saturating_mul(outputs.len() as u32).min(MOST_PATHS);
@@ -57,9 +68,69 @@ impl Layout<'_> {
     /// How long a finite flow takes alone on a path, or at the sum of the rates of several; see
     /// [`FlowSummary::alone`](crate::FlowSummary::alone).
     pub(super) fn alone(&self, flow: &FlowSpec, path: &Path, rate: Rate) -> Option<Span> {
-        let size = flow.size.filter(|_| path.hops > 0)?;
-        let frames = size.get().div_ceil(flow.frame.get().max(1));
-        let around = (flow.headers + self.spec.overhead).get();
-        Some(path.base + Wire::new(rate).at_most(size + Bytes::new(frames.saturating_mul(around))))
+        let size = flow.size.filter(|_| path.slowest > Rate::ZERO)?;
+        Some(path.base + Alone::new(flow, self.spec, self.plan.smallest_frame).at_rate(size, rate))
+    }
+}
+
+/// How long a flow takes alone, hop by hop; see [`FlowSummary::alone`](crate::FlowSummary::alone).
+struct Alone<'a> {
+    flow: &'a FlowSpec,
+    overhead: Bytes,
+    smallest: Bytes,
+    /// Of the first frame, without what the slowest link takes for it.
+    base: Span,
+    /// The slowest link, and what the first frame takes there.
+    slowest: (Rate, Span),
+}
+
+impl<'a> Alone<'a> {
+    fn new(flow: &'a FlowSpec, spec: &NetworkSpec, smallest: u16) -> Alone<'a> {
+        let slowest = (Rate::from_bits_per_sec(u64::MAX), Span::ZERO);
+        Alone { flow, overhead: spec.overhead, smallest: Bytes::new(smallest.into()), base: Span::ZERO, slowest }
+    }
+
+    /// What surrounds the payload of a frame.
+    fn around(&self) -> Bytes {
+        self.flow.added().max(self.flow.reaction.tag_size()) + self.overhead
+    }
+
+    /// The first frame crosses a link, at whose far end a switch may forward it after its header.
+    fn cross(&mut self, link: &LinkSpec, header_delay: Option<Span>) {
+        let wire = Wire::new(link.rate);
+        if self.flow.is_reliable() {
+            self.base += link.latency * 2 + wire.at_most(self.flow.frame);
+            self.slowest.0 = self.slowest.0.min(link.rate);
+            return;
+        }
+        let first = self.flow.size.map_or(self.flow.frame, |size| size.min(self.flow.frame)).max(self.smallest);
+        let whole = wire.at_most(first + self.around());
+        let taken = header_delay.map_or(whole, |delay| delay.min(whole));
+        self.base += link.latency;
+        // Of equally slow links, the last: only there the whole frame is waited for if switches cut through.
+        match link.rate <= self.slowest.0 {
+            true => self.base += std::mem::replace(&mut self.slowest, (link.rate, taken)).1,
+            false => self.base += taken,
+        }
+    }
+
+    /// It passes the pipeline of a switch.
+    fn pass(&mut self, pipeline: Span) {
+        self.base += if self.flow.is_reliable() { pipeline * 2 } else { pipeline };
+    }
+
+    /// What all bytes of a flow of that size take at a rate.
+    fn at_rate(&self, size: Bytes, rate: Rate) -> Span {
+        let frame = self.flow.frame.get().max(1);
+        let frames = size.get().div_ceil(frame);
+        if self.flow.is_reliable() {
+            let around = (self.flow.headers + self.overhead).get();
+            return Wire::new(rate).at_most(size + Bytes::new(frames.saturating_mul(around)));
+        }
+        let before = frames.saturating_sub(1);
+        let last = Bytes::new(size.get() - before * frame).max(self.smallest);
+        let bytes = Bytes::new(before.saturating_mul(frame)) + last;
+        let around = Bytes::new(frames.saturating_mul(self.around().get()));
+        Wire::new(rate).at_most(bytes + around)
     }
 }

@@ -158,26 +158,30 @@ pub struct FlowSummary {
     pub congestion_notifications: u64,
     /// When the source of a finite flow with recovery knew that all of it had arrived.
     pub acknowledged: Option<Time>,
-    /// How long a finite flow with loss recovery takes alone: the round trip of a frame's payload on its path without
-    /// acknowledgement and headers, and all its bytes with headers and overhead at the slowest link. This is the unit of
-    /// slowdown of the HPCC simulator.
+    /// How long a finite flow to one destination takes alone, by the routes at the start. Without recovery, this is the
+    /// time from its start to the arrival of its last byte in an empty network. With recovery, it is the unit of slowdown of
+    /// the HPCC simulator: the round trip of a frame's payload on its path without acknowledgement and headers, and all
+    /// its bytes with headers and overhead at the slowest link.
     pub alone: Option<Span>,
+    /// Whether its slowdown counts until its source knows that it is complete: it has recovery.
+    pub until_known: bool,
     /// When a finite flow was over: complete, or, if that cannot be any more, the last of its frames had arrived or was
     /// lost.
     pub ended: Option<Time>,
 }
 
 impl FlowSummary {
-    /// Returns how much longer a flow that started then took than it takes alone, by the time at which its source knew that
-    /// it was complete; `None` if it was not, or if it has no recovery.
+    /// Returns how much longer a flow that started then took than it takes alone; `None` if it is not complete. It is
+    /// complete when its last byte has arrived or, with recovery, when its source knows that.
     #[must_use]
     pub fn slowdown(&self, start: Time) -> Option<f64> {
         let alone = self.alone.filter(|alone| *alone > Span::ZERO)?;
-        Some(self.acknowledged?.saturating_since(start).as_picos() as f64 / alone.as_picos() as f64)
+        let end = if self.until_known { self.acknowledged? } else { self.completed? };
+        Some(end.saturating_since(start).as_picos() as f64 / alone.as_picos() as f64)
     }
 }
 
-engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, ended });
+engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, until_known, ended });
 
 /// A network and its traffic, or the part of it that is on one rank, ready to run.
 pub struct Simulation<P: Probe = NoProbe> {

@@ -101,12 +101,13 @@ engine::encoded!(struct FlowPart { size, gone, summary });
 impl FlowPart {
     /// At the source.
     fn of_source(flow: &Flow, size: Option<u64>, started: Option<Time>) -> FlowPart {
+        let alone = Some(flow.alone).filter(|alone| *alone > units::Span::ZERO);
         let (made_frames, notices) = (flow.made, flow.notices);
-        let mut summary = FlowSummary { started, made_frames, notices, ..FlowSummary::default() };
+        let mut summary = FlowSummary { started, made_frames, notices, alone, ..FlowSummary::default() };
         if let Some(reliable) = &flow.reliable {
             (summary.retransmitted_frames, summary.retransmitted_bytes) = (reliable.frames, reliable.bytes);
             (summary.timeouts, summary.acknowledged) = (reliable.timeouts, reliable.known);
-            summary.alone = reliable.alone;
+            summary.until_known = true;
         }
         FlowPart { size, summary, ..FlowPart::default() }
     }
@@ -158,6 +159,7 @@ impl FlowPart {
             congestion_notifications,
             acknowledged,
             alone,
+            until_known,
             ended: _,
         } = other;
         let sum = &mut self.summary;
@@ -181,6 +183,7 @@ impl FlowPart {
         sum.congestion_notifications += congestion_notifications;
         sum.acknowledged = sum.acknowledged.or(*acknowledged);
         sum.alone = sum.alone.or(*alone);
+        sum.until_known |= until_known;
     }
 
     /// The whole, when all parts are added.

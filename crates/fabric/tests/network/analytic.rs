@@ -271,3 +271,30 @@ fn an_adapter_may_pause_its_switch_where_frames_are_dropped() {
     let carried = totals.delivered_bytes as f64 * 1.02 * 8.0 / 10e-3;
     assert!((carried / 2e9 - 1.0).abs() < 0.005, "{carried}");
 }
+
+/// A flow that is alone takes as long as it takes alone, by store-and-forward and by cut-through, over links of one rate
+/// or of several.
+#[test]
+fn the_slowdown_of_a_lone_flow_is_one() {
+    for (trunk, header, size, frame) in [
+        (10, None, 1, 1000),
+        (10, None, 123_456, 1000),
+        (40, None, 50_000, 1500),
+        (5, None, 64_000, 1000),
+        (10, Some(50), 9_100, 1000),
+    ] {
+        let links =
+            topology::Links { trunk: link(trunk, Span::from_nanos(700)), host: link(10, Span::from_nanos(300)) };
+        let graph = topology::leaf_spine(2, 1, 2, links).unwrap();
+        let mut kind = switch(ClassBuffer::UNLIMITED, FlowControl::None);
+        kind.pipeline = Span::from_nanos(130);
+        if let Some(delay) = header {
+            kind.forwarding = Forwarding::CutThrough { header_delay: Span::from_nanos(delay) };
+        }
+        let mut spec = network(graph, kind, lossy());
+        spec.flows = vec![FlowSpec { size: Some(Bytes::new(size)), ..greedy(0, 3, frame) }];
+        let (simulation, _) = run(&spec, Span::from_millis(2));
+        let slowdown = simulation.flows()[0].slowdown(Time::ZERO).unwrap();
+        assert!((slowdown - 1.0).abs() < 1e-6, "{size} bytes, trunks of {trunk} Gb/s, {header:?}: {slowdown}");
+    }
+}

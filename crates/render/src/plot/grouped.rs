@@ -53,6 +53,8 @@ pub fn grouped(
         Picture::Throughput | Picture::Rates => Quantity::Rate,
         Picture::Utilisation => Quantity::Fraction,
         Picture::Notices => Quantity::Plain(String::new()),
+        // Neither has lines over time to group.
+        Picture::CompletionTimes | Picture::Slowdowns => return Ok(None),
         Picture::Queues | Picture::Buffers | Picture::Occupancy | Picture::Windows | Picture::Pauses => Quantity::Size,
     };
     let windowed = matches!(kind, Picture::Throughput | Picture::Utilisation);

@@ -120,6 +120,25 @@ impl LineChart {
     /// Draws the chart.
     #[must_use]
     pub fn draw(&self) -> Canvas {
+        if !self.x.logarithmic && !self.y.logarithmic {
+            return self.draw_positions();
+        }
+        let mut positions = self.clone();
+        let (x, y) = (&self.x, &self.y);
+        for series in &mut positions.series {
+            series.points.iter_mut().for_each(|point| *point = (x.position(point.0), y.position(point.1)));
+            series.points.retain(|point| point.0.is_finite() && point.1.is_finite());
+            series.whiskers.iter_mut().for_each(|(at, low, high)| {
+                (*at, *low, *high) = (x.position(*at), y.position(*low), y.position(*high));
+            });
+        }
+        positions.bands.iter_mut().for_each(|band| (band.from, band.to) = (x.position(band.from), x.position(band.to)));
+        positions.lines.iter_mut().for_each(|line| line.at = y.position(line.at));
+        positions.draw_positions()
+    }
+
+    /// Draws the chart, whose values are positions along its axes.
+    fn draw_positions(&self) -> Canvas {
         let fonts = Fonts::new();
         let mut canvas = Canvas::new(self.width, self.height, &self.title);
         let entries = self.entries();

@@ -10,6 +10,7 @@ mod axis;
 mod band_chart;
 mod bar_chart;
 mod canvas;
+mod flows;
 mod font;
 mod frame;
 mod gather;

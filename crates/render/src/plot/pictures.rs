@@ -4,6 +4,7 @@ use super::axis::Axis;
 use super::band_chart::{BandChart, BandRow};
 use super::bar_chart::BarChart;
 use super::canvas::Canvas;
+use super::flows;
 use super::gather::{Coverage, Entities, Entity, View, flow_names, port_names, round_span};
 use super::line_chart::{LineChart, Series};
 use super::output::Drawn;
@@ -76,6 +77,10 @@ pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Resul
     let drawing = Drawing { results, kind, options, view };
     match kind {
         Picture::Pauses => drawing.pauses(),
+        Picture::CompletionTimes => {
+            flows::completion_times(results, options, &drawing.title("Completion times of flows"))
+        }
+        Picture::Slowdowns => flows::slowdowns(results, options, &drawing.title("Slowdown by flow size")),
         _ => drawing.lines(),
     }
 }
@@ -130,9 +135,12 @@ impl Drawing<'_> {
     fn entities(&self) -> Entities<'_> {
         let table = self.kind.table();
         let (number, class, wanted) = match self.kind {
-            Picture::Throughput | Picture::Rates | Picture::Windows | Picture::Notices => {
-                ("flow", None, &self.options.flows)
-            }
+            Picture::Throughput
+            | Picture::Rates
+            | Picture::Windows
+            | Picture::Notices
+            | Picture::CompletionTimes
+            | Picture::Slowdowns => ("flow", None, &self.options.flows),
             Picture::Occupancy => ("flow", Some("port"), &self.options.flows),
             Picture::Utilisation => ("port", None, &self.options.ports),
             Picture::Queues | Picture::Buffers | Picture::Pauses => ("port", Some("class"), &self.options.ports),
@@ -176,7 +184,9 @@ impl Drawing<'_> {
                 ("Congestion notices", "cumulative notices", Quantity::Plain(String::new()), "feedback", 1.0)
             }
             Picture::Rates => ("Rate limits of flows", "rate", Quantity::Rate, "rate", 1.0),
-            Picture::Windows | Picture::Pauses => ("Windows of flows", "window", Quantity::Size, "window", 1.0),
+            Picture::Windows | Picture::Pauses | Picture::CompletionTimes | Picture::Slowdowns => {
+                ("Windows of flows", "window", Quantity::Size, "window", 1.0)
+            }
         };
         let entities = self.entities();
         let windowed = matches!(self.kind, Picture::Throughput | Picture::Utilisation);

@@ -37,6 +37,9 @@ pub struct RunRecord {
     pub workloads: Vec<WorkloadRecord>,
     /// The workloads that are collective operations.
     pub collectives: Vec<CollectiveRecord>,
+    /// Slowdowns by flow size, in at most ten bins with about the same number of flows; empty if all sizes are equal.
+    #[serde(default)]
+    pub slowdown_by_size: Vec<SizeBinRecord>,
     /// The scenario's expectations and their verdicts.
     pub expectations: Vec<JudgementRecord>,
     /// Path of the results directory, if the run was recorded.
@@ -100,14 +103,30 @@ pub struct WorkloadRecord {
     /// Mean time in seconds until the source of a flow knew that it was complete, for flows with recovery.
     #[serde(default)]
     pub mean_source_completion_seconds: Option<f64>,
-    /// Slowdowns of the flows with recovery, as the HPCC simulator computes them.
+    /// Completion times in seconds.
     #[serde(default)]
-    pub slowdown: Option<SlowdownRecord>,
+    pub completion_seconds: Option<PercentilesRecord>,
+    /// Slowdowns of the completed flows.
+    #[serde(default)]
+    pub slowdown: Option<PercentilesRecord>,
 }
 
-/// Slowdowns of several flows.
+/// Completed flows of similar size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SlowdownRecord {
+pub struct SizeBinRecord {
+    /// Size of the smallest of them in bytes.
+    pub least_bytes: u64,
+    /// Size of the largest of them in bytes.
+    pub most_bytes: u64,
+    /// Number of flows.
+    pub flows: usize,
+    /// Their slowdowns.
+    pub slowdown: PercentilesRecord,
+}
+
+/// Mean and percentiles of several values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PercentilesRecord {
     /// Mean.
     pub mean: f64,
     /// Median.
@@ -116,6 +135,12 @@ pub struct SlowdownRecord {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
+    /// 99.9th percentile.
+    #[serde(default)]
+    pub p999: f64,
+    /// Maximum.
+    #[serde(default)]
+    pub most: f64,
 }
 
 /// Throughput of several flows, in bits per second.

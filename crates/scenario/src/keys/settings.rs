@@ -1,5 +1,6 @@
 //! Keys of `[[faults]]`, `[probes]`, `[run]` and `[[expectations]]`.
 
+use crate::expect::QUANTILES;
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::metric::{METRICS, Subject, Usual, names};
 
@@ -259,27 +260,28 @@ fn statistics() -> [Key; 7] {
         ("deviation", "standard deviation"),
         ("variation", "coefficient of variation: standard deviation divided by the mean"),
     ];
+    let quantiles = QUANTILES.map(|(name, _, about)| (name, about));
     let sampled = [("mean", "over the window"), ("least", "of the samples"), ("most", "of the samples")];
     [
         key(
             "statistic",
-            Kind::choice(&[&each[..], &[("sum", "of all flows or links")], &spread[..]].concat()),
+            Kind::choice(&[&each[..], &[("sum", "of all flows or links")], &quantiles[..], &spread[..]].concat()),
             Default::Value("mean", "our choice"),
             "How to combine the values of several flows or links.",
         )
         .only("metric", &names(|info| matches!(info.subject, Subject::Flows | Subject::Links))),
         key(
             "statistic",
-            Kind::choice(&[&sampled[..], &spread[..]].concat()),
+            Kind::choice(&[&sampled[..], &quantiles[..], &spread[..]].concat()),
             Default::Value("most", "our choice: the buffer size that is needed"),
-            "How to combine the samples.",
+            "How to combine the samples. A percentile is that of the level over time, at most 0.1 % too large.",
         )
         .only("metric", &["queue", "buffer"]),
         key(
             "statistic",
-            Kind::choice(&[&sampled[..], &spread[..]].concat()),
+            Kind::choice(&[&sampled[..], &quantiles[..], &spread[..]].concat()),
             Default::Value("mean", "our choice"),
-            "How to combine the samples.",
+            "How to combine the samples. A percentile is that of the rate over time, at most 0.1 % too large.",
         )
         .only("metric", &["total-rate"]),
         across(&[

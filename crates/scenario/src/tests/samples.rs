@@ -238,7 +238,7 @@ fn a_check_finds_what_there_is_to_find() {
         ],
     );
     assert!(has(&long, "cannot hold a frame of 60KB"), "{long:?}");
-    let late = look("../crates/tailback/src/cli/starter.toml", &["run.duration=900us", "run.warm_up=0s"]);
+    let late = look("../crates/tailback/src/cli/templates/starter.toml", &["run.duration=900us", "run.warm_up=0s"]);
     assert!(has(&late, "start after the run ends"), "{late:?}");
     let astray = look("ring-deadlock.toml", &["network.routes=[{ at = \"sw0\", to = \"h*\", via = \"sw1\" }]"]);
     assert!(has(&astray, "a flow cannot reach its destination: sw1 has no route to h2"), "{astray:?}");

@@ -484,8 +484,10 @@ fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
     for line in measures.workloads(plan) {
         put(format!("{}: throughput (b/s)", line.name), line.throughput.map(|(mean, _, _)| mean));
         put(format!("{}: fairness", line.name), line.fairness);
-        put(format!("{}: completion time (s)", line.name), line.completion);
+        put(format!("{}: completion time (s)", line.name), line.completion.map(|times| times.mean));
+        put(format!("{}: p99 completion time (s)", line.name), line.completion.map(|times| times.p99));
         put(format!("{}: mean slowdown", line.name), line.slowdown.map(|slowdown| slowdown.mean));
+        put(format!("{}: p99 slowdown", line.name), line.slowdown.map(|slowdown| slowdown.p99));
     }
     put("delivered (B)".into(), Some(measures.totals.delivered_bytes as f64));
     put("dropped frames".into(), Some(measures.totals.dropped_frames as f64));
@@ -505,7 +507,9 @@ pub fn kind_of(name: &str, expectations: &[Expectation]) -> (Unit, Bounds) {
     }
     match name {
         _ if name.ends_with(": fairness") => (Unit::Number, (0.0, 1.0)),
-        _ if name.ends_with(": mean slowdown") => (Unit::Number, (0.0, f64::INFINITY)),
+        _ if name.ends_with(": mean slowdown") || name.ends_with(": p99 slowdown") => {
+            (Unit::Number, (0.0, f64::INFINITY))
+        }
         _ if name.ends_with(" (b/s)") => (Unit::Rate, (0.0, f64::INFINITY)),
         _ if name.ends_with(" (s)") => (Unit::Time, (0.0, f64::INFINITY)),
         _ if name.ends_with(" (B)") => (Unit::Size, (0.0, f64::INFINITY)),

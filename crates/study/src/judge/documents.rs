@@ -2,12 +2,14 @@
 
 use super::verdict::Judgement;
 use crate::measure::collectives::CollectiveSummary;
-use crate::measure::measures::{Slowdowns, WorkloadSummary};
+use crate::measure::measures::WorkloadSummary;
+use crate::measure::percentiles::{Percentiles, SizeBin, slowdown_by_size};
 use crate::measure::statistics::Summary;
 use crate::run::execute::Execution;
 use results::OutcomeRecord;
 use results::document::{
-    self, CollectiveRecord, RunRecord, SlowdownRecord, Spread, SpreadWithInterval, ThroughputRecord, WorkloadRecord,
+    self, CollectiveRecord, PercentilesRecord, RunRecord, SizeBinRecord, Spread, SpreadWithInterval, ThroughputRecord,
+    WorkloadRecord,
 };
 use scenario::{Comparison, Expectation, Expected, Plan};
 use std::collections::BTreeMap;
@@ -59,6 +61,14 @@ pub fn judgement_record(judgement: &Judgement) -> document::JudgementRecord {
     }
 }
 
+fn percentiles(Percentiles { mean, p50, p95, p99, p999, most }: Percentiles) -> PercentilesRecord {
+    PercentilesRecord { mean, p50, p95, p99, p999, most }
+}
+
+fn size_bin(SizeBin { sizes: (least_bytes, most_bytes), flows, slowdown }: SizeBin) -> SizeBinRecord {
+    SizeBinRecord { least_bytes, most_bytes, flows, slowdown: percentiles(slowdown) }
+}
+
 /// Returns the summary of a run.
 #[must_use]
 pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> RunRecord {
@@ -73,9 +83,10 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         finite: line.completed.1,
         never_complete: line.never,
         waiting: line.waiting,
-        mean_completion_seconds: line.completion,
-        mean_source_completion_seconds: line.source_completion,
-        slowdown: line.slowdown.map(|Slowdowns { mean, p50, p95, p99 }| SlowdownRecord { mean, p50, p95, p99 }),
+        mean_completion_seconds: line.completion.map(|times| times.mean),
+        mean_source_completion_seconds: line.source_completion.map(|times| times.mean),
+        completion_seconds: line.completion.map(percentiles),
+        slowdown: line.slowdown.map(percentiles),
     };
     let host = |host: fabric::graph::HostId| {
         let node = plan.spec.graph.hosts()[host.0 as usize];
@@ -116,6 +127,7 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         pause_frames: report.totals.pause_frames,
         workloads: execution.measures.workloads(plan).into_iter().map(workload).collect(),
         collectives: execution.measures.collective_summaries(plan).into_iter().map(collective).collect(),
+        slowdown_by_size: slowdown_by_size(plan, &execution.measures).into_iter().map(size_bin).collect(),
         expectations: judgements.iter().map(judgement_record).collect(),
         results: execution.recorded.as_ref().map(|out| out.to_string_lossy().into_owned()),
     }

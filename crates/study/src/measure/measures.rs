@@ -1,7 +1,7 @@
 //! Measurements of a run, defined once and used by the summary, expectations, sweeps and papers.
 
 use super::collectives::{CollectiveRound, rounds};
-use super::statistics::quantile;
+use super::percentiles::Percentiles;
 use super::waiting::Unstarted;
 use super::watch::{Slot, Watch};
 use fabric::{FlowSummary, Outcome, RunSummary, Totals};
@@ -61,35 +61,12 @@ pub struct WorkloadSummary {
     pub never: usize,
     /// Number of flows that never started, because they wait for others.
     pub waiting: usize,
-    /// Mean completion time in seconds.
-    pub completion: Option<f64>,
-    /// Longest completion time in seconds.
-    pub slowest: Option<f64>,
-    /// Mean time in seconds until the source of a flow knew that it was complete.
-    pub source_completion: Option<f64>,
+    /// Completion times in seconds.
+    pub completion: Option<Percentiles>,
+    /// Times in seconds until the source of a flow with recovery knew that it was complete.
+    pub source_completion: Option<Percentiles>,
     /// Slowdowns of the flows.
-    pub slowdown: Option<Slowdowns>,
-}
-
-/// Slowdowns of several flows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slowdowns {
-    /// Mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-}
-
-impl Slowdowns {
-    fn of(values: &[f64]) -> Option<Slowdowns> {
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|part| quantile(values, part));
-        Some(Slowdowns { mean, p50: p50?, p95: p95?, p99: p99? })
-    }
+    pub slowdown: Option<Percentiles>,
 }
 
 /// Returns the name of an outcome.
@@ -512,10 +489,9 @@ impl Measures {
                     .iter()
                     .filter(|&&flow| self.unstarted.flows.binary_search(&(flow as u32)).is_ok())
                     .count(),
-                completion: (!times.is_empty()).then(|| mean(&times)),
-                slowest: times.iter().copied().reduce(f64::max),
-                source_completion: (!known.is_empty()).then(|| mean(&known)),
-                slowdown: Slowdowns::of(&slowdowns),
+                completion: Percentiles::of(times),
+                source_completion: Percentiles::of(known),
+                slowdown: Percentiles::of(slowdowns),
             });
         }
         lines

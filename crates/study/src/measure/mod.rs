@@ -5,6 +5,7 @@
 
 pub(crate) mod collectives;
 pub(crate) mod measures;
+pub(crate) mod percentiles;
 pub(crate) mod shares;
 pub(crate) mod statistics;
 #[cfg(test)]
@@ -13,7 +14,8 @@ pub(crate) mod waiting;
 pub(crate) mod watch;
 
 pub use collectives::{CollectiveRound, CollectiveSummary};
-pub use measures::{Measures, Slowdowns, WorkloadSummary, measured, outcome_word};
+pub use measures::{Measures, WorkloadSummary, measured, outcome_word};
+pub use percentiles::{Percentiles, SizeBin, slowdown_by_size};
 pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};
 pub use waiting::Unstarted;
 pub use watch::Extremes;

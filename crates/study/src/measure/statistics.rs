@@ -1,5 +1,7 @@
 //! Means, quantiles and confidence intervals of small samples.
 
+pub use theory::quantile::quantile;
+
 /// Statistics over several runs with different seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
@@ -48,17 +50,6 @@ fn t_quantile(degrees: usize) -> f64 {
         61..=120 => 1.99,
         _ => 1.96,
     }
-}
-
-/// Returns the interpolated quantile of the values; `None` if there are none.
-#[must_use]
-pub fn quantile(values: &[f64], fraction: f64) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().checked_sub(1)?;
-    let place = fraction.clamp(0.0, 1.0) * last as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    Some(below + (above - below) * (place - place.floor()))
 }
 
 /// Summarises values of an unbounded quantity; `None` if there are none.

@@ -2,6 +2,8 @@
 // Comments here are help texts, and scenario keys in them no links.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+use super::listing::TEMPLATE_NAMES;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -538,6 +540,10 @@ pub struct Init {
     /// The file to write
     #[arg(default_value = "scenario.toml")]
     pub file: PathBuf,
+
+    /// The scenario to start from
+    #[arg(long, value_name = "NAME", default_value = TEMPLATE_NAMES[0], value_parser = PossibleValuesParser::new(TEMPLATE_NAMES))]
+    pub template: String,
 }
 
 /// `import`

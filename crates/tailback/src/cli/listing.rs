@@ -9,8 +9,24 @@ use congestion::{POINTS, PROTOCOLS};
 use fabric::topology::TOPOLOGIES;
 use scenario::near_name;
 
-/// The commented scenario that `init` writes.
-const STARTER: &str = include_str!("starter.toml");
+/// The commented scenarios that `init` writes: name and content. The first is the default.
+const TEMPLATES: [(&str, &str); 4] = [
+    ("starter", include_str!("templates/starter.toml")),
+    ("incast", include_str!("templates/incast.toml")),
+    ("infiniband-hotspot", include_str!("templates/infiniband-hotspot.toml")),
+    ("roce-websearch", include_str!("templates/roce-websearch.toml")),
+];
+
+/// The names of the templates.
+pub const TEMPLATE_NAMES: [&str; TEMPLATES.len()] = {
+    let mut names = [""; TEMPLATES.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = TEMPLATES[place].0;
+        place += 1;
+    }
+    names
+};
 
 /// `tailback protocols`
 pub fn protocols(arguments: &Protocols) -> Exit {
@@ -126,9 +142,10 @@ pub fn tables() -> Exit {
 /// `tailback init`
 pub fn init(arguments: &Init) -> Exit {
     let path = &arguments.file;
+    let template = TEMPLATES.iter().find(|(name, _)| *name == arguments.template).unwrap_or(&TEMPLATES[0]);
     let written = match std::fs::symlink_metadata(path) {
         Ok(_) => Err(std::io::ErrorKind::AlreadyExists.into()),
-        Err(_) => files::output::write_given(path, STARTER),
+        Err(_) => files::output::write_given(path, template.1),
     };
     match written {
         Ok(()) => {

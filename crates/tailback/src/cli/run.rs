@@ -11,8 +11,8 @@ use scenario::{Comparison, Expectation, Metric, Plan};
 use serde_json::json;
 use std::path::Path;
 use study::{
-    Draft, Execution, Existing, Judgement, Options, Recording, StudyError, Verdict, WorkloadSummary, assist, cores,
-    execute_among, run_record, symbol, usual_place,
+    Draft, Execution, Existing, Judgement, Options, Percentiles, Recording, SizeBin, StudyError, Verdict,
+    WorkloadSummary, assist, cores, execute_among, run_record, slowdown_by_size, symbol, usual_place,
 };
 use units::grouped;
 
@@ -305,13 +305,13 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
                 of(|t| t.2),
                 line.fairness.map(|index| format!("{index:.4}")).unwrap_or_default(),
                 done,
-                line.completion.map(console::seconds).unwrap_or_default(),
+                line.completion.map(|times| console::seconds(times.mean)).unwrap_or_default(),
             ]
         })
         .collect();
     let head = ["workload", "flows", "mean rate", "min", "max", "Jain", "completed", "mean time"];
     text.push_str(&console::table(&head, &rows));
-    text.push_str(&slowdown_table(plan, execution));
+    text.push_str(&percentile_tables(plan, execution));
     text.push_str(&collective_table(plan, execution));
     if !judgements.is_empty() {
         text.push('\n');
@@ -320,21 +320,43 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     text
 }
 
-/// Completion at the sources and slowdowns of the workloads with recovery; empty if there are none.
-fn slowdown_table(plan: &Plan, execution: &Execution) -> String {
-    let row = |line: WorkloadSummary| {
-        let slowdown = line.slowdown?;
-        let shown = [slowdown.mean, slowdown.p50, slowdown.p95, slowdown.p99].map(|value| format!("{value:.3}"));
-        let mut row = vec![line.name, line.source_completion.map(console::seconds).unwrap_or_default()];
-        row.extend(shown);
-        Some(row)
+/// Percentiles of completion times and slowdowns of the workloads with several flows that completed; empty if there are
+/// none.
+fn percentile_tables(plan: &Plan, execution: &Execution) -> String {
+    let lines: Vec<WorkloadSummary> = execution.measures.workloads(plan);
+    let shown: Vec<&WorkloadSummary> = lines.iter().filter(|line| line.completed.0 > 1).collect();
+    let mut text = String::new();
+    let mut add = |what: &str, of: &dyn Fn(&WorkloadSummary) -> Option<Percentiles>, show: &dyn Fn(f64) -> String| {
+        let row = |line: &&WorkloadSummary| {
+            let Percentiles { mean, p50, p95, p99, p999, most } = of(line)?;
+            let values = [mean, p50, p95, p99, p999, most].map(show);
+            Some([line.name.clone()].into_iter().chain(values).collect())
+        };
+        let rows: Vec<Vec<String>> = shown.iter().filter_map(row).collect();
+        if !rows.is_empty() {
+            text.push_str(&format!(
+                "\n{}",
+                console::table(&[what, "mean", "p50", "p95", "p99", "p99.9", "max"], &rows)
+            ));
+        }
     };
-    let rows: Vec<Vec<String>> = execution.measures.workloads(plan).into_iter().filter_map(row).collect();
-    if rows.is_empty() {
-        return String::new();
+    let number = |value: f64| format!("{value:.3}");
+    add("completion time", &|line| line.completion, &console::seconds);
+    add("completion at the source", &|line| line.source_completion, &console::seconds);
+    add("slowdown", &|line| line.slowdown, &number);
+    let bins = slowdown_by_size(plan, &execution.measures);
+    let row = |bin: &SizeBin| {
+        let Percentiles { mean, p50, p95, p99, p999, most } = bin.slowdown;
+        let size = console::scaled(bin.sizes.1 as f64, "B", 1000.0);
+        let head = [format!("up to {size}"), grouped(bin.flows as u64)];
+        head.into_iter().chain([mean, p50, p95, p99, p999, most].map(number)).collect()
+    };
+    let rows: Vec<Vec<String>> = bins.iter().map(row).collect();
+    if !rows.is_empty() {
+        let head = ["slowdown by size", "flows", "mean", "p50", "p95", "p99", "p99.9", "max"];
+        text.push_str(&format!("\n{}", console::table(&head, &rows)));
     }
-    let head = ["workload", "mean time at the source", "mean slowdown", "p50", "p95", "p99"];
-    format!("\n{}", console::table(&head, &rows))
+    text
 }
 
 /// Collective operations as nccl-tests prints them; empty if there are none.

@@ -121,3 +121,17 @@ fn init_writes_a_scenario_that_runs_and_never_overwrites() {
     scratch.run(&["init", "other.toml"]).ends(0);
     scratch.run(&["init", "no/such/folder.toml"]).ends(2).matches("init-nowhere");
 }
+
+#[test]
+fn templates_run_and_agree_with_what_they_state() {
+    let scratch = Scratch::new("templates");
+    for (name, shorter) in [("incast", "3ms"), ("infiniband-hotspot", "7ms"), ("roce-websearch", "25ms")] {
+        let file = format!("{name}.toml");
+        scratch.run(&["init", &file, "--template", name]).ends(0);
+        scratch.run(&["check", &file]).ends(0);
+        let set = format!("run.duration={shorter}");
+        scratch.run(&["run", &file, "--no-record", "--set", &set]).ends(0);
+    }
+    scratch.run(&["init", "none.toml", "--template", "inca"]).ends(2);
+    assert!(!scratch.path("none.toml").exists());
+}

@@ -38,6 +38,7 @@ fn the_summary_as_json_has_all_of_it() {
         "results",
         "seed",
         "simulated_seconds",
+        "slowdown_by_size",
         "wall_seconds",
         "workloads",
     ];

@@ -100,6 +100,8 @@ pub(crate) struct Flow {
     pub(crate) stream: Stream,
     /// Congestion notices it has had.
     pub(crate) notices: u64,
+    /// How long it takes alone, if it is finite; else zero.
+    pub(crate) alone: Span,
     /// Loss recovery, if it has one.
     pub(crate) reliable: Option<Box<Reliable>>,
     /// Frames that its destination has permitted by pulls.
@@ -166,6 +168,7 @@ impl Flow {
             pace,
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
             notices: 0,
+            alone: Span::ZERO,
             reliable: Reliable::new(spec, adapter).map(Box::new),
             pulled: 0,
             lost: VecDeque::new(),

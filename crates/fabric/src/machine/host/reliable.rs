@@ -31,8 +31,6 @@ pub(crate) struct Reliable {
     announces: bool,
     /// When it knew that all of a finite flow has arrived.
     pub(crate) known: Option<Time>,
-    /// How long a finite flow takes alone.
-    pub(crate) alone: Option<Span>,
 }
 
 impl Reliable {
@@ -43,7 +41,7 @@ impl Reliable {
         let stream = Stream::new(adapter.seed, u64::from(adapter.flow), "retransmission");
         let announces = spec.reaction.pulling().is_some_and(|pulling| pulling.demand == Demand::Announced);
         let known = None;
-        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, announces, known, alone: None })
+        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, announces, known })
     }
 }
 

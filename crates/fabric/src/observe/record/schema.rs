@@ -197,9 +197,10 @@ pub const FLOWS: Table = Table {
             "slowdown",
             Kind::Real,
             Unit::None,
-            "source_duration divided by the time that the flow takes alone: twice the propagation of its path, one frame \
-             without headers at each link, and all bytes with headers and overhead at the slowest link; this is the \
-             slowdown of the HPCC simulator",
+            "time that the flow took, divided by the time that it takes alone. Without recovery: duration, divided by the \
+             duration in an empty network. With recovery: source_duration, divided as in the HPCC simulator by twice the \
+             propagation of the path, one frame without headers at each link, and all bytes with headers and overhead at \
+             the slowest link. Empty if the flow did not complete",
         )),
         maybe(integer(
             "ended",

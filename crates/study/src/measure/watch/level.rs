@@ -1,6 +1,7 @@
 //! Occupancy of queues and buffers over a window: by port, or the maximum of the named ones at each sample.
 
 use super::Slot;
+use super::distribution::Distribution;
 use fabric::record::QueueRow;
 use scenario::{Across, Expectation, Metric, Plan, Statistic};
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ struct Place {
     squares: u128,
     most: Option<u64>,
     least: Option<u64>,
+    /// How long each level was held, for a percentile.
+    held: Option<Distribution>,
     /// State for metrics other than statistics.
     asked: Asked,
 }
@@ -72,8 +75,8 @@ impl Found {
 }
 
 impl Place {
-    fn new(asked: Asked) -> Place {
-        Place { sum: 0, squares: 0, most: None, least: None, asked }
+    fn new(asked: Asked, statistic: Statistic) -> Place {
+        Place { sum: 0, squares: 0, most: None, least: None, held: Distribution::of(statistic), asked }
     }
 
     /// Accumulates a level that held from `since` to `until`.
@@ -81,6 +84,9 @@ impl Place {
         let span = slot.part(since, until).length();
         self.sum += u128::from(level) * u128::from(span.as_picos());
         self.squares += u128::from(level) * u128::from(level) * u128::from(span.as_picos());
+        if let Some(held) = &mut self.held {
+            held.add(level, span.as_picos());
+        }
         self.most = Some(self.most.map_or(level, |most| most.max(level)));
         self.least = Some(self.least.map_or(level, |least| least.min(level)));
         match &mut self.asked {
@@ -125,6 +131,7 @@ impl Place {
             Statistic::Most | Statistic::Sum => self.most.map(|most| most as f64),
             Statistic::Least => self.least.map(|least| least as f64),
             Statistic::Mean => Some(self.sum as f64 / length as f64),
+            Statistic::Quantile(_) => self.held.as_ref().and_then(Distribution::value),
             Statistic::Deviation | Statistic::Variation => {
                 let mean = self.sum as f64 / length as f64;
                 let variance = self.squares as f64 / length as f64 - mean * mean;
@@ -171,7 +178,7 @@ impl Levels {
                 false => ports.into_iter().flat_map(lanes).map(|lane| vec![lane]).collect(),
             };
             if levels.places.is_empty() || levels.across != Across::Fullest {
-                levels.places.push(Place::new(asked.clone()));
+                levels.places.push(Place::new(asked.clone(), expectation.statistic));
             }
             for group in groups {
                 let at = levels.levels.len();
@@ -266,13 +273,13 @@ mod tests {
             levels: vec![0, 0],
             place_of: vec![0, 0],
             since: Time::ZERO,
-            places: vec![Place::new(Asked::Nothing)],
+            places: vec![Place::new(Asked::Nothing, Statistic::Mean)],
             across: Across::Fullest,
         }
     }
 
     fn asking(asked: Asked, levels: Levels) -> Levels {
-        Levels { places: vec![Place::new(asked)], ..levels }
+        Levels { places: vec![Place::new(asked, Statistic::Mean)], ..levels }
     }
 
     fn row(micros: u64, port: u32, input_held: u32) -> QueueRow {
@@ -322,7 +329,7 @@ mod tests {
             let one = levels(0, 100, statistic);
             let places = match across {
                 Across::Fullest => one.places.clone(),
-                _ => vec![Place::new(Asked::Nothing); 2],
+                _ => vec![Place::new(Asked::Nothing, Statistic::Mean); 2],
             };
             let place_of = if across == Across::Fullest { vec![0, 0] } else { vec![0, 1] };
             let mut one = Levels { places, place_of, across, ..one };

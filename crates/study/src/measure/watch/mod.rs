@@ -5,6 +5,7 @@
 
 mod backlog;
 mod delivery;
+mod distribution;
 mod extremes;
 mod level;
 mod notified;

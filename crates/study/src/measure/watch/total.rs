@@ -1,5 +1,6 @@
 //! Total permitted rate of several flows over time.
 
+use super::distribution::Distribution;
 use super::{Slot, link_rates};
 use fabric::record::RateRow;
 use scenario::{Expectation, Plan, Statistic};
@@ -24,6 +25,8 @@ pub(crate) struct Total {
     first: Option<f64>,
     most: Option<u64>,
     least: Option<u64>,
+    /// How long each total was held, for a percentile.
+    held: Option<Distribution>,
 }
 
 impl Total {
@@ -42,6 +45,7 @@ impl Total {
             first: None,
             most: None,
             least: None,
+            held: Distribution::of(expectation.statistic),
         }
     }
 
@@ -69,6 +73,9 @@ impl Total {
         self.sum += u128::from(self.now) * u128::from(span);
         let off = self.now as f64 - *self.first.get_or_insert(self.now as f64);
         self.squares += off * off * span as f64;
+        if let Some(held) = &mut self.held {
+            held.add(self.now, span);
+        }
         self.most = Some(self.most.map_or(self.now, |most| most.max(self.now)));
         self.least = Some(self.least.map_or(self.now, |least| least.min(self.now)));
     }
@@ -81,6 +88,7 @@ impl Total {
             Statistic::Mean | Statistic::Sum => mean,
             Statistic::Most => self.most? as f64,
             Statistic::Least => self.least? as f64,
+            Statistic::Quantile(_) => self.held?.value()?,
             Statistic::Deviation | Statistic::Variation => {
                 let variance = self.squares / length - (mean - first) * (mean - first);
                 return self.statistic.spread_around(self.around, mean, variance);
@@ -111,6 +119,7 @@ mod tests {
             first: None,
             most: None,
             least: None,
+            held: Distribution::of(statistic),
         };
         let row = |(micros, flow, rate)| RateRow { time: at(micros), flow, rate, window: None };
         // 0 to 10 us, 1000 to 20, 1600 to 40, then 900.
@@ -125,6 +134,7 @@ mod tests {
         assert_eq!(measured((0, 40), Statistic::Mean, None, 60), Some((10.0 * 1000.0 + 20.0 * 1600.0) / 40.0));
         assert_eq!(measured((20, 60), Statistic::Most, None, 60), Some(1600.0));
         assert_eq!(measured((20, 60), Statistic::Least, None, 60), Some(900.0));
+        assert_eq!(measured((20, 60), Statistic::Quantile(500), None, 60), Some(900.0));
         assert_eq!(measured((20, 60), Statistic::Deviation, None, 60), Some(350.0));
         assert_eq!(measured((20, 60), Statistic::Variation, None, 60), Some(350.0 / 1250.0));
         // Half of the time 600 above 1000, half 100 below.
