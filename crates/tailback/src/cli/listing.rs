@@ -10,10 +10,11 @@ use fabric::topology::TOPOLOGIES;
 use scenario::near_name;
 
 /// The commented scenarios that `init` writes: name and content. The first is the default.
-const TEMPLATES: [(&str, &str); 4] = [
+const TEMPLATES: [(&str, &str); 5] = [
     ("starter", include_str!("templates/starter.toml")),
     ("incast", include_str!("templates/incast.toml")),
     ("infiniband-hotspot", include_str!("templates/infiniband-hotspot.toml")),
+    ("ring-allreduce", include_str!("templates/ring-allreduce.toml")),
     ("roce-websearch", include_str!("templates/roce-websearch.toml")),
 ];
 

@@ -125,7 +125,9 @@ fn init_writes_a_scenario_that_runs_and_never_overwrites() {
 #[test]
 fn templates_run_and_agree_with_what_they_state() {
     let scratch = Scratch::new("templates");
-    for (name, shorter) in [("incast", "3ms"), ("infiniband-hotspot", "7ms"), ("roce-websearch", "25ms")] {
+    for (name, shorter) in
+        [("incast", "3ms"), ("infiniband-hotspot", "7ms"), ("ring-allreduce", "50ms"), ("roce-websearch", "25ms")]
+    {
         let file = format!("{name}.toml");
         scratch.run(&["init", &file, "--template", name]).ends(0);
         scratch.run(&["check", &file]).ends(0);
