@@ -343,6 +343,12 @@ fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize, wrong: &mu
     if watch.reliable && matches!(switch.buffer, Buffer::Shared { .. }) {
         wrong.push("reliable delivery keeps copies in the ingress buffer; use a static buffer".into());
     }
+    if let Some(host) = spec.graph.multihomed().next().filter(|_| watch.reliable) {
+        let name = &spec.graph.nodes[host.0 as usize].name;
+        wrong.push(format!(
+            "receipts return by the link of the source, but {name} has several; give every host one link"
+        ));
+    }
     if watch.reliable && !reliable_at_hosts(spec) {
         wrong.push("reliable delivery needs receipts; enable it on all switches with hosts".into());
     }

@@ -179,6 +179,15 @@ fn hosts_with_several_cables_are_the_same_on_any_threads_and_ranks() {
 }
 
 #[test]
+fn receipts_need_hosts_with_one_link() {
+    let mut spec = two_planes();
+    spec.switches[0].congestion_point = Some(CongestionPointSpec { reliable: true, ..CongestionPointSpec::default() });
+    spec.flows = vec![flow(Via::Spray)];
+    let refused = Simulation::build(&spec, &BuildOptions::default()).err().expect("it is refused").to_string();
+    assert!(refused.contains("receipts return by the link of the source, but h0 has several"), "{refused}");
+}
+
+#[test]
 fn a_flow_that_sprays_is_compared_with_all_links() {
     let mut spec = pair(&[10, 10]);
     let mut alone = |via: Via| {

@@ -280,7 +280,11 @@ fn judge(seed: u64) -> Option<(Option<String>, &'static str)> {
     let still = before.delivered_frames == after.delivered_frames;
     let wrong =
         |what: &str| Some(format!("{seed}: {what}; {left} frames in switches, {moved} moved, {:?}", report.outcome));
-    if !same {
+    // A host with several links may reply by one that is not part of a circle, so that a timer of another class keeps the class
+    // of the circle awake: a later look may miss what an earlier one has seen.
+    let awake = sends_again && spec.graph.multihomed().next().is_some();
+    let missed = awake && [&other, &report.outcome].contains(&&Outcome::Finished);
+    if !same && !missed {
         return Some((wrong(&format!("with fewer inspections: {other:?}")), "other"));
     }
     let restless = sends_again && starts(&mut simulation) > started;

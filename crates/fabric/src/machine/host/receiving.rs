@@ -25,7 +25,7 @@ pub(crate) struct Inbound {
     /// Entropy of the latest frame: replies take a path that is chosen likewise.
     entropy: u32,
     /// The port of the host at which it arrived: replies leave by it.
-    input: u16,
+    pub(crate) input: u16,
     /// Frames that had arrived before.
     pub(crate) duplicates: u64,
     pub(crate) duplicate_bytes: u64,

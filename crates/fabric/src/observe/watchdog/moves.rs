@@ -14,6 +14,7 @@ use crate::build::plan::{Hold, WaitingRoom};
 use crate::machine::frame::NIL;
 use crate::machine::host::Host;
 use crate::machine::host::flow::{DEADLINE, TIMERS};
+use crate::machine::host::receiving::Inbound;
 use crate::machine::network::{Device, Network, Switch};
 use crate::machine::port::{DOWN, INPUT_QUEUED, NOTICES};
 use crate::observe::probe::Probe;
@@ -23,6 +24,12 @@ use units::Rate;
 
 /// Any class.
 pub(super) const ALL: u8 = u8::MAX;
+
+/// The port by which a host replies when a timer expires, as nothing new has arrived; any, if its link has failed.
+fn reply_port<P: Probe>(network: &Network<P>, host: &Host, inbound: &Inbound) -> Option<u32> {
+    let p = host.port + u32::from(inbound.input);
+    Some(p).filter(|_| network.ports[p as usize].flags & DOWN == 0)
+}
 
 /// The ports of a host whose links work.
 fn up_ports<P: Probe>(network: &Network<P>, host: &Host) -> impl Iterator<Item = u32> {
@@ -114,13 +121,15 @@ impl<P: Probe> Part<'_, P> {
         for (position, &slot) in (0..).zip(&host.sinks) {
             let inbound = network.received[slot as usize].inbound.as_ref();
             if let Some(inbound) = inbound.filter(|_| pending(host.flows * TIMERS + position)) {
-                classes |= self.replies(network, host, inbound.flow);
+                classes |= self.replies(network, host, inbound.flow, reply_port(network, host, inbound));
             }
         }
         if pending(host.flows * TIMERS + host.sinks.len() as u32) {
             for &slot in &host.pulled {
                 let inbound = network.received[slot as usize].inbound.as_ref();
-                classes |= inbound.map_or(0, |inbound| self.replies(network, host, inbound.flow));
+                let replies =
+                    |inbound: &Inbound| self.replies(network, host, inbound.flow, reply_port(network, host, inbound));
+                classes |= inbound.map_or(0, |inbound| replies(inbound));
             }
         }
         for position in 0..host.flows {
@@ -150,15 +159,15 @@ impl<P: Probe> Part<'_, P> {
         probe | self.may_join(network, host, only, (flow.class, flow.least_next(network.plan.smallest_frame)))
     }
 
-    /// Classes of what the destination of a flow could say to its source.
-    fn replies(&self, network: &Network<P>, host: &Host, flow: u32) -> u8 {
+    /// Classes of what the destination of a flow could say to its source, by any port or only by that one.
+    fn replies(&self, network: &Network<P>, host: &Host, flow: u32, only: Option<u32>) -> u8 {
         let spec = &network.plan.flows[flow as usize];
         let acknowledge = spec.acknowledge.map(|how| (how.class, how.size));
         let notify = spec.notify.map(|how| (how.class, how.size));
         let pull = spec.pull.map(|how| (how.class, how.size));
         let probe = spec.path_probe.map(|how| (how.class, how.size));
         let ways = acknowledge.into_iter().chain(notify).chain(pull).chain(probe);
-        ways.fold(0, |all, (class, size)| all | self.may_join(network, host, None, (class, size.get() as u16)))
+        ways.fold(0, |all, (class, size)| all | self.may_join(network, host, only, (class, size.get() as u16)))
     }
 
     /// The class of a frame that a host makes, as a set, if it could go: by one of its ports, or only by that one.
@@ -225,8 +234,8 @@ impl<P: Probe> Part<'_, P> {
                 continue;
             }
             match origin.destination {
-                Some(host) => woken |= hosts.get(&host).map_or(0, |host| self.replies(network, host, flow)),
-                None => hosts.values().for_each(|host| woken |= self.replies(network, host, flow)),
+                Some(host) => woken |= hosts.get(&host).map_or(0, |host| self.replies(network, host, flow, None)),
+                None => hosts.values().for_each(|host| woken |= self.replies(network, host, flow, None)),
             }
         }
         woken
