@@ -12,7 +12,7 @@ use crate::machine::host::homing::Homing;
 use crate::machine::host::receiving::Inbound;
 use crate::machine::host::service::Service;
 use crate::machine::network::Network;
-use crate::machine::port::{MULTIHOMED, SPRAYED, TIMED};
+use crate::machine::port::{MULTIHOMED, NOTICES, SPRAYED, TIMED};
 use crate::observe::probe::Probe;
 use congestion::{Adapter, Demand, ReactionPoint};
 use engine::Shard;
@@ -76,7 +76,7 @@ impl Layout<'_> {
         let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
         let served = if kind.served { degree } else { 0 };
         let sprays = network.flows[first_flow as usize..].iter().any(|flow| flow.sprays);
-        let flags = if degree > 1 { MULTIHOMED } else { 0 } | if sprays { SPRAYED } else { 0 };
+        let flags = if degree > 1 { MULTIHOMED } else { 0 } | if sprays { SPRAYED | NOTICES } else { 0 };
         ports.clone().for_each(|port| network.ports[port as usize].flags |= flags);
         network.hosts.push(Host {
             number,

@@ -33,6 +33,12 @@ impl<P: Probe> Network<P> {
         if self.hosts[host as usize].service.is_empty() {
             return self.consume(now, p, host, place, ctx);
         }
+        self.queue_for_service(now, p, host, place, ctx);
+    }
+
+    /// A frame has arrived at a host that may be slower than its cable.
+    #[inline(never)]
+    fn queue_for_service(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
         let (class, len) = (self.pool[place].class, self.pool[place].len);
         if !self.admit(now, p, class, len, place, ctx) {
             return;

@@ -41,7 +41,8 @@ pub(crate) const IN_TURN: u16 = 1024;
 pub(crate) const KEEPS: u16 = 2048;
 /// The port of a host with several.
 pub(crate) const MULTIHOMED: u16 = 4096;
-/// The port of a host with several, and with flows that spray over them; it is also [`TIMED`].
+/// The port of a host with several, and with flows that spray over them. It is also [`TIMED`], and [`NOTICES`] so that it
+/// is asked when it has nothing to send.
 pub(crate) const SPRAYED: u16 = 8192;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.

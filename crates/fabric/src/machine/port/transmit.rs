@@ -33,7 +33,7 @@ impl<P: Probe> Network<P> {
         let classes = port.waiting & !port.blocked;
         let usual = port.flags & (OUTPUT_QUEUED | CREDITS | DOWN | IN_TURN | NOTICES | ARBITRATED) == OUTPUT_QUEUED;
         if !(usual && port.control.is_empty() && classes.is_power_of_two()) {
-            if classes != 0 || !port.control.is_empty() || port.flags & (NOTICES | SPRAYED) != 0 {
+            if classes != 0 || !port.control.is_empty() || port.flags & NOTICES != 0 {
                 self.transmit_otherwise(now, p, ctx);
             }
             return;
