@@ -14,6 +14,7 @@ use crate::observe::watchdog::far::ends_elsewhere;
 use crate::observe::watchdog::rest::{Part, Rest};
 use crate::observe::watchdog::{Held, Movement, Snapshot};
 use engine::{Alone, Encode, End, Inspection, Look, Ranks, RunPlan, announce};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -369,7 +370,7 @@ impl<P: Probe> Simulation<P> {
         let Built { bounds, plan, port_at, .. } = &self.built;
         let rank_of = |port: u32| bounds.partition_point(|&first| first <= port_at[port as usize].0) - 1;
         let elsewhere = ends_elsewhere(ranks, plan, models, rank_of);
-        let part = Part { plan, models, first: bounds[ranks.rank()], port_at, elsewhere };
+        let part = Part { plan, models, first: bounds[ranks.rank()], port_at, elsewhere, still: Cell::default() };
         part.judge(ranks, at, since, &|node| self.names[node as usize].clone())
     }
 
@@ -382,7 +383,15 @@ impl<P: Probe> Simulation<P> {
         assert_eq!(self.rank, RankOf::ALONE, "the tree of congestion is that of a whole network");
         let models: Vec<&Network<P>> = self.models().collect();
         let (plan, port_at) = (&self.built.plan, &self.built.port_at);
-        Snapshot::new(&Part { plan, models: &models, first: 0, port_at, elsewhere: BTreeMap::new() }).tree()
+        Snapshot::new(&Part {
+            plan,
+            models: &models,
+            first: 0,
+            port_at,
+            elsewhere: BTreeMap::new(),
+            still: Cell::default(),
+        })
+        .tree()
     }
 
     /// The fingerprint so far, of a whole network.

@@ -49,11 +49,11 @@ impl Probe for Starts {
 }
 
 fn flow_control(r: &mut R) -> FlowControl {
-    let quanta = r.of(&[65_535, 4_000, 1_000]);
+    let quanta = r.of(&[65_535, 4_000, 1_000, 100]);
     let pause = PauseSpec {
         quanta,
         refresh_before: quanta / 2,
-        response: Span::ZERO,
+        response: Span::from_nanos(r.of(&[0, 800])),
         response_jitter: Span::from_nanos(r.of(&[0, 0, 600])),
         holds: 255,
     };

@@ -570,7 +570,10 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
         Hold::Nothing => None,
         Hold::Pause { classes, .. } => {
             let closed = port.stopped >> class & 1 == 1 && far.blocked() & classes != 0;
-            if !closed || !renews_in_time(&network.plan, port, rule, sender) || far.news_from(&here) & classes != 0 {
+            if !closed
+                || !renews_in_time(&network.plan, port, rule, sender, false)
+                || far.news_from(&here) & classes != 0
+            {
                 return None;
             }
             let shared = match port.device {
@@ -597,11 +600,13 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
 
 /// Whether a pause reaches the sender again before it runs out: else frames slip through between two of them. Both ends of
 /// a cable have one rate; `port` is the one at this end that renews or obeys, and `sender` the number of the one that obeys.
-fn renews_in_time(plan: &NetworkPlan, port: &Port, rule: &Rule, sender: u32) -> bool {
+/// A pause and the next one take the same time on the cable and to be obeyed; what differs is the jitter, and the frame that
+/// either may have to wait for, unless nothing moves.
+fn renews_in_time(plan: &NetworkPlan, port: &Port, rule: &Rule, sender: u32, still: bool) -> bool {
     let Hold::Pause { quanta: pause, refresh_after, .. } = rule.hold else { return true };
-    let largest = plan.largest_frames.iter().copied().max().unwrap_or(0);
+    let largest = if still { 0 } else { plan.largest_frames.iter().copied().max().unwrap_or(0) };
     let before = Bytes::new(u64::from(largest) + u64::from(PAUSE_FRAME)) + plan.overhead * 2;
-    let wait = Wire::new(port.wire.rate()).serialise(before) + port.flight;
-    let (response, jitter) = plan.pause_response(sender);
-    quanta(refresh_after, port.wire.rate()) + wait + response + jitter < quanta(pause, port.wire.rate())
+    let wait = Wire::new(port.wire.rate()).serialise(before);
+    let (_, jitter) = plan.pause_response(sender);
+    quanta(refresh_after, port.wire.rate()) + wait + jitter < quanta(pause, port.wire.rate())
 }

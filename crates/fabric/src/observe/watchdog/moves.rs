@@ -42,6 +42,14 @@ impl<P: Probe> Part<'_, P> {
     pub(super) fn restless(&self, ranks: &mut dyn Ranks, moved: u8) -> u8 {
         let mut everywhere =
             |own: u8| ranks.share(own.to_bytes()).iter().fold(0, |all, bytes| all | u8::from_bytes(bytes));
+        // While nothing moves, no pause waits behind a frame. If by that nothing can begin to move, nothing ever does.
+        self.still.set(true);
+        let own = self.models.iter().fold(moved, |classes, network| classes | self.may_move(network));
+        let classes = everywhere(own);
+        self.still.set(false);
+        if classes == 0 {
+            return 0;
+        }
         let own = self.models.iter().fold(moved, |classes, network| classes | self.may_move(network));
         let mut classes = everywhere(own);
         // What moves may wake another class, and that another: each round adds one, or is the last.
@@ -95,7 +103,8 @@ impl<P: Probe> Part<'_, P> {
         let paused = |class: &u8| {
             let rule = self.plan.rule(peer, *class);
             let stopped = far.stopped() >> rule.account & 1 == 1;
-            port.blocked >> class & 1 == 1 && stopped && renews_in_time(self.plan, port, rule, port.global)
+            let renewed = renews_in_time(self.plan, port, rule, port.global, self.still.get());
+            port.blocked >> class & 1 == 1 && stopped && renewed
         };
         let asked = (0..network.classes as u8).filter(|class| classes >> class & 1 == 1);
         let paused = asked.filter(paused).fold(0, |mask, class| mask | 1 << class);

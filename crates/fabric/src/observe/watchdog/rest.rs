@@ -16,6 +16,7 @@ use crate::machine::network::Network;
 use crate::machine::port::DOWN;
 use crate::observe::probe::Probe;
 use engine::{Encode, Ranks, announce, reduce};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
@@ -29,6 +30,8 @@ pub(crate) struct Part<'a, P> {
     pub(crate) port_at: &'a Sparse<(u32, u32)>,
     /// What the far ends on other ranks are like.
     pub(crate) elsewhere: BTreeMap<u32, End>,
+    /// Whether nothing is taken to move for now.
+    pub(crate) still: Cell<bool>,
 }
 
 /// What became of a network at rest.
