@@ -29,9 +29,8 @@ fn known(of: &Collective) -> Vec<BTreeSet<u32>> {
             assert!(other < number, "none waits for a later one");
             let before = schedule.transfers()[other as usize];
             assert!(before.to == transfer.from || before.from == transfer.from);
-            if before.to == transfer.from {
-                carried.extend(&complete[other as usize]);
-            }
+            // What arrived, and what the sender had when it sent before.
+            carried.extend(&complete[other as usize]);
         }
         known[transfer.to as usize].extend(&carried);
         complete.push(carried);
