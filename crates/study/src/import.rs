@@ -5,7 +5,7 @@
 
 use files::output::{is_replaced, write_given};
 use files::{LARGEST_DATA, read_given};
-use scenario::import::{Imported, NamedText, hpcc, htsim};
+use scenario::import::{Imported, NamedText, chakra, goal, hpcc, htsim};
 use scenario::{Errors, FileReader, Limits, load_str};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ pub enum ImportError {
         /// The reason.
         error: io::Error,
     },
+    /// The name of a trace does not say its rank, or a rank is missing or there twice.
+    Rank(PathBuf),
     /// Something in the files is wrong.
     Input(Box<Errors>),
     /// The name of the scenario to write is not that of a TOML file.
@@ -117,6 +119,72 @@ pub fn import_htsim(
     let topology = topology.map(Opened::read).transpose()?;
     let options = htsim::Options { name: &name, flows_file: &flows_file, micros, control };
     finish(htsim::import(matrix.text(), topology.as_ref().map(Opened::text), &options), target)
+}
+
+/// Converts a GOAL schedule. `topology` is a file of htsim, and `control` the program of htsim whose defaults the scenario
+/// gets.
+///
+/// # Errors
+/// Fails if a file cannot be read or written, or if something in the files is wrong; then nothing is written.
+pub fn import_goal(
+    schedule: &Path,
+    topology: Option<&Path>,
+    control: Option<&str>,
+    target: &Target<'_>,
+) -> Result<Imported, ImportError> {
+    let (name, flows_file) = target.names()?;
+    let schedule = Opened::read(schedule)?;
+    let topology = topology.map(Opened::read).transpose()?;
+    let options = goal::Options { name: &name, flows_file: &flows_file, control };
+    finish(goal::import(schedule.text(), topology.as_ref().map(Opened::text), &options), target)
+}
+
+/// Files of Chakra, and the network that their ranks are in.
+#[derive(Clone, Copy, Debug)]
+pub struct ChakraFiles<'a> {
+    /// The traces, whose names end in the number of their rank and `.et`.
+    pub traces: &'a [PathBuf],
+    /// The ranks of process groups.
+    pub groups: Option<&'a Path>,
+    /// A topology of htsim.
+    pub topology: Option<&'a Path>,
+}
+
+/// Converts execution traces of Chakra. `all_reduce` is an algorithm, and `control` the program of htsim whose defaults the
+/// scenario gets.
+///
+/// # Errors
+/// Fails if a file cannot be read or written, or if something in the files is wrong; then nothing is written.
+pub fn import_chakra(
+    files: &ChakraFiles<'_>,
+    all_reduce: &str,
+    control: Option<&str>,
+    target: &Target<'_>,
+) -> Result<Imported, ImportError> {
+    let (name, flows_file) = target.names()?;
+    let rank = |path: &PathBuf| {
+        let stem = path.file_name()?.to_str()?.strip_suffix(".et")?;
+        stem.rsplit('.').next()?.parse::<usize>().ok()
+    };
+    let mut ordered: Vec<(Option<usize>, &PathBuf)> = files.traces.iter().map(|path| (rank(path), path)).collect();
+    ordered.sort();
+    if let Some((_, (_, path))) = ordered.iter().enumerate().find(|(place, (rank, _))| *rank != Some(*place)) {
+        return Err(ImportError::Rank((*path).clone()));
+    }
+    let mut traces = Vec::new();
+    for (_, path) in ordered {
+        let read = files::read(path, LARGEST_DATA);
+        let bytes = read.map_err(|error| ImportError::Read { path: path.clone(), error })?;
+        traces.push((path.to_string_lossy().into_owned(), bytes));
+    }
+    let groups = files.groups.map(Opened::read).transpose()?;
+    let topology = files.topology.map(Opened::read).transpose()?;
+    let named: Vec<chakra::NamedBytes<'_>> =
+        traces.iter().map(|(name, bytes)| chakra::NamedBytes { name, bytes }).collect();
+    let options = chakra::Options { name: &name, flows_file: &flows_file, all_reduce, control };
+    let imported =
+        chakra::import(&named, groups.as_ref().map(Opened::text), topology.as_ref().map(Opened::text), &options);
+    finish(imported, target)
 }
 
 /// A reader of the one file that a converted scenario names.

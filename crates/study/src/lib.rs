@@ -62,7 +62,7 @@ pub use grid::{
     Point, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
     quantity_keys,
 };
-pub use import::{ImportError, Target, import_hpcc, import_htsim};
+pub use import::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
 pub use judge::{
     CellRuns, Counts, Evidence, FigureRuns, Judgement, Line, MatrixTable, SentenceFinding, Statement, TrendJudgement,
     Verdict, Votes, count_statements, doubt, expected_text, fill_matrix, holds, judge, judge_run, judge_sentence,

@@ -4,8 +4,11 @@
 //! input that has no counterpart. It accesses no file. A mistake is reported with file, line and remedy, and nothing is
 //! returned.
 
+pub mod chakra;
+pub mod goal;
 pub mod hpcc;
 pub mod htsim;
+mod operations;
 mod words;
 mod write;
 

@@ -129,6 +129,42 @@ fn properties(link: Link, usual: Option<Link>) -> String {
     parts.join(", ")
 }
 
+/// A flow of a list. Sources and destinations are numbers of hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    pub(super) source: u64,
+    pub(super) destination: u64,
+    pub(super) bytes: u64,
+    /// The earliest start.
+    pub(super) start: Span,
+    /// Empty if it has none.
+    pub(super) name: String,
+    /// Positions of the flows that it waits for, and the time after each.
+    pub(super) after: Vec<(u32, Span)>,
+}
+
+/// Flows as a CSV file. Columns that no flow needs are left out.
+pub(super) fn csv(messages: &[Message]) -> String {
+    let waits = messages.iter().any(|message| !message.after.is_empty());
+    let mut csv = String::from("source,destination,bytes,start,name");
+    csv.push_str(if waits { ",after,delay\n" } else { "\n" });
+    for Message { source, destination, bytes, start, name, after } in messages {
+        let _ = write!(csv, "h{source},h{destination},{bytes},{start},{name}");
+        if waits {
+            let others: Vec<String> = after.iter().map(|(other, _)| (other + 1).to_string()).collect();
+            let first = after.first().map_or(Span::ZERO, |(_, delay)| *delay);
+            let delays = match after.iter().all(|(_, delay)| *delay == first) {
+                true if first == Span::ZERO => String::new(),
+                true => first.to_string(),
+                false => after.iter().map(|(_, delay)| delay.to_string()).collect::<Vec<_>>().join(";"),
+            };
+            let _ = write!(csv, ",{},{delays}", others.join(";"));
+        }
+        csv.push('\n');
+    }
+    csv
+}
+
 /// A text as a TOML string.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");

@@ -152,7 +152,20 @@ pub(super) fn workloads() -> Section {
             "CSV file with one flow per row, relative to this file. The first row names the columns, in any order: \
              `source`, `destination` and `bytes` are required; `class`, `start` (a time with its unit) and `name` are \
              optional, and an empty cell is as in the workload. `after` (optional) holds the names or row numbers, from \
-             1, of the flows that the flow waits for, separated by `;`, and `delay` the time after them.",
+             1, of the flows that the flow waits for, separated by `;`, and `delay` the time after them: one, or one for \
+             each of them.",
+        ),
+        &["flows"],
+    ));
+    keys.push(on_kinds(
+        key(
+            "awaited_until",
+            Kind::choice(&[
+                ("acknowledged", "its last acknowledgement is back; without acknowledgements, as \"sent\""),
+                ("sent", "its last frame has left the host: its buffer is free, as at the end of a send in MPI"),
+            ]),
+            Default::Value("acknowledged", "our choice: its destination has it"),
+            "When a flow in `after` that starts at the same host is complete.",
         ),
         &["flows"],
     ));

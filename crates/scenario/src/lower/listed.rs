@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use fabric::graph::HostId;
-use fabric::workload::{Dependencies, DependencyError, Destination, FlowSpec};
+use fabric::workload::{Dependencies, Dependency, DependencyError, Destination, FlowSpec};
 use std::collections::BTreeMap;
 use units::{Bytes, Span, Time};
 
@@ -30,7 +30,8 @@ struct Listed<'a> {
     name: Option<String>,
     /// Names or numbers of the flows that it waits for.
     after: Vec<&'a str>,
-    delay: Span,
+    /// One time after all of them, or one after each.
+    delays: Vec<Span>,
 }
 
 impl Work<'_> {
@@ -56,20 +57,25 @@ impl Work<'_> {
         if flows.len() < entries.len() {
             return None;
         }
-        let mut waits = Waits::new(&names);
+        let mut waits = Waits::new(&names, self.until_sent());
         let mut good = true;
         for (number, entry) in (0..).zip(entries) {
             let Some(after) = entry.names("after") else { continue };
             let place = entry.place_of("after");
-            let delay = entry.time("delay").unwrap_or_default();
+            let delays: Vec<Span> = entry.time("delay").into_iter().collect();
             let after: Vec<&str> = after.iter().map(|(name, _)| name.as_str()).collect();
-            if let Err((message, help)) = waits.add(number, &after, delay, place) {
+            if let Err((message, help)) = waits.add(number, &after, &delays, place) {
                 gathered.refuse(place, message, help);
                 good = false;
             }
         }
         let dependencies = waits.finish(gathered, &flows)?;
         good.then_some(Made { flows, names, dependencies, collective: None })
+    }
+
+    /// Whether a flow of the same source is complete when its last frame has left.
+    fn until_sent(&self) -> bool {
+        self.entry.text("awaited_until").is_some_and(|until| until == "sent")
     }
 
     fn listed_flow(
@@ -138,9 +144,9 @@ impl Work<'_> {
         };
         for (place, row) in rows {
             match self.row(template, &header, row) {
-                Ok(Listed { flow, name, after, delay }) => {
+                Ok(Listed { flow, name, after, delays }) => {
                     if !after.is_empty() {
-                        waiting.push((made.flows.len() as u32, after, delay, place));
+                        waiting.push((made.flows.len() as u32, after, delays, place));
                     }
                     made.flows.push(flow);
                     if named {
@@ -158,9 +164,9 @@ impl Work<'_> {
                     gathered.problems.push(Problem::new(place, message, help));
                 }
             };
-            let mut waits = Waits::new(&made.names);
-            for (number, after, delay, place) in waiting {
-                if let Err(what) = waits.add(number, &after, delay, place) {
+            let mut waits = Waits::new(&made.names, self.until_sent());
+            for (number, after, delays, place) in waiting {
+                if let Err(what) = waits.add(number, &after, &delays, place) {
                     refuse(place, what);
                 }
             }
@@ -218,19 +224,22 @@ impl Work<'_> {
         };
         let start = time("start", start)?.map_or(template.start, |start| Time::ZERO + start);
         let after: Vec<&str> = after.split(';').map(str::trim).filter(|other| !other.is_empty()).collect();
-        let delay = match time("delay", delay)? {
-            Some(_) if after.is_empty() => {
-                let help = "fill in `after`, or give `start`";
-                return Err(("`delay` has no effect for a flow that waits for no other".into(), help.into()));
-            }
-            delay => delay.unwrap_or_default(),
-        };
+        let delays = delay.split(';').map(|cell| time("delay", cell.trim()));
+        let delays: Vec<Span> = delays.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        if !delays.is_empty() && after.is_empty() {
+            let help = "fill in `after`, or give `start`";
+            return Err(("`delay` has no effect for a flow that waits for no other".into(), help.into()));
+        }
+        if delays.len() > 1 && delays.len() != after.len() {
+            let message = format!("`delay` has {} times for the {} flows of `after`", delays.len(), after.len());
+            return Err((message, "write one time for all of them, or one for each".into()));
+        }
         if template.stop.is_some_and(|stop| stop <= start) {
             return Err(("it starts after the `stop` of its workload".into(), "start it earlier".into()));
         }
         let destination = Destination::Host(destination);
         let flow = FlowSpec { source, destination, class, start, size: Some(size), ..template.clone() };
-        Ok(Listed { flow, name: (!name.is_empty()).then(|| name.to_owned()), after, delay })
+        Ok(Listed { flow, name: (!name.is_empty()).then(|| name.to_owned()), after, delays })
     }
 }
 
@@ -242,20 +251,22 @@ struct Waits<'a> {
     dependencies: Dependencies,
     /// Where each waiting flow says so, in the order of the flows.
     places: Vec<(u32, Place)>,
+    /// A flow of the same source is complete when its last frame has left, acknowledged or not.
+    in_order: bool,
 }
 
 impl<'a> Waits<'a> {
-    fn new(names: &'a [Option<String>]) -> Waits<'a> {
+    fn new(names: &'a [Option<String>], in_order: bool) -> Waits<'a> {
         let mut named = BTreeMap::new();
         for (number, name) in (0..).zip(names) {
             let Some(name) = name else { continue };
             named.entry(name.as_str()).and_modify(|known| *known = None).or_insert(Some(number));
         }
-        Waits { names, named, dependencies: Dependencies::default(), places: Vec::new() }
+        Waits { names, named, dependencies: Dependencies::default(), places: Vec::new(), in_order }
     }
 
-    /// A flow waits for others, given by their names or by their numbers from 1.
-    fn add(&mut self, flow: u32, after: &[&str], delay: Span, place: Place) -> Result<(), (String, String)> {
+    /// A flow waits for others, given by their names or by their numbers from 1, and then for one time or one for each.
+    fn add(&mut self, flow: u32, after: &[&str], delays: &[Span], place: Place) -> Result<(), (String, String)> {
         let find = |text: &&str| match (self.named.get(text), text.parse::<u32>()) {
             (Some(Some(flow)), _) => Ok(*flow),
             (Some(None), _) => {
@@ -270,7 +281,18 @@ impl<'a> Waits<'a> {
             }
         };
         let awaited = after.iter().map(find).collect::<Result<Vec<u32>, _>>()?;
-        self.dependencies.add(flow, &awaited, delay);
+        let in_order = self.in_order;
+        match delays {
+            [] | [_] => {
+                let delay = delays.first().copied().unwrap_or_default();
+                self.dependencies.push(Dependency { flow, awaited: &awaited, delay, in_order });
+            }
+            _ => {
+                for (&awaited, &delay) in awaited.iter().zip(delays) {
+                    self.dependencies.push(Dependency { flow, awaited: &[awaited], delay, in_order });
+                }
+            }
+        }
         self.places.push((flow, place));
         Ok(())
     }

@@ -40,3 +40,17 @@ pub(crate) fn plan(network: &str, rest: &str) -> Plan {
     load_str("test.toml", &text, &[], files, Limits::default())
         .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
+
+/// A reader of one file, whatever its name.
+pub(crate) struct Beside(String);
+
+impl FileReader for Beside {
+    fn read(&self, _path: &Path) -> Result<String, String> {
+        Ok(self.0.clone())
+    }
+}
+
+/// The text of the one file that a scenario names.
+pub(crate) fn beside(text: &str) -> Beside {
+    Beside(text.to_owned())
+}

@@ -561,6 +561,10 @@ pub enum ImportFrom {
     Hpcc(ImportHpcc),
     /// htsim
     Htsim(ImportHtsim),
+    /// A GOAL schedule, as of LogGOPSim and ATLAHS
+    Goal(ImportGoal),
+    /// Execution traces of MLCommons Chakra
+    Chakra(ImportChakra),
 }
 
 /// Where to write a converted scenario.
@@ -605,6 +609,46 @@ pub struct ImportHtsim {
     /// Congestion control with the packets and queues that htsim's program of that name has by default
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::htsim::controls()))]
     pub control: Option<String>,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// The network of a schedule, which names none.
+#[derive(Args, Debug)]
+pub struct ImportNetwork {
+    /// The topology, a file of htsim (.topo) [default: the fat-tree with as many hosts]
+    #[arg(long, value_name = "FILE")]
+    pub topo: Option<PathBuf>,
+    /// Congestion control with the packets and queues that htsim's program of that name has by default
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::htsim::controls()))]
+    pub control: Option<String>,
+}
+
+/// `import goal`
+#[derive(Args, Debug)]
+pub struct ImportGoal {
+    /// The schedule, as text
+    pub schedule: PathBuf,
+    #[command(flatten)]
+    pub network: ImportNetwork,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// `import chakra`
+#[derive(Args, Debug)]
+pub struct ImportChakra {
+    /// The traces, one for each rank: NAME.0.et, NAME.1.et, ...
+    #[arg(required = true)]
+    pub traces: Vec<PathBuf>,
+    /// The ranks of process groups, as JSON: {"name": [0, 1], ...} [default: the ranks whose traces name a group]
+    #[arg(long, value_name = "FILE")]
+    pub groups: Option<PathBuf>,
+    /// Algorithm of all-reduces
+    #[arg(long, value_name = "NAME", default_value = "ring", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::chakra::algorithms()))]
+    pub all_reduce: String,
+    #[command(flatten)]
+    pub network: ImportNetwork,
     #[command(flatten)]
     pub target: ImportTarget,
 }

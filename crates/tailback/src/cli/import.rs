@@ -4,7 +4,7 @@ use super::arguments::{Import, ImportFrom, ImportTarget};
 use super::console;
 use super::exit::Exit;
 use scenario::import::Imported;
-use study::{ImportError, Target, import_hpcc, import_htsim};
+use study::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
 use units::grouped;
 
 /// `tailback import`
@@ -19,6 +19,20 @@ pub fn import(arguments: &Import) -> Exit {
             let target = target(&files.target);
             let micros = files.start_unit == "us";
             said(&target, import_htsim(&files.matrix, files.topo.as_deref(), micros, files.control.as_deref(), &target))
+        }
+        ImportFrom::Goal(files) => {
+            let target = target(&files.target);
+            let (topo, control) = (files.network.topo.as_deref(), files.network.control.as_deref());
+            said(&target, import_goal(&files.schedule, topo, control, &target))
+        }
+        ImportFrom::Chakra(files) => {
+            let target = target(&files.target);
+            let chakra = ChakraFiles {
+                traces: &files.traces,
+                groups: files.groups.as_deref(),
+                topology: files.network.topo.as_deref(),
+            };
+            said(&target, import_chakra(&chakra, &files.all_reduce, files.network.control.as_deref(), &target))
         }
     }
 }
@@ -48,6 +62,10 @@ fn said(target: &Target<'_>, imported: Result<Imported, ImportError>) -> Exit {
         ImportError::Input(errors) => return console::problems(errors),
         ImportError::Read { path, error } => {
             (format!("cannot read {}: {error}\n  check the path", path.display()), Exit::of_io(error))
+        }
+        ImportError::Rank(path) => {
+            let help = "name the traces NAME.0.et, NAME.1.et, ..., one for each rank, without a gap";
+            (format!("{} is not the trace of the next rank\n  {help}", path.display()), Exit::BadInput)
         }
         ImportError::Name(path) => {
             let help = "name a file that ends in .toml: -o network.toml";

@@ -225,3 +225,41 @@ fn files_of_other_simulators_become_scenarios() {
     let run = scratch.run(&["run", "b.toml", "--no-record", "--json"]).ends(0).json();
     assert_eq!(run["workloads"][0]["completed"], 1);
 }
+
+#[test]
+fn import_turns_schedules_and_traces_into_scenarios() {
+    let scratch = Scratch::new("schedules");
+    let schedule = "num_ranks 2\nrank 0 {\na: send 3000b to 1\nb: recv 500b from 1\n}\nrank 1 {\na: recv 3000b from 0\nb: calc \
+                    2000\nc: send 500b to 0\nb requires a\nc requires b\n}\n";
+    scratch.file("a.goal", schedule).run(&["import", "goal", "a.goal", "-o", "goal.toml"]).ends(0);
+    let run = scratch.run(&["run", "goal.toml", "--no-record", "--json"]).ends(0).json();
+    assert_eq!((&run["outcome"], &run["workloads"][0]["completed"]), (&"finished".into(), &2.into()));
+    scratch.file("b.goal", schedule.replace("c requires b", "c requires d"));
+    let said = scratch.run(&["import", "goal", "b.goal", "-o", "other.toml"]).ends(2);
+    assert!(said.err.contains("b.goal:11") && said.err.contains("no operation with this label"), "{}", said.err);
+    // A trace of one node: an all-reduce of 3000 B.
+    let attribute = |name: &[u8; 9], value: &[u8]| {
+        let content = [&[0x0a, 9][..], name, &[0x48], value].concat();
+        [&[0x52, content.len() as u8], &content[..]].concat()
+    };
+    let (kind, size) = (attribute(b"comm_type", &[0]), attribute(b"comm_size", &[0xb8, 0x17]));
+    let node = [&[0x08, 1, 0x18, 7][..], &kind, &size].concat();
+    let trace = [&[0, node.len() as u8][..], &node].concat();
+    let files = ["t.0.et", "t.1.et", "t.2.et"];
+    files.iter().for_each(|name| {
+        scratch.file(name, &trace);
+    });
+    let import = ["import", "chakra", files[2], files[0], files[1], "-o", "chakra.toml"];
+    let said = scratch.run(&import).ends(0);
+    assert!(said.err.contains("algorithm ring"), "{}", said.err);
+    let run = scratch.run(&["run", "chakra.toml", "--no-record", "--json"]).ends(0).json();
+    assert_eq!((&run["outcome"], &run["workloads"][0]["completed"]), (&"finished".into(), &12.into()));
+    let said = scratch.run(&["import", "chakra", files[0], files[2], "-o", "other.toml"]).ends(2);
+    assert!(said.err.contains("t.2.et is not the trace of the next rank"), "{}", said.err);
+    let said = scratch
+        .file(files[1], &trace[..9])
+        .run(&["import", "chakra", files[0], files[1], files[2], "-o", "other.toml"])
+        .ends(2);
+    assert!(said.err.contains("t.1.et:2") && said.err.contains("ends within a message"), "{}", said.err);
+    assert!(scratch.names(".").iter().all(|name| !name.starts_with("other")));
+}

@@ -151,7 +151,8 @@ impl Dependencies {
         self.push(Dependency { flow, awaited: behind, delay: Span::ZERO, in_order: true });
     }
 
-    fn push(&mut self, Dependency { flow, awaited, delay, in_order }: Dependency<'_>) {
+    /// Adds an entry, whose flow is not before those added so far. Nothing happens if it awaits no other.
+    pub fn push(&mut self, Dependency { flow, awaited, delay, in_order }: Dependency<'_>) {
         if !awaited.is_empty() {
             self.awaited.extend_from_slice(awaited);
             self.waits.push(Wait { flow, end: self.awaited.len() as u32, delay, in_order });

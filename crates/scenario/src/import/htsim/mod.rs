@@ -7,12 +7,11 @@ mod control;
 mod matrix;
 mod topology;
 
-use super::write::{file_name, quoted};
+use super::write::{Message, csv, file_name, quoted};
 use super::{Imported, NamedText, Work};
 use crate::problem::Errors;
 use control::Program;
 pub use control::controls;
-use matrix::Matrix;
 use std::fmt::Write as _;
 use topology::Topology;
 use units::Span;
@@ -50,13 +49,8 @@ pub fn import(
     let mut work = Work::default();
     let source = work.add(matrix);
     let flows = matrix::read(&mut work, source, matrix.text, options.micros);
-    let drawn = match topology {
-        Some(text) => {
-            let source = work.add(text);
-            topology::read(&mut work, source, text.text)
-        }
-        None => flows.as_ref().and_then(|flows| Topology::usual(&mut work, flows)),
-    };
+    let nodes = flows.as_ref().map_or(0, |flows| flows.nodes);
+    let drawn = network(&mut work, topology, nodes);
     work.checked()?;
     let (Some(flows), Some(drawn)) = (flows, drawn) else {
         // What is missing has been reported.
@@ -64,27 +58,67 @@ pub fn import(
     };
     flows.check(&mut work, drawn.nodes);
     work.checked()?;
+    let unit = if options.micros { "microseconds" } else { "picoseconds" };
+    work.note(
+        "start",
+        format!("read as {unit}; htsim reads picoseconds, its older versions microseconds (--start-unit)"),
+    );
     let names: Vec<String> =
         [Some(matrix.name), topology.map(|text| text.name)].into_iter().flatten().map(file_name).collect();
-    let (scenario, csv) = write(&mut work, &flows, &drawn, options, &names);
-    let counts = [drawn.nodes as usize, drawn.switches() as usize, flows.flows.len()];
-    Ok(Imported { scenario, flows: csv, notes: work.notes, counts })
+    let messages = flows.messages(&mut work);
+    let latest = messages.iter().map(|message| message.start).max().unwrap_or_default();
+    let traffic = Traffic { from: "files of htsim", files: &names, messages: &messages, latest, waiting: "" };
+    let how = How { name: options.name, flows_file: options.flows_file, control: options.control };
+    Ok(compose(work, &traffic, &drawn, &how))
 }
 
-fn write(
-    work: &mut Work,
-    matrix: &Matrix<'_>,
-    topology: &Topology,
-    options: &Options<'_>,
-    names: &[String],
-) -> (String, String) {
+/// Flows to write.
+pub(super) struct Traffic<'a> {
+    /// What they are from.
+    pub(super) from: &'a str,
+    /// Names of the files.
+    pub(super) files: &'a [String],
+    pub(super) messages: &'a [Message],
+    /// The latest start of all flows if the network took no time.
+    pub(super) latest: Span,
+    /// Keys of the workload about flows that wait.
+    pub(super) waiting: &'a str,
+}
+
+/// How to write them; see [`Options`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How<'a> {
+    pub(super) name: &'a str,
+    pub(super) flows_file: &'a str,
+    pub(super) control: Option<&'a str>,
+}
+
+/// The network of a file or, without one, the fat-tree for so many hosts. What is wrong is reported.
+pub(super) fn network(work: &mut Work, topology: Option<NamedText<'_>>, nodes: u64) -> Option<Topology> {
+    match topology {
+        Some(text) => {
+            let source = work.add(text);
+            topology::read(work, source, text.text)
+        }
+        None => Topology::usual(work, nodes),
+    }
+}
+
+/// The scenario of a network and its flows.
+pub(super) fn compose(mut work: Work, traffic: &Traffic<'_>, topology: &Topology, how: &How<'_>) -> Imported {
+    let (scenario, flows) = write(&mut work, traffic, topology, how);
+    let counts = [topology.nodes as usize, topology.switches() as usize, traffic.messages.len()];
+    Imported { scenario, flows, notes: work.notes, counts }
+}
+
+fn write(work: &mut Work, traffic: &Traffic<'_>, topology: &Topology, how: &How<'_>) -> (String, String) {
     let drawing = topology.drawing();
-    let program = options.control.and_then(Program::named);
-    let mut text = format!("# Imported from files of htsim: {}.\n", names.join(", "));
+    let program = how.control.and_then(Program::named);
+    let mut text = format!("# Imported from {}: {}.\n", traffic.from, traffic.files.join(", "));
     if let Some(program) = program {
         let _ = writeln!(text, "# Control, packets and queues are the defaults of {}.", program.command());
     }
-    let _ = write!(text, "schema_version = 1\nname = {}\n", quoted(options.name));
+    let _ = write!(text, "schema_version = 1\nname = {}\n", quoted(how.name));
     let multipath = program.map_or("\"spray\"", Program::multipath);
     let _ = write!(
         text,
@@ -103,14 +137,10 @@ fn write(
         Some(program) => text.push_str(&program.protocol(topology)),
         None => text.push_str("\n[recovery]\nname = \"selective-repeat\"\n"),
     }
-    let file = quoted(options.flows_file);
+    let file = quoted(how.flows_file);
     let frame = program.map_or_else(|| FRAME.to_owned(), Program::workload);
-    let _ = write!(text, "\n[[workloads]]\nname = \"flows\"\nkind = \"flows\"\nfile = {file}\n{frame}");
-    let unit = if options.micros { "microseconds" } else { "picoseconds" };
-    work.note(
-        "start",
-        format!("read as {unit}; htsim reads picoseconds, its older versions microseconds (--start-unit)"),
-    );
+    let _ =
+        write!(text, "\n[[workloads]]\nname = \"flows\"\nkind = \"flows\"\nfile = {file}\n{frame}{}", traffic.waiting);
     if let Some(program) = program {
         let meaning = format!("the defaults of {}; {}", program.command(), program.differences());
         work.note("congestion control", meaning);
@@ -125,24 +155,20 @@ fn write(
             "htsim sprays packets over all paths with most of its protocols; here `multipath = \"spray\"`",
         );
     }
-    let mut csv = String::from("source,destination,bytes,start,name\n");
-    let mut last = Span::ZERO;
-    let mut bytes = 0_u64;
-    for flow in &matrix.flows {
-        let name = flow.id.map(|id| format!("flow{id}")).unwrap_or_default();
-        let size = program.map_or(flow.bytes, |program| program.bytes(flow.bytes));
-        let _ = writeln!(csv, "h{},h{},{size},{},{name}", flow.source, flow.destination, flow.start);
-        last = last.max(flow.start);
-        bytes = bytes.saturating_add(size);
-    }
+    let sized = |message: &Message| {
+        let bytes = program.map_or(message.bytes, |program| program.bytes(message.bytes));
+        Message { bytes, ..message.clone() }
+    };
+    let messages: Vec<Message> = traffic.messages.iter().map(sized).collect();
+    let bytes = messages.iter().fold(0_u64, |sum, message| sum.saturating_add(message.bytes));
     // The file has no end: all bytes through one link, and some time.
     let rate = topology.host_rate().as_bits_per_sec().max(1);
     let alone = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate);
     let longest = Span::from_picos(u64::try_from(alone).unwrap_or(u64::MAX / 64).min(u64::MAX / 64));
-    let duration = last + longest.max(Span::from_millis(1)) * PATIENCE;
+    let duration = traffic.latest + longest.max(Span::from_millis(1)) * PATIENCE;
     let micros = duration.as_picos().div_ceil(1_000_000);
     let _ = writeln!(text, "\n[run]\nduration = \"{}\"  # htsim's option -end", Span::from_micros(micros));
-    (text, csv)
+    (text, csv(&messages))
 }
 
 #[cfg(test)]

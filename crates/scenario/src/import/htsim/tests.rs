@@ -1,9 +1,8 @@
 //! Small files of htsim, converted and loaded.
 
 use super::*;
-use crate::{FileReader, Limits, Plan, load_str};
+use crate::{Limits, Plan, load_str};
 use fabric::graph::Role;
-use std::path::Path;
 use units::{Rate, Time};
 
 const MATRIX: &str = "\
@@ -56,14 +55,6 @@ Radix_Down 4
 Downlink_Latency_ns 1000
 ";
 
-struct Beside(String);
-
-impl FileReader for Beside {
-    fn read(&self, _path: &Path) -> Result<String, String> {
-        Ok(self.0.clone())
-    }
-}
-
 fn converted(matrix: &str, topology: Option<&str>, micros: bool) -> Result<Imported, Errors> {
     with_control(matrix, topology, micros, None)
 }
@@ -75,7 +66,7 @@ fn with_control(matrix: &str, topology: Option<&str>, micros: bool, control: Opt
 }
 
 fn plan(imported: &Imported) -> Plan {
-    let reader = Beside(imported.flows.clone());
+    let reader = crate::tests::beside(&imported.flows);
     let plan = load_str("small.toml", &imported.scenario, &[], &reader, Limits::default());
     plan.unwrap_or_else(|errors| panic!("{}\n{}", imported.scenario, errors.render(false)))
 }
@@ -93,13 +84,45 @@ fn flows_are_those_of_the_matrix_and_triggers_are_reported() {
     assert_eq!(starts, [micros(0), micros(1), micros(0)]);
     assert_eq!(plan.flow_names.iter().collect::<Vec<_>>(), ["flow1", "flow2", "flow3"]);
     let note = |key: &str| imported.notes.iter().find(|note| note.key == key).map(|note| note.meaning.as_str());
-    assert!(note("trigger").is_some_and(|meaning| meaning.contains("1 of them start at time 0")));
+    assert!(note("trigger").is_some_and(|meaning| meaning.starts_with("1 flows") && meaning.contains("another host")));
     assert!(note("start").is_some_and(|meaning| meaning.contains("picoseconds")));
     assert!(note("--topo").is_some_and(|meaning| meaning.contains("4 ports per switch")));
     // Older files have microseconds.
     let plan =
         self::plan(&converted("Nodes 16\nConnections 1\n0->13 start 2.5 size 7\n", None, true).expect("a scenario"));
     assert_eq!(plan.spec.flows[0].start, Time::ZERO + Span::from_nanos(2500));
+}
+
+#[test]
+fn triggers_that_a_source_can_see_are_dependencies() {
+    let matrix = "\
+Nodes 16
+Connections 5
+Triggers 3
+0->1 id 1 start 0 size 1000 recv_done_trigger 1
+2->1 id 2 start 0 size 1000 recv_done_trigger 1
+1->3 id 3 trigger 1 size 1000 send_done_trigger 2
+1->4 id 4 trigger 2 size 1000 send_done_trigger 3
+1->5 id 5 trigger 3 size 1000
+trigger id 1 barrier count 2
+trigger id 2 oneshot
+trigger id 3 multishot
+";
+    let imported = converted(matrix, None, false).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    assert!(imported.notes.iter().all(|note| note.key != "trigger"), "{:?}", imported.notes);
+    let dependencies = plan(&imported).spec.dependencies;
+    let all: Vec<(u32, Vec<u32>)> = dependencies.iter().map(|entry| (entry.flow, entry.awaited.to_vec())).collect();
+    assert_eq!(all, [(2, vec![0, 1]), (3, vec![2]), (4, vec![3])]);
+    // What is not known before the run is reported.
+    let why = |from: &str, to: &str| {
+        let imported = converted(&matrix.replacen(from, to, 1), None, false);
+        let imported = imported.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let note = imported.notes.iter().find(|note| note.key == "trigger").map(|note| note.meaning.clone());
+        note.unwrap_or_default()
+    };
+    assert!(why("barrier count 2", "oneshot").contains("the first of several"));
+    assert!(why("count 2", "count 3").contains("another count"));
+    assert!(why(" send_done_trigger 3", "").contains("no flow activates it"));
 }
 
 #[test]
@@ -179,6 +202,8 @@ fn mistakes_are_reported_with_file_line_and_remedy() {
     is(matrix("start 0 ", ""), "a.cm", 4, "without a start");
     is(matrix("size 2000000", "size big"), "a.cm", 4, "without a size");
     is(matrix("trigger id 1", "hello id 1"), "a.cm", 7, "no line");
+    is(matrix("trigger id 1 oneshot", "trigger id 1 twice"), "a.cm", 7, "no key of a trigger");
+    is(matrix("trigger id 1 oneshot", "trigger oneshot"), "a.cm", 7, "without an id");
     let topology = |from: &str, to: &str| wrong(MATRIX, Some(&TOPOLOGY.replacen(from, to, 1)));
     is(topology("Podsize 32\n", ""), "a.topo", 16, "no Podsize");
     is(topology("Tiers 2", "Tiers 1"), "a.topo", 17, "1 tiers");

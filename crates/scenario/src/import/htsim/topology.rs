@@ -3,7 +3,6 @@
 use super::super::Work;
 use super::super::words::{Word, Words};
 use super::super::write::{Cable, Drawing, Link};
-use super::matrix::Matrix;
 use crate::source::Place;
 use units::{Rate, Span};
 
@@ -22,7 +21,7 @@ pub(super) struct Tier {
 
 /// What the file says, and what follows from it.
 #[derive(Debug)]
-pub(super) struct Topology {
+pub(in super::super) struct Topology {
     pub(super) nodes: u64,
     tiers: Vec<Tier>,
     pods: u64,
@@ -196,8 +195,7 @@ impl Topology {
     }
 
     /// The fat-tree that htsim builds for so many nodes without a file.
-    pub(super) fn usual(work: &mut Work, matrix: &Matrix<'_>) -> Option<Topology> {
-        let nodes = matrix.nodes;
+    pub(super) fn usual(work: &mut Work, nodes: u64) -> Option<Topology> {
         let k = (2..1000).step_by(2).find(|k| k * k * k / 4 >= nodes)?;
         let built = k * k * k / 4;
         let all = if built == nodes { String::new() } else { format!(" of {built} hosts") };
@@ -232,6 +230,11 @@ impl Topology {
         let both = self.tiers.iter().fold(Span::ZERO, |sum, tier| sum + (tier.latency + tier.switch_latency) * 2);
         // There is one switch at the top.
         both - self.tiers.last().map_or(Span::ZERO, |tier| tier.switch_latency)
+    }
+
+    /// Number of hosts.
+    pub(in super::super) fn hosts(&self) -> u64 {
+        self.nodes
     }
 
     pub(super) fn host_rate(&self) -> Rate {
