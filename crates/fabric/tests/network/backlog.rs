@@ -1,10 +1,11 @@
 //! Backlogs of overloaded sources: counted beyond a few frames, and the same in all that can be observed.
 
 use crate::kit::{at, link, lossless, network, pfc_switch};
+use crate::observed::Observed;
 use fabric::graph::HostId;
 use fabric::topology;
 use fabric::workload::{Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern};
-use fabric::{BuildOptions, FlowSummary, Frame, Partition, Probe, RunLimits, Simulation};
+use fabric::{BuildOptions, FlowSummary, Frame, Partition, Probe, RunLimits};
 use units::{Bytes, Rate, Span, Time};
 
 /// When each frame was delivered, and when it was made.
@@ -49,7 +50,7 @@ fn overloaded(limit: Option<u32>, shards: usize) -> (u64, Vec<FlowSummary>, Vec<
         spec.flows.push(flow);
     }
     let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
-    let mut simulation = Simulation::build_with(&spec, &options, |_| Delays::default()).expect("a sound network");
+    let mut simulation = Observed::build(&spec, &options, |_| Delays::default()).expect("a sound network");
     let limits = RunLimits { threads: shards, ..RunLimits::until(at(Span::from_millis(2))) };
     let report = simulation.run(&limits);
     let census = simulation.census();

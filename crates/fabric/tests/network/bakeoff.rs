@@ -2,13 +2,14 @@
 //! the trunk; lossy, with a class of their own for control frames.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use congestion::parameter::{Value, Values};
 use congestion::{POINTS, PROTOCOLS, PathProbeClass, Point, Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{Destination, FlowSpec, PathProbeSpec};
-use fabric::{BuildOptions, Frame, Kind, Notice, Outcome, Partition, Probe, RunLimits, RunSummary, Simulation};
+use fabric::{BuildOptions, Frame, Kind, Notice, Outcome, Partition, Probe, RunLimits, RunSummary};
 use units::{Bytes, Span, Time};
 
 const NAMES: [&str; 9] = ["qcn-2007", "qcn-p", "qcn-pr", "ecm", "e2cm", "e2cm-p", "e2cm-pr", "fecn-b", "fecn"];
@@ -98,17 +99,17 @@ fn host_ports(spec: &NetworkSpec) -> Vec<u32> {
     spec.graph.hosts().iter().map(|host| first(host.0 as usize)).collect()
 }
 
-fn go(spec: &NetworkSpec, partition: Partition, threads: usize) -> (Simulation<Wires>, RunSummary) {
+fn go(spec: &NetworkSpec, partition: Partition, threads: usize) -> (Observed<Wires>, RunSummary) {
     let options = BuildOptions { partition, shards: 1, shuffle: None };
     let hosts = host_ports(spec);
     let mut simulation =
-        Simulation::build_with(spec, &options, |_| Wires { hosts: hosts.clone(), ..Wires::default() }).unwrap();
+        Observed::build(spec, &options, |_| Wires { hosts: hosts.clone(), ..Wires::default() }).unwrap();
     let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_millis(20))) };
     let report = simulation.run(&limits);
     (simulation, report)
 }
 
-fn seen(simulation: &mut Simulation<Wires>) -> Wires {
+fn seen(simulation: &mut Observed<Wires>) -> Wires {
     simulation.probes_mut().next().unwrap().clone()
 }
 

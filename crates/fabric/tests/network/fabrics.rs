@@ -2,6 +2,7 @@
 //! and draws from a buffer by the room that flows hold.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use congestion::Point;
 use congestion::parameter::{Value, Values};
 use fabric::graph::{Graph, NodeId, Role};
@@ -207,7 +208,7 @@ fn notices(culprit: &str) -> [u64; 2] {
         ..greedy(from, to, 1500)
     };
     spec.flows = vec![paced(0, 2, 3_000), paced(0, 3, 6_000), greedy(1, 3, 1500)];
-    let mut simulation = Simulation::build_with(&spec, &BuildOptions::default(), |_| Notices::default()).unwrap();
+    let mut simulation = Observed::build(&spec, &BuildOptions::default(), |_| Notices::default()).unwrap();
     simulation.run(&RunLimits::until(Time::ZERO + Span::from_millis(100)));
     simulation.probes_mut().next().unwrap().0
 }

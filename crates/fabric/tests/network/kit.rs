@@ -1,5 +1,6 @@
 //! Networks and probes that the tests share.
 
+use crate::observed::Observed;
 use fabric::engine::{InMemory, Ranks, in_memory};
 use fabric::graph::{Graph, HostId, LinkSpec, NodeId};
 use fabric::spec::*;
@@ -72,18 +73,20 @@ pub fn at(span: Span) -> Time {
     Time::ZERO + span
 }
 
-pub fn run_with<P: Probe>(
+pub fn run_with<P: Probe + 'static>(
     spec: &NetworkSpec,
     until: Span,
     probe: impl FnMut(usize) -> P,
-) -> (Simulation<P>, RunSummary) {
-    let mut simulation = Simulation::build_with(spec, &BuildOptions::default(), probe).expect("a sound network");
+) -> (Observed<P>, RunSummary) {
+    let mut simulation = Observed::build(spec, &BuildOptions::default(), probe).expect("a sound network");
     let report = simulation.run(&RunLimits::until(at(until)));
     (simulation, report)
 }
 
 pub fn run(spec: &NetworkSpec, until: Span) -> (Simulation, RunSummary) {
-    run_with(spec, until, |_| NoProbe)
+    let mut simulation = Simulation::build(spec, &BuildOptions::default()).expect("a sound network");
+    let report = simulation.run(&RunLimits::until(at(until)));
+    (simulation, report)
 }
 
 /// Runs a network on so many ranks, which are threads, and returns what each of them says of the run.

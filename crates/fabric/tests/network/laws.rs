@@ -1,11 +1,12 @@
 //! What holds on any network: nothing is made or lost in secret, lossless is lossless, nobody overtakes, pauses end.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use fabric::graph::Graph;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::workload::{Acknowledge, Activity, Backlog, FlowSpec, Gaps, Overflow, Pattern};
-use fabric::{BuildOptions, Outcome, Probe, RunLimits, Simulation};
+use fabric::{BuildOptions, Outcome, Probe, RunLimits};
 use proptest::prelude::*;
 use theory::headroom::{HeadroomSpec, headroom};
 use units::{Bytes, Rate, Span, Time};
@@ -176,7 +177,7 @@ proptest! {
     fn on_any_small_network(case in case()) {
         let spec = spec(&case);
         let mut simulation =
-            Simulation::build_with(&spec, &BuildOptions::default(), |_| Watch::default()).expect("a sound network");
+            Observed::build(&spec, &BuildOptions::default(), |_| Watch::default()).expect("a sound network");
         // In the middle of it, and after everything has come to rest.
         for until in [Span::from_micros(80), Span::from_millis(200)] {
             let report = simulation.run(&RunLimits::until(at(until)));

@@ -24,6 +24,7 @@ mod kit;
 mod lanes;
 mod laws;
 mod marking;
+mod observed;
 mod oracle;
 mod outcomes;
 mod ports;

@@ -2,6 +2,7 @@
 //! victim that shares their cable (HPL-2002-224, figure 1 and table I).
 
 use crate::kit::*;
+use crate::observed::{AnyProbe, Observed};
 use congestion::parameter::{Value, Values};
 use congestion::{POINTS, PROTOCOLS, Point, Reaction};
 use fabric::graph::{Graph, LinkSpec, Role};
@@ -80,12 +81,12 @@ fn two_switches(latency: Span, reaction: &Reaction, congestion: Option<Point>) -
     spec
 }
 
-fn one_by_default(spec: &NetworkSpec) -> Simulation<Echoes> {
-    Simulation::build_with(spec, &BuildOptions::default(), |_| Echoes::default()).expect("a sound network")
+fn one_by_default(spec: &NetworkSpec) -> Observed<Echoes> {
+    Observed::build(spec, &BuildOptions::default(), |_| Echoes::default()).expect("a sound network")
 }
 
 /// Parts of a link: local flows together, remote flows together, the victim.
-fn shares(simulation: &mut Simulation<impl Probe>, from: Span, until: Span) -> [f64; 3] {
+fn shares(simulation: &mut Simulation<AnyProbe>, from: Span, until: Span) -> [f64; 3] {
     let mut received = |until| {
         let report = simulation.run(&RunLimits::until(at(until)));
         assert_eq!(report.outcome, Outcome::Finished);

@@ -7,6 +7,7 @@
 //! `SEEDS=5000 cargo test -p tailback-fabric --test network oracle` looks longer; `FROM` says where to begin.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use crate::stress::R;
 use congestion::parameter::{Value, Values};
 use congestion::{Allowance, NoControl, Reaction};
@@ -243,7 +244,7 @@ fn network_of(seed: u64) -> NetworkSpec {
 }
 
 /// The circle as outputs of the network, with class and flows.
-fn stuck_at(simulation: &Simulation<Starts>, spec: &NetworkSpec, deadlock: &Deadlock) -> Vec<(u32, u8, Vec<u32>)> {
+fn stuck_at(simulation: &Observed<Starts>, spec: &NetworkSpec, deadlock: &Deadlock) -> Vec<(u32, u8, Vec<u32>)> {
     let ports = 0..simulation.ports() as u32;
     let place = |waiting: &fabric::Waiting| {
         let found = ports.clone().find(|&port| {
@@ -258,7 +259,7 @@ fn stuck_at(simulation: &Simulation<Starts>, spec: &NetworkSpec, deadlock: &Dead
 /// What is wrong with the verdict on one network, and which verdict it was; `None` if the network is refused.
 fn judge(seed: u64) -> Option<(Option<String>, &'static str)> {
     let spec = network_of(seed);
-    let mut simulation = Simulation::build_with(&spec, &BuildOptions::default(), |_| Starts::default()).ok()?;
+    let mut simulation = Observed::build(&spec, &BuildOptions::default(), |_| Starts::default()).ok()?;
     let report = simulation.run(&RunLimits::until(at(WATCHED)));
     if let Outcome::Deadlock(deadlock) = &report.outcome {
         let stuck = stuck_at(&simulation, &spec, deadlock);
@@ -271,7 +272,7 @@ fn judge(seed: u64) -> Option<(Option<String>, &'static str)> {
     let same = std::mem::discriminant(&other) == std::mem::discriminant(&report.outcome);
     let sends_again = spec.flows.iter().any(FlowSpec::is_reliable);
     let before = simulation.totals();
-    let starts = |simulation: &mut Simulation<Starts>| simulation.probes_mut().map(|probe| probe.all).sum::<u64>();
+    let starts = |simulation: &mut Observed<Starts>| simulation.probes_mut().map(|probe| probe.all).sum::<u64>();
     let started = starts(&mut simulation);
     let on = RunLimits { watchdog: false, ..RunLimits::until(report.now.max(at(WATCHED)) + AFTER) };
     let after = simulation.run(&on).totals;

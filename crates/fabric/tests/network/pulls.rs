@@ -2,6 +2,7 @@
 //! that nothing depends on threads.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use crate::recovery::{Once, all_arrived, conserved};
 use congestion::parameter::{Value, Values};
 use congestion::{ByClass, Demand, POINTS, PROTOCOLS, Point, Reaction, ReactionPoint};
@@ -69,7 +70,7 @@ fn star(hosts: u32) -> Graph {
 }
 
 /// Runs to the end, checks that every frame was delivered once, and returns the simulation and its totals.
-fn complete(spec: &NetworkSpec) -> (Simulation<Once>, fabric::Totals) {
+fn complete(spec: &NetworkSpec) -> (Observed<Once>, fabric::Totals) {
     let (mut simulation, report) = run_with(spec, Span::from_millis(100), |_| Once::default());
     assert_eq!(report.outcome, Outcome::Finished);
     all_arrived(spec, &mut simulation);

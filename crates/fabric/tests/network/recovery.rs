@@ -1,6 +1,7 @@
 //! What sources learn from acknowledgements, and flows that recover from losses.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use congestion::parameter::{Value, Values};
 use congestion::{Allowance, Feedback, NoControl, Reaction, ReactionPoint};
 use fabric::graph::LinkSpec;
@@ -9,7 +10,7 @@ use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{Acknowledge, FlowSpec, Gaps, Notify, Pattern};
-use fabric::{BuildOptions, Census, FlowSummary, Frame, Outcome, Probe, RunLimits, Simulation, Totals};
+use fabric::{BuildOptions, Census, FlowSummary, Frame, Outcome, Probe, RunLimits, Totals};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -110,7 +111,7 @@ pub fn conserved(totals: &Totals, census: &Census) {
 }
 
 /// That every byte of every flow arrived, each frame once, and that the sources know.
-pub fn all_arrived(spec: &NetworkSpec, simulation: &mut Simulation<Once>) {
+pub fn all_arrived(spec: &NetworkSpec, simulation: &mut Observed<Once>) {
     let mut delivered: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     for probe in simulation.probes_mut() {
         probe.0.iter().for_each(|(&frame, times)| *delivered.entry(frame).or_default() += times);
@@ -408,7 +409,7 @@ proptest! {
         let mut first = None;
         for shards in 1..=3 {
             let options = BuildOptions { shards, ..BuildOptions::default() };
-            let mut simulation = Simulation::build_with(&spec, &options, |_| Once::default()).expect("a sound network");
+            let mut simulation = Observed::build(&spec, &options, |_| Once::default()).expect("a sound network");
             // In the middle of it, and at its end.
             let mut limits = RunLimits { threads: shards, ..RunLimits::until(at(Span::from_micros(60))) };
             let report = simulation.run(&limits);

@@ -1,6 +1,7 @@
 //! Bugs that were, each kept from coming back.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use congestion::{Allowance, NoControl, Reaction};
 use fabric::graph::{Graph, HostId, NodeId, Role};
 use fabric::routing::Routes;
@@ -259,7 +260,7 @@ fn an_interrupted_run_knows_how_far_it_got() {
         }
     }
     let flag = std::sync::Arc::new(AtomicBool::new(false));
-    let mut s = Simulation::build_with(&spec, &BuildOptions::default(), |_| P(flag.clone(), Time::ZERO)).unwrap();
+    let mut s = Observed::build(&spec, &BuildOptions::default(), |_| P(flag.clone(), Time::ZERO)).unwrap();
     let limits = RunLimits {
         inspect_every: Span::from_secs(10),
         interrupt: Some(&flag),

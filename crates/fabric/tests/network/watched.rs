@@ -5,6 +5,7 @@
 //! `SEEDS=1000 cargo test -p tailback-fabric --test network watched` looks longer; `FROM` says where to begin.
 
 use crate::kit::*;
+use crate::observed::Observed;
 use crate::stress;
 use congestion::parameter::{ParameterKind, Value, Values};
 use congestion::{CongestionPoint, POINTS, PROTOCOLS, PathProbeClass, Point, ReactionPoint};
@@ -205,7 +206,7 @@ impl Probe for Last {
 }
 
 /// Everything that must be the same on any cut.
-fn seen(simulation: &mut Simulation<Last>) -> (u64, Vec<FlowSummary>, Last) {
+fn seen(simulation: &mut Observed<Last>) -> (u64, Vec<FlowSummary>, Last) {
     let mut all = Last::default();
     for probe in simulation.probes_mut() {
         all.queues.extend(probe.queues.clone());
@@ -215,14 +216,14 @@ fn seen(simulation: &mut Simulation<Last>) -> (u64, Vec<FlowSummary>, Last) {
     (all.sum, simulation.flows(), all)
 }
 
-fn go(spec: &NetworkSpec, options: &BuildOptions, threads: usize) -> (Simulation<Last>, RunSummary) {
-    let mut simulation = Simulation::build_with(spec, options, |_| Last::default()).unwrap();
+fn go(spec: &NetworkSpec, options: &BuildOptions, threads: usize) -> (Observed<Last>, RunSummary) {
+    let mut simulation = Observed::build(spec, options, |_| Last::default()).unwrap();
     let limits = RunLimits { threads, ..RunLimits::until(at(Span::from_micros(350))) };
     let report = simulation.run(&limits);
     (simulation, report)
 }
 
-fn conserved(totals: fabric::Totals, simulation: &Simulation<Last>) -> bool {
+fn conserved(totals: fabric::Totals, simulation: &Observed<Last>) -> bool {
     let census = simulation.census();
     let gone = totals.delivered_bytes + totals.discarded_bytes + totals.lost_bytes + totals.dropped_bytes;
     let gone = gone + totals.trimmed_bytes;
