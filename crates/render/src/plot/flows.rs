@@ -6,7 +6,7 @@ use super::pictures::{Chart, PlotOptions};
 use fabric::record::schema;
 use results::{Quantity, Results, ResultsError};
 use std::collections::BTreeMap;
-use theory::quantile::quantile_of_sorted;
+use theory::quantile::{equal_bins, quantile_of_sorted};
 
 /// Fewest completed flows of which a distribution says something.
 const FEWEST: usize = 3;
@@ -75,20 +75,14 @@ pub(super) fn slowdowns(results: &Results, options: &PlotOptions, title: &str) -
     flows.sort_by(|(a, x), (b, y)| a.cmp(b).then(x.total_cmp(y)));
     let lines = [("99th percentile", 0.99), ("95th percentile", 0.95), ("median", 0.5)];
     let mut series = lines.map(|(name, _)| Series { marked: true, ..Series::straight(name, Vec::new()) });
-    let mut first = 0;
-    for number in 1..=BINS {
-        let mut end = (flows.len() * number).div_ceil(BINS).max(first);
-        // Flows of one size belong together.
-        while end > first && end < flows.len() && flows[end].0 == flows[end - 1].0 {
-            end += 1;
-        }
-        let mut values: Vec<f64> = flows[first..end].iter().map(|&(_, value)| value).collect();
+    let sizes: Vec<i64> = flows.iter().map(|&(size, _)| size).collect();
+    for bin in equal_bins(&sizes, BINS) {
+        let largest = sizes[bin.end - 1] as f64;
+        let mut values: Vec<f64> = flows[bin].iter().map(|&(_, value)| value).collect();
         values.sort_by(f64::total_cmp);
         for (series, (_, part)) in series.iter_mut().zip(lines) {
-            let value = quantile_of_sorted(&values, part);
-            series.points.extend(value.map(|value| (flows[end - 1].0 as f64, value)));
+            series.points.extend(quantile_of_sorted(&values, part).map(|value| (largest, value)));
         }
-        first = end;
     }
     if series[0].points.len() < 2 {
         return Ok(None);

@@ -88,12 +88,8 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         completion_seconds: line.completion.map(percentiles),
         slowdown: line.slowdown.map(percentiles),
     };
-    let host = |host: fabric::graph::HostId| {
-        let node = plan.spec.graph.hosts()[host.0 as usize];
-        plan.spec.graph.nodes[node.0 as usize].name.clone()
-    };
     let collective = |line: CollectiveSummary| {
-        let last = line.slowest.and_then(|round| round.last);
+        let (last_rank, last_host) = line.slowest.and_then(|round| round.last).unzip();
         CollectiveRecord {
             name: line.name,
             operation: line.operation.into(),
@@ -107,8 +103,8 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
             algorithm_bandwidth_bits_per_second: line.algorithm_bandwidth,
             bus_bandwidth_bits_per_second: line.bus_bandwidth,
             bound_bits_per_second: line.bound,
-            last_rank: last.map(|(rank, _)| rank),
-            last_host: last.map(|(_, at)| host(at)),
+            last_rank,
+            last_host,
         }
     };
     RunRecord {

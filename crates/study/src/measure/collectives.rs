@@ -27,8 +27,8 @@ pub struct CollectiveRound {
     pub start: Option<Time>,
     /// When its last byte arrived; `None` if some have not.
     pub end: Option<Time>,
-    /// The rank at which it arrived, and its host.
-    pub last: Option<(u32, HostId)>,
+    /// The rank at which it arrived, and the name of its host.
+    pub last: Option<(u32, String)>,
     /// Size in bytes.
     pub size: u64,
     /// Factor from algorithm to bus bandwidth.
@@ -140,6 +140,8 @@ impl Measures {
 
 /// Returns all iterations of all collectives of a run.
 pub(crate) fn rounds(plan: &Plan, flows: &[FlowSummary]) -> Vec<CollectiveRound> {
+    let (hosts, nodes) = (plan.spec.graph.hosts(), &plan.spec.graph.nodes);
+    let name = |host: HostId| nodes[hosts[host.0 as usize].0 as usize].name.clone();
     let mut rounds = Vec::new();
     for (number, collective) in plan.collectives.iter().enumerate() {
         let bound = bound(plan, collective);
@@ -159,7 +161,7 @@ pub(crate) fn rounds(plan: &Plan, flows: &[FlowSummary]) -> Vec<CollectiveRound>
                     iteration,
                     start,
                     end: last.map(|(at, _)| at),
-                    last: host.and_then(|host| Some((collective.rank_of(host)?, host))),
+                    last: host.and_then(|host| Some((collective.rank_of(host)?, name(host)))),
                     size: collective.collective.size.get(),
                     factor: collective.collective.operation.bus_factor(collective.collective.ranks),
                     bound,
@@ -246,8 +248,6 @@ impl Row for CollectiveRow<'_> {
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
         let CollectiveRow { plan, round } = self;
         let whole = &plan.collectives[round.collective];
-        let hosts = plan.spec.graph.hosts();
-        let name = |host: HostId| plan.spec.graph.nodes[hosts[host.0 as usize].0 as usize].name.as_str();
         put(Cell::count(round.collective as u64));
         put(Cell::count(round.group));
         put(Cell::count(round.iteration));
@@ -262,8 +262,8 @@ impl Row for CollectiveRow<'_> {
         put(Cell::maybe(round.algorithm_bandwidth(), Cell::Real));
         put(Cell::maybe(round.bus_bandwidth(), Cell::Real));
         put(Cell::maybe(round.most_bus_bandwidth(), Cell::Real));
-        put(Cell::maybe(round.last, |(rank, _)| Cell::count(rank)));
-        put(round.last.map_or(Cell::Null, |(_, host)| Cell::Text(name(host))));
+        put(Cell::maybe(round.last.as_ref(), |(rank, _)| Cell::count(*rank)));
+        put(Cell::maybe(round.last.as_ref(), |(_, host)| Cell::Text(host)));
     }
 }
 

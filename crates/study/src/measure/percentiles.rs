@@ -2,7 +2,8 @@
 
 use super::measures::Measures;
 use scenario::Plan;
-use theory::quantile::quantile_of_sorted;
+use std::ops::Range;
+use theory::quantile::{equal_bins, quantile_of_sorted};
 
 /// Mean and percentiles of several values, exact and interpolated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,22 +59,13 @@ pub fn slowdown_by_size(plan: &Plan, measures: &Measures) -> Vec<SizeBin> {
 
 fn bins(mut flows: Vec<(u64, f64)>) -> Vec<SizeBin> {
     flows.sort_by(|(a, x), (b, y)| a.cmp(b).then(x.total_cmp(y)));
-    let count = flows.len();
-    let mut bins: Vec<SizeBin> = Vec::new();
-    let mut first = 0;
-    for number in 1..=BINS {
-        // A bin ends where the size changes, at or after its share of the flows.
-        let mut end = (count * number).div_ceil(BINS).max(first);
-        while end > first && end < count && flows[end].0 == flows[end - 1].0 {
-            end += 1;
-        }
-        let part = &flows[first..end];
-        let (Some(&(least, _)), Some(&(most, _))) = (part.first(), part.last()) else { continue };
-        if let Some(slowdown) = Percentiles::of(part.iter().map(|&(_, slowdown)| slowdown).collect()) {
-            bins.push(SizeBin { sizes: (least, most), flows: part.len(), slowdown });
-        }
-        first = end;
-    }
+    let sizes: Vec<u64> = flows.iter().map(|&(size, _)| size).collect();
+    let bin = |range: Range<usize>| {
+        let (least, most) = (sizes[range.start], sizes[range.end - 1]);
+        let slowdown = Percentiles::of(flows[range.clone()].iter().map(|&(_, slowdown)| slowdown).collect())?;
+        Some(SizeBin { sizes: (least, most), flows: range.len(), slowdown })
+    };
+    let bins: Vec<SizeBin> = equal_bins(&sizes, BINS).into_iter().filter_map(bin).collect();
     if bins.len() > 1 { bins } else { Vec::new() }
 }
 

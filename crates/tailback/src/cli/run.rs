@@ -361,10 +361,6 @@ fn percentile_tables(plan: &Plan, execution: &Execution) -> String {
 
 /// Collective operations as nccl-tests prints them; empty if there are none.
 fn collective_table(plan: &Plan, execution: &Execution) -> String {
-    let host = |host: fabric::graph::HostId| {
-        let node = plan.spec.graph.hosts()[host.0 as usize];
-        plan.spec.graph.nodes[node.0 as usize].name.clone()
-    };
     let rate = |value: Option<f64>| value.map(console::rate).unwrap_or_default();
     let row = |line: study::CollectiveSummary| {
         let last = line.slowest.and_then(|round| round.last);
@@ -377,7 +373,7 @@ fn collective_table(plan: &Plan, execution: &Execution) -> String {
             rate(line.algorithm_bandwidth),
             rate(line.bus_bandwidth),
             rate(line.bound),
-            last.map(|(rank, at)| format!("{rank} ({})", host(at))).unwrap_or_default(),
+            last.map(|(rank, host)| format!("{rank} ({host})")).unwrap_or_default(),
         ]
     };
     let rows: Vec<Vec<String>> = execution.measures.collective_summaries(plan).into_iter().map(row).collect();

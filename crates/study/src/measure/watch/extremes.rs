@@ -5,6 +5,7 @@ use fabric::graph::Role;
 use fabric::record::{PauseRow, QueueRow, RecorderSpec, Rows};
 use scenario::Plan;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use units::{Span, Time};
 
 /// The fullest output queue of a run and the sender that was paused longest.
@@ -36,8 +37,8 @@ struct Queue {
 #[derive(Debug)]
 pub(crate) struct ExtremesWatch {
     slot: Slot,
-    /// First and last number but one of the ports of each switch.
-    switches: Vec<std::ops::Range<u32>>,
+    /// Numbers of the ports of each switch.
+    switches: Vec<Range<u32>>,
     recorded: (bool, bool),
     queues: BTreeMap<(u32, u8), Queue>,
     pauses: BTreeMap<(u32, u8), Span>,
@@ -64,18 +65,13 @@ impl ExtremesWatch {
         }
     }
 
-    fn is_of_switch(&self, port: u32) -> bool {
-        let place = self.switches.partition_point(|range| range.end <= port);
-        self.switches.get(place).is_some_and(|range| range.contains(&port))
-    }
-
     pub(crate) fn take(&mut self, rows: &Rows) {
         self.take_queues(&rows.queues);
         self.take_pauses(&rows.pauses);
     }
 
     fn take_queues(&mut self, rows: &[QueueRow]) {
-        for row in rows.iter().filter(|row| self.is_of_switch(row.queue.port)).collect::<Vec<_>>() {
+        for row in rows.iter().filter(|row| contains(&self.switches, row.queue.port)) {
             let bytes = u64::from(row.queue.output_bytes);
             let key = (row.queue.port, row.queue.class);
             let empty = Queue { bytes: 0, since: Time::ZERO, most: 0, sum: 0 };
@@ -110,6 +106,12 @@ impl ExtremesWatch {
             paused: pauses.then(|| share(paused.as_picos() as f64)),
         }
     }
+}
+
+/// Whether one of the ranges, which ascend, contains a port.
+fn contains(ranges: &[Range<u32>], port: u32) -> bool {
+    let place = ranges.partition_point(|range| range.end <= port);
+    ranges.get(place).is_some_and(|range| range.contains(&port))
 }
 
 impl Queue {
