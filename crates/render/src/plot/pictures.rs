@@ -81,7 +81,17 @@ pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Resul
             flows::completion_times(results, options, &drawing.title("Completion times of flows"))
         }
         Picture::Slowdowns => flows::slowdowns(results, options, &drawing.title("Slowdown by flow size")),
-        _ => drawing.lines(),
+        Picture::Throughput => drawing.lines("Throughput of flows", ("throughput", Quantity::Rate), ("bytes", 8.0)),
+        Picture::Utilisation => drawing.lines("Link utilisation", ("utilisation", Quantity::Fraction), ("busy", 1e-12)),
+        Picture::Queues => drawing.lines("Output queues", ("queue length", Quantity::Size), ("output_bytes", 1.0)),
+        Picture::Buffers => drawing.lines("Input buffers", ("occupancy", Quantity::Size), ("input_held", 1.0)),
+        Picture::Occupancy => drawing.lines("Input buffers by flow", ("occupancy", Quantity::Size), ("bytes", 1.0)),
+        Picture::Notices => {
+            let axis = ("cumulative notices", Quantity::Plain(String::new()));
+            drawing.lines("Congestion notices", axis, ("feedback", 1.0))
+        }
+        Picture::Rates => drawing.lines("Rate limits of flows", ("rate", Quantity::Rate), ("rate", 1.0)),
+        Picture::Windows => drawing.lines("Windows of flows", ("window", Quantity::Size), ("window", 1.0)),
     }
 }
 
@@ -135,15 +145,10 @@ impl Drawing<'_> {
     fn entities(&self) -> Entities<'_> {
         let table = self.kind.table();
         let (number, class, wanted) = match self.kind {
-            Picture::Throughput
-            | Picture::Rates
-            | Picture::Windows
-            | Picture::Notices
-            | Picture::CompletionTimes
-            | Picture::Slowdowns => ("flow", None, &self.options.flows),
             Picture::Occupancy => ("flow", Some("port"), &self.options.flows),
             Picture::Utilisation => ("port", None, &self.options.ports),
             Picture::Queues | Picture::Buffers | Picture::Pauses => ("port", Some("class"), &self.options.ports),
+            _ => ("flow", None, &self.options.flows),
         };
         Entities { table, number, class, wanted }
     }
@@ -173,21 +178,13 @@ impl Drawing<'_> {
         Ok(chosen.iter().map(name).collect())
     }
 
-    fn lines(&self) -> Result<Option<Chart>, ResultsError> {
-        let (title, label, quantity, column, factor) = match self.kind {
-            Picture::Throughput => ("Throughput of flows", "throughput", Quantity::Rate, "bytes", 8.0),
-            Picture::Utilisation => ("Link utilisation", "utilisation", Quantity::Fraction, "busy", 1e-12),
-            Picture::Queues => ("Output queues", "queue length", Quantity::Size, "output_bytes", 1.0),
-            Picture::Buffers => ("Input buffers", "occupancy", Quantity::Size, "input_held", 1.0),
-            Picture::Occupancy => ("Input buffers by flow", "occupancy", Quantity::Size, "bytes", 1.0),
-            Picture::Notices => {
-                ("Congestion notices", "cumulative notices", Quantity::Plain(String::new()), "feedback", 1.0)
-            }
-            Picture::Rates => ("Rate limits of flows", "rate", Quantity::Rate, "rate", 1.0),
-            Picture::Windows | Picture::Pauses | Picture::CompletionTimes | Picture::Slowdowns => {
-                ("Windows of flows", "window", Quantity::Size, "window", 1.0)
-            }
-        };
+    /// One line per entity: the values of a column, times a factor.
+    fn lines(
+        &self,
+        title: &str,
+        (label, quantity): (&str, Quantity),
+        (column, factor): (&str, f64),
+    ) -> Result<Option<Chart>, ResultsError> {
         let entities = self.entities();
         let windowed = matches!(self.kind, Picture::Throughput | Picture::Utilisation);
         let weigh = if windowed { |sum: i64, value: i64| sum.saturating_add(value) } else { i64::max };
