@@ -162,37 +162,33 @@ impl<P: Probe> Network<P> {
             let spec = &self.plan.flows[flow as usize];
             let (acknowledge, notify, pull, source) = (spec.acknowledge, spec.notify, spec.pull, spec.source.0);
             let how = acknowledge.map(|how| (how.size, how.class));
-            let (content, how) = match say {
+            let (how, host_delay) = match &say {
                 Say::Reply(reply) => {
                     self.totals.acknowledgements += 1;
                     if reply.meaning == Meaning::Negative {
                         inbound.negative += 1;
                         self.totals.negative_acknowledgements += 1;
                     }
-                    (None, how)
+                    // Few hosts are slow, and few sources want to know.
+                    let told = reply.host_delay > Span::ZERO && spec.reaction.wants_host_delay();
+                    (how, if told { reply.host_delay } else { Span::ZERO })
                 }
                 Say::CongestionNotification => {
                     inbound.notifications += 1;
                     self.totals.congestion_notifications += 1;
-                    (Some(Content::CongestionNotification), notify.map(|how| (how.size, how.class)))
+                    (notify.map(|how| (how.size, how.class)), Span::ZERO)
                 }
-                Say::Pull { total } => {
+                Say::Pull { .. } => {
                     self.totals.pulls += 1;
-                    (Some(Content::Pull(total)), pull.map(|how| (how.size, how.class)).or(how))
+                    (pull.map(|how| (how.size, how.class)).or(how), Span::ZERO)
                 }
-            };
-            // Few hosts are slow, and few sources want to know.
-            let host_delay = match say {
-                Say::Reply(reply) if reply.host_delay > Span::ZERO && spec.reaction.wants_host_delay() => {
-                    reply.host_delay
-                }
-                _ => Span::ZERO,
             };
             let Some((size, class)) = how else { continue };
             let len = size.get() as u16;
-            let mut frame = match (content, say) {
-                (None, Say::Reply(reply)) => self.pack_reply(now, &Reply { host_delay, ..reply }, len),
-                (content, _) => Frame::saying(content.unwrap_or(Content::CongestionNotification), len, now),
+            let mut frame = match &say {
+                Say::Reply(reply) => self.pack_reply(now, reply, host_delay, len),
+                Say::CongestionNotification => Frame::saying(Content::CongestionNotification, len, now),
+                Say::Pull { total } => Frame::saying(Content::Pull(*total), len, now),
             };
             (frame.flow, frame.dst, frame.entropy, frame.class) = (flow, source, entropy, class);
             self.totals.control_bytes += size.get();
@@ -204,8 +200,8 @@ impl<P: Probe> Network<P> {
         self.arm_lazily(host, number, deadline, ctx);
     }
 
-    /// The frame that says what a reply does.
-    fn pack_reply(&mut self, now: Time, reply: &Reply, len: u16) -> Frame {
+    /// The frame that says what a reply does, and how long the data waited at this host.
+    fn pack_reply(&mut self, now: Time, reply: &Reply, host_delay: Span, len: u16) -> Frame {
         let (cumulative, number) = (reply.cumulative as u32, reply.number as u32);
         let said = Cumulative { cumulative, number, stamp: reply.stamp };
         let content = match reply.meaning {
@@ -217,7 +213,7 @@ impl<P: Probe> Network<P> {
         if reply.marked {
             frame.flags |= MARKED;
         }
-        let Reply { stamp, host_delay, .. } = *reply;
+        let stamp = reply.stamp;
         if said.offset().is_none() || !reply.blocks.is_empty() || host_delay > Span::ZERO {
             let mut extension = Extension { stamp, host_delay, number, ..Extension::default() };
             for (place, block) in extension.blocks.iter_mut().zip(reply.blocks.as_slice()) {
