@@ -3,8 +3,9 @@
 //!
 //! Two windows are kept, one for the delay in the fabric and one for the delay in the host; the smaller one counts. The
 //! delay in the host is what the destination echoes: the time between the arrival of a frame at its adapter and the
-//! acknowledgement. A frame that waits at its source, for the window or for pacing, is delayed by neither. The fabric's target grows with the number of hops, and with 1 / sqrt(window), so that many flows do not fight for one
-//! target. A window of less than one frame is paced: one frame per round trip divided by the window.
+//! acknowledgement. A frame that waits at its source, for the window or for pacing, is delayed by neither. The fabric's
+//! target grows with the number of hops, and with 1 / sqrt(window), so that many flows do not fight for one target. A
+//! window of less than one frame is paced: one frame per round trip divided by the window.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Values};
 use crate::path::{network_round_trip, seconds};

@@ -258,8 +258,7 @@ impl Expectation {
     /// the length of the window.
     #[must_use]
     pub fn bounds(&self) -> (f64, f64) {
-        let spread = matches!(self.statistic, Statistic::Sum | Statistic::Deviation | Statistic::Variation);
-        let of_parts = !spread;
+        let of_parts = !matches!(self.statistic, Statistic::Sum | Statistic::Deviation | Statistic::Variation);
         let plain = of_parts && self.subjects.over.is_none() && self.metric.ends_at_one();
         let within = of_parts && self.unit() == Unit::Time && self.metric.is_within_window();
         let most = match (plain, within) {

@@ -1,11 +1,11 @@
 //! Pulls of a receiver-driven transport: the one part of a destination that belongs to a host, not to a flow.
 //!
-//! A pull permits the source of a flow to send one more frame, or a few. A host sends its pulls one per time that these take
-//! on its link, so that what they call for fills the link and no more, and takes flows in turn. For which frames a flow wants pulls is
-//! its [`Demand`]: in NDP (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
-//! performance", SIGCOMM 2017) each frame or header that arrives asks for one more frame of its flow; in EQDS (Olteanu et
-//! al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022) the source announces what it wants to
-//! send, and flows whose frames were trimmed come first.
+//! A pull permits the source of a flow to send one more frame, or a few. A host leaves the time between two pulls that
+//! these frames take on its link, so that what pulls call for fills the link and no more, and takes flows in turn. For
+//! which frames a flow wants pulls is its [`Demand`]: in NDP (Handley et al., "Re-architecting datacenter networks and
+//! stacks for low latency and high performance", SIGCOMM 2017) each frame or header that arrives asks for one more frame of
+//! its flow; in EQDS (Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022) the source
+//! announces what it wants to send, and flows whose frames were trimmed come first.
 //!
 //! Left out: priorities between flows, and permission in advance for sources that have announced nothing.
 

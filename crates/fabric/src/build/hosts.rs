@@ -25,7 +25,8 @@ impl Layout<'_> {
         let (number, degree) = (self.host_numbers[node], self.degrees[node]);
         let place = network.hosts.len() as u32;
         let ports = first..first + degree as u32;
-        let rates = network.ports[first as usize..].iter().map(|port| port.wire.rate().as_bits_per_sec());
+        let rates =
+            network.ports[first as usize..ports.end as usize].iter().map(|port| port.wire.rate().as_bits_per_sec());
         let all = Rate::from_bits_per_sec(rates.sum());
         let first_flow = network.flows.len() as u32;
         let mut scheduled = 0;

@@ -117,7 +117,7 @@ impl Places {
         spec.flows.iter().for_each(|flow| per_host[flow.source.0 as usize] += 1);
         let mut rank = vec![0; home.len()];
         (0..).zip(order).for_each(|(place, &host)| rank[host as usize] = place);
-        let waits = |flow: u32| !spec.dependencies.is_empty() && spec.dependencies.waits(flow);
+        let waits = |flow: u32| spec.dependencies.waits(flow);
         let mut flows: Vec<u32> = (0..spec.flows.len() as u32).collect();
         flows.sort_by_key(|&flow| {
             let spec = &spec.flows[flow as usize];

@@ -42,17 +42,14 @@ impl<P: Probe> Network<P> {
             && self.probe.wants_rates()
         {
             let host = &self.hosts[host as usize];
-            for flow in &self.flows[host.first_flow as usize..(host.first_flow + host.started) as usize] {
-                let allowance = flow.reaction.allowance();
-                let (rate, window) = (allowance.rate.map(Rate::as_bits_per_sec), allowance.window.map(Bytes::get));
-                self.probe.on_rate(now, flow.number, rate, window);
-            }
-            let Some(waiting) = &self.waiting else { return };
-            for slot in host.first_flow + host.scheduled..host.first_flow + host.flows {
+            let scheduled = host.first_flow..host.first_flow + host.started;
+            let waited = host.first_flow + host.scheduled..host.first_flow + host.flows;
+            let has_started = |slot: &u32| {
+                let waiting = self.waiting.as_ref();
+                waiting.is_some_and(|waiting| waiting.started(*slot).is_some() && !self.flows[*slot as usize].is_done())
+            };
+            for slot in scheduled.chain(waited.filter(has_started)) {
                 let flow = &self.flows[slot as usize];
-                if waiting.started(slot).is_none() || flow.is_done() {
-                    continue;
-                }
                 let allowance = flow.reaction.allowance();
                 let (rate, window) = (allowance.rate.map(Rate::as_bits_per_sec), allowance.window.map(Bytes::get));
                 self.probe.on_rate(now, flow.number, rate, window);

@@ -134,14 +134,9 @@ impl Work<'_> {
         let header = header(gathered, place, first)?;
         self.fits(gathered, rows.clone().count() as u64)?;
         let named = header[NAME].is_some();
-        let (mut made, mut wrong) = (Made::default(), 0);
+        let mut made = Made::default();
+        let mut wrong: Vec<Problem> = Vec::new();
         let mut waiting = Vec::new();
-        let mut refuse = |place, (message, help)| {
-            wrong += 1;
-            if wrong <= SHOWN {
-                gathered.problems.push(Problem::new(place, message, help));
-            }
-        };
         for (place, row) in rows {
             match self.row(template, &header, row) {
                 Ok(Listed { flow, name, after, delays }) => {
@@ -153,30 +148,28 @@ impl Work<'_> {
                         made.names.push(name);
                     }
                 }
-                Err(what) => refuse(place, what),
+                Err((message, help)) if wrong.len() < SHOWN => wrong.push(Problem::new(place, message, help)),
+                Err(_) => {}
             }
         }
         // Numbers of rows count only if all are good.
-        if wrong == 0 && !waiting.is_empty() {
-            let mut refuse = |place, (message, help)| {
-                wrong += 1;
-                if wrong <= SHOWN {
-                    gathered.problems.push(Problem::new(place, message, help));
-                }
-            };
+        if wrong.is_empty() && !waiting.is_empty() {
             let mut waits = Waits::new(&made.names, self.until_sent());
             for (number, after, delays, place) in waiting {
-                if let Err(what) = waits.add(number, &after, &delays, place) {
-                    refuse(place, what);
+                if let Err((message, help)) = waits.add(number, &after, &delays, place)
+                    && wrong.len() < SHOWN
+                {
+                    wrong.push(Problem::new(place, message, help));
                 }
             }
             made.dependencies = waits.finish(gathered, &made.flows)?;
         }
-        if made.flows.is_empty() && wrong == 0 {
-            gathered.refuse(place, "the file has no flows", "add rows, one flow each");
-            return None;
+        if made.flows.is_empty() && wrong.is_empty() {
+            wrong.push(Problem::new(place, "the file has no flows", "add rows, one flow each"));
         }
-        (wrong == 0).then_some(made)
+        let good = wrong.is_empty();
+        gathered.problems.extend(wrong);
+        good.then_some(made)
     }
 
     /// The flow of one row.

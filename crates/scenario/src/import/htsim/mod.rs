@@ -1,7 +1,7 @@
 //! Files of htsim: connection matrices (`.cm`) and topologies (`.topo`).
 //!
 //! A connection matrix lists flows, and triggers that start some of them when others end. A topology has two or three
-//! tiers. Neither names a congestion control: htsim has a program for each, whose defaults [`control`] knows.
+//! tiers. Neither names a congestion control: htsim has a program for each, whose defaults `control` knows.
 
 mod control;
 mod matrix;

@@ -268,18 +268,18 @@ impl Collective {
                 ring::hierarchical(&mut schedule, self.ranks, self.local_ranks, size, chunk);
             }
             (Operation::AllReduce, _) => {
-                let scattered = ring::reduce_scatter(&mut schedule, &all, size, chunk, Vec::new());
-                ring::all_gather(&mut schedule, &all, size, chunk, scattered, 1);
+                let scattered = ring::round(&mut schedule, &all, size, chunk, Vec::new(), 0);
+                ring::round(&mut schedule, &all, size, chunk, scattered, 1);
             }
             (Operation::AllGather, Algorithm::HalvingDoubling) => exchange::doubling(&mut schedule, self.ranks, size),
             (Operation::AllGather, _) => {
-                ring::all_gather(&mut schedule, &all, size, chunk, Vec::new(), 0);
+                ring::round(&mut schedule, &all, size, chunk, Vec::new(), 0);
             }
             (Operation::ReduceScatter, Algorithm::HalvingDoubling) => {
                 exchange::halving(&mut schedule, self.ranks, size)
             }
             (Operation::ReduceScatter, _) => {
-                ring::reduce_scatter(&mut schedule, &all, size, chunk, Vec::new());
+                ring::round(&mut schedule, &all, size, chunk, Vec::new(), 0);
             }
             (Operation::Broadcast, Algorithm::Tree) => tree::broadcast(&mut schedule, self.ranks, size, chunk),
             (Operation::Broadcast, _) => ring::chain(&mut schedule, self.ranks, size, chunk, Span::ZERO),

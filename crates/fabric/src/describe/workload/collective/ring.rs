@@ -11,9 +11,19 @@ fn all(arrived: &Arrived) -> Vec<Vec<u32>> {
     arrived.iter().map(|chunks| chunks.concat()).collect()
 }
 
-/// One round of a ring: in every step but the last all ranks send a block to the next one. The block of position `i` in
-/// step `s` is `i + ahead - s`. Returns what arrived last.
-fn round(schedule: &mut Schedule, members: &[u32], bytes: u64, chunk: u64, arrived: Arrived, ahead: usize) -> Arrived {
+/// One round of a ring, in as many steps as there are others: in each of them all ranks send a block to the next one. The
+/// block of position `i` in step `s` is `i + ahead - s`. Returns what arrived last.
+///
+/// This is a reduce-scatter with `ahead` 0, after which position `i` has the sum of block `i + 1`; and an all-gather where
+/// position `i` begins with block `i + ahead`.
+pub(super) fn round(
+    schedule: &mut Schedule,
+    members: &[u32],
+    bytes: u64,
+    chunk: u64,
+    arrived: Arrived,
+    ahead: usize,
+) -> Arrived {
     let n = members.len();
     let chunks = pieces(bytes.div_ceil(n as u64), chunk);
     let mut arrived = match arrived.first() {
@@ -41,29 +51,6 @@ fn round(schedule: &mut Schedule, members: &[u32], bytes: u64, chunk: u64, arriv
     arrived
 }
 
-/// Every position gets its part of the sum.
-pub(super) fn reduce_scatter(
-    schedule: &mut Schedule,
-    members: &[u32],
-    bytes: u64,
-    chunk: u64,
-    arrived: Arrived,
-) -> Arrived {
-    round(schedule, members, bytes, chunk, arrived, 0)
-}
-
-/// Every position gets the parts of all. Position `i` has block `i + ahead`.
-pub(super) fn all_gather(
-    schedule: &mut Schedule,
-    members: &[u32],
-    bytes: u64,
-    chunk: u64,
-    arrived: Arrived,
-    ahead: usize,
-) -> Arrived {
-    round(schedule, members, bytes, chunk, arrived, ahead)
-}
-
 /// Reduce-scatter within groups of `local` consecutive ranks, all-reduce of each part among the ranks that have it, and
 /// all-gather within the groups.
 pub(super) fn hierarchical(schedule: &mut Schedule, ranks: u32, local: u32, bytes: u64, chunk: u64) {
@@ -72,7 +59,7 @@ pub(super) fn hierarchical(schedule: &mut Schedule, ranks: u32, local: u32, byte
     let inner = |group: u32| (group * local..(group + 1) * local).collect::<Vec<u32>>();
     let outer = |place: u32| (0..groups).map(|group| group * local + place).collect::<Vec<u32>>();
     for members in (0..groups).map(inner) {
-        let ended = reduce_scatter(schedule, &members, bytes, chunk, Vec::new());
+        let ended = round(schedule, &members, bytes, chunk, Vec::new(), 0);
         members.iter().zip(all(&ended)).for_each(|(&rank, list)| arrived[rank as usize] = list);
     }
     for place in 0..local {
@@ -80,13 +67,13 @@ pub(super) fn hierarchical(schedule: &mut Schedule, ranks: u32, local: u32, byte
         // Position `place` of a group has the part after its own.
         let own = part(bytes, u64::from(local), u64::from((place + 1) % local));
         let before = members.iter().map(|&rank| vec![arrived[rank as usize].clone()]).collect();
-        let scattered = reduce_scatter(schedule, &members, own, chunk, before);
-        let ended = all_gather(schedule, &members, own, chunk, scattered, 1);
+        let scattered = round(schedule, &members, own, chunk, before, 0);
+        let ended = round(schedule, &members, own, chunk, scattered, 1);
         members.iter().zip(all(&ended)).for_each(|(&rank, list)| arrived[rank as usize] = list);
     }
     for members in (0..groups).map(inner) {
         let before = members.iter().map(|&rank| vec![arrived[rank as usize].clone()]).collect();
-        all_gather(schedule, &members, bytes, chunk, before, 1);
+        round(schedule, &members, bytes, chunk, before, 1);
     }
 }
 
